@@ -1,0 +1,38 @@
+"""tauform: tau in closed form.
+
+A robot's description goes in; out come its dynamics in minimal closed form, its base inertial parameters, their
+values identified from measured data, and verified real-time C. Names load on first use, so importing is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tauform.version import __version__
+
+if TYPE_CHECKING:
+    from tauform.description.inertia import Inertia as Inertia
+    from tauform.description.robot import Robot as Robot
+    from tauform.rigidbody.friction import friction as friction
+    from tauform.rigidbody.inverse_dynamics import inverse_dynamics as inverse_dynamics
+
+# Public name -> module that defines it.
+_HOME = {
+    "Inertia": "description.inertia",
+    "Robot": "description.robot",
+    "friction": "rigidbody.friction",
+    "inverse_dynamics": "rigidbody.inverse_dynamics",
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'tauform' has no attribute {name!r}")
+    value = getattr(import_module(f"tauform.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,52 @@
+"""Array aliases, shape checks at the door, read-only arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauform.errors import ShapeError
+
+Array = NDArray[np.float64]
+# Cores of algorithms also run on complex, counting or symbolic scalars.
+AnyArray = NDArray[Any]
+
+
+def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
+    """A private copy that cannot be written to."""
+    array = np.array(values, dtype=dtype)
+    array.setflags(write=False)
+    return array
+
+
+def joint_vector(values: ArrayLike, n_joints: int, name: str) -> AnyArray:
+    """Check that values have shape (..., n_joints) and are finite; complex values pass (complex step)."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind != "c":
+            array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: expected numbers of shape (..., {n_joints}), got {values!r:.60}") from None
+    if array.ndim == 0 or array.shape[-1] != n_joints:
+        raise ShapeError(
+            f"{name}: expected shape (..., {n_joints}), got {array.shape}; the last dimension is the joint"
+        )
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0].tolist()
+        raise ShapeError(f"{name}: entry {where} is not finite; remove or repair that sample")
+    return array
+
+
+def fixed_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
+    """Check that values are finite numbers of exactly this shape; returns a read-only copy."""
+    try:
+        array = read_only(values)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: expected numbers of shape {shape}, got {values!r:.60}") from None
+    if array.shape != shape:
+        raise ShapeError(f"{name}: expected shape {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{name}: holds a value that is not finite")
+    return array

@@ -1,0 +1,155 @@
+"""Denavit-Hartenberg tables, standard (Spong) and modified (Craig, Khalil), into the joint-frame convention.
+
+    standard   A_i = Rz(theta_i) Tz(d_i) Tx(a_i) Rx(alpha_i)
+    modified   A_i = Rx(alpha_i) Tx(a_i) Rz(theta_i) Tz(d_i)
+
+q is added to theta (revolute) or d (prismatic), times sign. Both become
+parent_from_joint = Rx(alpha) Tx(a) Rz(theta) Tz(d): for a standard table alpha and a come from the row before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array, fixed_array, read_only
+from tauform.description.inertia import Inertia
+from tauform.description.joint import Frame, Joint, JointKind, Length, Limits, Link
+from tauform.description.robot import EARTH_GRAVITY, Robot
+from tauform.description.transform import inverse, rotation_x, rotation_z, translation
+from tauform.errors import DescriptionError, TauformError
+
+GEOMETRY = ("a", "alpha", "d", "theta")
+COLUMNS = (
+    *("joint", "name", "link", *GEOMETRY, "sign", "mass", "com", "inertia", "inertia_about", "parameters"),
+    *("rotor_inertia", "viscous", "coulomb", "offset", "lower", "upper", "velocity", "effort"),
+)
+
+
+def robot_from_dh(
+    rows: Sequence[Mapping[str, Any]],
+    convention: Literal["standard", "modified"],
+    *,
+    name: str = "robot",
+    gravity: ArrayLike = EARTH_GRAVITY,
+    base: ArrayLike | None = None,
+    tool: ArrayLike | None = None,
+) -> Robot:
+    """A serial chain from a DH table.
+
+    Args:
+        rows: one mapping a joint: `joint` ("revolute" or "prismatic"), `a`, `alpha`, `d`, `theta` (the constant
+            part; the coordinate's own constant part may be left out), and optionally `sign` (+1 or -1), `mass`,
+            `com`, `inertia` with `inertia_about` ("com" or "origin"), or `parameters` (the ten, about the origin);
+            `rotor_inertia`, `viscous`, `coulomb`, `offset`; `lower`, `upper`, `velocity`, `effort`.
+            Inertial data are in the row's own DH frame.
+        convention: "standard" or "modified"; both are in use, so it has no default.
+        base: (4, 4) world_from_base placement; gravity is in the world frame.
+        tool: (4, 4) placement of the tool in the last DH frame.
+
+    Raises:
+        DescriptionError: a column is missing, unknown or contradictory; the message names the row.
+    """
+    if convention not in ("standard", "modified"):
+        raise DescriptionError(f'convention: expected "standard" or "modified", got {convention!r}')
+    if not rows:
+        raise DescriptionError("DH table: no rows; give one row a joint")
+    # What stands between the previous link's frame and this row's: the base, then (standard) Tx(a) Rx(alpha).
+    previous = np.eye(4) if base is None else np.array(fixed_array(base, (4, 4), "base"))
+    pending_lengths: tuple[Length, ...] = ()
+    joints, links = [], []
+    for i, row in enumerate(rows):
+        values = _checked_row(row, i)
+        along_x = translation([values["a"], 0, 0]) @ rotation_x(values["alpha"])
+        about_z = rotation_z(values["theta"]) @ translation([0, 0, values["d"]])
+        flip = np.eye(4) if values["sign"] > 0 else rotation_x(np.pi)  # Rz(-q) = Rx(pi) Rz(q) Rx(pi)^-1
+        a = Length(f"D{i + 1}", values["a"], np.array([1.0, 0, 0]))
+        if convention == "modified":
+            placed, link_from_dh, lengths = previous @ along_x, inverse(flip), (a,)
+        else:
+            placed, link_from_dh, lengths = previous, inverse(flip) @ along_x, pending_lengths
+            pending_lengths = (Length(f"a{i + 1}", values["a"], np.array([1.0, 0, 0])),)
+        d = Length(f"{'R' if convention == 'modified' else 'd'}{i + 1}", values["d"], placed[:3, 2])
+        parent_from_joint = placed @ about_z @ flip
+        named = () if i == 0 and base is not None else tuple(x for x in (*lengths, d) if x.value)
+        joints.append(_joint(values, i, parent_from_joint, named))
+        inertia = _inertia(values, i).moved(link_from_dh)
+        links.append(Link(values["link"] or f"link{i + 1}", inertia))
+        previous = link_from_dh
+    flange = previous if tool is None else previous @ fixed_array(tool, (4, 4), "tool")
+    frames = (Frame("tool", len(joints) - 1, read_only(flange)),)
+    return Robot(name, tuple(joints), tuple(links), read_only(gravity), frames, tip="tool")
+
+
+def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
+    where = f"DH row {i + 1}"
+    unknown = [key for key in row if key not in COLUMNS]
+    if unknown:
+        raise DescriptionError(f"{where}: unknown column {unknown[0]!r}; known are {', '.join(COLUMNS)}")
+    kind = row.get("joint")
+    if kind not in ("revolute", "prismatic"):
+        raise DescriptionError(f'{where}: column "joint" must be "revolute" or "prismatic", got {kind!r}')
+    coordinate = "theta" if kind == "revolute" else "d"
+    missing = [key for key in GEOMETRY if key not in row and key != coordinate]
+    if missing:
+        raise DescriptionError(f'{where}: column "{missing[0]}" is missing; write 0 if it is zero')
+    values: dict[str, Any] = {key: row.get(key) for key in COLUMNS}
+    for key in GEOMETRY:
+        values[key] = _number(row.get(key, 0.0), f"{where}: {key}")
+    values["sign"] = _number(row.get("sign", 1), f"{where}: sign")
+    if values["sign"] not in (1.0, -1.0):
+        raise DescriptionError(f"{where}: sign must be +1 or -1, got {row['sign']!r}")
+    return values
+
+
+def _number(value: Any, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise DescriptionError(f"{where}: expected a number, got {value!r}") from None
+    if not np.isfinite(number):
+        raise DescriptionError(f"{where}: expected a finite number, got {value!r}")
+    return number
+
+
+def _joint(values: dict[str, Any], i: int, parent_from_joint: Array, lengths: tuple[Length, ...]) -> Joint:
+    def given(key: str, default: float) -> float:
+        return default if values[key] is None else _number(values[key], f"DH row {i + 1}: {key}")
+
+    rotor = values["rotor_inertia"]
+    return Joint(
+        name=values["name"] or f"joint{i + 1}",
+        kind=cast(JointKind, values["joint"]),
+        parent=i - 1,
+        parent_from_joint=parent_from_joint,
+        limits=Limits(
+            *(
+                np.inf * sign if values[key] is None else given(key, 0.0)
+                for key, sign in (("lower", -1), ("upper", 1), ("velocity", 1), ("effort", 1))
+            )
+        ),
+        rotor_inertia=None if rotor is None else given("rotor_inertia", 0.0),
+        viscous=given("viscous", 0.0),
+        coulomb=given("coulomb", 0.0),
+        offset=given("offset", 0.0),
+        lengths=lengths,
+    )
+
+
+def _inertia(values: dict[str, Any], i: int) -> Inertia:
+    where = f"DH row {i + 1}"
+    try:
+        if values["parameters"] is not None:
+            if values["mass"] is not None:
+                raise DescriptionError('give "parameters" or "mass", not both')
+            return Inertia(values["parameters"])
+        if values["inertia"] is not None and values["inertia_about"] is None:
+            raise DescriptionError('"inertia" needs "inertia_about": "com" or "origin"')
+        zeros = {"com": (0.0,) * 3, "inertia": (0.0,) * 6, "inertia_about": "com"}
+        given = {key: default if values[key] is None else values[key] for key, default in zeros.items()}
+        return Inertia.of(_number(values["mass"] or 0.0, "mass"), **given)
+    except TauformError as error:
+        raise DescriptionError(f"{where}: {error}") from None

@@ -1,0 +1,139 @@
+"""The ten inertial parameters of a rigid body, and how they move between frames.
+
+The order, defined here once, is Pinocchio's: m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz. First moments are
+mass times centre of mass; the inertia tensor is about the origin of the frame, not about the centre of mass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import AnyArray, Array, fixed_array, read_only
+from tauform.errors import DescriptionError
+
+LINK_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+# TENSOR_INDEX[i][j] is the place of I_ij among the ten.
+TENSOR_INDEX = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
+
+InertiaAbout = Literal["com", "origin"]
+
+
+def skew(v: AnyArray) -> AnyArray:
+    """The matrix of the cross product, skew(v) @ x = v x x."""
+    zero = 0 * v[0]
+    return np.array([[zero, -v[2], v[1]], [v[2], zero, -v[0]], [-v[1], v[0], zero]])
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Inertial parameters of one body in one frame.
+
+    Attributes:
+        parameters: (10,) m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+    """
+
+    parameters: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", fixed_array(self.parameters, (10,), "inertial parameters"))
+
+    @classmethod
+    def zero(cls) -> Inertia:
+        """A massless body."""
+        return cls(np.zeros(10))
+
+    @classmethod
+    def of(
+        cls,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = (0.0,) * 6,
+        *,
+        inertia_about: InertiaAbout,
+    ) -> Inertia:
+        """From mass, centre of mass and inertia tensor.
+
+        Args:
+            mass: mass [kg].
+            com: (3,) centre of mass in the frame [m].
+            inertia: (3, 3) tensor, or (6,) its entries Ixx, Iyy, Izz, Ixy, Ixz, Iyz [kg m^2], in the frame's axes.
+            inertia_about: "com" or "origin"; both are in use, so it has no default.
+        """
+        com = fixed_array(com, (3,), "com")
+        if np.shape(inertia) == (6,):
+            xx, yy, zz, xy, xz, yz = fixed_array(inertia, (6,), "inertia")
+            inertia = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+        tensor = np.array(fixed_array(inertia, (3, 3), "inertia"))
+        if np.abs(tensor - tensor.T).max() > 1e-9 * np.abs(tensor).max():
+            raise DescriptionError("inertia: the tensor is not symmetric; give tensor entries, not products")
+        if inertia_about == "com":
+            # I_origin = I_com + m (c.c 1 - c c^T)
+            tensor = tensor + mass * (com @ com * np.eye(3) - np.outer(com, com))
+        elif inertia_about != "origin":
+            raise DescriptionError(f'inertia_about: expected "com" or "origin", got {inertia_about!r}')
+        return cls.from_tensor(mass, mass * com, tensor)
+
+    @classmethod
+    def from_tensor(cls, mass: float, first_moment: AnyArray, tensor: AnyArray) -> Inertia:
+        """From mass, first moment and the (3, 3) tensor about the origin."""
+        i, j = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])
+        return cls(np.concatenate([[mass], first_moment, tensor[i, j]]))
+
+    @property
+    def mass(self) -> float:
+        return float(self.parameters[0])
+
+    @property
+    def first_moment(self) -> Array:
+        """(3,) mass times centre of mass [kg m]."""
+        return self.parameters[1:4]
+
+    @property
+    def com(self) -> Array:
+        """(3,) centre of mass [m]; zero for a massless body."""
+        return self.first_moment / self.mass if self.mass else np.zeros(3)
+
+    @property
+    def tensor(self) -> Array:
+        """(3, 3) inertia tensor about the frame origin [kg m^2]."""
+        return self.parameters[TENSOR_INDEX]
+
+    @property
+    def tensor_about_com(self) -> Array:
+        """(3, 3) inertia tensor about the centre of mass [kg m^2]."""
+        com = self.com
+        return self.tensor - self.mass * (com @ com * np.eye(3) - np.outer(com, com))
+
+    @property
+    def pseudo_inertia(self) -> Array:
+        """(4, 4) matrix of second moments; positive definite exactly when the body is physical."""
+        second = np.trace(self.tensor) / 2 * np.eye(3) - self.tensor
+        h = self.first_moment[:, None]
+        return np.block([[second, h], [h.T, np.array([[self.mass]])]])
+
+    def moved(self, new_from_old: ArrayLike) -> Inertia:
+        """The same body, its parameters expressed in another frame."""
+        return Inertia(parameter_transform(new_from_old) @ self.parameters)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(self.parameters + other.parameters)
+
+
+def parameter_transform(new_from_old: ArrayLike) -> Array:
+    """(10, 10) matrix that takes the ten parameters from one frame to another (it is linear in them)."""
+    T = np.asarray(new_from_old, dtype=np.float64)
+    columns = [_moved(unit, T[:3, :3], T[:3, 3]) for unit in np.eye(10)]
+    return read_only(np.column_stack(columns))
+
+
+def _moved(parameters: Array, R: Array, p: Array) -> Array:
+    # m' = m;  h' = R h + m p;  Sigma' = R Sigma R^T + h_R p^T + p h_R^T + m p p^T, with I = tr(Sigma) 1 - Sigma
+    mass, tensor = parameters[0], parameters[TENSOR_INDEX]
+    h = R @ parameters[1:4]
+    second = R @ (np.trace(tensor) / 2 * np.eye(3) - tensor) @ R.T
+    second = second + np.outer(h, p) + np.outer(p, h) + mass * np.outer(p, p)
+    return Inertia.from_tensor(mass, h + mass * p, np.trace(second) * np.eye(3) - second).parameters

@@ -1,0 +1,97 @@
+"""Joints and links: one link a joint, its frame at the joint, z along the joint axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from tauform.arrays import Array, fixed_array
+from tauform.description.inertia import Inertia
+from tauform.errors import DescriptionError
+
+JointKind = Literal["revolute", "prismatic"]
+JOINT_PARAMETERS = ("Ia", "Fv", "Fc", "Fo")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a joint; infinite where the description is silent [rad or m, and per s; N m or N]."""
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Length:
+    """A named constant of the geometry: it adds value * direction to a joint's translation.
+
+    Base-parameter relations are written in these names (R3, D4), so they hold for other values too.
+    """
+
+    name: str
+    value: float
+    direction: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint of one coordinate, about or along the z axis of its frame.
+
+    Attributes:
+        parent: index of the link it is mounted on, -1 for the fixed base.
+        parent_from_joint: (4, 4) constant placement; the link's frame is this one moved by q.
+        rotor_inertia: Ia, seen at the joint [kg m^2 or kg]; None where the description declares none.
+        viscous, coulomb, offset: Fv, Fc, Fo of tau_friction = Fv qd + Fc sign(qd) + Fo.
+        lengths: the translation as a sum of named constants; empty means x, y, z components.
+    """
+
+    name: str
+    kind: JointKind
+    parent: int
+    parent_from_joint: Array
+    limits: Limits = field(default_factory=Limits)
+    rotor_inertia: float | None = None
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    offset: float = 0.0
+    lengths: tuple[Length, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("revolute", "prismatic"):
+            raise DescriptionError(
+                f"joint {self.name!r}: kind is 'revolute' or 'prismatic', not {self.kind!r}"
+            )
+        T = fixed_array(self.parent_from_joint, (4, 4), f"joint {self.name!r}: parent_from_joint")
+        if np.abs(T[:3, :3] @ T[:3, :3].T - np.eye(3)).max() > 1e-9 or np.linalg.det(T[:3, :3]) < 0:
+            raise DescriptionError(f"joint {self.name!r}: parent_from_joint does not hold a rotation")
+        object.__setattr__(self, "parent_from_joint", T)
+
+    @property
+    def is_revolute(self) -> bool:
+        return self.kind == "revolute"
+
+    @property
+    def parameters(self) -> tuple[float, float, float, float]:
+        """Ia, Fv, Fc, Fo."""
+        return (self.rotor_inertia or 0.0, self.viscous, self.coulomb, self.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """The body that a joint moves; its inertia is in the joint's moving frame."""
+
+    name: str
+    inertia: Inertia
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named place on a link (a tool, a sensor, a fixed link of a URDF); link -1 is the base."""
+
+    name: str
+    link: int
+    link_from_frame: Array

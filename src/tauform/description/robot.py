@@ -1,0 +1,245 @@
+"""Robot: a tree of links with one joint each. Everything else in the package starts from this type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array, fixed_array, read_only
+from tauform.description.inertia import LINK_PARAMETERS, Inertia
+from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
+from tauform.description.tree import Tree
+from tauform.errors import DescriptionError, UnknownNameError
+
+ParameterGroup = Literal["link", "rotor", "viscous", "coulomb", "offset"]
+PARAMETER_GROUPS: tuple[ParameterGroup, ...] = ("link", "rotor", "viscous", "coulomb", "offset")
+EARTH_GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """Explicit loop constraints q_tree = F @ q + offset: mimic joints, parallelograms.
+
+    Attributes:
+        F: (n_bodies, n_joints).
+        offset: (n_bodies,).
+        active: names of the joints that q holds.
+    """
+
+    F: Array
+    offset: Array
+    active: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A rigid body carried at a frame; its inertia is in that frame's axes."""
+
+    frame: str
+    inertia: Inertia
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Robot:
+    """A fixed-base tree of links: link i is moved by joint i, parents come before children (depth first).
+
+    Attributes:
+        gravity: (3,) acceleration in the base frame [m/s^2].
+        frames: named places on links; tip names the one where tools and payloads sit.
+        closure: loop constraints; with one, q holds the active joints only.
+        payload: carried body; part of `parameters` and of the dynamics.
+    """
+
+    name: str
+    joints: tuple[Joint, ...]
+    links: tuple[Link, ...]
+    gravity: Array = field(default_factory=lambda: read_only(EARTH_GRAVITY))
+    frames: tuple[Frame, ...] = ()
+    tip: str | None = None
+    closure: Closure | None = None
+    payload: Payload | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gravity", fixed_array(self.gravity, (3,), "gravity"))
+        _check_structure(self)
+
+    @classmethod
+    def from_dh(
+        cls,
+        rows: Sequence[Mapping[str, Any]],
+        convention: Literal["standard", "modified"],
+        **options: Any,
+    ) -> Robot:
+        """A serial chain from a Denavit-Hartenberg table; see `tauform.description.dh.robot_from_dh`."""
+        from tauform.description.dh import robot_from_dh
+
+        return robot_from_dh(rows, convention, **options)
+
+    @property
+    def n_bodies(self) -> int:
+        """Moving links (and joints of the tree)."""
+        return len(self.joints)
+
+    @property
+    def n_joints(self) -> int:
+        """Length of q: the joints, or the active ones where loop constraints hold."""
+        return len(self.joint_names)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the coordinates in q, in order."""
+        return self.closure.active if self.closure else tuple(joint.name for joint in self.joints)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether each link carries at most one joint, without loop constraints."""
+        return self.closure is None and all(joint.parent == i - 1 for i, joint in enumerate(self.joints))
+
+    @cached_property
+    def inertias(self) -> tuple[Inertia, ...]:
+        """Inertia of each link, payload included."""
+        inertias = [link.inertia for link in self.links]
+        if self.payload:
+            frame = self.frame(self.payload.frame)
+            if frame.link >= 0:
+                inertias[frame.link] += self.payload.inertia.moved(frame.link_from_frame)
+        return tuple(inertias)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The arrays that algorithms run on."""
+        return Tree.of(
+            parents=tuple(joint.parent for joint in self.joints),
+            revolute=tuple(joint.is_revolute for joint in self.joints),
+            parent_from_joint=np.array([joint.parent_from_joint for joint in self.joints]),
+            inertias=np.array([inertia.parameters for inertia in self.inertias]),
+            joint_parameters=np.array([joint.parameters for joint in self.joints]),
+            gravity=self.gravity,
+        )
+
+    @cached_property
+    def parameters(self) -> Array:
+        """(14 n_bodies,) the ten of each link, then Ia, Fv, Fc, Fo of each joint; payload included."""
+        links = [inertia.parameters for inertia in self.inertias]
+        return read_only(np.concatenate([*links, *(joint.parameters for joint in self.joints)]))
+
+    @cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of `parameters`: mx_2 belongs to the second link, Ia_3 to the third joint."""
+        numbers = range(1, self.n_bodies + 1)
+        links = [f"{name}_{i}" for i in numbers for name in LINK_PARAMETERS]
+        return tuple(links + [f"{name}_{i}" for i in numbers for name in JOINT_PARAMETERS])
+
+    def default_include(self) -> tuple[ParameterGroup, ...]:
+        """Links, and rotors where the robot declares one."""
+        declared = any(joint.rotor_inertia is not None for joint in self.joints)
+        return ("link", "rotor") if declared else ("link",)
+
+    def columns(self, include: Sequence[ParameterGroup] | None = None) -> tuple[int, ...]:
+        """Indices into `parameters` of the chosen groups; the default is `default_include()`.
+
+        By default a rotor column appears only for joints that declare a rotor; a group asked for by name is whole.
+        """
+        groups = self.default_include() if include is None else tuple(include)
+        unknown = [group for group in groups if group not in PARAMETER_GROUPS]
+        if unknown:
+            raise UnknownNameError(
+                f"include: no group {unknown[0]!r}; choose from {', '.join(PARAMETER_GROUPS)}"
+            )
+        n = self.n_bodies
+        chosen = list(range(10 * n)) if "link" in groups else []
+        for i, joint in enumerate(self.joints):
+            for k, group in enumerate(PARAMETER_GROUPS[1:]):
+                declared = include is not None or joint.rotor_inertia is not None
+                if group in groups and (group != "rotor" or declared):
+                    chosen.append(10 * n + 4 * i + k)
+        return tuple(chosen)
+
+    def frame(self, name: str) -> Frame:
+        """The frame of that name; a link's name gives the link's own frame."""
+        for frame in self.frames:
+            if frame.name == name:
+                return frame
+        for i, link in enumerate(self.links):
+            if link.name == name:
+                return Frame(name, i, read_only(np.eye(4)))
+        known = [frame.name for frame in self.frames] + [link.name for link in self.links]
+        raise UnknownNameError(f"frame {name!r} does not exist in {self.name}; known: {', '.join(known)}")
+
+    @property
+    def tool(self) -> Frame:
+        """The frame named by `tip`, or the last link's own frame."""
+        return self.frame(self.tip if self.tip is not None else self.links[-1].name)
+
+    def with_payload(self, inertia: Inertia | None, frame: str | None = None) -> Robot:
+        """Attach, replace or (None) remove the body carried at the tool or at another frame."""
+        if inertia is None:
+            return replace(self, payload=None)
+        return replace(self, payload=Payload(self.frame(frame).name if frame else self.tool.name, inertia))
+
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """The same robot under another gravity vector (base frame)."""
+        return replace(self, gravity=fixed_array(gravity, (3,), "gravity"))
+
+    def with_parameters(self, parameters: ArrayLike) -> Robot:
+        """The same geometry with other values of `parameters`; a payload is merged into its link."""
+        n = self.n_bodies
+        values = fixed_array(parameters, (14 * n,), "parameters")
+        links = tuple(
+            replace(link, inertia=Inertia(ten))
+            for link, ten in zip(self.links, values[: 10 * n].reshape(n, 10), strict=True)
+        )
+        joints = tuple(
+            replace(
+                joint,
+                rotor_inertia=None if joint.rotor_inertia is None and four[0] == 0 else float(four[0]),
+                viscous=float(four[1]),
+                coulomb=float(four[2]),
+                offset=float(four[3]),
+            )
+            for joint, four in zip(self.joints, values[10 * n :].reshape(n, 4), strict=True)
+        )
+        return replace(self, links=links, joints=joints, payload=None)
+
+    def with_loops(self, F: ArrayLike, offset: ArrayLike, active: Sequence[str]) -> Robot:
+        """Add explicit loop constraints q_tree = F @ q + offset; q then holds the active joints only."""
+        names = tuple(active)
+        F = fixed_array(F, (self.n_bodies, len(names)), "F")
+        return replace(self, closure=Closure(F, fixed_array(offset, (self.n_bodies,), "offset"), names))
+
+    def __repr__(self) -> str:
+        kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)
+        shape = "chain" if self.is_chain else "loops" if self.closure else "tree"
+        return f"Robot({self.name!r}, {shape} {kinds}, {self.n_joints} coordinates)"
+
+
+def _check_structure(robot: Robot) -> None:
+    if not robot.joints:
+        raise DescriptionError(f"robot {robot.name!r} has no moving joint; nothing is left to derive")
+    if len(robot.joints) != len(robot.links):
+        raise DescriptionError(
+            f"robot {robot.name!r}: {len(robot.joints)} joints but {len(robot.links)} links; give one link a joint"
+        )
+    names = [joint.name for joint in robot.joints]
+    for i, joint in enumerate(robot.joints):
+        if not -1 <= joint.parent < i:
+            raise DescriptionError(f"joint {joint.name!r}: parents must come before children (depth first)")
+        if names.index(joint.name) != i:
+            raise DescriptionError(f"joint name {joint.name!r} is used twice; names must be unique")
+        if robot.links[i].inertia.mass < 0:
+            raise DescriptionError(
+                f"link {robot.links[i].name!r} has a negative mass ({robot.links[i].inertia.mass:g} kg); correct it"
+            )
+    if robot.closure:
+        rank = np.linalg.matrix_rank(robot.closure.F)
+        if rank < robot.closure.F.shape[1]:
+            raise DescriptionError(
+                "loop constraints: F does not have full column rank; an active joint moves nothing"
+            )
+    if robot.tip is not None:
+        robot.frame(robot.tip)

@@ -1,0 +1,51 @@
+"""Homogeneous transforms: the few constructors that robot descriptions need."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array
+
+
+def translation(offset: ArrayLike) -> Array:
+    """(4, 4) pure translation."""
+    T = np.eye(4)
+    T[:3, 3] = offset
+    return T
+
+
+def rotation_x(angle: float) -> Array:
+    """(4, 4) rotation about x; exact at multiples of a quarter turn."""
+    return _rotation(angle, 1, 2)
+
+
+def rotation_z(angle: float) -> Array:
+    """(4, 4) rotation about z; exact at multiples of a quarter turn."""
+    return _rotation(angle, 0, 1)
+
+
+def _rotation(angle: float, i: int, j: int) -> Array:
+    s, c = exact_sin_cos(angle)
+    T = np.eye(4)
+    T[i, i], T[i, j], T[j, i], T[j, j] = c, -s, s, c
+    return T
+
+
+def exact_sin_cos(angle: float) -> tuple[float, float]:
+    """sin and cos, exactly 0 or +-1 where the angle is the double nearest to a multiple of pi/2.
+
+    cos(pi/2) in floating point is 6e-17; left as it is, no product with it would ever fold away.
+    """
+    quarter_turns = round(angle / (np.pi / 2))
+    if abs(angle - quarter_turns * (np.pi / 2)) <= 4 * np.spacing(max(abs(angle), 1e-300)):
+        return ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))[quarter_turns % 4]
+    return float(np.sin(angle)), float(np.cos(angle))
+
+
+def inverse(T: Array) -> Array:
+    """Inverse of a homogeneous transform."""
+    result = np.eye(4)
+    result[:3, :3] = T[:3, :3].T
+    result[:3, 3] = -T[:3, :3].T @ T[:3, 3]
+    return result

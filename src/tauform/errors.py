@@ -1,0 +1,43 @@
+"""Every exception a user may catch.
+
+Each message is one sentence that names the place and the remedy; the command line prints it and exits with 2.
+"""
+
+
+class TauformError(Exception):
+    """Base of all errors that a user's input can cause."""
+
+
+class ShapeError(TauformError, ValueError):
+    """An array has the wrong shape or holds values that are not finite."""
+
+
+class DescriptionError(TauformError, ValueError):
+    """A robot description cannot be read or does not describe a robot we support."""
+
+
+class UnknownNameError(TauformError, KeyError):
+    """A joint, link, frame, parameter, function or robot of that name does not exist."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of its argument
+        return str(self.args[0]) if self.args else ""
+
+
+class ModelError(TauformError, ValueError):
+    """A closed-form model cannot be derived, bound, read or written."""
+
+
+class GenerationError(TauformError, ValueError):
+    """A program cannot be generated, or failed its verification."""
+
+
+class RecordingError(TauformError, ValueError):
+    """A recording cannot be read, or its contents do not fit the robot."""
+
+
+class IdentificationError(TauformError, ValueError):
+    """A recording does not determine what was asked of it."""
+
+
+class MissingExtraError(TauformError, ImportError):
+    """An optional dependency is not installed; the message says which extra brings it."""

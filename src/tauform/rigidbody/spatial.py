@@ -1,0 +1,120 @@
+"""Spatial vectors in component-first arrays: (6, N) twists and wrenches, angular part first.
+
+A twist is (w, v): angular velocity, and linear velocity of the point at the frame's origin. A wrench is (n, f):
+moment about the origin, and force. A Transform holds parent_from_link: x_parent = R x_link + p.
+Everything here also runs on complex, counting and symbolic scalars, hence no einsum and no matmul.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.description.tree import Tree
+
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
+ANGULAR, LINEAR = slice(0, 3), slice(3, 6)
+
+
+class Transform(NamedTuple):
+    """parent_from_link: R is (3, 3, N), p is (3, N) or (3, 1)."""
+
+    R: AnyArray
+    p: AnyArray
+
+
+def joint_transform(tree: Tree, i: int, q: AnyArray) -> Transform:
+    """parent_from_link of body i at q (N,)."""
+    X, p = tree.rotations[i], tree.translations[i]
+    if not tree.revolute[i]:
+        return Transform(X, p + X[:, 2] * q)
+    s, c = np.sin(q), np.cos(q)
+    R = np.empty((3, 3, *q.shape), dtype=np.result_type(X, c))
+    # parent_from_joint Rz(q)
+    R[:, 0] = X[:, 0] * c + X[:, 1] * s
+    R[:, 1] = X[:, 1] * c - X[:, 0] * s
+    R[:, 2] = X[:, 2]
+    return Transform(R, p)
+
+
+def axis_index(tree: Tree, i: int) -> int:
+    """Component of a twist that joint i drives: about z (2) or along z (5)."""
+    return 2 if tree.revolute[i] else 5
+
+
+def cross(a: AnyArray, b: AnyArray) -> AnyArray:
+    """a x b of (3, ...) arrays."""
+    return a[_NEXT] * b[_LAST] - a[_LAST] * b[_NEXT]
+
+
+def rotate(R: AnyArray, v: AnyArray) -> AnyArray:
+    """R v."""
+    return (R * v).sum(axis=1)
+
+
+def rotate_back(R: AnyArray, v: AnyArray) -> AnyArray:
+    """R^T v."""
+    return (R * v[:, None]).sum(axis=0)
+
+
+def twist_to_child(X: Transform, twist: AnyArray) -> AnyArray:
+    """A parent's twist seen in the link's frame: w' = R^T w, v' = R^T (v + w x p)."""
+    w, v = twist[ANGULAR], twist[LINEAR]
+    return np.concatenate([rotate_back(X.R, w), rotate_back(X.R, v + cross(w, X.p))])
+
+
+def twist_to_parent(X: Transform, twist: AnyArray) -> AnyArray:
+    """A link's twist seen in the parent's frame: w' = R w, v' = R v + p x w'."""
+    w = rotate(X.R, twist[ANGULAR])
+    return np.concatenate([w, rotate(X.R, twist[LINEAR]) + cross(X.p, w)])
+
+
+def wrench_to_parent(X: Transform, wrench: AnyArray) -> AnyArray:
+    """A wrench on the link seen in the parent's frame: f' = R f, n' = R n + p x f'."""
+    f = rotate(X.R, wrench[LINEAR])
+    return np.concatenate([rotate(X.R, wrench[ANGULAR]) + cross(X.p, f), f])
+
+
+def wrench_to_child(X: Transform, wrench: AnyArray) -> AnyArray:
+    """A wrench in the parent's frame seen in the link's: f' = R^T f, n' = R^T (n - p x f)."""
+    n, f = wrench[ANGULAR], wrench[LINEAR]
+    return np.concatenate([rotate_back(X.R, n - cross(X.p, f)), rotate_back(X.R, f)])
+
+
+def cross_motion(a: AnyArray, b: AnyArray) -> AnyArray:
+    """Rate of change of a twist b that is fixed in a frame moving with twist a (Featherstone's crm)."""
+    w, v = a[ANGULAR], a[LINEAR]
+    return np.concatenate([cross(w, b[ANGULAR]), cross(w, b[LINEAR]) + cross(v, b[ANGULAR])])
+
+
+def cross_force(a: AnyArray, f: AnyArray) -> AnyArray:
+    """Rate of change of a wrench f that is fixed in a frame moving with twist a (Featherstone's crf)."""
+    w, v = a[ANGULAR], a[LINEAR]
+    return np.concatenate([cross(w, f[ANGULAR]) + cross(v, f[LINEAR]), cross(w, f[LINEAR])])
+
+
+def cross_axis(revolute: bool, twist: AnyArray) -> AnyArray:
+    """cross_motion(twist, S) with the joint axis S = z: the products with 0 and 1 left out."""
+    w, v = twist[ANGULAR], twist[LINEAR]
+    zero = 0 * w[:1]
+    by_z = lambda x: np.concatenate([x[1:2], -x[0:1], zero])  # noqa: E731  x cross z
+    if revolute:
+        return np.concatenate([by_z(w), by_z(v)])
+    return np.concatenate([zero, zero, zero, by_z(w)])
+
+
+def inertia_times(ten: AnyArray, twist: AnyArray) -> AnyArray:
+    """Momentum of a body: (I w + h x v, m v + w x h), from its ten parameters (10, N)."""
+    m, h = ten[0], ten[1:4]
+    w, v = twist[ANGULAR], twist[LINEAR]
+    xx, xy, yy, xz, yz, zz = ten[4:]
+    moment = np.stack(
+        [
+            xx * w[0] + xy * w[1] + xz * w[2],
+            xy * w[0] + yy * w[1] + yz * w[2],
+            xz * w[0] + yz * w[1] + zz * w[2],
+        ]
+    )
+    return np.concatenate([moment + cross(h, v), m * v + cross(w, h)])
