@@ -66,9 +66,9 @@ def robot_from_dh(
         along_x = translation([values["a"], 0, 0]) @ rotation_x(values["alpha"])
         about_z = rotation_z(values["theta"]) @ translation([0, 0, values["d"]])
         flip = np.eye(4) if values["sign"] > 0 else rotation_x(np.pi)  # Rz(-q) = Rx(pi) Rz(q) Rx(pi)^-1
-        a = Length(f"D{i + 1}", values["a"], np.array([1.0, 0, 0]))
+        lengths: tuple[Length, ...] = (Length(f"D{i + 1}", values["a"], np.array([1.0, 0, 0])),)
         if convention == "modified":
-            placed, link_from_dh, lengths = previous @ along_x, inverse(flip), (a,)
+            placed, link_from_dh = previous @ along_x, inverse(flip)
         else:
             placed, link_from_dh, lengths = previous, inverse(flip) @ along_x, pending_lengths
             pending_lengths = (Length(f"a{i + 1}", values["a"], np.array([1.0, 0, 0])),)
@@ -148,8 +148,11 @@ def _inertia(values: dict[str, Any], i: int) -> Inertia:
             return Inertia(values["parameters"])
         if values["inertia"] is not None and values["inertia_about"] is None:
             raise DescriptionError('"inertia" needs "inertia_about": "com" or "origin"')
-        zeros = {"com": (0.0,) * 3, "inertia": (0.0,) * 6, "inertia_about": "com"}
-        given = {key: default if values[key] is None else values[key] for key, default in zeros.items()}
-        return Inertia.of(_number(values["mass"] or 0.0, "mass"), **given)
+        return Inertia.of(
+            _number(values["mass"] or 0.0, "mass"),
+            (0.0,) * 3 if values["com"] is None else values["com"],
+            (0.0,) * 6 if values["inertia"] is None else values["inertia"],
+            inertia_about=values["inertia_about"] or "com",
+        )
     except TauformError as error:
         raise DescriptionError(f"{where}: {error}") from None

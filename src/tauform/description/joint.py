@@ -62,9 +62,7 @@ class Joint:
 
     def __post_init__(self) -> None:
         if self.kind not in ("revolute", "prismatic"):
-            raise DescriptionError(
-                f"joint {self.name!r}: kind is 'revolute' or 'prismatic', not {self.kind!r}"
-            )
+            raise DescriptionError(f"joint {self.name!r}: kind is 'revolute' or 'prismatic', not {self.kind!r}")
         T = fixed_array(self.parent_from_joint, (4, 4), f"joint {self.name!r}: parent_from_joint")
         if np.abs(T[:3, :3] @ T[:3, :3].T - np.eye(3)).max() > 1e-9 or np.linalg.det(T[:3, :3]) < 0:
             raise DescriptionError(f"joint {self.name!r}: parent_from_joint does not hold a rotation")

@@ -148,9 +148,7 @@ class Robot:
         groups = self.default_include() if include is None else tuple(include)
         unknown = [group for group in groups if group not in PARAMETER_GROUPS]
         if unknown:
-            raise UnknownNameError(
-                f"include: no group {unknown[0]!r}; choose from {', '.join(PARAMETER_GROUPS)}"
-            )
+            raise UnknownNameError(f"include: no group {unknown[0]!r}; choose from {', '.join(PARAMETER_GROUPS)}")
         n = self.n_bodies
         chosen = list(range(10 * n)) if "link" in groups else []
         for i, joint in enumerate(self.joints):
@@ -238,8 +236,6 @@ def _check_structure(robot: Robot) -> None:
     if robot.closure:
         rank = np.linalg.matrix_rank(robot.closure.F)
         if rank < robot.closure.F.shape[1]:
-            raise DescriptionError(
-                "loop constraints: F does not have full column rank; an active joint moves nothing"
-            )
+            raise DescriptionError("loop constraints: F does not have full column rank; an active joint moves nothing")
     if robot.tip is not None:
         robot.frame(robot.tip)

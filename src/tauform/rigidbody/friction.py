@@ -27,4 +27,5 @@ def joint_friction(tree: Tree, qd: AnyArray) -> AnyArray:
     """Friction torque of each joint of the tree, (n, N)."""
     viscous, coulomb, offset = (tree.joint_parameters[:, k] for k in (1, 2, 3))
     # Of a complex number (complex step) the sign is that of its real part.
-    return viscous * qd + coulomb * np.sign(np.real(qd)) + offset
+    torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
+    return torque

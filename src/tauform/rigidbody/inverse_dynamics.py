@@ -11,6 +11,7 @@ from tauform.description.tree import Tree
 from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.friction import joint_friction
 from tauform.rigidbody.spatial import (
+    Transform,
     axis_index,
     cross_axis,
     cross_force,
@@ -45,7 +46,9 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) 
 
 def newton_euler(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
     """Torques of the rigid bodies and rotors, without friction; (n, N) arrays of any scalar."""
-    transforms, twists, accelerations = [], [], []
+    transforms: list[Transform] = []
+    twists: list[AnyArray] = []
+    accelerations: list[AnyArray] = []
     # Gravity is an upward acceleration of the base.
     base_acceleration = np.concatenate([0 * tree.gravity, -tree.gravity])
     for i, parent in enumerate(tree.parents):

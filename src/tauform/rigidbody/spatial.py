@@ -46,7 +46,8 @@ def axis_index(tree: Tree, i: int) -> int:
 
 def cross(a: AnyArray, b: AnyArray) -> AnyArray:
     """a x b of (3, ...) arrays."""
-    return a[_NEXT] * b[_LAST] - a[_LAST] * b[_NEXT]
+    product: AnyArray = a[_NEXT] * b[_LAST] - a[_LAST] * b[_NEXT]
+    return product
 
 
 def rotate(R: AnyArray, v: AnyArray) -> AnyArray:
@@ -99,10 +100,10 @@ def cross_axis(revolute: bool, twist: AnyArray) -> AnyArray:
     """cross_motion(twist, S) with the joint axis S = z: the products with 0 and 1 left out."""
     w, v = twist[ANGULAR], twist[LINEAR]
     zero = 0 * w[:1]
-    by_z = lambda x: np.concatenate([x[1:2], -x[0:1], zero])  # noqa: E731  x cross z
+    w_cross_z = [w[1:2], -w[0:1], zero]
     if revolute:
-        return np.concatenate([by_z(w), by_z(v)])
-    return np.concatenate([zero, zero, zero, by_z(w)])
+        return np.concatenate([*w_cross_z, v[1:2], -v[0:1], zero])
+    return np.concatenate([zero, zero, zero, *w_cross_z])
 
 
 def inertia_times(ten: AnyArray, twist: AnyArray) -> AnyArray:
