@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tauform.description.robot import Robot as Robot
     from tauform.rigidbody.friction import friction as friction
     from tauform.rigidbody.inverse_dynamics import inverse_dynamics as inverse_dynamics
+    from tauform.rigidbody.regressor import regressor as regressor
+    from tauform.rigidbody.regressor import slotine_li_regressor as slotine_li_regressor
 
 # Public name -> module that defines it.
 _HOME = {
@@ -21,6 +23,8 @@ _HOME = {
     "Robot": "description.robot",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",
+    "regressor": "rigidbody.regressor",
+    "slotine_li_regressor": "rigidbody.regressor",
 }
 
 __all__ = ["__version__", *_HOME]

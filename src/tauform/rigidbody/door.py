@@ -41,7 +41,9 @@ def evaluate(robot: Robot, core: Core, project: int = 0, **vectors: ArrayLike) -
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in checked.items())
         raise ShapeError(f"batch dimensions do not broadcast: {shapes}") from None
-    inside = [_inside(robot, name, array, batch) for name, array in checked.items()]
+    # One scalar type for all: a complex step in one vector makes every intermediate complex.
+    scalar = np.result_type(*checked.values())
+    inside = [_inside(robot, name, array.astype(scalar, copy=False), batch) for name, array in checked.items()]
     n_states = inside[0].shape[-1]
     slices = [slice(k, k + STATES_PER_SLICE) for k in range(0, max(n_states, 1), STATES_PER_SLICE)]
     parts = [_projected(robot, core(*(array[:, part] for array in inside)), project) for part in slices]

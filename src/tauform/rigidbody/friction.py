@@ -26,6 +26,13 @@ def friction(robot: Robot, qd: ArrayLike) -> Array:
 def joint_friction(tree: Tree, qd: AnyArray) -> AnyArray:
     """Friction torque of each joint of the tree, (n, N)."""
     viscous, coulomb, offset = (tree.joint_parameters[:, k] for k in (1, 2, 3))
-    # Of a complex number (complex step) the sign is that of its real part.
-    torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
+    torque: AnyArray = viscous * qd + coulomb * sign(qd) + offset
     return torque
+
+
+def sign(x: AnyArray) -> AnyArray:
+    """-1, 0 or 1; of a complex number (complex step) that of its real part; scalars of other types bring their own."""
+    if x.dtype != object:
+        return np.sign(np.real(x))
+    signs: AnyArray = np.frompyfunc(lambda scalar: scalar.sign(), 1, 1)(x)
+    return signs

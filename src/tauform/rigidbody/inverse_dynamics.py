@@ -10,16 +10,8 @@ from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.friction import joint_friction
-from tauform.rigidbody.spatial import (
-    Transform,
-    axis_index,
-    cross_axis,
-    cross_force,
-    inertia_times,
-    joint_transform,
-    twist_to_child,
-    wrench_to_parent,
-)
+from tauform.rigidbody.motion import body_motion
+from tauform.rigidbody.spatial import axis_index, cross_force, inertia_times, wrench_to_parent
 
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
@@ -46,24 +38,7 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) 
 
 def newton_euler(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
     """Torques of the rigid bodies and rotors, without friction; (n, N) arrays of any scalar."""
-    transforms: list[Transform] = []
-    twists: list[AnyArray] = []
-    accelerations: list[AnyArray] = []
-    # Gravity is an upward acceleration of the base.
-    base_acceleration = np.concatenate([0 * tree.gravity, -tree.gravity])
-    for i, parent in enumerate(tree.parents):
-        X = joint_transform(tree, i, q[i])
-        k = axis_index(tree, i)
-        # v = X v_parent + S qd;  a = X a_parent + S qdd + v x S qd
-        v = twist_to_child(X, twists[parent]) if parent >= 0 else np.zeros((6, *q[i].shape), dtype=q.dtype)
-        a = twist_to_child(X, accelerations[parent] if parent >= 0 else base_acceleration)
-        v[k] = v[k] + qd[i]
-        a = a + cross_axis(tree.revolute[i], v) * qd[i]
-        a[k] = a[k] + qdd[i]
-        transforms.append(X)
-        twists.append(v)
-        accelerations.append(a)
-
+    transforms, twists, accelerations = body_motion(tree, q, qd, qdd)
     # f = I a + v x* I v
     wrenches = [
         inertia_times(ten, a) + cross_force(v, inertia_times(ten, v))

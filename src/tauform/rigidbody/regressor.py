@@ -1,0 +1,145 @@
+"""The dynamics as a linear function of all parameters: tau = Y @ robot.parameters.  [Gautier1991, Eq. 5]"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import AnyArray, Array
+from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.tree import Tree
+from tauform.rigidbody.body_regressor import wrench_regressor, wrench_regressor_between
+from tauform.rigidbody.door import evaluate
+from tauform.rigidbody.friction import sign
+from tauform.rigidbody.motion import body_accelerations, body_motion, body_twists, transforms_of
+from tauform.rigidbody.spatial import Transform, axis_index, twist_to_child
+
+
+def regressor(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    include: Sequence[ParameterGroup] | None = None,
+) -> Array:
+    """Regressor Y with tau = Y @ robot.parameters, friction and rotors included.  [Gautier1991, Eq. 5]
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+        qd: (..., n) joint velocities.
+        qdd: (..., n) joint accelerations.
+        include: groups of columns to keep ("link", "rotor", "viscous", "coulomb", "offset"); None keeps all.
+
+    Returns:
+        (..., n, 14 n_bodies), columns in the order of robot.parameter_names; with `include`, only the columns
+        robot.columns(include).
+
+    Raises:
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        UnknownNameError: `include` names a group that does not exist.
+    """
+    columns = chosen_columns(robot, include)
+    tree = robot.tree
+
+    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+        return inverse_regressor(tree, q, qd, qdd)[:, columns]
+
+    return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd)
+
+
+def slotine_li_regressor(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qd_r: ArrayLike,
+    qdd_r: ArrayLike,
+    include: Sequence[ParameterGroup] | None = None,
+) -> Array:
+    """Regressor with reference velocities: Y_r @ parameters = M qdd_r + C(q, qd) qd_r + g + friction.
+
+    C is the matrix of Christoffel symbols (`coriolis_matrix`), so Mdot - 2C is skew, as the stability proof of
+    Slotine and Li's adaptive control needs. Friction is that of the motion that takes place, at qd; for Fv qd_r
+    (which leaves the joint's own damping in the loop) take the viscous columns of `regressor` at qd_r.
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+        qd: (..., n) joint velocities.
+        qd_r: (..., n) reference velocities.
+        qdd_r: (..., n) reference accelerations.
+        include: groups of columns to keep; None keeps all.
+
+    Returns:
+        (..., n, 14 n_bodies), columns in the order of robot.parameter_names.
+
+    Raises:
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        UnknownNameError: `include` names a group that does not exist.
+    """
+    columns = chosen_columns(robot, include)
+    tree = robot.tree
+
+    def core(q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> AnyArray:
+        return reference_regressor(tree, q, qd, qd_r, qdd_r)[:, columns]
+
+    return evaluate(robot, core, project=1, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
+
+
+def chosen_columns(robot: Robot, include: Sequence[ParameterGroup] | None) -> list[int]:
+    """Indices of the columns of these groups; None means all."""
+    return list(range(14 * robot.n_bodies)) if include is None else list(robot.columns(include))
+
+
+def inverse_regressor(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+    """(n, 14 n, N) regressor of the tree; arrays of any scalar."""
+    motion = body_motion(tree, q, qd, qdd)
+    wrenches = [wrench_regressor(a, v) for a, v in zip(motion.accelerations, motion.twists, strict=True)]
+    return np.concatenate([_link_columns(tree, motion.transforms, wrenches), _joint_columns(qdd, qd)], axis=1)
+
+
+def reference_regressor(tree: Tree, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> AnyArray:
+    """(n, 14 n, N) regressor of M qdd_r + C(q, qd) qd_r + g + friction; arrays of any scalar."""
+    transforms = transforms_of(tree, q)
+    twists = body_twists(tree, transforms, qd)
+    references = body_twists(tree, transforms, qd_r)
+    # a_r = J qdd_r + Jdot(qd) qd_r
+    accelerations = body_accelerations(tree, transforms, twists, qd_r, qdd_r)
+    wrenches = [wrench_regressor_between(a, v, r) for a, v, r in zip(accelerations, twists, references, strict=True)]
+    return np.concatenate([_link_columns(tree, transforms, wrenches), _joint_columns(qdd_r, qd)], axis=1)
+
+
+def _link_columns(tree: Tree, transforms: list[Transform], wrenches: list[AnyArray]) -> AnyArray:
+    """Torques J_i^T A_i of each body's wrench columns, (n, 10 n, N)."""
+    n = tree.n
+    Y = np.zeros((n, 10 * n, *wrenches[0].shape[2:]), dtype=wrenches[0].dtype)
+    for i, axes in enumerate(body_jacobians(tree, transforms, wrenches[0])):
+        Y[tree.ancestors(i)[::-1], 10 * i : 10 * i + 10] = (axes[:, :, None] * wrenches[i][:, None]).sum(axis=0)
+    return Y
+
+
+def body_jacobians(tree: Tree, transforms: list[Transform], like: AnyArray) -> list[AnyArray]:
+    """For each body the twists of the joints that move it, (6, depth, N), base first, in the body's frame.
+
+    Moving one axis down a joint costs one transform of a vector; moving ten wrenches up would cost ten.
+    """
+    jacobians: list[AnyArray] = []
+    for i, parent in enumerate(tree.parents):
+        own = np.zeros((6, 1, *like.shape[-1:]), dtype=like.dtype)
+        own[axis_index(tree, i)] = own[axis_index(tree, i)] + 1
+        if parent >= 0:
+            X = Transform(transforms[i].R[:, :, None], transforms[i].p[:, None])
+            own = np.concatenate([twist_to_child(X, jacobians[parent]), own], axis=1)
+        jacobians.append(own)
+    return jacobians
+
+
+def _joint_columns(qdd: AnyArray, qd: AnyArray) -> AnyArray:
+    """Ia qdd + Fv qd + Fc sign(qd) + Fo, (n, 4 n, N)."""
+    n = len(qdd)
+    four = [qdd, qd, sign(qd), 0 * qdd + 1]
+    columns = np.zeros((n, n, 4, *qdd.shape[1:]), dtype=np.result_type(qdd, qd))
+    for i in range(n):
+        for k, values in enumerate(four):
+            columns[i, i, k] = values[i]
+    return columns.reshape(n, 4 * n, *qdd.shape[1:])
