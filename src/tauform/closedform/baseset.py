@@ -1,0 +1,119 @@
+"""BaseParameters: the minimal set of inertial parameters, and how it is made of the standard ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array, fixed_array, read_only
+from tauform.description.robot import Robot
+from tauform.errors import ShapeError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BaseParameters:
+    """theta = grouping @ robot.parameters: l numbers that determine the dynamics, none of them redundant.
+
+    Attributes:
+        robot_name: the robot they belong to.
+        names: (l,) `Izz_2` where a standard parameter stands alone, `IzzR_1` where others are folded into it.
+        grouping: (l, 14 n_bodies); one in each pivot's own column.
+        pivots: (l,) index into robot.parameters that each base parameter grows from.
+        parameter_names: names of the standard parameters, the columns of grouping.
+        columns: indices of the standard parameters that took part.
+        no_effect: names of parameters that no torque depends on.
+        alone: names of parameters that are base parameters as they stand.
+        regrouped: names of parameters that are folded into others.
+        gap: how far the weakest independent column stands above the strongest dependent one.
+        condition: condition number of the kept columns, scaled to unit size.
+        source: what the decision was made from.
+        findings: sentences that a reader should know, such as a narrow gap.
+    """
+
+    robot_name: str
+    names: tuple[str, ...]
+    grouping: Array
+    pivots: tuple[int, ...]
+    parameter_names: tuple[str, ...]
+    columns: tuple[int, ...]
+    no_effect: tuple[str, ...]
+    alone: tuple[str, ...]
+    regrouped: tuple[str, ...]
+    gap: float
+    condition: float
+    source: str
+    findings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        robot: Robot,
+        *,
+        columns: Sequence[int],
+        pivots: Sequence[int] | Array,
+        no_effect: Sequence[int] | Array,
+        grouping: Array,
+        gap: float,
+        condition: float,
+        source: str,
+        findings: tuple[str, ...] = (),
+    ) -> BaseParameters:
+        """From a grouping whose rows belong to `pivots`; names follow from which rows hold more than their pivot."""
+        parameter_names = robot.parameter_names
+        kept, absent = [int(k) for k in pivots], {int(k) for k in no_effect}
+        alone = [np.count_nonzero(row) == 1 for row in grouping]
+        return cls(
+            robot_name=robot.name,
+            names=tuple(base_name(parameter_names[k], single) for k, single in zip(kept, alone, strict=True)),
+            grouping=read_only(grouping),
+            pivots=tuple(kept),
+            parameter_names=parameter_names,
+            columns=tuple(columns),
+            no_effect=tuple(parameter_names[k] for k in columns if k in absent),
+            alone=tuple(parameter_names[k] for k, single in zip(kept, alone, strict=True) if single),
+            regrouped=tuple(parameter_names[k] for k in columns if k not in absent and k not in kept),
+            gap=gap,
+            condition=condition,
+            source=source,
+            findings=findings,
+        )
+
+    @property
+    def n(self) -> int:
+        """The number of base parameters."""
+        return len(self.names)
+
+    def values(self, parameters: Robot | ArrayLike) -> Array:
+        """(l,) theta of a robot, or of a (14 n_bodies,) vector of standard parameters."""
+        if isinstance(parameters, Robot):
+            parameters = parameters.parameters
+        return read_only(self.grouping @ fixed_array(parameters, (self.grouping.shape[1],), "parameters"))
+
+    def checked(self, theta: ArrayLike) -> Array:
+        """theta as a read-only (l,) array.
+
+        Raises:
+            ShapeError: theta has another length; the message says what it must hold.
+        """
+        array = np.asarray(theta, dtype=np.float64)
+        if array.shape != (self.n,):
+            raise ShapeError(
+                f"theta: expected ({self.n},), one value a base parameter of {self.robot_name}, got {array.shape}"
+            )
+        return fixed_array(array, (self.n,), "theta")
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.columns)} standard, {len(self.no_effect)} without effect, {len(self.regrouped)} regrouped"
+        return f"BaseParameters({self.robot_name!r}, {self.n} base parameters: {counts}; gap {self.gap:.0e})"
+
+
+def base_name(parameter: str, alone: bool) -> str:
+    """`Izz_2` as it stands, `IzzR_2` when others are folded into it."""
+    kind, number = parameter.rsplit("_", 1)
+    return parameter if alone else f"{kind}R_{number}"

@@ -1,0 +1,54 @@
+"""The order in which parameters are kept: Gautier's by default, the user's first where one is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tauform.description.inertia import LINK_PARAMETERS
+from tauform.description.joint import JOINT_PARAMETERS
+from tauform.description.robot import Robot
+from tauform.errors import UnknownNameError
+
+# Within a link, as Gautier1991 writes XX XY XZ YY YZ ZZ MX MY MZ M Ia.
+GAUTIER_ORDER = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m", "Ia")
+FRICTION_ORDER = ("Fv", "Fc", "Fo")
+
+
+def default_order(robot: Robot) -> tuple[int, ...]:
+    """Every index into robot.parameters: links ascending in Gautier's order, then friction."""
+    place = {name: k for k, name in enumerate(robot.parameter_names)}
+    numbers = range(1, robot.n_bodies + 1)
+    groups = (GAUTIER_ORDER, FRICTION_ORDER)
+    return tuple(place[f"{kind}_{i}"] for kinds in groups for i in numbers for kind in kinds)
+
+
+def order_of_preference(robot: Robot, columns: Sequence[int], order: Iterable[str] | None = None) -> tuple[int, ...]:
+    """The columns, those that `order` names first (`Izz_2`, or a kind such as `Ia` for all), then the default order.
+
+    Raises:
+        UnknownNameError: a name is no parameter of the robot.
+    """
+    chosen = dict.fromkeys(k for name in order or () for k in _named(robot, name))
+    ranked = dict.fromkeys([*chosen, *default_order(robot)])
+    available = set(columns)
+    return tuple(k for k in ranked if k in available)
+
+
+def parameter_index(robot: Robot, name: str) -> int:
+    """Index of a parameter name.
+
+    Raises:
+        UnknownNameError: the robot has no such parameter.
+    """
+    if name in robot.parameter_names:
+        return robot.parameter_names.index(name)
+    raise UnknownNameError(
+        f"parameter {name!r} does not exist in {robot.name}; names are a kind and a number, such as Izz_2 or Ia_1, "
+        f"with 1 to {robot.n_bodies}"
+    )
+
+
+def _named(robot: Robot, name: str) -> list[int]:
+    if name in LINK_PARAMETERS + JOINT_PARAMETERS:
+        return [parameter_index(robot, f"{name}_{i}") for i in range(1, robot.n_bodies + 1)]
+    return [parameter_index(robot, name)]
