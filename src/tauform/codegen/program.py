@@ -1,0 +1,193 @@
+"""Program: a straight line of scalar operations, the form that every backend prints and every kernel compiles.
+
+Instructions are in single-assignment form: instruction k defines value k and reads earlier values only.
+Programs are built with `tauform.codegen.graph` and ordered by `tauform.codegen.schedule`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+
+
+class Op(Enum):
+    """Operations of a program."""
+
+    INPUT = "input"
+    CONSTANT = "constant"
+    ADD = "add"
+    SUBTRACT = "subtract"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    NEGATE = "negate"
+    SIN = "sin"
+    COS = "cos"
+    SQRT = "sqrt"
+    SIGN = "sign"  # sign(0) = 0
+
+
+UNARY = frozenset({Op.NEGATE, Op.SIN, Op.COS, Op.SQRT, Op.SIGN})
+BINARY = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE})
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One operation.
+
+    Attributes:
+        args: values it reads.
+        number: the constant, for CONSTANT.
+        place: (input, flat index), for INPUT.
+    """
+
+    op: Op
+    args: tuple[int, ...] = ()
+    number: float = 0.0
+    place: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Port:
+    """A named input or output array of one state; flat indices are in C order.
+
+    An input that is `shared` is the same for all states of a batch (a block of parameters).
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    shared: bool = False
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=int))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a program was checked against before it was handed over.
+
+    Attributes:
+        states: number of random states tried.
+        error: largest deviation, relative to the largest magnitude of that output entry.
+        tolerance: what it had to stay below.
+        reference: what it was compared with, in words.
+    """
+
+    states: int
+    error: float
+    tolerance: float
+    reference: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way of computing the same function, with its cost; the report lists them all."""
+
+    algorithm: str
+    n_multiplications: int
+    n_additions: int
+    chosen: bool
+    remark: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A straight-line function from input arrays to output arrays of one state.
+
+    Attributes:
+        name: the API's name of the function, also the C function's name.
+        inputs, outputs: the ports, in the order of the arguments.
+        instructions: in an order that can be executed as it stands.
+        results: for each output, the values of its entries in C order.
+    """
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    instructions: tuple[Instruction, ...]
+    results: tuple[tuple[int, ...], ...]
+    robot: str = ""
+    algorithm: str = ""
+    certificate: Certificate | None = None
+    candidates: tuple[Candidate, ...] = ()
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def count(self, *ops: Op) -> int:
+        """How many instructions have one of these operations."""
+        return sum(instruction.op in ops for instruction in self.instructions)
+
+    @cached_property
+    def n_multiplications(self) -> int:
+        """Multiplications and divisions."""
+        return self.count(Op.MULTIPLY, Op.DIVIDE)
+
+    @cached_property
+    def n_additions(self) -> int:
+        """Additions, subtractions, and negations that no sign could absorb."""
+        return self.count(Op.ADD, Op.SUBTRACT, Op.NEGATE)
+
+    @cached_property
+    def n_operations(self) -> int:
+        """Multiplications and additions together."""
+        return self.n_multiplications + self.n_additions
+
+    @cached_property
+    def n_functions(self) -> int:
+        """sin, cos and square roots."""
+        return self.count(Op.SIN, Op.COS, Op.SQRT)
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Interpret the program on NumPy arrays of shape (..., *port.shape): slow, for checks.
+
+        Returns the output array, or a tuple when there are several outputs.
+        """
+        flat = [
+            np.asarray(a).reshape(*np.shape(a)[: np.ndim(a) - len(p.shape)], p.size)
+            for a, p in zip(arrays, self.inputs, strict=True)
+        ]
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in flat))
+        values: list[Any] = []
+        for instruction in self.instructions:
+            values.append(_evaluate(instruction, values, flat))
+        outputs = []
+        for port, result in zip(self.outputs, self.results, strict=True):
+            entries = [np.broadcast_to(values[k], batch) for k in result]
+            outputs.append(np.stack(entries, axis=-1).reshape(*batch, *port.shape))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def __repr__(self) -> str:
+        extra = f", certified to {self.certificate.error:.1e}" if self.certificate else ""
+        return (
+            f"Program({self.name!r} of {self.robot}: {self.n_multiplications} mult + {self.n_additions} add, "
+            f"{self.n_functions} functions{extra})"
+        )
+
+
+def _evaluate(instruction: Instruction, values: list[Any], flat: list[AnyArray]) -> Any:
+    op = instruction.op
+    if op is Op.INPUT:
+        port, index = instruction.place
+        return flat[port][..., index]
+    if op is Op.CONSTANT:
+        return instruction.number
+    args = [values[k] for k in instruction.args]
+    return _NUMPY[op](*args)
+
+
+_NUMPY = {
+    Op.ADD: np.add,
+    Op.SUBTRACT: np.subtract,
+    Op.MULTIPLY: np.multiply,
+    Op.DIVIDE: np.divide,
+    Op.NEGATE: np.negative,
+    Op.SIN: np.sin,
+    Op.COS: np.cos,
+    Op.SQRT: np.sqrt,
+    Op.SIGN: np.sign,
+}
