@@ -11,9 +11,15 @@ from tauform.version import __version__
 
 if TYPE_CHECKING:
     from tauform.description.inertia import Inertia as Inertia
+    from tauform.description.load import load as load
+    from tauform.description.load import robots as robots
     from tauform.description.robot import Robot as Robot
     from tauform.rigidbody.friction import friction as friction
     from tauform.rigidbody.inverse_dynamics import inverse_dynamics as inverse_dynamics
+    from tauform.rigidbody.kinematics import forward_kinematics as forward_kinematics
+    from tauform.rigidbody.kinematics import jacobian as jacobian
+    from tauform.rigidbody.kinematics import link_placements as link_placements
+    from tauform.rigidbody.mass_matrix import mass_matrix as mass_matrix
     from tauform.rigidbody.regressor import regressor as regressor
     from tauform.rigidbody.regressor import slotine_li_regressor as slotine_li_regressor
 
@@ -21,10 +27,16 @@ if TYPE_CHECKING:
 _HOME = {
     "Inertia": "description.inertia",
     "Robot": "description.robot",
+    "load": "description.load",
+    "robots": "description.load",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",
     "regressor": "rigidbody.regressor",
     "slotine_li_regressor": "rigidbody.regressor",
+    "mass_matrix": "rigidbody.mass_matrix",
+    "forward_kinematics": "rigidbody.kinematics",
+    "jacobian": "rigidbody.kinematics",
+    "link_placements": "rigidbody.kinematics",
 }
 
 __all__ = ["__version__", *_HOME]

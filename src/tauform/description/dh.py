@@ -16,17 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, read_only
-from tauform.description.inertia import Inertia
-from tauform.description.joint import Frame, Joint, JointKind, Length, Limits, Link
+from tauform.description.fields import BOUNDS, DRIVE, INERTIAL, drive_of, inertia_of, number, reject_unknown
+from tauform.description.joint import Frame, Joint, JointKind, Length, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.description.transform import inverse, rotation_x, rotation_z, translation
-from tauform.errors import DescriptionError, TauformError
+from tauform.errors import DescriptionError
 
 GEOMETRY = ("a", "alpha", "d", "theta")
-COLUMNS = (
-    *("joint", "name", "link", *GEOMETRY, "sign", "mass", "com", "inertia", "inertia_about", "parameters"),
-    *("rotor_inertia", "viscous", "coulomb", "offset", "lower", "upper", "velocity", "effort"),
-)
+COLUMNS = ("joint", "name", "link", *GEOMETRY, "sign", *INERTIAL, *DRIVE, *BOUNDS)
 
 
 def robot_from_dh(
@@ -43,7 +40,8 @@ def robot_from_dh(
     Args:
         rows: one mapping a joint: `joint` ("revolute" or "prismatic"), `a`, `alpha`, `d`, `theta` (the constant
             part; the coordinate's own constant part may be left out), and optionally `sign` (+1 or -1), `mass`,
-            `com`, `inertia` with `inertia_about` ("com" or "origin"), or `parameters` (the ten, about the origin);
+            `com`, `inertia` with `inertia_about` ("com" or "origin"), or `parameters` (the ten about the origin,
+            in order or by name); numbers may be text such as "-pi/2";
             `rotor_inertia`, `viscous`, `coulomb`, `offset`; `lower`, `upper`, `velocity`, `effort`.
             Inertial data are in the row's own DH frame.
         convention: "standard" or "modified"; both are in use, so it has no default.
@@ -76,7 +74,7 @@ def robot_from_dh(
         parent_from_joint = placed @ about_z @ flip
         named = () if i == 0 and base is not None else tuple(x for x in (*lengths, d) if x.value)
         joints.append(_joint(values, i, parent_from_joint, named))
-        inertia = _inertia(values, i).moved(link_from_dh)
+        inertia = inertia_of(values, f"DH row {i + 1}").moved(link_from_dh)
         links.append(Link(values["link"] or f"link{i + 1}", inertia))
         previous = link_from_dh
     flange = previous if tool is None else previous @ fixed_array(tool, (4, 4), "tool")
@@ -86,9 +84,7 @@ def robot_from_dh(
 
 def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
     where = f"DH row {i + 1}"
-    unknown = [key for key in row if key not in COLUMNS]
-    if unknown:
-        raise DescriptionError(f"{where}: unknown column {unknown[0]!r}; known are {', '.join(COLUMNS)}")
+    reject_unknown(row, COLUMNS, where, "column")
     kind = row.get("joint")
     if kind not in ("revolute", "prismatic"):
         raise DescriptionError(f'{where}: column "joint" must be "revolute" or "prismatic", got {kind!r}')
@@ -98,61 +94,19 @@ def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
         raise DescriptionError(f'{where}: column "{missing[0]}" is missing; write 0 if it is zero')
     values: dict[str, Any] = {key: row.get(key) for key in COLUMNS}
     for key in GEOMETRY:
-        values[key] = _number(row.get(key, 0.0), f"{where}: {key}")
-    values["sign"] = _number(row.get("sign", 1), f"{where}: sign")
+        values[key] = number(row.get(key, 0.0), f"{where}: {key}")
+    values["sign"] = number(row.get("sign", 1), f"{where}: sign")
     if values["sign"] not in (1.0, -1.0):
         raise DescriptionError(f"{where}: sign must be +1 or -1, got {row['sign']!r}")
     return values
 
 
-def _number(value: Any, where: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise DescriptionError(f"{where}: expected a number, got {value!r}") from None
-    if not np.isfinite(number):
-        raise DescriptionError(f"{where}: expected a finite number, got {value!r}")
-    return number
-
-
 def _joint(values: dict[str, Any], i: int, parent_from_joint: Array, lengths: tuple[Length, ...]) -> Joint:
-    def given(key: str, default: float) -> float:
-        return default if values[key] is None else _number(values[key], f"DH row {i + 1}: {key}")
-
-    rotor = values["rotor_inertia"]
     return Joint(
         name=values["name"] or f"joint{i + 1}",
         kind=cast(JointKind, values["joint"]),
         parent=i - 1,
         parent_from_joint=parent_from_joint,
-        limits=Limits(
-            *(
-                np.inf * sign if values[key] is None else given(key, 0.0)
-                for key, sign in (("lower", -1), ("upper", 1), ("velocity", 1), ("effort", 1))
-            )
-        ),
-        rotor_inertia=None if rotor is None else given("rotor_inertia", 0.0),
-        viscous=given("viscous", 0.0),
-        coulomb=given("coulomb", 0.0),
-        offset=given("offset", 0.0),
         lengths=lengths,
+        **drive_of(values, f"DH row {i + 1}"),
     )
-
-
-def _inertia(values: dict[str, Any], i: int) -> Inertia:
-    where = f"DH row {i + 1}"
-    try:
-        if values["parameters"] is not None:
-            if values["mass"] is not None:
-                raise DescriptionError('give "parameters" or "mass", not both')
-            return Inertia(values["parameters"])
-        if values["inertia"] is not None and values["inertia_about"] is None:
-            raise DescriptionError('"inertia" needs "inertia_about": "com" or "origin"')
-        return Inertia.of(
-            _number(values["mass"] or 0.0, "mass"),
-            (0.0,) * 3 if values["com"] is None else values["com"],
-            (0.0,) * 6 if values["inertia"] is None else values["inertia"],
-            inertia_about=values["inertia_about"] or "com",
-        )
-    except TauformError as error:
-        raise DescriptionError(f"{where}: {error}") from None

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
+from tauform.description.names import no_such
 from tauform.description.tree import Tree
 from tauform.errors import DescriptionError, UnknownNameError
 
@@ -166,8 +167,8 @@ class Robot:
         for i, link in enumerate(self.links):
             if link.name == name:
                 return Frame(name, i, read_only(np.eye(4)))
-        known = [frame.name for frame in self.frames] + [link.name for link in self.links]
-        raise UnknownNameError(f"frame {name!r} does not exist in {self.name}; known: {', '.join(known)}")
+        known = [*(frame.name for frame in self.frames), *(link.name for link in self.links)]
+        raise no_such(f"robot {self.name!r}: frame", name, known)
 
     @property
     def tool(self) -> Frame:
@@ -204,8 +205,54 @@ class Robot:
         )
         return replace(self, links=links, joints=joints, payload=None)
 
+    def locked(self, positions: Mapping[str, float]) -> Robot:
+        """Make joints rigid at these positions: what each carries becomes part of the link before it.
+
+        Joints that follow a locked one (mimic joints, loops) are locked with it. The names of merged links stay as
+        frames; friction and rotors of locked joints go.
+        """
+        from tauform.description.edit import locked
+
+        return locked(self, positions)
+
+    def up_to(self, tip: str) -> Robot:
+        """Keep only the joints between the base and this link or frame, which becomes the tip.
+
+        What is rigidly fixed to a kept link stays part of it. A joint off the path goes, with everything it carries;
+        lock it first (`locked`) to keep that inertia.
+        """
+        from tauform.description.edit import up_to
+
+        return up_to(self, tip)
+
+    def snapped(self, angle: float) -> Robot:
+        """Straighten frames that are almost aligned: angles within `angle` [rad] of a right angle become exact.
+
+        The placement of each joint is Rz Rx Rz times a translation; its three angles are rounded to multiples of a
+        quarter turn, and translations shorter than `angle` times the robot's longest become zero. `check()` says
+        what that changes.
+        """
+        from tauform.description.edit import snapped
+
+        return snapped(self, angle)
+
+    def with_relations(self, relations: Mapping[str, Mapping[str, float]]) -> Robot:
+        """Make joints follow others, by name: {"joint5": {"joint3": -1.0, "": 3.14}} is q5 = 3.14 - q3.
+
+        The empty name holds the constant part. q then holds the joints that follow nothing.
+        """
+        from tauform.description.edit import related
+
+        return related(self, relations)
+
     def with_loops(self, F: ArrayLike, offset: ArrayLike, active: Sequence[str]) -> Robot:
-        """Add explicit loop constraints q_tree = F @ q + offset; q then holds the active joints only."""
+        """Add explicit loop constraints q_tree = F @ q + offset; q then holds the active joints only.
+
+        Args:
+            F: (n_bodies, n_active); the row of an active joint is a unit vector.
+            offset: (n_bodies,), zero for active joints.
+            active: names of the joints that q holds, in order.
+        """
         names = tuple(active)
         F = fixed_array(F, (self.n_bodies, len(names)), "F")
         return replace(self, closure=Closure(F, fixed_array(offset, (self.n_bodies,), "offset"), names))
@@ -234,8 +281,17 @@ def _check_structure(robot: Robot) -> None:
                 f"link {robot.links[i].name!r} has a negative mass ({robot.links[i].inertia.mass:g} kg); correct it"
             )
     if robot.closure:
-        rank = np.linalg.matrix_rank(robot.closure.F)
-        if rank < robot.closure.F.shape[1]:
-            raise DescriptionError("loop constraints: F does not have full column rank; an active joint moves nothing")
+        _check_closure(robot.closure, names)
     if robot.tip is not None:
         robot.frame(robot.tip)
+
+
+def _check_closure(closure: Closure, names: list[str]) -> None:
+    for k, active in enumerate(closure.active):
+        if active not in names:
+            raise no_such("loop constraints: active joint", active, names)
+        i = names.index(active)
+        if closure.offset[i] or not np.array_equal(closure.F[i], np.eye(len(closure.active))[k]):
+            raise DescriptionError(
+                f"loop constraints: the row of active joint {active!r} must be a unit vector without offset"
+            )

@@ -20,9 +20,20 @@ def rotation_x(angle: float) -> Array:
     return _rotation(angle, 1, 2)
 
 
+def rotation_y(angle: float) -> Array:
+    """(4, 4) rotation about y; exact at multiples of a quarter turn."""
+    return _rotation(angle, 2, 0)
+
+
 def rotation_z(angle: float) -> Array:
     """(4, 4) rotation about z; exact at multiples of a quarter turn."""
     return _rotation(angle, 0, 1)
+
+
+def rotation_rpy(angles: ArrayLike) -> Array:
+    """(4, 4) Rz(yaw) Ry(pitch) Rx(roll): roll, pitch and yaw about fixed axes, as URDF has them."""
+    roll, pitch, yaw = np.asarray(angles, dtype=np.float64)
+    return rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
 
 
 def _rotation(angle: float, i: int, j: int) -> Array:

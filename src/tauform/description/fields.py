@@ -1,0 +1,99 @@
+"""Numbers, placements and inertias as people write them in tables and files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array, fixed_array
+from tauform.description.inertia import LINK_PARAMETERS, Inertia
+from tauform.description.joint import Limits
+from tauform.description.transform import rotation_rpy, translation
+from tauform.errors import DescriptionError, TauformError
+
+INERTIAL = ("mass", "com", "inertia", "inertia_about", "parameters")
+DRIVE = ("rotor_inertia", "viscous", "coulomb", "offset")
+BOUNDS = ("lower", "upper", "velocity", "effort")
+PLACEMENT = ("xyz", "rpy", "rotation")
+
+_UNSIGNED = r"(?:\d+\.?\d*|\.\d+)"
+# "pi", "-pi/2", "3*pi/4", "2 pi": exact multiples that decimals cannot write.
+_MULTIPLE_OF_PI = re.compile(rf"\s*([+-]?)\s*({_UNSIGNED})?\s*\*?\s*pi\s*(?:/\s*({_UNSIGNED}))?\s*")
+
+
+def number(value: Any, where: str) -> float:
+    """A finite number; text may be a decimal or a multiple of pi such as "-pi/2"."""
+    multiple = _MULTIPLE_OF_PI.fullmatch(value) if isinstance(value, str) else None
+    try:
+        if multiple:
+            sign, factor, divisor = multiple.groups()
+            result = float(f"{sign}1") * float(factor or 1) * np.pi / float(divisor or 1)
+        else:
+            result = float(value)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise DescriptionError(f"{where}: expected a number (or text such as '-pi/2'), got {value!r}") from None
+    if not np.isfinite(result):
+        raise DescriptionError(f"{where}: expected a finite number, got {value!r}")
+    return result
+
+
+def reject_unknown(fields: Mapping[str, Any], known: tuple[str, ...], where: str, what: str = "key") -> None:
+    """Raise where a key is not one of those known: a misspelt key must not be ignored."""
+    for key in fields:
+        if key not in known:
+            raise DescriptionError(f"{where}: unknown {what} {key!r}; known are {', '.join(known)}")
+
+
+def drive_of(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Keyword arguments of Joint: rotor inertia (None where silent), friction and limits."""
+    drive: dict[str, Any] = {}
+    for key in DRIVE:
+        if fields.get(key) is not None:
+            drive[key] = number(fields[key], f"{where}: {key}")
+    bounds = {key: number(fields[key], f"{where}: {key}") for key in BOUNDS if fields.get(key) is not None}
+    return {**drive, "limits": Limits(**bounds)}
+
+
+def inertia_of(fields: Mapping[str, Any], where: str) -> Inertia:
+    """From mass, com, inertia and inertia_about; or from parameters, the ten in order or by name."""
+    given = {key: fields[key] for key in INERTIAL if fields.get(key) is not None}
+    try:
+        if "parameters" in given:
+            if len(given) > 1:
+                raise DescriptionError('give "parameters" or "mass", "com", "inertia", not both')
+            return Inertia(_ten(given["parameters"]))
+        if "inertia" in given and "inertia_about" not in given:
+            raise DescriptionError('"inertia" needs "inertia_about": "com" or "origin"')
+        return Inertia.of(
+            number(given.get("mass", 0.0), "mass"),
+            given.get("com", (0.0,) * 3),
+            given.get("inertia", (0.0,) * 6),
+            inertia_about=given.get("inertia_about", "com"),
+        )
+    except TauformError as error:
+        raise DescriptionError(f"{where}: {error}") from None
+
+
+def _ten(parameters: Any) -> Any:
+    if not isinstance(parameters, Mapping):
+        return parameters
+    reject_unknown(parameters, LINK_PARAMETERS, "parameters", "name")
+    return [number(parameters.get(name, 0.0), f"parameters: {name}") for name in LINK_PARAMETERS]
+
+
+def placement_of(fields: Any, where: str) -> Array:
+    """(4, 4) from xyz and rpy (roll, pitch, yaw about fixed axes) or a (3, 3) rotation; or from a (4, 4) itself."""
+    if not isinstance(fields, Mapping):
+        return fixed_array(fields, (4, 4), where)
+    T = translation(fixed_array(fields.get("xyz", (0.0,) * 3), (3,), f"{where}: xyz"))
+    if "rotation" in fields:
+        if "rpy" in fields:
+            raise DescriptionError(f'{where}: give "rpy" or "rotation", not both')
+        T[:3, :3] = fixed_array(fields["rotation"], (3, 3), f"{where}: rotation")
+    elif "rpy" in fields:
+        angles = [number(angle, f"{where}: rpy") for angle in fields["rpy"]]
+        T[:3, :3] = rotation_rpy(fixed_array(angles, (3,), f"{where}: rpy"))[:3, :3]
+    return T
