@@ -1,0 +1,64 @@
+"""The command line: verbs of the API as commands.
+
+A verb is a module of this package that defines one function of its own name, marked with `@verb`; naming it in
+VERBS registers it. Heavy imports stay inside the verbs, so that `tauform --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from tauform.cli.page import complain
+from tauform.errors import TauformError
+from tauform.version import __version__
+
+VERBS = (
+    "robots",
+    "show",
+)
+
+BAD_INPUT, INTERRUPTED = 2, 130
+
+app = typer.Typer(
+    name="tauform",
+    help="tau in closed form: robot dynamics, base parameters, identification and verified real-time code.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for _name in VERBS:
+    app.command(_name.replace("_", "-"))(getattr(import_module(f"tauform.cli.{_name}"), _name))
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"tauform {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code: 0, or 2 after one sentence on what was wrong with the input."""
+    try:
+        code = app(args=arguments, prog_name="tauform", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except OSError as error:
+        complain(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
+    except TauformError as error:
+        complain(str(error))
+    except Exception as error:
+        # Usage errors share no public base class over the versions of typer; what they have in common is this.
+        if not hasattr(error, "format_message"):
+            raise
+        complain(error.format_message(), hint="add --help to see what the command takes")
+    else:
+        return code if isinstance(code, int) else 0
+    return BAD_INPUT

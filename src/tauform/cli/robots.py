@@ -1,0 +1,21 @@
+"""tauform robots: the catalogue."""
+
+from __future__ import annotations
+
+from tauform.cli.page import Page
+from tauform.cli.verb import verb
+
+
+@verb
+def robots() -> Page:
+    """List the robots of the catalogue."""
+    import tauform
+    from tauform.report.tables import table
+
+    entries = []
+    for name, description in tauform.robots().items():
+        robot = tauform.load(name)
+        kinds = "".join("R" if joint.is_revolute else "P" for joint in robot.joints)
+        entries.append({"name": name, "n_joints": robot.n_joints, "joints": kinds, "description": description})
+    rows = [(entry["name"], entry["joints"], entry["description"]) for entry in entries]
+    return Page(entries, (table("Catalogue", ("robot", "joints", "what it is"), rows, text_columns=3),))

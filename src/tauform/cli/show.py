@@ -1,0 +1,85 @@
+"""tauform show: what a robot is made of, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tauform.cli.page import Page
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Robot
+
+
+@verb
+def show(robot: Robot) -> Page:
+    """Show a robot: joints, limits, inertias, rotors, friction, frames, and what its check finds."""
+    from rich.text import Text
+
+    from tauform.report import tables
+
+    findings = [str(finding) for finding in robot.check()]
+    heading = Text(f"{robot.name}: {robot!r}, gravity {tables.cell(robot.gravity)} m/s^2", style="bold")
+    parts = (
+        heading,
+        tables.joint_table(robot),
+        tables.limit_table(robot),
+        tables.inertia_table(robot),
+        tables.loss_table(robot),
+        tables.loop_table(robot),
+        tables.frame_table(robot),
+        tables.finding_list(findings),
+    )
+    return Page({**describe(robot), "findings": findings}, tuple(part for part in parts if part is not None))
+
+
+def describe(robot: Robot) -> dict[str, Any]:
+    """The robot as nested plain values, for `--json`."""
+    from tauform.report.tables import base_from_joints
+
+    joints = [
+        {
+            "name": joint.name,
+            "kind": joint.kind,
+            "parent": robot.links[joint.parent].name if joint.parent >= 0 else None,
+            "parent_from_joint": joint.parent_from_joint,
+            "axis_at_zero": placement[:3, 2],
+            "origin_at_zero": placement[:3, 3],
+            "limits": vars(joint.limits),
+            "rotor_inertia": joint.rotor_inertia,
+            "viscous": joint.viscous,
+            "coulomb": joint.coulomb,
+            "offset": joint.offset,
+        }
+        for joint, placement in zip(robot.joints, base_from_joints(robot), strict=True)
+    ]
+    links = [
+        {
+            "name": link.name,
+            "mass": inertia.mass,
+            "com": inertia.com,
+            "inertia_about_com": inertia.tensor_about_com,
+        }
+        for link, inertia in zip(robot.links, robot.inertias, strict=True)
+    ]
+    frames = [
+        {
+            "name": frame.name,
+            "link": robot.links[frame.link].name if frame.link >= 0 else None,
+            "link_from_frame": frame.link_from_frame,
+        }
+        for frame in robot.frames
+    ]
+    return {
+        "name": robot.name,
+        "n_joints": robot.n_joints,
+        "joint_names": robot.joint_names,
+        "is_chain": robot.is_chain,
+        "gravity": robot.gravity,
+        "tip": robot.tip,
+        "joints": joints,
+        "links": links,
+        "frames": frames,
+        "loops": vars(robot.closure) if robot.closure else None,
+        "payload": robot.payload.frame if robot.payload else None,
+    }

@@ -1,0 +1,129 @@
+"""Rich tables of a robot: its joints, inertias, losses, frames, and what `check()` found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], text_columns: int = 1) -> Table:
+    """A table whose first columns hold text and whose others hold numbers, aligned right.
+
+    Args:
+        title: printed above, left-aligned.
+        columns: headings.
+        rows: cells; texts are printed as they are, numbers and vectors in four significant digits, None as "-".
+        text_columns: how many leading columns are aligned left.
+    """
+    result = Table(title=cell(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    for k, column in enumerate(columns):
+        result.add_column(cell(column), justify="left" if k < text_columns else "right", overflow="fold")
+    for row in rows:
+        result.add_row(*(cell(value) for value in row))
+    return result
+
+
+def cell(value: Any) -> str:
+    """A value as the text of a table cell; square brackets are escaped, they would be read as markup."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value.replace("[", "\\[")
+    if isinstance(value, (bool, int)):
+        return str(value)
+    if isinstance(value, (float, np.floating)):
+        return "-" if np.isinf(value) else f"{value + 0.0:.4g}"  # + 0.0: no negative zero
+    return " ".join(cell(float(entry)) for entry in value)
+
+
+def base_from_joints(robot: Robot) -> list[Array]:
+    """(4, 4) placement of each joint in the base frame with every joint of the tree at zero."""
+    placements: list[Array] = []
+    for joint in robot.joints:
+        base_from_parent = placements[joint.parent] if joint.parent >= 0 else np.eye(4)
+        placements.append(base_from_parent @ joint.parent_from_joint)
+    return placements
+
+
+def joint_table(robot: Robot) -> Table:
+    """Kind, parent, and axis and origin in the base frame at zero, of each joint."""
+    rows = [
+        (
+            joint.name,
+            joint.kind,
+            robot.links[joint.parent].name if joint.parent >= 0 else "base",
+            np.round(placement[:3, 2], 6),
+            np.round(placement[:3, 3], 6),
+        )
+        for joint, placement in zip(robot.joints, base_from_joints(robot), strict=True)
+    ]
+    columns = ("joint", "kind", "parent", "axis", "origin [m]")
+    return table("Joints (axis and origin in the base frame, all joints at zero)", columns, rows, text_columns=3)
+
+
+def limit_table(robot: Robot) -> Table | None:
+    """Limits of each joint; None where the description is silent."""
+    rows = [(j.name, j.limits.lower, j.limits.upper, j.limits.velocity, j.limits.effort) for j in robot.joints]
+    if np.isinf([row[1:] for row in rows]).all():
+        return None
+    return table("Limits (rad or m, N m or N)", ("joint", "lower", "upper", "velocity", "effort"), rows)
+
+
+def inertia_table(robot: Robot) -> Table:
+    """Mass, centre of mass and inertia about it of each link, in the link's frame, payload included."""
+    rows = []
+    for link, inertia in zip(robot.links, robot.inertias, strict=True):
+        tensor = inertia.tensor_about_com
+        # What cancels against m c^2 is rounding, not inertia.
+        tensor = np.where(np.abs(tensor) > 1e-14 * np.abs(inertia.tensor).max(), tensor, 0.0)
+        rows.append((link.name, inertia.mass, inertia.com, tensor.diagonal(), tensor[[0, 0, 1], [1, 2, 2]]))
+    columns = ("link", "mass [kg]", "centre of mass [m]", "Ixx Iyy Izz", "Ixy Ixz Iyz")
+    return table("Inertias (kg m^2, about the centre of mass, in the link's frame)", columns, rows)
+
+
+def loss_table(robot: Robot) -> Table | None:
+    """Rotor inertia and friction of each joint; None where the robot declares neither."""
+    rows = [(j.name, j.rotor_inertia, j.viscous, j.coulomb, j.offset) for j in robot.joints]
+    if not any(value for row in rows for value in row[1:]):
+        return None
+    return table("Rotors and friction", ("joint", "rotor Ia", "viscous Fv", "Coulomb Fc", "offset Fo"), rows)
+
+
+def loop_table(robot: Robot) -> Table | None:
+    """How each joint of the tree follows from the coordinates; None where no loop constraint holds."""
+    closure = robot.closure
+    if closure is None:
+        return None
+    rows = []
+    for joint, factors, offset in zip(robot.joints, closure.F, closure.offset, strict=True):
+        terms = [f"{factor:+.4g} {name}" for factor, name in zip(factors, closure.active, strict=True) if factor]
+        rows.append((joint.name, " ".join(terms + [f"{offset:+.4g}"] * bool(offset)) or "0"))
+    return table("Loop constraints", ("joint", "follows"), rows, text_columns=2)
+
+
+def frame_table(robot: Robot) -> Table | None:
+    """The named frames: link they sit on and their origin in it; the tip is marked."""
+    rows = [
+        (
+            frame.name + (" (tip)" if frame.name == robot.tip else ""),
+            robot.links[frame.link].name if frame.link >= 0 else "base",
+            frame.link_from_frame[:3, 3],
+        )
+        for frame in robot.frames
+    ]
+    return table("Frames", ("frame", "on link", "origin in the link [m]"), rows, text_columns=2) if rows else None
+
+
+def finding_list(findings: Sequence[str]) -> Text:
+    """What `check()` found, one line each in yellow, or that it found nothing."""
+    if not findings:
+        return Text("Check: nothing unphysical, nothing almost aligned.", style="green")
+    return Text("\n".join(["Check:", *(f"  - {finding}" for finding in findings)]), style="yellow")
