@@ -19,7 +19,7 @@ ANGULAR, LINEAR = slice(0, 3), slice(3, 6)
 
 
 class Transform(NamedTuple):
-    """parent_from_link: R is (3, 3, N), p is (3, N) or (3, 1)."""
+    """parent_from_link: R is (3, 3, N), p is (3, N)."""
 
     R: AnyArray
     p: AnyArray
@@ -29,14 +29,20 @@ def joint_transform(tree: Tree, i: int, q: AnyArray) -> Transform:
     """parent_from_link of body i at q (N,)."""
     X, p = tree.rotations[i], tree.translations[i]
     if not tree.revolute[i]:
-        return Transform(X, p + X[:, 2] * q)
+        return Transform(np.broadcast_to(X, (3, 3, *q.shape)), p + X[:, 2] * q)
     s, c = np.sin(q), np.cos(q)
     R = np.empty((3, 3, *q.shape), dtype=np.result_type(X, c))
     # parent_from_joint Rz(q)
     R[:, 0] = X[:, 0] * c + X[:, 1] * s
     R[:, 1] = X[:, 1] * c - X[:, 0] * s
     R[:, 2] = X[:, 2]
-    return Transform(R, p)
+    return Transform(R, np.broadcast_to(p, (3, *q.shape)))
+
+
+def compose(a: Transform, b: Transform) -> Transform:
+    """a b, as of base_from_parent and parent_from_link."""
+    R = np.stack([rotate(a.R, b.R[:, k]) for k in range(3)], axis=1)
+    return Transform(R, rotate(a.R, b.p) + a.p)
 
 
 def axis_index(tree: Tree, i: int) -> int:
@@ -119,3 +125,27 @@ def inertia_times(ten: AnyArray, twist: AnyArray) -> AnyArray:
         ]
     )
     return np.concatenate([moment + cross(h, v), m * v + cross(w, h)])
+
+
+def inertia_to_parent(X: Transform, ten: AnyArray) -> AnyArray:
+    """Ten parameters of a body in the link's frame, seen in the parent's.
+
+    m' = m;  h' = R h + m p;  I' = R I R^T + 2 (u.p) 1 - (u p^T + p u^T) with u = R h + m p / 2.
+    """
+    R, p, m = X.R, X.p, ten[0]
+    Rh, mp = rotate(R, ten[1:4]), m * p
+    up = np.stack([(Rh + 0.5 * mp)[k] * p for k in range(3)])
+    xx, yy, zz = up[0, 0] + up[0, 0], up[1, 1] + up[1, 1], up[2, 2] + up[2, 2]
+    shift = [yy + zz, -(up[0, 1] + up[1, 0]), xx + zz, -(up[0, 2] + up[2, 0]), -(up[1, 2] + up[2, 1]), xx + yy]
+    tensor = rotated_tensor(R, ten[4:])
+    moved = [tensor[k] + shift[k] for k in range(6)]
+    return np.stack(np.broadcast_arrays(m, *(Rh + mp), *moved))
+
+
+def rotated_tensor(R: AnyArray, six: AnyArray) -> list[AnyArray]:
+    """The entries xx, xy, yy, xz, yz, zz of R I R^T."""
+    xx, xy, yy, xz, yz, zz = six
+    rows = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+    RI = [[R[i, 0] * row[0] + R[i, 1] * row[1] + R[i, 2] * row[2] for row in rows] for i in range(3)]
+    entries = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+    return [RI[i][0] * R[j, 0] + RI[i][1] * R[j, 1] + RI[i][2] * R[j, 2] for i, j in entries]
