@@ -1,0 +1,122 @@
+"""Scaling of an observation or coefficient matrix, so that no decision about its rank depends on units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import ShapeError
+
+# A column below this part of what it could have been holds nothing but rounding.
+ROUNDING = 1e-14
+# Rows kept for each column when a tall matrix is shortened by random combinations of its rows.
+ROWS_PER_COLUMN = 4
+SWEEPS = 3
+SEED = 1991
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """The entries of a sparse matrix, one by one."""
+
+    rows: Array
+    columns: Array
+    values: Array
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, W: Any) -> Entries:
+        """From a dense or scipy.sparse matrix.
+
+        Raises:
+            ShapeError: a value is not finite.
+        """
+        if scipy.sparse.issparse(W):
+            triplets = W.tocoo()
+            entries = cls(triplets.row, triplets.col, np.asarray(triplets.data, dtype=float), W.shape)
+        else:
+            dense = np.asarray(W, dtype=float)
+            rows, columns = np.nonzero(dense)
+            entries = cls(rows, columns, dense[rows, columns], dense.shape)
+        if not np.isfinite(entries.values).all():
+            raise ShapeError("W: holds a value that is not finite")
+        return entries
+
+    def row_sizes(self) -> Array:
+        """Largest absolute value of each row."""
+        return _largest(self.rows, self.values, self.shape[0])
+
+    def column_sizes(self) -> Array:
+        """Largest absolute value of each column."""
+        return _largest(self.columns, self.values, self.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A few random combinations of the rows of W, its columns divided by `columns`; zero columns stay zero."""
+
+    matrix: Array
+    columns: Array
+
+
+def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
+    """Scale rows and columns to unit size and shorten W to a few rows a column (rank and null space are kept).
+
+    Rows are scaled too: where lengths are tiny, gravity's rows would drown those of the inertia.
+    """
+    entries = _without_rounding(Entries.of(W), robot, columns)
+    factors = np.ones(entries.shape[1])
+    for _ in range(SWEEPS):
+        entries = replace(entries, values=entries.values / entries.row_sizes()[entries.rows])
+        sizes = entries.column_sizes()
+        sizes[sizes == 0] = 1.0
+        entries = replace(entries, values=entries.values / sizes[entries.columns])
+        factors *= sizes
+    matrix = _shortened(entries)
+    norms = np.linalg.norm(matrix, axis=0)
+    norms[norms == 0] = 1.0
+    return Scaled(matrix / norms, factors * norms)
+
+
+def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) -> Entries:
+    """Drop columns that hold nothing but rounding.
+
+    What a column could have been follows from the physics: kinematics are shared, so a first moment could weigh as
+    much as any other first moment or as gravity, and a mass as a first moment times the robot's reach.
+    """
+    sizes = entries.column_sizes()
+    kinds = np.array([robot.parameter_names[c].rsplit("_", 1)[0] for c in columns])
+    largest = {kind: sizes[kinds == kind].max(initial=0.0) for kind in set(kinds)}
+    tensor = max((size for kind, size in largest.items() if kind.startswith("I")), default=0.0)
+    gravity = float(np.linalg.norm(robot.gravity))
+    moment = max(largest.get("mx", 0.0), largest.get("my", 0.0), largest.get("mz", 0.0), gravity)
+    reach = float(np.abs(robot.tree.translations).sum())
+    possible = {"m": max(largest.get("m", 0.0), reach * moment), "mx": moment, "my": moment, "mz": moment}
+    floor = np.array([possible.get(kind, tensor if kind.startswith("I") else largest[kind]) for kind in kinds])
+    keep = (sizes > ROUNDING * floor)[entries.columns]
+    return Entries(entries.rows[keep], entries.columns[keep], entries.values[keep], entries.shape)
+
+
+def _largest(places: Array, values: Array, length: int) -> Array:
+    sizes = np.zeros(length)
+    np.maximum.at(sizes, places, np.abs(values))
+    return sizes
+
+
+def _shortened(entries: Entries) -> Array:
+    n_rows, n_columns = entries.shape
+    wanted = ROWS_PER_COLUMN * n_columns
+    rows, values = entries.rows, entries.values
+    if n_rows > 2 * wanted:
+        # Each row is added, with a random weight, to one row of the short matrix.
+        rng = np.random.default_rng(SEED)
+        weights = rng.uniform(0.5, 1.0, n_rows) * rng.choice((-1, 1), n_rows)
+        rows, values, n_rows = rng.integers(0, wanted, n_rows)[rows], values * weights[rows], wanted
+    dense: Array = np.bincount(rows * n_columns + entries.columns, values, n_rows * n_columns)
+    return dense.reshape(n_rows, n_columns)
