@@ -60,3 +60,12 @@ def inverse(T: Array) -> Array:
     result[:3, :3] = T[:3, :3].T
     result[:3, 3] = -T[:3, :3].T @ T[:3, 3]
     return result
+
+
+def tidy(T: Array) -> Array:
+    """The same transform with rotation entries that are 0 or +-1 up to rounding made exact."""
+    tolerance = 8 * np.finfo(np.float64).eps
+    result = np.array(T)
+    nearest = np.round(T[:3, :3])
+    result[:3, :3] = np.where(np.abs(T[:3, :3] - nearest) <= tolerance, nearest, T[:3, :3]) + 0.0
+    return result
