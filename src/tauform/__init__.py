@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from tauform.description.load import load as load
     from tauform.description.load import robots as robots
     from tauform.description.robot import Robot as Robot
+    from tauform.rigidbody.coriolis import coriolis_matrix as coriolis_matrix
+    from tauform.rigidbody.energy import energy_regressor as energy_regressor
+    from tauform.rigidbody.energy import kinetic_energy as kinetic_energy
+    from tauform.rigidbody.energy import potential_energy as potential_energy
     from tauform.rigidbody.friction import friction as friction
+    from tauform.rigidbody.gravity import bias_torque as bias_torque
+    from tauform.rigidbody.gravity import gravity_torque as gravity_torque
     from tauform.rigidbody.inverse_dynamics import inverse_dynamics as inverse_dynamics
     from tauform.rigidbody.kinematics import forward_kinematics as forward_kinematics
     from tauform.rigidbody.kinematics import jacobian as jacobian
@@ -37,6 +43,12 @@ _HOME = {
     "forward_kinematics": "rigidbody.kinematics",
     "jacobian": "rigidbody.kinematics",
     "link_placements": "rigidbody.kinematics",
+    "kinetic_energy": "rigidbody.energy",
+    "potential_energy": "rigidbody.energy",
+    "energy_regressor": "rigidbody.energy",
+    "gravity_torque": "rigidbody.gravity",
+    "bias_torque": "rigidbody.gravity",
+    "coriolis_matrix": "rigidbody.coriolis",
 }
 
 __all__ = ["__version__", *_HOME]

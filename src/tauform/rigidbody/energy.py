@@ -1,0 +1,120 @@
+"""Kinetic and potential energy, and both as linear functions of the parameters."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import AnyArray, Array
+from tauform.description.robot import Robot
+from tauform.description.tree import Tree
+from tauform.errors import UnknownNameError
+from tauform.rigidbody.door import evaluate
+from tauform.rigidbody.motion import body_twists, transforms_of
+from tauform.rigidbody.spatial import ANGULAR, LINEAR, cross, joint_transform, rotate_back
+
+Energy = Literal["total", "kinetic", "potential"]
+
+
+def kinetic_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
+    """Kinetic energy qd^T M(q) qd / 2 of links and rotors [J].
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+        qd: (..., n) joint velocities.
+
+    Returns:
+        (...,) energies.
+
+    Raises:
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+    """
+
+    def core(q: AnyArray, qd: AnyArray) -> AnyArray:
+        return _weighted(robot.tree, kinetic_functions(robot.tree, q, qd))
+
+    return evaluate(robot, core, q=q, qd=qd)
+
+
+def potential_energy(robot: Robot, q: ArrayLike) -> Array:
+    """Potential energy in the field of gravity [J], zero where all mass sits in the origin of the base.
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+
+    Returns:
+        (...,) energies.
+
+    Raises:
+        ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
+    """
+    return evaluate(robot, lambda q: _weighted(robot.tree, potential_functions(robot.tree, q)), q=q)
+
+
+def energy_regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, energy: Energy = "total") -> Array:
+    """Row h with energy = h @ robot.parameters.  [Gautier1991, Eq. 10-12]
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+        qd: (..., n) joint velocities.
+        energy: "total" (the paper's H = E + U), "kinetic" or "potential".
+
+    Returns:
+        (..., 14 n_bodies), columns in the order of robot.parameter_names; friction stores no energy, so the
+        columns of Fv, Fc and Fo are zero.
+
+    Raises:
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        UnknownNameError: no such energy.
+    """
+    if energy not in ("total", "kinetic", "potential"):
+        raise UnknownNameError(f'energy: no {energy!r}; choose "total", "kinetic" or "potential"')
+    tree = robot.tree
+
+    def core(q: AnyArray, qd: AnyArray) -> AnyArray:
+        if energy == "potential":
+            return potential_functions(tree, q)
+        kinetic = kinetic_functions(tree, q, qd)
+        return kinetic if energy == "kinetic" else kinetic + potential_functions(tree, q)
+
+    return evaluate(robot, core, q=q, qd=qd)
+
+
+def kinetic_functions(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
+    """(14 n, N) contribution of each unit parameter to the kinetic energy; arrays of any scalar."""
+    rows = []
+    for twist in body_twists(tree, transforms_of(tree, q), qd):
+        w, v = twist[ANGULAR], twist[LINEAR]
+        # E = m v.v / 2 + h.(v x w) + w.I w / 2
+        mass = 0.5 * (v * v).sum(axis=0)
+        tensor = [0.5 * w[0] * w[0], w[0] * w[1], 0.5 * w[1] * w[1], w[0] * w[2], w[1] * w[2], 0.5 * w[2] * w[2]]
+        rows.append(np.stack([mass, *cross(v, w), *tensor]))
+    zero = 0 * qd
+    joints = np.stack([0.5 * qd * qd, zero, zero, zero], axis=1)
+    return np.concatenate([*rows, joints.reshape(4 * tree.n, *qd.shape[1:])])
+
+
+def potential_functions(tree: Tree, q: AnyArray) -> AnyArray:
+    """(14 n, N) contribution of each unit parameter to the potential energy; arrays of any scalar."""
+    base = np.broadcast_to(tree.gravity, (3, *q.shape[1:]))
+    gravities: list[AnyArray] = []
+    heights: list[AnyArray] = []
+    rows = []
+    for i, parent in enumerate(tree.parents):
+        X = joint_transform(tree, i, q[i])
+        g = gravities[parent] if parent >= 0 else base
+        # U = -g . (m p + h), with g in the link's axes and -g.p carried along
+        height = -(g * X.p).sum(axis=0)
+        heights.append(heights[parent] + height if parent >= 0 else height)
+        gravities.append(rotate_back(X.R, g))
+        rows.append(np.stack([heights[i], *(-gravities[i]), *[0 * heights[i]] * 6]))
+    rest = np.zeros((4 * tree.n, *q.shape[1:]), dtype=q.dtype)
+    return np.concatenate([*rows, rest])
+
+
+def _weighted(tree: Tree, functions: AnyArray) -> AnyArray:
+    """Sum of each function times its parameter."""
+    parameters = np.concatenate([tree.inertias.reshape(-1, 1), tree.joint_parameters.reshape(-1, 1)])
+    return (functions * parameters).sum(axis=0)

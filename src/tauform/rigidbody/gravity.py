@@ -1,0 +1,62 @@
+"""Gravity torque and bias torque: the parts of the dynamics without acceleration."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import AnyArray, Array
+from tauform.description.robot import Robot
+from tauform.description.tree import Tree
+from tauform.rigidbody.base_frame import base_placements, composites, joint_axes
+from tauform.rigidbody.door import evaluate
+from tauform.rigidbody.inverse_dynamics import newton_euler
+from tauform.rigidbody.motion import transforms_of
+from tauform.rigidbody.spatial import cross, rotate
+
+
+def gravity_torque(robot: Robot, q: ArrayLike) -> Array:
+    """Torque g(q) that holds the robot still against gravity, friction and offset excluded.
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+
+    Returns:
+        (..., n) torques or forces [N m or N].
+
+    Raises:
+        ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
+    """
+    return evaluate(robot, lambda q: gravity(robot.tree, q), project=1, q=q)
+
+
+def bias_torque(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
+    """Torque C(q, qd) qd + g(q) at zero acceleration, friction excluded.
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+        qd: (..., n) joint velocities.
+
+    Returns:
+        (..., n) torques or forces [N m or N].
+
+    Raises:
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+    """
+    return evaluate(robot, lambda q, qd: newton_euler(robot.tree, q, qd, 0 * qd), project=1, q=q, qd=qd)
+
+
+def gravity(tree: Tree, q: AnyArray) -> AnyArray:
+    """(n, N) gravity torques: tau_i = -S_i . (H x g, m g) of all that joint i carries; arrays of any scalar."""
+    placements = base_placements(tree, transforms_of(tree, q))
+    # mass and first moment about the base's origin, which just add
+    bodies = [
+        np.concatenate([np.broadcast_to(ten[:1], X.p[:1].shape), rotate(X.R, ten[1:4]) + ten[0] * X.p])
+        for X, ten in zip(placements, tree.inertias, strict=True)
+    ]
+    axes = joint_axes(tree, placements)
+    torques = []
+    for i, carried in enumerate(composites(tree, bodies)):
+        weight = np.concatenate([cross(carried[1:], tree.gravity), carried[0] * tree.gravity])
+        torques.append(-(axes[:, i] * weight).sum(axis=0))
+    return np.stack(torques)
