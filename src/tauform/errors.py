@@ -23,6 +23,10 @@ class UnknownNameError(TauformError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
+class SingularMassMatrixError(TauformError, ArithmeticError):
+    """Forward dynamics of a robot whose mass matrix is not positive definite; the message names the link."""
+
+
 class ModelError(TauformError, ValueError):
     """A closed-form model cannot be derived, bound, read or written."""
 
