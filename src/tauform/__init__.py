@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tauform.rigidbody.energy import energy_regressor as energy_regressor
     from tauform.rigidbody.energy import kinetic_energy as kinetic_energy
     from tauform.rigidbody.energy import potential_energy as potential_energy
+    from tauform.rigidbody.forward_dynamics import forward_dynamics as forward_dynamics
+    from tauform.rigidbody.check import check as check
     from tauform.rigidbody.friction import friction as friction
     from tauform.rigidbody.gravity import bias_torque as bias_torque
     from tauform.rigidbody.gravity import gravity_torque as gravity_torque
@@ -35,6 +37,7 @@ _HOME = {
     "Robot": "description.robot",
     "load": "description.load",
     "robots": "description.load",
+    "check": "rigidbody.check",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",
     "regressor": "rigidbody.regressor",
@@ -49,6 +52,7 @@ _HOME = {
     "gravity_torque": "rigidbody.gravity",
     "bias_torque": "rigidbody.gravity",
     "coriolis_matrix": "rigidbody.coriolis",
+    "forward_dynamics": "rigidbody.forward_dynamics",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -1,0 +1,93 @@
+"""Forward dynamics by the articulated body algorithm (Featherstone 1983): O(n), no mass matrix."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.description.tree import Tree
+from tauform.rigidbody.articulated_inertia import articulated_to_parent, rigid_inertia, times, without_joint
+from tauform.rigidbody.motion import body_twists, transforms_of
+from tauform.rigidbody.pivots import check_pivot
+from tauform.rigidbody.spatial import (
+    Transform,
+    axis_index,
+    cross_axis,
+    cross_force,
+    inertia_times,
+    twist_to_child,
+    wrench_to_parent,
+)
+
+
+class Articulated(NamedTuple):
+    """The inward sweep of articulated inertias, one entry a joint.
+
+    Attributes:
+        pivots: D = S.U + Ia, the inertia that the joint moves.
+        gains: (6, N) U / D with U = I S.
+        remaining: (6, 6, N) inertia that is left when the joint yields, I - U U^T / D.
+    """
+
+    pivots: list[AnyArray]
+    gains: list[AnyArray]
+    remaining: list[AnyArray]
+
+
+def articulated_inertias(tree: Tree, transforms: list[Transform]) -> Articulated:
+    """Articulated inertias of all bodies, tip to base; arrays of any scalar."""
+    inertias = [rigid_inertia(ten, transforms[0].p[0]) for ten in tree.inertias]
+    pivots, gains, remaining = list(inertias), list(inertias), list(inertias)
+    for i in reversed(range(tree.n)):
+        k, rotor = axis_index(tree, i), tree.joint_parameters[i, 0]
+        U = inertias[i][k]
+        pivots[i] = U[k] + rotor
+        block = range(3) if k == 2 else range(3, 6)
+        check_pivot(pivots[i], [rotor, *(inertias[i][j, j] for j in block)], i)
+        inverse = 1 / pivots[i]
+        gains[i] = U * inverse
+        remaining[i] = without_joint(inertias[i], k, gains[i], rotor * inverse)
+        parent = tree.parents[i]
+        if parent >= 0:
+            inertias[parent] = inertias[parent] + articulated_to_parent(transforms[i], remaining[i])
+    return Articulated(pivots, gains, remaining)
+
+
+def articulated_body(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
+    """(n, N) accelerations under tau, friction left out; arrays of any scalar."""
+    transforms = transforms_of(tree, q)
+    twists = body_twists(tree, transforms, qd)
+    # What velocity alone does: c = v x S qd to the acceleration, b = v x* I v to the wrench.
+    drifts = [cross_axis(tree.revolute[i], twists[i]) * qd[i] for i in range(tree.n)]
+    biases = [cross_force(v, inertia_times(ten, v)) for ten, v in zip(tree.inertias, twists, strict=True)]
+    articulated = articulated_inertias(tree, transforms)
+    excess = list(tau)
+    for i in reversed(range(tree.n)):  # tip to base: torque left over for the joint's own acceleration
+        excess[i] = tau[i] - biases[i][axis_index(tree, i)]
+        if tree.parents[i] >= 0:
+            passed = biases[i] + times(articulated.remaining[i], drifts[i]) + articulated.gains[i] * excess[i]
+            parent = tree.parents[i]
+            biases[parent] = biases[parent] + wrench_to_parent(transforms[i], passed)
+    return _accelerations(tree, transforms, articulated, drifts, excess)
+
+
+def _accelerations(
+    tree: Tree,
+    transforms: list[Transform],
+    articulated: Articulated,
+    drifts: list[AnyArray],
+    excess: list[AnyArray],
+) -> AnyArray:
+    """Base to tip: qdd = u / D - gain.a, with a the acceleration that reaches the joint from below."""
+    base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *excess[0].shape))
+    accelerations: list[AnyArray] = []
+    qdd = []
+    for i, parent in enumerate(tree.parents):
+        a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base) + drifts[i]
+        qdd.append(excess[i] / articulated.pivots[i] - (articulated.gains[i] * a).sum(axis=0))
+        k = axis_index(tree, i)
+        a[k] = a[k] + qdd[i]
+        accelerations.append(a)
+    return np.stack(qdd)
