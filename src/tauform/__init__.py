@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from tauform.version import __version__
 
 if TYPE_CHECKING:
+    from tauform.closedform.base import base_parameters as base_parameters
+    from tauform.closedform.baseset import BaseParameters as BaseParameters
     from tauform.description.inertia import Inertia as Inertia
     from tauform.description.load import load as load
     from tauform.description.load import robots as robots
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 # Public name -> module that defines it.
 _HOME = {
+    "BaseParameters": "closedform.baseset",
+    "base_parameters": "closedform.base",
     "Inertia": "description.inertia",
     "Robot": "description.robot",
     "load": "description.load",

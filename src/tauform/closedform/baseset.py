@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, read_only
+from tauform.closedform.polynomial import Polynomial
+from tauform.closedform.relations import Relation, symbolic_relations
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 
@@ -31,6 +34,7 @@ class BaseParameters:
         condition: condition number of the kept columns, scaled to unit size.
         source: what the decision was made from.
         findings: sentences that a reader should know, such as a narrow gap.
+        robot: whose geometry the symbols of `relations` come from; None after reading a file.
     """
 
     robot_name: str
@@ -46,6 +50,7 @@ class BaseParameters:
     condition: float
     source: str
     findings: tuple[str, ...] = ()
+    robot: Robot | None = None
 
     @classmethod
     def of(
@@ -79,6 +84,17 @@ class BaseParameters:
             condition=condition,
             source=source,
             findings=findings,
+            robot=robot,
+        )
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        """Each base parameter as a sum of standard ones, in symbols of the geometry where the robot is known."""
+        if self.robot is not None:
+            return symbolic_relations(self.robot, self)
+        return tuple(
+            Relation(name, {self.parameter_names[k]: Polynomial.constant(row[k]) for k in np.flatnonzero(row)}, False)
+            for name, row in zip(self.names, self.grouping, strict=True)
         )
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 
@@ -25,8 +25,8 @@ SEED = 1991
 class Entries:
     """The entries of a sparse matrix, one by one."""
 
-    rows: Array
-    columns: Array
+    rows: AnyArray
+    columns: AnyArray
     values: Array
     shape: tuple[int, int]
 
@@ -103,7 +103,7 @@ def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) ->
     return Entries(entries.rows[keep], entries.columns[keep], entries.values[keep], entries.shape)
 
 
-def _largest(places: Array, values: Array, length: int) -> Array:
+def _largest(places: AnyArray, values: Array, length: int) -> Array:
     sizes = np.zeros(length)
     np.maximum.at(sizes, places, np.abs(values))
     return sizes

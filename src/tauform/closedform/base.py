@@ -1,0 +1,81 @@
+"""Base parameters of chains, trees and robots with loop constraints.  [Gautier1991]"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from tauform.arrays import read_only
+from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.dimensionless import dimensionless
+from tauform.closedform.elimination import Method
+from tauform.closedform.observation import dynamic_matrix, energy_matrix, velocity_free_matrix
+from tauform.closedform.regroup import regroup
+from tauform.closedform.relations import exact_grouping
+from tauform.closedform.sweep import sweep
+from tauform.closedform.terms import Coefficients
+from tauform.description.robot import ParameterGroup, Robot
+from tauform.errors import ModelError
+
+Source = Literal["dynamic", "velocity_free", "energy", "closed_form"]
+SAMPLED = {"dynamic": dynamic_matrix, "velocity_free": velocity_free_matrix, "energy": energy_matrix}
+SOURCES: tuple[Source, ...] = ("dynamic", "velocity_free", "energy", "closed_form")
+SEED = 1991
+
+
+def base_parameters(
+    robot: Robot,
+    method: Method = "qr",
+    source: Source = "dynamic",
+    include: Sequence[ParameterGroup] | None = None,
+    order: Iterable[str] | None = None,
+    seed: int = SEED,
+) -> BaseParameters:
+    """The minimal set of parameters that determines the dynamics, and how it is made of the standard ones.
+
+    Args:
+        robot: chain, tree, or robot with loop constraints.
+        method: "qr" (parameters are regrouped onto those earlier in the order), "svd" (the same by the null space),
+            or "qr_pivoted" (keeps the best conditioned columns, whatever the order).
+        source: what is observed at random states: "dynamic" torques, "velocity_free" torques, "energy"; or the
+            coefficients of the "closed_form" (chains only).
+        include: groups of parameters, see `Robot.columns`.
+        order: names to keep first, such as "Izz_2", or kinds, such as "Ia" for all motor inertias; the others follow
+            in the default order: links ascending, XX XY XZ YY YZ ZZ MX MY MZ M Ia, then friction.
+        seed: of the random states.
+
+    Raises:
+        ModelError: an unknown method or source, or an order together with "qr_pivoted".
+        UnknownNameError: a name in `include` or `order` does not exist.
+    """
+    if source not in SOURCES:
+        raise ModelError(f"source: expected one of {', '.join(SOURCES)}, got {source!r}")
+    if order is not None and method == "qr_pivoted":
+        raise ModelError('order: "qr_pivoted" chooses the columns itself; use method "qr" or "svd" with an order')
+    columns = robot.columns(include)
+    scaled = dimensionless(robot)
+    if source == "closed_form":
+        W = closed_form_matrix(scaled.robot, columns)
+    else:
+        W = SAMPLED[source](scaled.robot, columns, np.random.default_rng(seed))
+    base = regroup(W, scaled.robot, columns, order, method=method, source=source)
+    pivots = list(base.pivots)
+    grouping = base.grouping * scaled.factors / scaled.factors[pivots][:, None]
+    base = replace(base, grouping=read_only(grouping), robot=robot)
+    return replace(base, grouping=read_only(exact_grouping(robot, base, base.relations)))
+
+
+def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
+    """Sparse coefficients of the closed form, one row a function of the state, one column a standard parameter.
+
+    Raises:
+        ModelError: the robot is a tree or has loop constraints.
+    """
+    if not robot.is_chain:
+        raise ModelError(
+            f"{robot.name}: the closed form is derived for serial chains; use source dynamic, velocity_free or energy"
+        )
+    return Coefficients.gathered(robot, sweep(robot, {})).matrix[:, list(columns)]

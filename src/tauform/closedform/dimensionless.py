@@ -1,0 +1,69 @@
+"""A robot without units: lengths over a mean length, time such that gravity is one.
+
+In these units gravity and inertia weigh the same whatever the robot's size, so sampled torques show the rank of the
+observation matrix as clearly for a robot in millimetres as for one in metres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tauform.arrays import Array, read_only
+from tauform.description.robot import Robot
+
+# Powers of length in each of the ten link parameters, in their order.
+LENGTH_POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+
+
+@dataclass(frozen=True, eq=False)
+class Dimensionless:
+    """The robot in its own units.
+
+    Attributes:
+        robot: with scaled lengths and gravity; its inertias are those of the original and mean nothing.
+        factors: (14 n_bodies,) standard parameters without units = factors * parameters.
+    """
+
+    robot: Robot
+    factors: Array
+
+
+def dimensionless(robot: Robot) -> Dimensionless:
+    """Scale a robot by its mean joint offset and by sqrt(length / gravity)."""
+    length, time = units(robot)
+    joints = []
+    for joint in robot.joints:
+        T = np.array(joint.parent_from_joint)
+        T[:3, 3] /= length
+        joints.append(replace(joint, parent_from_joint=T, lengths=()))
+    scaled = replace(robot, joints=tuple(joints), gravity=robot.gravity * time**2 / length, payload=None)
+    if robot.closure:
+        unit = np.array([1.0 if joint.is_revolute else length for joint in robot.joints])
+        names = [joint.name for joint in robot.joints]
+        active = unit[[names.index(name) for name in robot.closure.active]]
+        closure = replace(
+            robot.closure,
+            F=read_only(robot.closure.F * active / unit[:, None]),
+            offset=read_only(robot.closure.offset / unit),
+        )
+        scaled = replace(scaled, closure=closure)
+    return Dimensionless(scaled, parameter_factors(robot, length, time))
+
+
+def units(robot: Robot) -> tuple[float, float]:
+    """Mean length of the joints' offsets [m], and the time in which gravity falls it [s]; 1 where there is none."""
+    offsets = np.linalg.norm(robot.tree.translations[:, :, 0], axis=1)
+    length = float(offsets[offsets > 0].mean()) if offsets.any() else 1.0
+    gravity = float(np.linalg.norm(robot.gravity))
+    return length, float(np.sqrt(length / gravity)) if gravity else 1.0
+
+
+def parameter_factors(robot: Robot, length: float, time: float) -> Array:
+    """(14 n_bodies,) factor that takes the units of length and time out of each parameter."""
+    links = np.tile(length ** -LENGTH_POWERS.astype(float), robot.n_bodies)
+    # Torques scale with length squared, forces of slides with length.
+    turn = np.array([length**-2, time / length**2, (time / length) ** 2, (time / length) ** 2])
+    slide = np.array([1.0, time, time**2 / length, time**2 / length])
+    return read_only(np.concatenate([links, *(turn if joint.is_revolute else slide for joint in robot.joints)]))

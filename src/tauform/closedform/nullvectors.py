@@ -1,0 +1,113 @@
+"""Changes of the parameters that no torque can feel, written in symbols of the geometry.
+
+Three facts of mechanics make them, link by link (Gautier and Khalil; Mayeda):
+- revolute joint: matter spread evenly about the joint's axis (Ixx = Iyy, or mz, or m on the axis) moves as if it
+  were part of the parent;
+- prismatic joint: a pure inertia tensor does not feel the slide, so it too could belong to the parent (a first
+  moment likewise, where the parent turns about the slide only);
+- a rotor acts like Izz of its link (or its mass, on a slide) where the parent cannot move the same way.
+What arrives at the fixed base vanishes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.closedform.polynomial import Polynomial
+from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
+from tauform.description.joint import Joint
+from tauform.description.robot import Robot
+
+# Index into robot.parameters -> coefficient.
+NullVector = dict[int, Polynomial]
+ONE = Polynomial.constant(1.0)
+# Entries of a rotation this close to 0 or +-1 are that.
+EXACT = 4 * np.finfo(float).eps
+
+
+def null_vectors(robot: Robot) -> list[NullVector]:
+    """Candidates for every joint; some hold only where motion is restricted, which the caller must check."""
+    vectors = []
+    for j, joint in enumerate(robot.joints):
+        T = _symbolic_transform(joint, j)
+        for change in _free_changes(joint):
+            vectors.append(_moved_to_parent(robot, j, change, T))
+        vectors.append(_rotor(robot, j, T))
+    return vectors
+
+
+def length_values(robot: Robot) -> dict[str, float]:
+    """The named lengths of all joints."""
+    return {name: value for j, joint in enumerate(robot.joints) for name, value, _ in named_lengths(joint, j)}
+
+
+def named_lengths(joint: Joint, j: int) -> list[tuple[str, float, Array]]:
+    """Name, value and direction of the parts of a joint's translation; x_3, y_3, z_3 where it names none."""
+    offset = joint.parent_from_joint[:3, 3]
+    given = [(length.name, float(length.value), np.asarray(length.direction)) for length in joint.lengths]
+    total = sum((value * direction for _, value, direction in given), np.zeros(3))
+    if given and np.abs(total - offset).max() <= 1e-12 * np.abs(offset).max():
+        return given
+    axes = zip("xyz", offset, np.eye(3), strict=True)
+    return [(f"{axis}_{j + 1}", float(value), direction) for axis, value, direction in axes if value]
+
+
+def _free_changes(joint: Joint) -> list[AnyArray]:
+    """Changes of a link's ten parameters that its own joint does not feel."""
+    unit = {name: k for k, name in enumerate(LINK_PARAMETERS)}
+    if joint.is_revolute:
+        groups: list[tuple[str, ...]] = [("Ixx", "Iyy"), ("mz",), ("m",)]
+    else:
+        groups = [(name,) for name in LINK_PARAMETERS if name != "m"]
+    changes = np.zeros((len(groups), 10))
+    for row, group in zip(changes, groups, strict=True):
+        row[[unit[name] for name in group]] = 1.0
+    return list(changes)
+
+
+def _symbolic_transform(joint: Joint, j: int) -> tuple[Array, AnyArray]:
+    R = joint.parent_from_joint[:3, :3]
+    nearest = np.round(R)
+    R = np.where(np.abs(R - nearest) <= EXACT, nearest, R)
+    p = np.array([Polynomial({})] * 3, dtype=object)
+    for name, _, direction in named_lengths(joint, j):
+        exact = np.where(np.abs(direction - np.round(direction)) <= EXACT, np.round(direction), direction)
+        p = p + np.array([Polynomial.symbol(name) * float(x) for x in exact], dtype=object)
+    return R, p
+
+
+def _moved_to_parent(robot: Robot, j: int, change: AnyArray, T: tuple[Array, AnyArray]) -> NullVector:
+    vector = {10 * j + k: Polynomial.constant(value) for k, value in enumerate(change) if value}
+    parent = robot.joints[j].parent
+    if parent >= 0:
+        for k, value in enumerate(moved(change, *T)):
+            if not value.is_zero:
+                vector[10 * parent + k] = -value
+    return vector
+
+
+def _rotor(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
+    rotor = 10 * robot.n_bodies + 4 * j
+    if robot.joints[j].is_revolute:
+        return {rotor: ONE, 10 * j + LINK_PARAMETERS.index("Izz"): -ONE}
+    mass = np.zeros(10)
+    mass[0] = 1.0
+    return {rotor: -ONE, **_moved_to_parent(robot, j, mass, T)}
+
+
+def moved(parameters: AnyArray, R: Array, p: AnyArray) -> list[Polynomial]:
+    """The ten parameters in the parent's frame, symbolic in p; see `description.inertia.parameter_transform`."""
+    # m' = m;  h' = R h + m p;  Sigma' = R Sigma R^T + h_R p^T + p h_R^T + m p p^T, with I = tr(Sigma) 1 - Sigma
+    mass, tensor = parameters[0], parameters[TENSOR_INDEX]
+    h = R @ parameters[1:4]
+    second: Any = R @ (np.trace(tensor) / 2 * np.eye(3) - tensor) @ R.T
+    second = [[p[i] * h[j] + p[j] * h[i] + p[i] * p[j] * mass + second[i, j] for j in range(3)] for i in range(3)]
+    trace = second[0][0] + second[1][1] + second[2][2]
+    result = [Polynomial.constant(mass), *(p[i] * mass + h[i] for i in range(3)), *[ONE] * 6]
+    for i in range(3):
+        for j in range(i, 3):
+            result[TENSOR_INDEX[i, j]] = (trace if i == j else Polynomial({})) - second[i][j]
+    return result

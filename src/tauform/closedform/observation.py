@@ -1,0 +1,68 @@
+"""Observation matrices: one row a torque or an energy at a random state, one column a standard parameter.
+
+From the dynamic model, from the velocity-free one (d0: accelerations stay, velocities are zero) and from the energy
+model (Gautier1991, Eqs. 6, 9 and 12). The three span the same space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.rigidbody.energy import energy_regressor
+from tauform.rigidbody.regressor import regressor
+
+ROWS_PER_COLUMN = 3
+# Velocities that stand for a path between two states, along which friction works.
+STATES_PER_PATH = 4
+
+
+def dynamic_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator) -> Array:
+    """Torques of each parameter at random positions, velocities and accelerations."""
+    q, qd, qdd = random_states(robot, -(-ROWS_PER_COLUMN * len(columns) // robot.n_joints), rng)
+    return _rows(regressor(robot, q, qd, qdd), columns)
+
+
+def velocity_free_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator) -> Array:
+    """The same at rest; only friction, which is nothing at rest, keeps its velocities."""
+    q, qd, qdd = random_states(robot, -(-ROWS_PER_COLUMN * len(columns) // robot.n_joints), rng)
+    Y, moving = regressor(robot, q, 0 * qd, qdd), regressor(robot, q, qd, qdd)
+    for k in _friction(robot):
+        Y[..., k] = moving[..., k]
+    return _rows(Y, columns)
+
+
+def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator) -> Array:
+    """Differences of energy between random states; friction's columns hold its work on a path between them."""
+    n_states = ROWS_PER_COLUMN * len(columns) + 1
+    q, qd, _ = random_states(robot, n_states, rng)
+    h = energy_regressor(robot, q, qd)
+    path = rng.normal(size=(n_states, STATES_PER_PATH, robot.n_joints))
+    F = robot.closure.F if robot.closure else np.eye(robot.n_bodies)
+    speeds = path @ F.T
+    viscous, coulomb, offset = np.array(_friction(robot)).reshape(robot.n_bodies, 3).T
+    h[:, viscous], h[:, coulomb] = (speeds**2).mean(axis=1), np.abs(speeds).mean(axis=1)
+    h[:, offset] = q @ F.T
+    difference: Array = h[1:] - h[0]
+    return difference[:, list(columns)]
+
+
+def random_states(robot: Robot, n_states: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    """(n_states, n_joints) each: any angle, slides within one length, normal velocities and accelerations."""
+    turning = {joint.name: joint.is_revolute for joint in robot.joints}
+    reach = np.array([np.pi if turning[name] else 1.0 for name in robot.joint_names])
+    q = rng.uniform(-1.0, 1.0, (n_states, robot.n_joints)) * reach
+    qd, qdd = rng.normal(size=(2, n_states, robot.n_joints))
+    return q, qd, qdd
+
+
+def _rows(Y: Array, columns: Sequence[int]) -> Array:
+    return Y.reshape(-1, Y.shape[-1])[:, list(columns)]
+
+
+def _friction(robot: Robot) -> list[int]:
+    n = robot.n_bodies
+    return [10 * n + 4 * i + k for i in range(n) for k in (1, 2, 3)]

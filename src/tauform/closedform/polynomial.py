@@ -1,0 +1,137 @@
+"""Polynomials in named lengths: what the coefficients of a base-parameter relation are made of.
+
+Exponents may be negative, so that dividing by a monomial stays exact. No symbolic engine is needed: relations are
+sums of products of lengths and of the constant entries of rotations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# ((name, exponent), ...) sorted by name; () is the constant.
+Monomial = tuple[tuple[str, int], ...]
+# A sum this much smaller than its terms is rounding of the rotations' entries.
+CANCELLED = 1e-12
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A sum of coefficient * product of powers of named lengths.
+
+    Attributes:
+        terms: coefficient of each monomial, never zero.
+    """
+
+    terms: Mapping[Monomial, float]
+
+    @classmethod
+    def constant(cls, value: float) -> Polynomial:
+        """A number."""
+        return cls({(): float(value)} if value else {})
+
+    @classmethod
+    def symbol(cls, name: str) -> Polynomial:
+        """A named length."""
+        return cls({((name, 1),): 1.0})
+
+    @property
+    def is_zero(self) -> bool:
+        return not self.terms
+
+    @property
+    def is_monomial(self) -> bool:
+        return len(self.terms) == 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The lengths it depends on."""
+        return tuple(sorted({name for monomial in self.terms for name, _ in monomial}))
+
+    def __add__(self, other: Polynomial | float) -> Polynomial:
+        terms = dict(self.terms)
+        for monomial, b in _of(other).terms.items():
+            a = terms.pop(monomial, 0.0)
+            if abs(a + b) > CANCELLED * max(abs(a), abs(b)):
+                terms[monomial] = a + b
+        return Polynomial(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial({monomial: -value for monomial, value in self.terms.items()})
+
+    def __sub__(self, other: Polynomial | float) -> Polynomial:
+        return self + -_of(other)
+
+    def __rsub__(self, other: Polynomial | float) -> Polynomial:
+        return _of(other) - self
+
+    def __mul__(self, other: Polynomial | float) -> Polynomial:
+        total = Polynomial({})
+        for left, a in self.terms.items():
+            product = {_times(left, right): a * b for right, b in _of(other).terms.items()}
+            total = total + Polynomial(product)
+        return total
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Polynomial | float) -> Polynomial:
+        """Exact division by a monomial."""
+        ((monomial, value),) = _of(divisor).terms.items()
+        return self * Polynomial({tuple((name, -power) for name, power in monomial): 1.0 / value})
+
+    def evaluate(self, lengths: Mapping[str, float]) -> float:
+        """Its value for these lengths."""
+        total = 0.0
+        for monomial, value in self.terms.items():
+            for name, power in monomial:
+                value *= lengths[name] ** power
+            total += value
+        return total
+
+    def __str__(self) -> str:
+        parts = [_signed(self.terms[monomial], _text(monomial)) for monomial in sorted(self.terms, key=_place)]
+        return join_signed(parts) if parts else "0"
+
+
+def number(value: float) -> str:
+    """A coefficient as text: 2, -0.5, 0.0872664626."""
+    return f"{value:.10g}"
+
+
+def join_signed(parts: list[tuple[str, str]]) -> str:
+    """`a - b + c` from signs and texts."""
+    (sign, text), *rest = parts
+    return ("-" if sign == "-" else "") + text + "".join(f" {sign} {text}" for sign, text in rest)
+
+
+def _signed(value: float, text: str) -> tuple[str, str]:
+    size = number(abs(value))
+    factors = [part for part in ("" if size == "1" and text else size, text) if part]
+    return ("-" if value < 0 else "+", " ".join(factors))
+
+
+def _text(monomial: Monomial) -> str:
+    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in monomial)
+
+
+def _place(monomial: Monomial) -> tuple[object, ...]:
+    # As Gautier1991 writes them: R3^2 + D3^2 + D4^2.
+    first = re.fullmatch(r"(.*?)(\d*)", monomial[0][0]) if monomial else None
+    if first is None:
+        return (1, (), 0, monomial)
+    letters, digits = first.groups()
+    return (0, tuple(-ord(letter) for letter in letters), int(digits or 0), monomial)
+
+
+def _of(value: Polynomial | float) -> Polynomial:
+    return value if isinstance(value, Polynomial) else Polynomial.constant(value)
+
+
+def _times(left: Monomial, right: Monomial) -> Monomial:
+    powers = dict(left)
+    for name, power in right:
+        powers[name] = powers.get(name, 0) + power
+    return tuple(sorted((name, power) for name, power in powers.items() if power))

@@ -1,0 +1,147 @@
+"""Relations between base and standard parameters in symbols of the geometry, propagated and never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.dimensionless import parameter_factors, units
+from tauform.closedform.nullvectors import NullVector, length_values, null_vectors
+from tauform.closedform.polynomial import Polynomial, join_signed
+from tauform.closedform.preference import default_order
+from tauform.description.robot import Robot
+
+if TYPE_CHECKING:
+    from tauform.closedform.baseset import BaseParameters
+
+Style = Literal["names", "gautier"]
+# How exactly a candidate must leave the base parameters alone to be a relation of this robot.
+AGREEMENT = 1e-8
+ZERO = Polynomial({})
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """One base parameter as a sum of standard parameters.
+
+    Attributes:
+        name: of the base parameter.
+        terms: coefficient of each standard parameter, in Gautier's order; the pivot comes first with 1.
+        exact: whether every coefficient is propagated from named lengths; otherwise some are numbers that hold for
+            this robot's values only.
+    """
+
+    name: str
+    terms: Mapping[str, Polynomial]
+    exact: bool
+
+    def text(self, style: Style = "names") -> str:
+        """`IzzR_1 = Izz_1 + Ia_1 + Iyy_2 + ...`, or in Gautier's letters `ZZR1 = ZZ1 + Ia1 + YY2 + ...`."""
+        write = gautier_name if style == "gautier" else str
+        # Parameters with the same coefficient share it: (R3^2 + D3^2) (M4 + M5 + M6).
+        shared: dict[str, list[str]] = {}
+        for parameter, coefficient in self.terms.items():
+            shared.setdefault(str(coefficient), []).append(write(parameter))
+        right = join_signed([part for text, names in shared.items() for part in _summands(text, names)])
+        return f"{write(self.name)} = {right}" + ("" if self.exact else "   (numbers of this robot)")
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def gautier_name(name: str) -> str:
+    """`ZZR1` for `IzzR_1`, `MX2` for `mx_2`, `Ia3` for `Ia_3`."""
+    kind, number = name.rsplit("_", 1)
+    plain, regrouped = (kind[:-1], "R") if kind.endswith("R") else (kind, "")
+    letters = plain[1:].upper() if plain.startswith("I") and plain != "Ia" else plain.upper()
+    return f"{plain if plain[0] == 'F' or plain == 'Ia' else letters}{regrouped}{number}"
+
+
+def _summands(coefficient: str, names: list[str]) -> list[tuple[str, str]]:
+    if coefficient in ("1", "-1"):
+        return [("-" if coefficient == "-1" else "+", name) for name in names]
+    several = any(f" {sign} " in coefficient for sign in "+-")
+    sign = "-" if coefficient.startswith("-") and not several else "+"
+    factor = f"({coefficient})" if several else coefficient.lstrip("-")
+    return [(sign, f"{factor} {names[0]}" if len(names) == 1 else f"{factor} ({' + '.join(names)})")]
+
+
+def symbolic_relations(robot: Robot, base: BaseParameters) -> tuple[Relation, ...]:
+    """The rows of base.grouping with coefficients as polynomials in the robot's lengths."""
+    solved = _solved(robot, base)
+    folded = [k for k in base.columns if k not in base.pivots and base.parameter_names[k] not in base.no_effect]
+    numeric = [k for k in folded if k not in solved]
+    order = default_order(robot)
+    relations = []
+    for row, (name, pivot) in enumerate(zip(base.names, base.pivots, strict=True)):
+        terms, exact = {pivot: Polynomial.constant(1.0)}, True
+        for k in sorted(folded, key=order.index):
+            vector = solved.get(k, {})
+            leftover = {u: Polynomial.constant(base.grouping[row, u]) for u in numeric}
+            coefficient = -vector.get(pivot, ZERO) if k in solved else leftover[k]
+            for u in numeric:
+                coefficient = coefficient - vector.get(u, ZERO) * leftover[u]
+            if not coefficient.is_zero:
+                terms[k] = coefficient
+                exact = exact and not any(base.grouping[row, u] and (u == k or u in vector) for u in numeric)
+        named = {base.parameter_names[k]: value for k, value in terms.items()}
+        relations.append(Relation(name, named, exact))
+    return tuple(relations)
+
+
+def exact_grouping(robot: Robot, base: BaseParameters, relations: tuple[Relation, ...]) -> Array:
+    """base.grouping evaluated from the relations, free of the rounding of its numerical solution."""
+    lengths = length_values(robot)
+    place = {name: k for k, name in enumerate(base.parameter_names)}
+    grouping = np.zeros_like(base.grouping)
+    for row, relation in zip(grouping, relations, strict=True):
+        for name, coefficient in relation.terms.items():
+            row[place[name]] = coefficient.evaluate(lengths)
+    return grouping
+
+
+def _solved(robot: Robot, base: BaseParameters) -> dict[int, NullVector]:
+    """For each folded column that the null vectors determine, the vector with 1 there and 0 at the other ones."""
+    lengths, factors = length_values(robot), parameter_factors(robot, *units(robot))
+    absent = {k for k in base.columns if base.parameter_names[k] in base.no_effect}
+    folded = set(base.columns) - set(base.pivots) - absent
+    solved: dict[int, NullVector] = {}
+    for candidate in null_vectors(robot):
+        vector = {k: value for k, value in candidate.items() if k not in absent}
+        if not _holds(vector, base, lengths, factors):
+            continue
+        for k in folded & vector.keys() & solved.keys():
+            vector = _combined(vector, -vector[k], solved[k])
+        pivots = [k for k in folded & vector.keys() if vector[k].is_monomial]
+        if not pivots:
+            continue
+        # A constant pivot keeps coefficients polynomial; of these the last link's, as relations fold toward the base.
+        pivot = max(pivots, key=lambda k: (not vector[k].names, k))
+        vector = {k: value / vector[pivot] for k, value in vector.items()}
+        for k, other in solved.items():
+            if pivot in other:
+                solved[k] = _combined(other, -other[pivot], vector)
+        solved[pivot] = vector
+    return solved
+
+
+def _combined(vector: NullVector, factor: Polynomial, other: NullVector) -> NullVector:
+    result = dict(vector)
+    for k, value in other.items():
+        result[k] = result.get(k, ZERO) + factor * value
+    return {k: value for k, value in result.items() if not value.is_zero}
+
+
+def _holds(vector: NullVector, base: BaseParameters, lengths: Mapping[str, float], factors: Array) -> bool:
+    """Whether this robot's base parameters do not feel the change; measured without units."""
+    if not vector or not vector.keys() <= set(base.columns):
+        return False
+    change = np.zeros(base.grouping.shape[1])
+    for k, value in vector.items():
+        change[k] = value.evaluate(lengths)
+    felt = (base.grouping @ change) * factors[list(base.pivots)]
+    return bool(np.abs(felt).max(initial=0.0) <= AGREEMENT * np.abs(change * factors).max())
