@@ -15,6 +15,8 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
+# Places of the six entries of a tensor, in the order of the ten parameters.
+_TENSOR_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 ANGULAR, LINEAR = slice(0, 3), slice(3, 6)
 
 
@@ -130,16 +132,15 @@ def inertia_times(ten: AnyArray, twist: AnyArray) -> AnyArray:
 def inertia_to_parent(X: Transform, ten: AnyArray) -> AnyArray:
     """Ten parameters of a body in the link's frame, seen in the parent's.
 
-    m' = m;  h' = R h + m p;  I' = R I R^T + 2 (u.p) 1 - (u p^T + p u^T) with u = R h + m p / 2.
+    m' = m;  h' = R h + m p;  I' = R I R^T + tr(P) 1 - P with P = (R h) p^T + p h'^T, which is symmetric.
     """
     R, p, m = X.R, X.p, ten[0]
-    Rh, mp = rotate(R, ten[1:4]), m * p
-    up = np.stack([(Rh + 0.5 * mp)[k] * p for k in range(3)])
-    xx, yy, zz = up[0, 0] + up[0, 0], up[1, 1] + up[1, 1], up[2, 2] + up[2, 2]
-    shift = [yy + zz, -(up[0, 1] + up[1, 0]), xx + zz, -(up[0, 2] + up[2, 0]), -(up[1, 2] + up[2, 1]), xx + yy]
-    tensor = rotated_tensor(R, ten[4:])
-    moved = [tensor[k] + shift[k] for k in range(6)]
-    return np.stack(np.broadcast_arrays(m, *(Rh + mp), *moved))
+    Rh = rotate(R, ten[1:4])
+    h = Rh + m * p
+    xx, xy, yy, xz, yz, zz = (Rh[i] * p[j] + p[i] * h[j] for i, j in _TENSOR_ENTRIES)
+    shift = [yy + zz, -xy, xx + zz, -xz, -yz, xx + yy]
+    tensor = [turned + moved for turned, moved in zip(rotated_tensor(R, ten[4:]), shift, strict=True)]
+    return np.stack(np.broadcast_arrays(m, *h, *tensor))
 
 
 def rotated_tensor(R: AnyArray, six: AnyArray) -> list[AnyArray]:
@@ -147,5 +148,4 @@ def rotated_tensor(R: AnyArray, six: AnyArray) -> list[AnyArray]:
     xx, xy, yy, xz, yz, zz = six
     rows = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
     RI = [[R[i, 0] * row[0] + R[i, 1] * row[1] + R[i, 2] * row[2] for row in rows] for i in range(3)]
-    entries = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    return [RI[i][0] * R[j, 0] + RI[i][1] * R[j, 1] + RI[i][2] * R[j, 2] for i, j in entries]
+    return [RI[i][0] * R[j, 0] + RI[i][1] * R[j, 1] + RI[i][2] * R[j, 2] for i, j in _TENSOR_ENTRIES]
