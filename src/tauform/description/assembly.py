@@ -116,9 +116,7 @@ def axis_frame(axis: Array, joint: str) -> Array:
     """(4, 4) rotation whose z axis is the given one; made of 0 and +-1 where the axis is a coordinate axis."""
     length = float(np.linalg.norm(axis))
     if not np.isfinite(length) or length == 0:
-        raise DescriptionError(
-            f"joint {joint!r}: axis {np.asarray(axis).tolist()} has no direction; give a unit vector"
-        )
+        raise DescriptionError(f"joint {joint!r}: axis {np.asarray(axis).tolist()} has no direction; give one")
     z = np.asarray(axis, dtype=np.float64) / length
     k = int(np.argmax(np.abs(z)))
     T = np.eye(4)

@@ -96,7 +96,7 @@ def _joint(mujoco: Any, model: Any, k: int, body: str) -> BodyJoint:
         raise DescriptionError(
             f"body {body!r}: its {what} joint {name!r} is not supported; remove it (a fixed base) or use hinges"
         )
-    if np.any(model.jnt_stiffness[k]):
+    if np.any(model.jnt_stiffness[k]) or np.any(getattr(model, "jnt_stiffnesspoly", np.zeros((model.njnt, 1)))[k]):
         raise DescriptionError(f"joint {name!r} has a spring (stiffness), which is not supported; set it to 0")
     dof = int(model.jnt_dofadr[k])
     bounds = {}

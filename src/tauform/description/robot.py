@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,9 @@ from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
 from tauform.description.names import no_such
 from tauform.description.tree import Tree
 from tauform.errors import DescriptionError, UnknownNameError
+
+if TYPE_CHECKING:
+    from tauform.description.findings import Finding
 
 ParameterGroup = Literal["link", "rotor", "viscous", "coulomb", "offset"]
 PARAMETER_GROUPS: tuple[ParameterGroup, ...] = ("link", "rotor", "viscous", "coulomb", "offset")
@@ -256,6 +260,11 @@ class Robot:
         names = tuple(active)
         F = fixed_array(F, (self.n_bodies, len(names)), "F")
         return replace(self, closure=Closure(F, fixed_array(offset, (self.n_bodies,), "offset"), names))
+
+    def check(self) -> list[Finding]:
+        """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
+        # The only call against the direction of imports: the torque that snapping changes needs inverse dynamics.
+        return import_module("tauform.rigidbody.check").check(self)
 
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)

@@ -1,0 +1,100 @@
+"""What is doubtful about a robot's numbers, in words; nothing is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.inertia import Inertia
+from tauform.description.robot import Robot
+
+Severity = Literal["unphysical", "doubtful", "note"]
+# Printed tables round: a violation smaller than this part of the largest moment is rounding.
+MOMENT_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that `check` found.
+
+    Attributes:
+        severity: "unphysical" (no rigid body has these numbers), "doubtful", or "note".
+        place: the link or joint.
+        what: what is wrong there.
+        remedy: what to do about it.
+    """
+
+    severity: Severity
+    place: str
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what} ({self.severity}); {self.remedy}"
+
+
+def inertia_findings(robot: Robot) -> list[Finding]:
+    """Masses, moments and centres of mass of all links and of the payload."""
+    bodies = [(f"link {link.name!r}", link.inertia) for link in robot.links]
+    if robot.payload:
+        bodies.append((f"payload at {robot.payload.frame!r}", robot.payload.inertia))
+    findings = [finding for place, inertia in bodies for finding in _unphysical(place, inertia)]
+    longest = max(float(np.linalg.norm(joint.parent_from_joint[:3, 3])) for joint in robot.joints)
+    for i, link in enumerate(robot.links):
+        distance = _com_distance(robot, i)
+        if longest and distance > longest:
+            what = f"its centre of mass lies {distance:.3g} m away, the robot's longest link has {longest:.3g} m"
+            remedy = "check the unit (m, not mm) and the frame of the centre of mass"
+            findings.append(Finding("doubtful", f"link {link.name!r}", what, remedy))
+    return findings
+
+
+def _unphysical(place: str, inertia: Inertia) -> list[Finding]:
+    if inertia.mass < 0:
+        return [Finding("unphysical", place, f"its mass is negative ({inertia.mass:g} kg)", "correct the mass")]
+    if inertia.mass == 0:
+        if not inertia.parameters.any():
+            return []
+        what = "its mass is 0 but its moments are not"
+        return [Finding("unphysical", place, what, "fine for base parameters; as a body it needs a mass")]
+    moments = np.linalg.eigvalsh(inertia.tensor_about_com)
+    scale = float(np.abs(moments).max())
+    listed = ", ".join(f"{moment:.4g}" for moment in moments)
+    if moments[0] < -MOMENT_TOLERANCE * scale:
+        what = f"its inertia about the centre of mass is not positive definite (principal moments {listed} kg m^2)"
+        return [Finding("unphysical", place, what, "check the signs and the reference point of its inertia")]
+    if moments[0] + moments[1] < moments[2] * (1 - MOMENT_TOLERANCE):
+        what = f"its principal moments {listed} kg m^2 violate the triangle inequality (two must outweigh the third)"
+        return [Finding("unphysical", place, what, "check the rounding and the axes of its inertia")]
+    return []
+
+
+def _com_distance(robot: Robot, i: int) -> float:
+    """From the centre of mass of link i to the nearest of its joints and frames [m]."""
+    inertia = robot.links[i].inertia
+    if inertia.mass == 0:
+        return 0.0
+    places: list[Array] = [np.zeros(3)]
+    places += [joint.parent_from_joint[:3, 3] for joint in robot.joints if joint.parent == i]
+    places += [frame.link_from_frame[:3, 3] for frame in robot.frames if frame.link == i]
+    return min(float(np.linalg.norm(inertia.com - place)) for place in places)
+
+
+def drive_findings(robot: Robot) -> list[Finding]:
+    """Rotors, friction and limits with a sign that no drive has."""
+    findings = []
+    for joint in robot.joints:
+        place = f"joint {joint.name!r}"
+        for name, value in (("rotor inertia", joint.rotor_inertia or 0.0), ("viscous friction", joint.viscous)):
+            if value < 0:
+                findings.append(Finding("unphysical", place, f"its {name} is negative ({value:g})", "correct it"))
+        if joint.coulomb < 0:
+            what = f"its Coulomb friction is negative ({joint.coulomb:g})"
+            findings.append(Finding("unphysical", place, what, "correct it"))
+        if joint.limits.lower > joint.limits.upper:
+            what = f"its lower limit {joint.limits.lower:g} is above its upper limit {joint.limits.upper:g}"
+            findings.append(Finding("doubtful", place, what, "exchange them"))
+    return findings
