@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tauform.description.inertia import Inertia as Inertia
     from tauform.description.load import load as load
     from tauform.description.load import robots as robots
+    from tauform.description.parametric import planar_chain as planar_chain
+    from tauform.description.parametric import random_robot as random_robot
     from tauform.description.robot import Robot as Robot
     from tauform.rigidbody.coriolis import coriolis_matrix as coriolis_matrix
     from tauform.rigidbody.energy import energy_regressor as energy_regressor
@@ -41,6 +43,8 @@ _HOME = {
     "Robot": "description.robot",
     "load": "description.load",
     "robots": "description.load",
+    "planar_chain": "description.parametric",
+    "random_robot": "description.parametric",
     "check": "rigidbody.check",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -260,6 +261,12 @@ class Robot:
         names = tuple(active)
         F = fixed_array(F, (self.n_bodies, len(names)), "F")
         return replace(self, closure=Closure(F, fixed_array(offset, (self.n_bodies,), "offset"), names))
+
+    def save(self, path: str | Path) -> None:
+        """Write the robot as TOML (the file's name must end in .toml); `load` reads it back bit for bit."""
+        from tauform.description.toml_writer import write_toml
+
+        write_toml(self, path)
 
     def check(self) -> list[Finding]:
         """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""

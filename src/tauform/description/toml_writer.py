@@ -1,0 +1,76 @@
+"""Write any Robot as TOML (convention "frames"); reading it back gives the same numbers bit for bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.fields import BOUNDS, DRIVE
+from tauform.description.joint import Joint
+from tauform.description.robot import Robot
+
+
+def write_toml(robot: Robot, path: str | Path) -> None:
+    """Write the robot to a file that `load` reads."""
+    Path(path).write_text(to_toml(robot), encoding="utf-8")
+
+
+def to_toml(robot: Robot) -> str:
+    """The robot as the text of a TOML file."""
+    return "\n".join(_lines(robot)) + "\n"
+
+
+def _lines(robot: Robot) -> Iterator[str]:
+    header = {"name": robot.name, "convention": "frames", "gravity": robot.gravity, "tip": robot.tip}
+    yield from _pairs(header)
+    names = [link.name for link in robot.links]
+    for joint, link in zip(robot.joints, robot.links, strict=True):
+        yield from ("", "[[joint]]")
+        parent = names[joint.parent] if joint.parent >= 0 else None
+        yield from _pairs({"name": joint.name, "kind": joint.kind, "link": link.name, "parent": parent})
+        yield from _pairs({**_placement(joint.parent_from_joint), "lengths": _lengths(joint)})
+        yield from _pairs({"parameters": link.inertia.parameters, **_drive(joint)})
+    for frame in robot.frames:
+        yield from ("", "[[frame]]")
+        link_name = names[frame.link] if frame.link >= 0 else None
+        yield from _pairs({"name": frame.name, "link": link_name, **_placement(frame.link_from_frame)})
+    if robot.closure:
+        yield from ("", "[loops]")
+        yield from _pairs({"active": robot.closure.active, "F": robot.closure.F, "offset": robot.closure.offset})
+    if robot.payload:
+        yield from ("", "[payload]")
+        yield from _pairs({"frame": robot.payload.frame, "parameters": robot.payload.inertia.parameters})
+
+
+def _pairs(values: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"{key} = {_value(value)}" for key, value in values.items() if value is not None)
+
+
+def _placement(T: Array) -> dict[str, Array]:
+    return {"xyz": T[:3, 3], "rotation": T[:3, :3]}
+
+
+def _lengths(joint: Joint) -> list[dict[str, Any]] | None:
+    described = [{"name": x.name, "value": x.value, "direction": x.direction} for x in joint.lengths]
+    return described or None
+
+
+def _drive(joint: Joint) -> dict[str, float | None]:
+    bounds = {key: getattr(joint.limits, key) for key in BOUNDS}
+    drive = {key: getattr(joint, key) for key in DRIVE}
+    return {**drive, **{key: value for key, value in bounds.items() if np.isfinite(value)}}
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value)  # the escapes of JSON are TOML's too
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, Iterable):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    return repr(float(value))
