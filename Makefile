@@ -1,0 +1,56 @@
+# Everything a newcomer needs: `make demo` and `make test` install what they use into .venv and run.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+TOO_OLD := tauform needs Python 3.11 or newer; name one with: make PYTHON=python3.12
+
+# Small matrices gain nothing from BLAS threads, and test workers would fight over the cores.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+
+.PHONY: help demo test lint format types tests bench clean
+
+help:
+	@echo "make demo    show a robot and its dynamics"
+	@echo "make test    lint, types and tests"
+	@echo "make lint | format | types | tests | bench | clean"
+
+demo: $(VENV)/.core
+	$(BIN)/python examples/demo.py
+
+test: lint types tests
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+tests: $(VENV)/.test
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+
+# make bench NAMES="batched_inverse_dynamics"
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks $(NAMES)
+
+clean:
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# A stamp is as old as the last installation; a change of the dependencies renews it.
+$(VENV)/.core: EXTRA :=
+$(VENV)/.test: EXTRA := [test]
+$(VENV)/.bench: EXTRA := [bench]
+$(VENV)/.core $(VENV)/.test $(VENV)/.bench: pyproject.toml | $(BIN)/python
+	@echo "installing tauform$(EXTRA) into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --editable ".$(EXTRA)"
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("$(TOO_OLD)" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,50 @@
+"""RESULTS.md: one section a benchmark, rewritten when that benchmark runs and kept when it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.timing import Row
+
+PREAMBLE = """# Results
+
+Each table was measured in one run, ours and the peer's in turns; times are the least of many repeats. Machines differ
+and share their cores, so read the ratios: above 1, ours takes less. `make bench` rewrites this page.
+"""
+PREFIXES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+def figure(value: float | None, unit: str) -> str:
+    """A figure with three significant digits; seconds get a fitting prefix, counts are whole."""
+    if value is None:
+        return "-"
+    if unit != "s":
+        return f"{value:.0f} {unit}" if value == int(value) else f"{value:.3g} {unit}"
+    scale, name = next(((s, n) for s, n in PREFIXES if abs(value) >= s), PREFIXES[-1])
+    return f"{value / scale:.3g} {name}"
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """A row as texts: name, ours, peer, ratio, peer's name, note."""
+    ratio = "-" if row.ratio is None else f"{row.ratio:.2f}" if row.ratio < 100 else f"{row.ratio:.0f}"
+    return row.name, figure(row.ours, row.unit), figure(row.peer, row.unit), ratio, row.peer_name, row.note
+
+
+HEADINGS = ("what", "ours", "peer", "peer / ours", "the peer", "note")
+
+
+def section(name: str, title: str, stamp: str, rows: Sequence[Row]) -> str:
+    """The Markdown of one benchmark."""
+    lines = [HEADINGS, ("---", "---:", "---:", "---:", "---", "---"), *(cells(row) for row in rows)]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"## {name}\n\n{title}\n\n{table}\n\n{stamp}\n"
+
+
+def rewrite(path: Path, new: dict[str, str]) -> None:
+    """Replace or add sections, keep the others, sort by name."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    old = {part.split("\n", 1)[0]: f"## {part.strip()}\n" for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]}
+    sections = {**old, **new}
+    path.write_text("\n".join([PREAMBLE, *(sections[name] for name in sorted(sections))]), encoding="utf-8")

@@ -1,0 +1,72 @@
+"""Side-by-side timing: every candidate in the same run, in turns, and the least of many repeats.
+
+The least is the figure that other work on the machine disturbs least; turns spread what disturbance is left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a benchmark's table.
+
+    Attributes:
+        name: what was measured, robot included.
+        ours: our figure, in `unit`.
+        peer: the peer's figure; None where the peer is not installed or has nothing comparable.
+        peer_name: who the peer is, and under which conditions.
+        unit: "s" is printed with a fitting prefix, any other unit as it is ("operations").
+        note: what a reader must know, such as the error that both were checked to.
+    """
+
+    name: str
+    ours: float
+    peer: float | None
+    peer_name: str
+    unit: str = "s"
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times less we take than the peer."""
+        return self.peer / self.ours if self.peer is not None else None
+
+
+def side_by_side(
+    candidates: Mapping[str, Callable[[], object]],
+    *,
+    repeats: int = 15,
+    least_sample: float = 0.01,
+) -> dict[str, float]:
+    """Seconds a call of each candidate.
+
+    Args:
+        candidates: label -> function without arguments.
+        repeats: how many samples of each are taken; their order turns round after every one.
+        least_sample: a sample calls its function as often as fills this many seconds, so that the clock's own
+            resolution and cost vanish.
+    """
+    calls = {label: _calls_a_sample(function, least_sample) for label, function in candidates.items()}
+    best = dict.fromkeys(candidates, float("inf"))
+    order = list(candidates)
+    for _ in range(repeats):
+        for label in order:
+            best[label] = min(best[label], _sample(candidates[label], calls[label]))
+        order.reverse()
+    return best
+
+
+def _calls_a_sample(function: Callable[[], object], least_sample: float) -> int:
+    function()  # the first call may load, compile or allocate
+    return max(1, round(least_sample / max(_sample(function, 1), 1e-9)))
+
+
+def _sample(function: Callable[[], object], calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        function()
+    return (time.perf_counter() - start) / calls

@@ -1,0 +1,78 @@
+"""The benchmark harness: what it measures, and that it keeps what it did not measure."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import machine, results
+from benchmarks.c_timing import CFunction, time_c
+from benchmarks.timing import Row, side_by_side
+
+
+def test_the_slower_candidate_takes_longer() -> None:
+    seconds = side_by_side({"slow": lambda: time.sleep(0.004), "fast": lambda: None}, repeats=3, least_sample=1e-3)
+    assert 0.004 <= seconds["slow"] < 0.1
+    assert seconds["fast"] < 1e-4
+
+
+def test_candidates_take_turns() -> None:
+    calls: list[str] = []
+    side_by_side({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, repeats=2, least_sample=0.0)
+    assert calls == ["a", "a", "b", "b", "a", "b", "b", "a"]  # two calls each to size the sample, then a b, b a
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on this machine")
+def test_c_functions_are_called_on_every_state(tmp_path: Path) -> None:
+    source = tmp_path / "twice.c"
+    source.write_text("void twice(const double *x, double *y) { for (int i = 0; i < 3; ++i) y[i] = 2 * x[i]; }")
+    inputs = np.random.default_rng(0).normal(size=(50, 3))
+    linked = CFunction("linked", (source,), "void twice(const double *, double *);", "twice(in, out);")
+    inline = CFunction("inline", (), "", "for (int i = 0; i < 3; ++i) out[i] = -in[i];")
+    timed = time_c([linked, inline], inputs, n_outputs=3, rounds=5)
+    np.testing.assert_array_equal(timed["linked"].outputs, 2 * inputs)
+    np.testing.assert_array_equal(timed["inline"].outputs, -inputs)
+    assert all(0 < timing.seconds < 1e-3 for timing in timed.values())
+    assert all(timing.text_bytes > 0 for timing in timed.values())
+
+
+def test_ratio_is_above_one_where_ours_takes_less() -> None:
+    assert Row("x", ours=2.0, peer=6.0, peer_name="y").ratio == 3.0
+    assert Row("x", ours=2.0, peer=None, peer_name="not installed").ratio is None
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(1.5, "s", "1.5 s"), (2.34e-7, "s", "234 ns"), (460, "operations", "460 operations"), (None, "s", "-")],
+)
+def test_figures(value: float | None, unit: str, text: str) -> None:
+    assert results.figure(value, unit) == text
+
+
+def test_sections_that_were_not_run_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "RESULTS.md"
+    first = results.section("first", "One.", "machine A", [Row("a", 1.0, 2.0, "peer")])
+    second = results.section("second", "Two.", "machine A", [Row("b", 1.0, 2.0, "peer")])
+    results.rewrite(path, {"second": second})
+    results.rewrite(path, {"first": first})
+    assert path.read_text() == "\n".join([results.PREAMBLE, first, second])
+    results.rewrite(path, {"second": second.replace("machine A", "machine B")})
+    assert path.read_text() == "\n".join([results.PREAMBLE, first, second.replace("machine A", "machine B")])
+
+
+@pytest.mark.parametrize("name", command.names())
+def test_every_benchmark_has_a_title_and_rows(name: str) -> None:
+    text = (command.FOLDER / f"bench_{name}.py").read_text(encoding="utf-8")
+    assert "\nTITLE = " in text
+    assert "\ndef rows() -> " in text
+
+
+def test_the_stamp_names_commit_and_machine() -> None:
+    stamp = machine.stamp()
+    assert stamp.startswith("commit ")
+    assert f"NumPy {np.__version__}" in stamp
