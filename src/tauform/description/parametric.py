@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -96,7 +98,7 @@ def _industrial_placement(rng: np.random.Generator) -> Array:
     return translation([a, 0, 0]) @ twist @ translation([0, 0, d])
 
 
-def _drive(rng: np.random.Generator) -> dict[str, float | Limits]:
+def _drive(rng: np.random.Generator) -> dict[str, Any]:
     friction = rng.uniform(0.0, 1.0, 3)
     return {
         "rotor_inertia": float(rng.uniform(0.01, 0.2)),

@@ -287,11 +287,14 @@ def _check_structure(robot: Robot) -> None:
             f"robot {robot.name!r}: {len(robot.joints)} joints but {len(robot.links)} links; give one link a joint"
         )
     names = [joint.name for joint in robot.joints]
+    link_names = [link.name for link in robot.links]
     for i, joint in enumerate(robot.joints):
         if not -1 <= joint.parent < i:
-            raise DescriptionError(f"joint {joint.name!r}: parents must come before children (depth first)")
+            raise DescriptionError(f"joint {joint.name!r}: its parent must come before it; list the joints depth first")
         if names.index(joint.name) != i:
             raise DescriptionError(f"joint name {joint.name!r} is used twice; names must be unique")
+        if link_names.index(link_names[i]) != i:
+            raise DescriptionError(f"link name {link_names[i]!r} is used twice; names must be unique")
         if robot.links[i].inertia.mass < 0:
             raise DescriptionError(
                 f"link {robot.links[i].name!r} has a negative mass ({robot.links[i].inertia.mass:g} kg); correct it"
