@@ -17,6 +17,7 @@ from tauform.errors import ShapeError
 ROUNDING = 1e-14
 # Rows kept for each column when a tall matrix is shortened by random combinations of its rows.
 ROWS_PER_COLUMN = 4
+PLACES_PER_ROW = 4
 SWEEPS = 3
 SEED = 1991
 
@@ -112,11 +113,19 @@ def _largest(places: AnyArray, values: Array, length: int) -> Array:
 def _shortened(entries: Entries) -> Array:
     n_rows, n_columns = entries.shape
     wanted = ROWS_PER_COLUMN * n_columns
-    rows, values = entries.rows, entries.values
-    if n_rows > 2 * wanted:
-        # Each row is added, with a random weight, to one row of the short matrix.
-        rng = np.random.default_rng(SEED)
-        weights = rng.uniform(0.5, 1.0, n_rows) * rng.choice((-1, 1), n_rows)
-        rows, values, n_rows = rng.integers(0, wanted, n_rows)[rows], values * weights[rows], wanted
+    if n_rows <= 2 * wanted:
+        return _dense(entries, entries.rows, entries.values, n_rows)
+    # Each row is added, with random weights, to a few rows of the short matrix: with one only, two rows that alone
+    # carry some direction could land on the same place and lose it.
+    rng = np.random.default_rng(SEED)
+    short = np.zeros((wanted, n_columns))
+    for _ in range(PLACES_PER_ROW):
+        places, weights = rng.integers(0, wanted, n_rows), rng.uniform(0.5, 1.0, n_rows) * rng.choice((-1, 1), n_rows)
+        short += _dense(entries, places[entries.rows], entries.values * weights[entries.rows], wanted)
+    return short
+
+
+def _dense(entries: Entries, rows: AnyArray, values: Array, n_rows: int) -> Array:
+    n_columns = entries.shape[1]
     dense: Array = np.bincount(rows * n_columns + entries.columns, values, n_rows * n_columns)
     return dense.reshape(n_rows, n_columns)
