@@ -1,0 +1,240 @@
+"""BoundModel: a closed form with numbers, ready to evaluate.  [Lloyd2021, Eqs. 46, 59-64]"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauform.arrays import AnyArray, Array
+from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.monomials import Projection, batched
+from tauform.errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Breakdown:
+    """A torque by origin; the parts add up to inverse_dynamics. All (..., n)."""
+
+    inertial: Array
+    coriolis: Array
+    centrifugal: Array
+    gravity: Array
+    friction: Array
+
+    @property
+    def total(self) -> Array:
+        """The whole torque."""
+        total: Array = self.inertial + self.coriolis + self.centrifugal + self.gravity + self.friction
+        return total
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundModel:
+    """tau_i = sum_j coefficients[i, j] y_j(q, qd, qdd) + joint terms, the y_j products of powers of the generators.
+
+    Attributes:
+        name: the robot.
+        joint_names: (n,) coordinates in q.
+        exponents: (5 n, p) the paper's E over q, sin q, cos q, qd, qdd.
+        coefficients: (n, p) the paper's Phi_b, transposed.
+        joint_coefficients: (n, 3) viscous, Coulomb and offset torque of each joint.
+        base: meaning of theta.
+        theta: (l,) the base parameters that the coefficients were made from.
+    """
+
+    name: str
+    joint_names: tuple[str, ...]
+    exponents: NDArray[np.int8]
+    coefficients: Array
+    joint_coefficients: Array
+    base: BaseParameters
+    theta: Array
+
+    @property
+    def n_joints(self) -> int:
+        """Length of q."""
+        return len(self.joint_names)
+
+    @property
+    def n_terms(self) -> int:
+        """The paper's p."""
+        return self.exponents.shape[1]
+
+    def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Torques tau = D qdd + C qd + g + friction, (..., n).  [Lloyd2021, Eq. 46]
+
+        Args:
+            q: (..., n) joint positions [rad or m].
+            qd: (..., n) joint velocities.
+            qdd: (..., n) joint accelerations.
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        terms = self._everything
+
+        def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+            return terms.torque(q, qd, qdd) + self._friction(qd)
+
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, qdd=qdd)
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """Mass matrix D(q), (..., n, n), rotors included.  [Lloyd2021, Eq. 64]
+
+        Raises:
+            ShapeError: the last dimension differs from n, or a value is not finite.
+        """
+        terms = self._inertial
+        return batched(self.n_joints, lambda q: _mass(terms, q), terms.states_per_slice, q=q)
+
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """C(q, qd) from Christoffel symbols, (..., n, n): C qd is the velocity torque and D' - 2 C is skew.
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        terms = self._velocity
+        return batched(self.n_joints, lambda q, qd: _coriolis(terms, q, qd), terms.states_per_slice, q=q, qd=qd)
+
+    def gravity_torque(self, q: ArrayLike) -> Array:
+        """Torque that holds the arm still, without friction, (..., n).
+
+        Raises:
+            ShapeError: the last dimension differs from n, or a value is not finite.
+        """
+        terms = self._gravity
+        return batched(self.n_joints, lambda q: terms.torque(q, 0 * q, 0 * q), terms.states_per_slice, q=q)
+
+    def induced_torque(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Torque without acceleration: C qd + g + friction, (..., n).  [Lloyd2021, Eq. 62]
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        terms = self._induced
+
+        def core(q: AnyArray, qd: AnyArray) -> AnyArray:
+            return terms.torque(q, qd, 0 * q) + self._friction(qd)
+
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd)
+
+    def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
+        """Accelerations D^-1 (tau - induced torque) by Cholesky, (..., n).  [Lloyd2021, Eq. 59]
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+            ModelError: the mass matrix is not positive definite: theta is not that of a physical robot.
+        """
+        inertial, induced = self._inertial, self._induced
+
+        def core(q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
+            rest = tau - induced.torque(q, qd, 0 * q) - self._friction(qd)
+            return _cholesky_solve(_mass(inertial, q), rest)
+
+        slices = min(inertial.states_per_slice, induced.states_per_slice)
+        return batched(self.n_joints, core, slices, q=q, qd=qd, tau=tau)
+
+    def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Breakdown:
+        """The torque by origin: inertial, Coriolis, centrifugal, gravity, friction.
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        states = {"q": q, "qd": qd, "qdd": qdd}
+        sliced = self._everything.states_per_slice
+
+        def part(terms: Projection) -> Array:
+            return batched(self.n_joints, terms.torque, sliced, **states)
+
+        return Breakdown(
+            inertial=part(self._inertial),
+            coriolis=part(self._of(self._rate_order == 3)),
+            centrifugal=part(self._of(self._rate_order == 2)),
+            gravity=part(self._gravity),
+            friction=batched(self.n_joints, lambda q, qd, qdd: self._friction(qd) + 0 * q, sliced, **states),
+        )
+
+    @cached_property
+    def _rate_order(self) -> NDArray[np.int64]:
+        """What each term multiplies: 0 gravity, 1 acceleration, 2 squared velocity, 3 product of velocities."""
+        n = self.n_joints
+        qd, qdd = self.exponents[3 * n : 4 * n], self.exponents[4 * n :]
+        return np.where(qdd.any(axis=0), 1, np.where((qd == 2).any(axis=0), 2, 3 * qd.any(axis=0)))
+
+    def _of(self, chosen: NDArray[np.bool_]) -> Projection:
+        return Projection.of(self.exponents[:, chosen], self.coefficients[:, chosen])
+
+    @cached_property
+    def _everything(self) -> Projection:
+        return Projection.of(self.exponents, self.coefficients)
+
+    @cached_property
+    def _inertial(self) -> Projection:
+        return self._of(self._rate_order == 1)
+
+    @cached_property
+    def _velocity(self) -> Projection:
+        return self._of(self._rate_order >= 2)
+
+    @cached_property
+    def _gravity(self) -> Projection:
+        return self._of(self._rate_order == 0)
+
+    @cached_property
+    def _induced(self) -> Projection:
+        return self._of(self._rate_order != 1)
+
+    def _friction(self, qd: AnyArray) -> AnyArray:
+        viscous, coulomb, offset = self.joint_coefficients.T[..., None]
+        torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
+        return torque
+
+    def __repr__(self) -> str:
+        return f"BoundModel({self.name!r}, {self.n_joints} joints, {self.n_terms} terms)"
+
+
+def _mass(terms: Projection, q: AnyArray) -> AnyArray:
+    """(n, n, N): column j is what multiplies qdd_j."""
+    G = terms.at(q)
+    n = len(G)
+    D = np.zeros((n, n, q.shape[1]), dtype=G.dtype)
+    for k, exponents in enumerate(terms.products.rates.T):
+        D[:, np.argmax(exponents[n:])] = G[:, k]
+    return D
+
+
+def _coriolis(terms: Projection, q: AnyArray, qd: AnyArray) -> AnyArray:
+    """(n, n, N): a product qd_i qd_j is shared equally, c_kij = c_kji."""
+    G = terms.at(q)
+    n = len(G)
+    C = np.zeros((n, n, q.shape[1]), dtype=np.result_type(G, qd))
+    for k, exponents in enumerate(terms.products.rates.T):
+        i, j = np.repeat(np.arange(n), exponents[:n])
+        C[:, j] += 0.5 * G[:, k] * qd[i]
+        C[:, i] += 0.5 * G[:, k] * qd[j]
+    return C
+
+
+def _cholesky_solve(D: AnyArray, b: AnyArray) -> AnyArray:
+    """D^-1 b for (n, n, N) and (n, N), each step over all states."""
+    n = len(D)
+    L = np.zeros_like(D)
+    for j in range(n):
+        pivot = D[j, j] - (L[j, :j] ** 2).sum(axis=0)
+        if (np.real(pivot) <= 0).any():
+            raise ModelError(
+                f"mass matrix: not positive definite at joint {j + 1} of some state; theta is not that of a physical "
+                "robot, so there are no accelerations (inverse dynamics still holds)"
+            )
+        L[j, j] = np.sqrt(pivot)
+        for i in range(j + 1, n):
+            L[i, j] = (D[i, j] - (L[i, :j] * L[j, :j]).sum(axis=0)) / L[j, j]
+    x = np.array(b, dtype=np.result_type(D, b))
+    for i in range(n):
+        x[i] = (x[i] - (L[i, :i] * x[:i]).sum(axis=0)) / L[i, i]
+    for i in reversed(range(n)):
+        x[i] = (x[i] - (L[i + 1 :, i] * x[i + 1 :]).sum(axis=0)) / L[i, i]
+    return x

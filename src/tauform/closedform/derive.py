@@ -1,0 +1,148 @@
+"""From a robot's geometry to its closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import scipy.sparse
+from threadpoolctl import threadpool_limits
+
+from tauform.arrays import Array, read_only
+from tauform.closedform.assume import Assumed, Assumption, assumptions
+from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.model import ClosedFormModel, Geometry
+from tauform.closedform.regroup import regroup
+from tauform.closedform.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
+from tauform.closedform.terms import Coefficients, Terms, is_friction, terms_of
+from tauform.description.inertia import parameter_transform
+from tauform.description.robot import ParameterGroup, Robot
+from tauform.errors import ModelError, UnknownNameError
+
+
+def derive(
+    robot: Robot,
+    *,
+    include: Sequence[ParameterGroup] | None = None,
+    assume: Assumption | None = None,
+    fixed: Mapping[str, float] | None = None,
+    order: Iterable[str] | None = None,
+    progress: Progress | None = None,
+) -> ClosedFormModel:
+    """Closed-form dynamics of a serial chain in base parameters.  [Lloyd2021, section 3.6]
+
+    Args:
+        robot: a chain of revolute and prismatic joints; only its geometry and gravity count.
+        include: groups of parameters ("link", "rotor", "viscous", "coulomb", "offset"); the default is links, and
+            rotors where declared. Friction stands beside the terms, in `joint_terms`.
+        assume: parameters that are zero or related, {"mx_2": 0, "Iyy_3": "Ixx_3", "m_2": {"mx_2": 0.5}}, or a mask
+            over robot.parameter_names that is true where a parameter is kept.
+        fixed: positions of joints that do not move, by name; their torques stay.
+        order: parameters to keep first when others are regrouped onto them, see `regroup`.
+        progress: called with the part of the work that is done, 0 to 1.
+
+    Raises:
+        ModelError: the robot is no chain, an assumption contradicts another.
+        UnknownNameError: a name is no joint or parameter of the robot.
+    """
+    if not robot.is_chain:
+        kind = "loops or mimic joints" if robot.closure else "branches"
+        raise ModelError(
+            f"derive: {robot.name} has {kind}; closed forms exist here for serial chains. Choose one with "
+            "tf.load(..., tip=...), or call tf.generate(robot, ...) and tf.base_parameters(robot), which take any tree"
+        )
+    positions = _fixed_positions(robot, fixed or {})
+    assumed = assumptions(robot, robot.columns(include), assume)
+    # On matrices this small more BLAS threads only wait for one another.
+    with threadpool_limits(limits=1, user_api="blas"):
+        coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress)).restricted(assumed.matrix)
+        terms = terms_of(coefficients, robot, assumed.free, positions)
+        base = regroup(coefficients.matrix[_rank_rows(coefficients, terms, positions)], robot, assumed.free, order)
+        return _model(robot, coefficients, terms, base, assumed, positions)
+
+
+def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, float]:
+    names = robot.joint_names
+    for name in fixed:
+        if name not in names:
+            raise UnknownNameError(f"fixed: {robot.name} has no joint {name!r}; its joints are {', '.join(names)}")
+    return {names.index(name): float(position) for name, position in fixed.items()}
+
+
+def _rank_rows(coefficients: Coefficients, terms: Terms, fixed: dict[int, float]) -> Array:
+    """Functions that decide which parameters are independent."""
+    kind = coefficients.layout.parts(coefficients.keys)[0]
+    used = np.isin(kind, (VISCOUS, COULOMB))
+    used[terms.source] = True
+    if not fixed:
+        # Velocity torques are derivatives of the mass matrix: their rows are combinations of its rows.
+        used &= np.isin(kind, (INERTIA, GRAVITY, VISCOUS, COULOMB))
+    return np.flatnonzero(used)
+
+
+def _model(
+    robot: Robot,
+    coefficients: Coefficients,
+    terms: Terms,
+    base: BaseParameters,
+    assumed: Assumed,
+    fixed: dict[int, float],
+) -> ClosedFormModel:
+    place = {column: k for k, column in enumerate(assumed.free)}
+    kept = coefficients.matrix.tocsc()[:, [place[pivot] for pivot in base.pivots]].tocsr()
+    friction = np.array([is_friction(pivot, robot.n_bodies) for pivot in base.pivots], dtype=bool)
+    rigid = kept @ scipy.sparse.diags_array((~friction).astype(float))
+    names = robot.joint_names
+    return ClosedFormModel(
+        robot_name=robot.name,
+        joint_names=names,
+        geometry=Geometry.of(robot),
+        exponents=read_only(terms.exponents, dtype=np.int8),
+        sparse_reduction=_placed_rows(rigid, terms, robot.n_bodies),
+        joint_terms=_joint_terms(kept, coefficients, friction, robot.n_bodies),
+        base=base,
+        load_grouping=_load_grouping(robot, base, assumed),
+        ties=_ties(assumed),
+        fixed={names[i]: position for i, position in fixed.items()},
+    )
+
+
+def _placed_rows(rows: scipy.sparse.csr_array, terms: Terms, n: int) -> scipy.sparse.csr_array:
+    """(n p, l): each target's row, scaled."""
+    selection = scipy.sparse.csr_array(
+        (terms.factor, (terms.target, terms.source)), shape=(n * terms.n_terms, rows.shape[0])
+    )
+    placed = (selection @ rows).tocsr()
+    placed.eliminate_zeros()
+    placed.sort_indices()
+    return placed
+
+
+def _joint_terms(kept: scipy.sparse.csr_array, coefficients: Coefficients, friction: Array, n: int) -> Array:
+    """(n, 3, l): viscous, Coulomb, offset."""
+    layout = coefficients.layout
+    result = np.zeros((n, 3, kept.shape[1]))
+    for k, kind in enumerate((VISCOUS, COULOMB, GRAVITY)):
+        keys = np.array([layout.key(kind, 0, 0, i) for i in range(n)])
+        at = np.searchsorted(coefficients.keys, keys)
+        for i, (key, row) in enumerate(zip(keys, at, strict=True)):
+            if row < len(coefficients.keys) and coefficients.keys[row] == key:
+                result[i, k] = kept[[row]].toarray()[0] * friction
+    return read_only(result)
+
+
+def _load_grouping(robot: Robot, base: BaseParameters, assumed: Assumed) -> Array | None:
+    tool = robot.tool
+    own = range(10 * tool.link, 10 * tool.link + 10)
+    if tool.link < 0 or not set(own) <= set(assumed.free):
+        return None
+    return read_only(base.grouping[:, own] @ parameter_transform(tool.link_from_frame))
+
+
+def _ties(assumed: Assumed) -> Array:
+    """(t, 14 n) parameter minus what it was assumed to be."""
+    size = assumed.matrix.shape[0]
+    ties = np.zeros((len(assumed.tied), size))
+    ties[np.arange(len(assumed.tied)), list(assumed.tied)] = 1.0
+    ties[:, list(assumed.free)] -= assumed.matrix[list(assumed.tied)].toarray()
+    return read_only(ties)

@@ -1,0 +1,163 @@
+"""Evaluation of many monomials by shared products: each is an earlier one times a function of one joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
+
+from tauform.arrays import AnyArray, Array, joint_vector
+from tauform.errors import ShapeError
+
+Indices = NDArray[np.int64]
+
+# Products of a slice of states stay in the cache.
+VALUES_PER_SLICE = 120_000
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Monomials up to one joint: parent times one function of this joint.
+
+    Attributes:
+        joint: index of the joint.
+        functions: (3, k) exponents of q, sin q, cos q of the functions used.
+        parents: (m,) index into the monomials of the stage before.
+        factors: (m,) index into functions.
+    """
+
+    joint: int
+    functions: NDArray[np.int8]
+    parents: Indices
+    factors: Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """Terms as (monomial in q) times (acceleration), each distinct one evaluated once.
+
+    Attributes:
+        n: joints.
+        stages: how the monomials are multiplied together.
+        monomial: (p,) the monomial of each term.
+        acceleration: (p,) the acceleration of each term.
+        rates: (2 n, a) exponents of qd and qdd in each distinct acceleration.
+    """
+
+    n: int
+    stages: tuple[Stage, ...]
+    monomial: Indices
+    acceleration: Indices
+    rates: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, exponents: NDArray[np.int8]) -> Products:
+        """From the exponent matrix E (5 n, p)."""
+        n = len(exponents) // 5
+        place = np.zeros(exponents.shape[1], dtype=np.int64)
+        stages = []
+        for i in range(n):
+            own = exponents[[i, n + i, 2 * n + i]]
+            functions, factor = np.unique(own, axis=1, return_inverse=True)
+            if not functions.any():
+                continue
+            distinct, place = np.unique(place * functions.shape[1] + factor.reshape(-1), return_inverse=True)
+            parents, factors = np.divmod(distinct, functions.shape[1])
+            stages.append(Stage(i, functions, parents, factors))
+        rates, acceleration = np.unique(exponents[3 * n :], axis=1, return_inverse=True)
+        return cls(n, tuple(stages), place, acceleration.reshape(-1), rates)
+
+    @property
+    def n_monomials(self) -> int:
+        return len(self.stages[-1].parents) if self.stages else 1
+
+    def monomials(self, q: AnyArray) -> AnyArray:
+        """(n_monomials, N) at q (n, N)."""
+        table: AnyArray = np.ones((1, q.shape[1]), dtype=q.dtype)
+        for stage in self.stages:
+            x = q[stage.joint]
+            values = _functions(stage.functions, x)
+            table = table[stage.parents] * values[stage.factors]
+        return table
+
+    def accelerations(self, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+        """(a, N) products of velocities, or an acceleration, or 1."""
+        both = np.concatenate([qd, qdd])
+        result = np.ones((self.rates.shape[1], both.shape[1]), dtype=both.dtype)
+        for k, exponents in enumerate(self.rates.T):
+            for i in np.flatnonzero(exponents):
+                result[k] *= both[i] ** int(exponents[i])
+        return result
+
+    def terms(self, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+        """(p, N) the value of every term."""
+        return self.monomials(q)[self.monomial] * self.accelerations(qd, qdd)[self.acceleration]
+
+    @cached_property
+    def states_per_slice(self) -> int:
+        """So many that the products of one slice fit the cache."""
+        return max(8, VALUES_PER_SLICE // max(len(self.monomial), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Torque coefficients of each acceleration as a function of q: tau = sum_a G[:, a](q) acceleration_a."""
+
+    products: Products
+    matrix: scipy.sparse.csr_array
+
+    @classmethod
+    def of(cls, exponents: NDArray[np.int8], coefficients: Array) -> Projection:
+        """From E (5 n, p) and (n, p) coefficients."""
+        products = Products.of(exponents)
+        joint, term = np.nonzero(coefficients)
+        n_rates = products.rates.shape[1]
+        rows = joint * n_rates + products.acceleration[term]
+        shape = (len(coefficients) * n_rates, products.n_monomials)
+        triplets = (coefficients[joint, term], (rows, products.monomial[term]))
+        return cls(products, scipy.sparse.coo_array(triplets, shape=shape).tocsr())
+
+    def at(self, q: AnyArray) -> AnyArray:
+        """(n, a, N)."""
+        G = self.matrix @ self.products.monomials(q)
+        return G.reshape(-1, self.products.rates.shape[1], q.shape[1])
+
+    def torque(self, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+        """(n, N) sum of all terms."""
+        torque: AnyArray = (self.at(q) * self.products.accelerations(qd, qdd)).sum(axis=1)
+        return torque
+
+    @cached_property
+    def states_per_slice(self) -> int:
+        """So many that one slice fits the cache."""
+        return max(16, VALUES_PER_SLICE // max(self.products.n_monomials, self.matrix.shape[0]))
+
+
+def batched(n: int, core: Callable[..., Any], states_per_slice: int, **vectors: ArrayLike) -> AnyArray:
+    """Run a core on (n, N) slices of named joint vectors of shape (..., n); batch dimensions come first again."""
+    checked = {name: joint_vector(value, n, name) for name, value in vectors.items()}
+    try:
+        batch = np.broadcast_shapes(*(array.shape[:-1] for array in checked.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in checked.items())
+        raise ShapeError(f"batch dimensions do not broadcast: {shapes}") from None
+    kind = np.result_type(*checked.values())
+    inside = [
+        np.ascontiguousarray(np.broadcast_to(array, (*batch, n)).reshape(-1, n).T, dtype=kind)
+        for array in checked.values()
+    ]
+    n_states = inside[0].shape[1]
+    starts = range(0, max(n_states, 1), states_per_slice)
+    parts = [core(*(array[:, k : k + states_per_slice] for array in inside)) for k in starts]
+    result = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+    return np.ascontiguousarray(np.moveaxis(result, -1, 0)).reshape(batch + result.shape[:-1])
+
+
+def _functions(exponents: NDArray[np.int8], x: AnyArray) -> AnyArray:
+    s, c = np.sin(x), np.cos(x)
+    return np.stack([x ** int(a) * s ** int(b) * c ** int(d) for a, b, d in exponents.T])

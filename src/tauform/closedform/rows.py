@@ -1,0 +1,89 @@
+"""Rows of coefficients, each with the monomial it belongs to and the size of the products it was summed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauform.arrays import Array
+
+Keys = NDArray[np.int64]
+
+# A sum is zero when it is this far below the products that were summed: rounding, whatever the units.
+ROUNDING = 2e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Coefficients of one function a row.
+
+    Attributes:
+        keys: (m,) what the row belongs to, and its monomial.
+        values: (m, w) coefficients.
+        sizes: (m, w) sum of the absolute products behind each coefficient; rounding is judged against it.
+    """
+
+    keys: Keys
+    values: Array
+    sizes: Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @classmethod
+    def empty(cls, width: int) -> Rows:
+        """No rows."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros((0, width)), np.zeros((0, width)))
+
+    @classmethod
+    def one(cls, key: int, values: Any) -> Rows:
+        """A single exact row."""
+        row = np.asarray(values, dtype=float)[None]
+        return cls(np.array([key], dtype=np.int64), row, np.abs(row))
+
+    @classmethod
+    def joined(cls, *parts: Rows) -> Rows:
+        """All rows, one set after the other."""
+        return cls(
+            np.concatenate([part.keys for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.sizes for part in parts]),
+        )
+
+    def where(self, chosen: Any) -> Rows:
+        """A selection of rows (mask or indices)."""
+        return Rows(self.keys[chosen], self.values[chosen], self.sizes[chosen])
+
+    def with_keys(self, keys: Keys) -> Rows:
+        """The same rows under other keys."""
+        return Rows(keys, self.values, self.sizes)
+
+    def times(self, matrices: Array, step: int) -> Rows:
+        """Each row times each matrix; the key grows by step for each further matrix."""
+        k, width, out = matrices.shape
+        stacked = matrices.transpose(1, 0, 2).reshape(width, k * out)
+        values = (self.values @ stacked).reshape(-1, out)
+        sizes = (self.sizes @ np.abs(stacked)).reshape(-1, out)
+        keys = (self.keys[:, None] + step * np.arange(k)).reshape(-1)
+        return Rows(keys, values, sizes).cleaned()
+
+    def cleaned(self) -> Rows:
+        """Rounding set to zero, and rows without any coefficient left out."""
+        keep = np.abs(self.values) > ROUNDING * self.sizes
+        present = keep.any(axis=1)
+        keep = keep[present]
+        return Rows(self.keys[present], self.values[present] * keep, self.sizes[present] * keep)
+
+
+def aligned(a: Rows, b: Rows) -> tuple[Rows, Rows]:
+    """Both over the union of their keys, zero where one has no row."""
+    keys, place = np.unique(np.concatenate([a.keys, b.keys]), return_inverse=True)
+    result = []
+    for rows, at in ((a, place[: len(a)]), (b, place[len(a) :])):
+        values, sizes = np.zeros((len(keys), rows.values.shape[1])), np.zeros((len(keys), rows.values.shape[1]))
+        values[at], sizes[at] = rows.values, rows.sizes
+        result.append(Rows(keys, values, sizes))
+    return result[0], result[1]
