@@ -12,18 +12,21 @@ from tauform.version import __version__
 if TYPE_CHECKING:
     from tauform.closedform.base import base_parameters as base_parameters
     from tauform.closedform.baseset import BaseParameters as BaseParameters
+    from tauform.closedform.bound import BoundModel as BoundModel
+    from tauform.closedform.derive import derive as derive
+    from tauform.closedform.model import ClosedFormModel as ClosedFormModel
     from tauform.description.inertia import Inertia as Inertia
     from tauform.description.load import load as load
     from tauform.description.load import robots as robots
     from tauform.description.parametric import planar_chain as planar_chain
     from tauform.description.parametric import random_robot as random_robot
     from tauform.description.robot import Robot as Robot
+    from tauform.rigidbody.check import check as check
     from tauform.rigidbody.coriolis import coriolis_matrix as coriolis_matrix
     from tauform.rigidbody.energy import energy_regressor as energy_regressor
     from tauform.rigidbody.energy import kinetic_energy as kinetic_energy
     from tauform.rigidbody.energy import potential_energy as potential_energy
     from tauform.rigidbody.forward_dynamics import forward_dynamics as forward_dynamics
-    from tauform.rigidbody.check import check as check
     from tauform.rigidbody.friction import friction as friction
     from tauform.rigidbody.gravity import bias_torque as bias_torque
     from tauform.rigidbody.gravity import gravity_torque as gravity_torque
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 
 # Public name -> module that defines it.
 _HOME = {
+    "BoundModel": "closedform.bound",
+    "ClosedFormModel": "closedform.model",
+    "derive": "closedform.derive",
     "BaseParameters": "closedform.baseset",
     "base_parameters": "closedform.base",
     "Inertia": "description.inertia",
