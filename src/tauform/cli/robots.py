@@ -17,5 +17,6 @@ def robots() -> Page:
         robot = tauform.load(name)
         kinds = "".join("R" if joint.is_revolute else "P" for joint in robot.joints)
         entries.append({"name": name, "n_joints": robot.n_joints, "joints": kinds, "description": description})
-    rows = [(entry["name"], entry["joints"], entry["description"]) for entry in entries]
-    return Page(entries, (table("Catalogue", ("robot", "joints", "what it is"), rows, text_columns=3),))
+    columns = ("robot", "joints", "coordinates", "what it is")
+    rows = [(e["name"], e["joints"], str(e["n_joints"]), e["description"]) for e in entries]
+    return Page(entries, (table("Catalogue", columns, rows, text_columns=4),))

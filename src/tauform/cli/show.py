@@ -18,19 +18,21 @@ def show(robot: Robot) -> Page:
 
     from tauform.report import tables
 
-    findings = [str(finding) for finding in robot.check()]
-    heading = Text(f"{robot.name}: {robot!r}, gravity {tables.cell(robot.gravity)} m/s^2", style="bold")
+    findings = robot.check()
+    heading = Text(f"{robot!r}, gravity {tables.cell(robot.gravity)} m/s^2\n", style="bold")
     parts = (
         heading,
         tables.joint_table(robot),
         tables.limit_table(robot),
+        tables.mass_table(robot),
         tables.inertia_table(robot),
         tables.loss_table(robot),
         tables.loop_table(robot),
         tables.frame_table(robot),
         tables.finding_list(findings),
     )
-    return Page({**describe(robot), "findings": findings}, tuple(part for part in parts if part is not None))
+    data = {**describe(robot), "findings": [vars(finding) for finding in findings]}
+    return Page(data, tuple(part for part in parts if part is not None))
 
 
 def describe(robot: Robot) -> dict[str, Any]:

@@ -11,7 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tauform.arrays import Array
+from tauform.description.findings import Finding
 from tauform.description.robot import Robot
+
+ROUNDING = 1e-14
+SEVERITY_STYLE = {"unphysical": "not bold red", "doubtful": "not bold yellow", "note": "not bold dim"}
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], text_columns: int = 1) -> Table:
@@ -66,7 +70,7 @@ def joint_table(robot: Robot) -> Table:
         for joint, placement in zip(robot.joints, base_from_joints(robot), strict=True)
     ]
     columns = ("joint", "kind", "parent", "axis", "origin [m]")
-    return table("Joints (axis and origin in the base frame, all joints at zero)", columns, rows, text_columns=3)
+    return table("Joints at zero, in the base frame", columns, rows, text_columns=3)
 
 
 def limit_table(robot: Robot) -> Table | None:
@@ -77,16 +81,22 @@ def limit_table(robot: Robot) -> Table | None:
     return table("Limits (rad or m, N m or N)", ("joint", "lower", "upper", "velocity", "effort"), rows)
 
 
+def mass_table(robot: Robot) -> Table:
+    """Mass and centre of mass of each link, in the link's frame, payload included."""
+    rows = [(link.name, inertia.mass, inertia.com) for link, inertia in zip(robot.links, robot.inertias, strict=True)]
+    return table("Masses (in the link's frame)", ("link", "mass [kg]", "centre of mass [m]"), rows)
+
+
 def inertia_table(robot: Robot) -> Table:
-    """Mass, centre of mass and inertia about it of each link, in the link's frame, payload included."""
+    """Inertia of each link about its centre of mass, in the link's axes, payload included."""
     rows = []
     for link, inertia in zip(robot.links, robot.inertias, strict=True):
         tensor = inertia.tensor_about_com
-        # What cancels against m c^2 is rounding, not inertia.
-        tensor = np.where(np.abs(tensor) > 1e-14 * np.abs(inertia.tensor).max(), tensor, 0.0)
-        rows.append((link.name, inertia.mass, inertia.com, tensor.diagonal(), tensor[[0, 0, 1], [1, 2, 2]]))
-    columns = ("link", "mass [kg]", "centre of mass [m]", "Ixx Iyy Izz", "Ixy Ixz Iyz")
-    return table("Inertias (kg m^2, about the centre of mass, in the link's frame)", columns, rows)
+        # What is left where I cancels against m c^2 is rounding, not inertia.
+        tensor = np.where(np.abs(tensor) > ROUNDING * np.abs(inertia.tensor).max(), tensor, 0.0)
+        rows.append((link.name, *tensor.diagonal(), *tensor[[0, 0, 1], [1, 2, 2]]))
+    columns = ("link", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+    return table("Inertias about the centre of mass [kg m^2]", columns, rows)
 
 
 def loss_table(robot: Robot) -> Table | None:
@@ -122,8 +132,11 @@ def frame_table(robot: Robot) -> Table | None:
     return table("Frames", ("frame", "on link", "origin in the link [m]"), rows, text_columns=2) if rows else None
 
 
-def finding_list(findings: Sequence[str]) -> Text:
-    """What `check()` found, one line each in yellow, or that it found nothing."""
+def finding_list(findings: Sequence[Finding]) -> Text:
+    """What `check()` found, one line each, or that it found nothing."""
     if not findings:
         return Text("Check: nothing unphysical, nothing almost aligned.", style="green")
-    return Text("\n".join(["Check:", *(f"  - {finding}" for finding in findings)]), style="yellow")
+    text = Text("Check:", style="bold")
+    for finding in findings:
+        text.append(f"\n  - {finding}", style=SEVERITY_STYLE[finding.severity])
+    return text

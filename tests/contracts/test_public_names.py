@@ -1,0 +1,95 @@
+"""Every public name is documented, annotated and registered, and no module has a name that says nothing."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import tauform
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "tauform"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+EMPTY_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "tools"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def public(nodes: list[ast.stmt], kinds: tuple[type, ...]) -> list[ast.stmt]:
+    return [node for node in nodes if isinstance(node, kinds) and not node.name.startswith("_")]  # type: ignore[attr-defined]
+
+
+def functions_of(tree: ast.Module) -> list[Function]:
+    """Public functions of a module and public methods of its public classes."""
+    classes = public(tree.body, (ast.ClassDef,))
+    nodes = public(tree.body, (ast.FunctionDef,))
+    return [*nodes, *(m for c in classes for m in public(c.body, (ast.FunctionDef,)))]  # type: ignore[list-item,attr-defined]
+
+
+def is_property(function: Function) -> bool:
+    return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def arguments_of(function: Function) -> list[ast.arg]:
+    listed = function.args
+    return [*listed.posonlyargs, *listed.args, *listed.kwonlyargs, *filter(None, (listed.vararg, listed.kwarg))]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_public_functions_are_documented_and_annotated(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert not tree.body or ast.get_docstring(tree), "the module says in a docstring what it is for"
+    for node in public(tree.body, (ast.ClassDef,)):
+        assert ast.get_docstring(node), f"class {node.name} has no docstring"  # type: ignore[arg-type,attr-defined]
+    for function in functions_of(tree):
+        # A property whose name says it all needs no more words.
+        assert ast.get_docstring(function) or is_property(function), f"{function.name} has no docstring"
+        assert function.returns is not None, f"{function.name} does not say what it returns"
+        bare = [a.arg for a in arguments_of(function) if a.annotation is None and a.arg not in ("self", "cls")]
+        assert not bare, f"{function.name}: {bare} not annotated"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_documented_arguments_exist(path: Path) -> None:
+    for function in functions_of(ast.parse(path.read_text(encoding="utf-8"))):
+        docstring = ast.get_docstring(function) or ""
+        section = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)+)", docstring, re.MULTILINE)
+        if not section:
+            continue
+        known = {argument.arg for argument in arguments_of(function)}
+        for names in re.findall(r"^ {4}(\w+(?:, \w+)*):", section.group(1), re.MULTILINE):
+            missing = set(names.split(", ")) - known
+            assert not missing, f"{function.name}: documents {missing}, takes {known}"
+
+
+def test_type_checkers_and_users_see_the_same_names() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    typed = {
+        alias.asname: str(node.module).removeprefix("tauform.")
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == tauform._HOME
+
+
+@pytest.mark.parametrize("name", sorted(tauform._HOME))
+def test_public_name_loads_and_is_documented(name: str) -> None:
+    value = getattr(tauform, name)
+    assert inspect.getdoc(value)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = tauform.no_such_name
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    folders = [ROOT / folder for folder in ("src", "tests", "benchmarks", "examples")]
+    found = [path for folder in folders for path in folder.rglob("*.py") if path.stem in EMPTY_NAMES]
+    assert not found
