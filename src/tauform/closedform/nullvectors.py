@@ -1,11 +1,12 @@
 """Changes of the parameters that no torque can feel, written in symbols of the geometry.
 
-Three facts of mechanics make them, link by link (Gautier and Khalil; Mayeda):
+Four facts of mechanics make them, link by link (Gautier and Khalil; Mayeda):
 - revolute joint: matter spread evenly about the joint's axis (Ixx = Iyy, or mz, or m on the axis) moves as if it
   were part of the parent;
 - prismatic joint: a pure inertia tensor does not feel the slide, so it too could belong to the parent (a first
   moment likewise, where the parent turns about the slide only);
-- a rotor acts like Izz of its link (or its mass, on a slide) where the parent cannot move the same way.
+- a rotor acts like Izz of its link (or its mass, on a slide) where the parent cannot move the same way;
+- a link that slides on one that turns about a fixed axis does not show its first moment along that axis.
 What arrives at the fixed base vanishes.
 """
 
@@ -18,7 +19,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.polynomial import Polynomial
 from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
-from tauform.description.joint import Joint
+from tauform.description.joint import JOINT_PARAMETERS, Joint
 from tauform.description.robot import Robot
 
 # Index into robot.parameters -> coefficient.
@@ -36,6 +37,9 @@ def null_vectors(robot: Robot) -> list[NullVector]:
         for change in _free_changes(joint):
             vectors.append(_moved_to_parent(robot, j, change, T))
         vectors.append(_rotor(robot, j, T))
+        if not joint.is_revolute:
+            vectors.append(_rotor_and_weight(robot, j, T))
+            vectors.append(_moment_along_axis(robot, j))
     return vectors
 
 
@@ -69,14 +73,17 @@ def _free_changes(joint: Joint) -> list[AnyArray]:
 
 
 def _symbolic_transform(joint: Joint, j: int) -> tuple[Array, AnyArray]:
-    R = joint.parent_from_joint[:3, :3]
-    nearest = np.round(R)
-    R = np.where(np.abs(R - nearest) <= EXACT, nearest, R)
     p = np.array([Polynomial({})] * 3, dtype=object)
     for name, _, direction in named_lengths(joint, j):
         exact = np.where(np.abs(direction - np.round(direction)) <= EXACT, np.round(direction), direction)
         p = p + np.array([Polynomial.symbol(name) * float(x) for x in exact], dtype=object)
-    return R, p
+    return _rotation(joint), p
+
+
+def _rotation(joint: Joint) -> Array:
+    R = joint.parent_from_joint[:3, :3]
+    nearest = np.round(R)
+    return np.where(np.abs(R - nearest) <= EXACT, nearest, R)
 
 
 def _moved_to_parent(robot: Robot, j: int, change: AnyArray, T: tuple[Array, AnyArray]) -> NullVector:
@@ -96,6 +103,23 @@ def _rotor(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
     mass = np.zeros(10)
     mass[0] = 1.0
     return {rotor: -ONE, **_moved_to_parent(robot, j, mass, T)}
+
+
+def _rotor_and_weight(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
+    """A slide on parents that do not turn feels its mass as a rotor and a constant force m (qdd - g)."""
+    i, axis = j, np.array([0.0, 0.0, 1.0])
+    while i >= 0:
+        axis, i = _rotation(robot.joints[i]) @ axis, robot.joints[i].parent
+    offset = 10 * robot.n_bodies + 4 * j + JOINT_PARAMETERS.index("Fo")
+    return {**_rotor(robot, j, T), offset: Polynomial.constant(axis @ robot.gravity)}
+
+
+def _moment_along_axis(robot: Robot, j: int) -> NullVector:
+    """First moment of a sliding link along the axis of the nearest revolute joint before it."""
+    i, R = j, np.eye(3)
+    while i >= 0 and not robot.joints[i].is_revolute:
+        R, i = _rotation(robot.joints[i]) @ R, robot.joints[i].parent
+    return {10 * j + 1 + k: Polynomial.constant(value) for k, value in enumerate(R[2]) if value}
 
 
 def moved(parameters: AnyArray, R: Array, p: AnyArray) -> list[Polynomial]:
