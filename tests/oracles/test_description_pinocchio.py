@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from real_robots import all_urdfs, pinocchio_order, pinocchio_state, urdf, without_losses
 
 import tauform as tf
+from real_robots import all_urdfs, pinocchio_order, pinocchio_state, urdf, without_losses
 from tauform.errors import DescriptionError
 
 NAMED = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -146,10 +146,7 @@ def _drive(joint: Any) -> dict[str, Any]:
 def _relations(urdf: Any) -> dict[str, dict[str, float]]:
     """Mimic joints as relations to joints that follow nothing: a follower's follower is resolved."""
     joints = {joint.name: joint for joint in urdf.joints}
-    lost = {name for name, joint in joints.items() if joint.mimic and joint.mimic.joint not in joints}
-    for name in lost:
-        missing = no_such("joint", joints[name].mimic.joint, joints)
-        warnings.warn(f"joint {name!r} mimics no joint and is read as independent: {missing}", stacklevel=2)
+    lost = _mimics_of_nothing(joints)
     relations = {}
     for name, joint in joints.items():
         if joint.mimic is None or joint.type == "fixed" or name in lost:
@@ -168,3 +165,13 @@ def _relations(urdf: Any) -> dict[str, dict[str, float]]:
         # A fixed leader stays at zero.
         relations[name] = {"": constant} if leader.type == "fixed" else {leader.name: factor, "": constant}
     return relations
+
+
+def _mimics_of_nothing(joints: Mapping[str, Any]) -> list[str]:
+    lost = [name for name, joint in joints.items() if joint.mimic and joint.mimic.joint not in joints]
+    if lost:
+        listed = ", ".join(map(repr, lost))
+        missing = no_such("joint", joints[lost[0]].mimic.joint, joints)
+        text = f"joints {listed} mimic joints that are not there and are read as independent: {missing}"
+        warnings.warn(text, stacklevel=7)  # the line that called load
+    return lost

@@ -1,0 +1,127 @@
+"""MJCF: read by MuJoCo, it gives the same robot as the URDF of the same arm and the torque of mj_inverse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pytest
+
+import tauform as tf
+from real_robots import urdf
+from tauform.description.mjcf import read_mjcf
+from tauform.errors import DescriptionError
+
+ARM = """
+<mujoco model="arm">
+  <compiler angle="radian" autolimits="true"/>
+  <option gravity="0 0 -9.5"/>
+  <worldbody>
+    <body name="base" pos="0.1 0 0.2">
+      <geom type="box" size="0.1 0.1 0.1"/>
+      <body name="shoulder" pos="0 0 0.3" quat="0.8 0.6 0 0">
+        <joint name="a" axis="0 1 0" pos="0.02 0 0.01" armature="0.3" damping="0.7" frictionloss="0.2" range="-2 1"/>
+        <joint name="b" axis="1 0 0" ref="0.4"/>
+        <joint name="c" type="slide" axis="0 0.6 -0.8"/>
+        <inertial mass="2" pos="0.1 0.02 0.3" fullinertia="0.03 0.04 0.05 0.001 0.002 0.003"/>
+        <body name="plate" pos="0.1 0.2 0.3" euler="0.1 0.2 0.3">
+          <inertial mass="0.5" pos="0 0 0.1" diaginertia="0.01 0.01 0.01"/>
+          <body name="wrist" pos="0 0 0.4">
+            <joint name="d" axis="0 0 -1" armature="0.01"/>
+            <inertial mass="0.7" pos="0.05 0 0" diaginertia="0.01 0.011 0.012"/>
+          </body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def load_text(text: str, folder: Path) -> tf.Robot:
+    path = folder / "model.xml"
+    path.write_text(text)
+    return tf.load(path)
+
+
+def mujoco_torque(model: mujoco.MjModel, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """mj_inverse without its constraint forces (limits, contacts, friction loss)."""
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+    mujoco.mj_inverse(model, data)
+    return data.qfrc_inverse.copy()
+
+
+def test_torque_equals_mj_inverse_with_several_joints_on_a_body(tmp_path: Path) -> None:
+    robot = load_text(ARM, tmp_path)
+    assert robot.joint_names == ("a", "b", "c", "d")
+    assert [link.inertia.mass for link in robot.links] == [0.0, 0.0, 2.5, 0.7]
+    model = mujoco.MjModel.from_xml_string(ARM)
+    friction = np.array([0.2, 0, 0, 0])
+    for q, qd, qdd in np.random.default_rng(0).normal(size=(5, 3, 4)):
+        expected = mujoco_torque(model, q, qd, qdd) + friction * np.sign(qd)
+        np.testing.assert_allclose(tf.inverse_dynamics(robot, q, qd, qdd), expected, rtol=0, atol=1e-11)
+
+
+def test_armature_damping_and_friction_loss_belong_to_the_joint(tmp_path: Path) -> None:
+    robot = load_text(ARM, tmp_path)
+    assert robot.joints[0].parameters == (0.3, 0.7, 0.2, 0.0)
+    assert robot.joints[1].rotor_inertia is None
+    assert (robot.joints[0].limits.lower, robot.joints[0].limits.upper) == (-2.0, 1.0)
+    assert robot.gravity.tolist() == [0, 0, -9.5]
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5_robot", "iiwa14"])
+def test_mjcf_read_equals_urdf_read(name: str, tmp_path: Path) -> None:
+    tree = ElementTree.parse(urdf(name))
+    for link in tree.getroot().iter("link"):
+        for tag in ("visual", "collision"):  # meshes are not needed, and MuJoCo would look for them
+            for element in link.findall(tag):
+                link.remove(element)
+    bare = tmp_path / "bare.urdf"
+    tree.write(bare)
+    written = tmp_path / "converted.xml"
+    written.write_text(mujoco.MjSpec.from_file(str(bare)).to_xml())
+    ours = replace(tf.load(bare), closure=None)
+    q, qd, qdd = np.random.default_rng(4).normal(size=(3, 10, ours.n_joints))
+    expected = tf.inverse_dynamics(ours, q, qd, qdd)
+    # MuJoCo reads the URDF itself in full precision; as a file of its own it writes six digits.
+    for other, tolerance in ((read_mjcf(bare), 1e-10), (tf.load(written), 1e-5)):
+        assert other.n_bodies == ours.n_bodies
+        torque = tf.inverse_dynamics(replace(other, closure=None), q, qd, qdd)
+        assert np.abs(torque - expected).max() < tolerance * np.abs(expected).max()
+
+
+def test_linear_joint_equality_becomes_a_relation(tmp_path: Path) -> None:
+    text = ARM.replace(
+        "</mujoco>", '<equality><joint joint1="d" joint2="b" polycoef="0.1 2 0 0 0"/></equality></mujoco>'
+    )
+    robot = load_text(text, tmp_path)
+    assert robot.joint_names == ("a", "b", "c")
+    assert robot.closure is not None
+    # d - 0 = 0.1 + 2 (b - 0.4)
+    np.testing.assert_allclose(robot.closure.F[3], [0, 2, 0])
+    np.testing.assert_allclose(robot.closure.offset[3], 0.1 - 2 * 0.4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('<joint name="d" axis="0 0 -1" armature="0.01"/>', '<joint name="d" type="ball"/>', "'wrist'.*ball joint 'd'"),
+        ('<body name="base" pos="0.1 0 0.2">', '<body name="base"><freejoint name="f"/>', "'base'.*free joint 'f'"),
+        ('armature="0.01"', 'stiffness="3"', "joint 'd' has a spring"),
+        ("</mujoco>", '<equality><weld name="w" body1="wrist" body2="base"/></equality></mujoco>', "'w' closes a loop"),
+        ("</mujoco>", '<equality><joint joint1="d" polycoef="0 0 1 0 0"/></equality></mujoco>', "'d'.*not linear"),
+        ('mass="2"', 'mass="heavy"', "MuJoCo cannot read it"),
+        ("</worldbody>", "", "not XML"),
+    ],
+)
+def test_what_is_not_supported_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+    assert old in ARM
+    with pytest.raises(DescriptionError, match=message) as caught:
+        load_text(ARM.replace(old, new), tmp_path)
+    assert "model.xml" in str(caught.value)
