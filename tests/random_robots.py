@@ -25,9 +25,14 @@ def body(rng: np.random.Generator) -> Inertia:
 
 
 def random_tree(n: int, seed: int, *, chain: bool = False, prismatic: float = 0.3, friction: bool = True) -> Robot:
-    """n joints; each hangs on the link before it (chain), or on any earlier one."""
+    """n joints; each hangs on the link before it (chain), or on that link or one of its ancestors (depth first)."""
     rng = np.random.default_rng(seed)
-    parents = [i - 1 if chain or i == 0 else int(rng.integers(max(-1, i - 4), i)) for i in range(n)]
+    parents = [-1]
+    while len(parents) < n:
+        parent = len(parents) - 1
+        while parent >= 0 and not chain and rng.random() < 0.3:
+            parent = parents[parent]
+        parents.append(parent)
     joints = tuple(
         Joint(
             name=f"joint{i + 1}",

@@ -1,0 +1,65 @@
+"""Operation counts against the formulas of Safeea2018."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tauform.rigidbody.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.counting import (
+    CountingScalar,
+    Tally,
+    count,
+    count_mass_matrix,
+    counting_tree,
+    crossover,
+    mass_matrix_crossovers,
+    unknowns,
+)
+
+
+def test_counting_scalar_counts_and_folds_constants():
+    tally = Tally()
+    x = CountingScalar(tally)
+    assert (0 * x, x * 0, x + 0, 1 * x) == (0, 0, x, x)
+    assert tally == Tally(0, 0)
+    _ = (x * x + x) / x - 2 * x
+    assert tally == Tally(multiplications=3, additions=2)
+    vector = np.array([x, 0, x], dtype=object)
+    _ = (vector * vector).sum()
+    assert tally == Tally(multiplications=5, additions=3)
+
+
+def quadratic_term(values):
+    """Second difference of three consecutive counts, halved: the coefficient of n^2."""
+    return (values[2] - 2 * values[1] + values[0]) / 2
+
+
+def test_gdahj_has_the_papers_quadratic_cost():
+    counts = [count_mass_matrix(n).gdahj_without_kinematics for n in (20, 21, 22)]
+    # Safeea2018, Table I: 3 n^2 multiplications and 2.5 n^2 additions
+    assert quadratic_term([c.multiplications for c in counts]) == 3
+    assert quadratic_term([c.additions for c in counts]) == 2.5
+
+
+def test_gdahj_beats_crba_for_many_joints_only():
+    found = mass_matrix_crossovers("dh", limit=20)
+    # Table I's own formulas cross at 13; ours leave the direct kinematics out or count it
+    assert found["Safeea2018 Table I"] == 13
+    assert found["without direct kinematics"] < found["with direct kinematics"] <= 13
+    few, many = count_mass_matrix(3), count_mass_matrix(100)
+    assert few.crba.total < few.gdahj.total
+    assert many.gdahj.total < many.crba.total / 2
+    assert many.gdahj_without_kinematics.total < 1.02 * many.gdahj_paper.total
+
+
+def test_sliding_chains_cost_less():
+    sliding, turning = counting_tree(5, revolute=False), counting_tree(5)
+    assert count(composite_rigid_body, sliding, unknowns(sliding)).total < (
+        count(composite_rigid_body, turning, unknowns(turning)).total
+    )
+
+
+@pytest.mark.parametrize(("cheaper", "expected"), [(lambda n: 10, 11), (lambda n: 0, 1), (lambda n: 200, None)])
+def test_crossover(cheaper, expected):
+    assert crossover(cheaper, lambda n: n) == expected
