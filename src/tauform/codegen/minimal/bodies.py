@@ -1,0 +1,150 @@
+"""Bodies: a robot whose frames and parameters may be chosen freely as long as its torques stay the same.
+
+Each body has a mass m, first moments h and second moments K (the pseudo-inertia, K = tr(I)/2 1 - I). In these
+coordinates the freedom is plain: whatever mass lies on a joint's axis moves with both bodies that the joint
+connects, so its (m, h_z, K_zz) may be booked on either. The moves of this module change the booking or a frame,
+never a torque; they are linear in the parameters, which may be numbers or symbols.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.description.tree import Tree
+
+# Places of the eleven parameters of a body: m, hx, hy, hz, Kxx, Kxy, Kyy, Kxz, Kyz, Kzz, Ia.
+N_PARAMETERS = 11
+M, HX, HY, HZ, KXX, KXY, KYY, KXZ, KYZ, KZZ, IA = range(N_PARAMETERS)
+SECOND = np.array([[KXX, KXY, KXZ], [KXY, KYY, KYZ], [KXZ, KYZ, KZZ]])
+_UPPER = (np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2]))
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies:
+    """A tree of bodies ready for tracing.
+
+    Attributes:
+        X: (n, 3, 3) constant rotations, parent from joint.
+        P: (n, 3) joint origins in the parent.
+        offsets: (n,) constants added to the joint angles.
+        parameters: (n, 11) numbers or scalars.
+        unit: length unit in metres; with a length of the robot as the unit, products with it fall away.
+    """
+
+    parents: tuple[int, ...]
+    revolute: tuple[bool, ...]
+    X: Array
+    P: Array
+    offsets: Array
+    parameters: AnyArray
+    gravity: Array
+    unit: float = 1.0
+
+    @classmethod
+    def of(cls, tree: Tree, parameters: AnyArray | None = None) -> Bodies:
+        """From a tree; `parameters` (n, 11) replace its numbers."""
+        if parameters is None:
+            ten = np.array([to_second_moments() @ link for link in tree.inertias[..., 0]])
+            parameters = np.column_stack([ten, tree.joint_parameters[:, 0, 0]])
+        return cls(
+            tree.parents,
+            tree.revolute,
+            tree.rotations[..., 0],
+            tree.translations[..., 0],
+            np.zeros(tree.n),
+            parameters,
+            tree.gravity[:, 0],
+        )
+
+    @property
+    def n(self) -> int:
+        return len(self.parents)
+
+    def has_children(self, i: int) -> bool:
+        return i in self.parents
+
+    def to_tree(self) -> Tree:
+        """The same bodies as a tree for the textbook algorithms; angles must have `offsets` added.
+
+        Only in metres: another unit would scale the coordinates of prismatic joints.
+        """
+        assert self.unit == 1.0
+        ten = np.array([apply(np.linalg.inv(to_second_moments()), row[:10]) for row in self.parameters])
+        drives = np.zeros((self.n, 4), dtype=self.parameters.dtype)
+        drives[:, 0] = self.parameters[:, IA]
+        placement = np.tile(np.eye(4), (self.n, 1, 1))
+        placement[:, :3, :3], placement[:, :3, 3] = self.X, self.P
+        return Tree.of(self.parents, self.revolute, placement, ten, drives, self.gravity)
+
+
+def to_second_moments() -> Array:
+    """(10, 10) matrix from m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz to m, h, Kxx, Kxy, Kyy, Kxz, Kyz, Kzz."""
+    T = np.zeros((10, 10))
+    T[:4, :4] = np.eye(4)
+    for diagonal, others in ((4, (6, 9)), (6, (4, 9)), (9, (4, 6))):
+        T[diagonal, diagonal] = -0.5
+        T[diagonal, others] = 0.5
+    for product in (5, 7, 8):
+        T[product, product] = -1.0
+    return T
+
+
+def second_moment_transform(R: Array, p: Array) -> Array:
+    """(10, 10) matrix that expresses m, h, K in a frame where x_new = R x_old + p."""
+    columns = []
+    for unit in np.eye(10):
+        m, h, K = unit[0], R @ unit[1:4], R @ unit[SECOND] @ R.T
+        K = K + np.outer(h, p) + np.outer(p, h) + m * np.outer(p, p)
+        columns.append(np.concatenate([[m], h + m * p, K[_UPPER]]))
+    return np.column_stack(columns)
+
+
+def apply(matrix: Array, values: AnyArray) -> AnyArray:
+    """matrix @ values without touching what a zero multiplies, so that symbols stay sparse."""
+    if values.dtype != object:
+        return matrix @ values
+    rows = [sum((c * v for c, v in zip(row, values, strict=True) if c), 0.0) for row in matrix]
+    return np.array(rows, dtype=object)
+
+
+def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
+    """Move the origin of body i's frame by s along its joint axis."""
+    z = np.array([0.0, 0.0, 1.0])
+    P, parameters = bodies.P.copy(), bodies.parameters.copy()
+    P[i] = snapped(P[i] + s * bodies.X[i, :, 2])
+    for child, parent in enumerate(bodies.parents):
+        if parent == i:
+            P[child] = snapped(P[child] - s * z)
+    parameters[i, :10] = apply(second_moment_transform(np.eye(3), -s * z), parameters[i, :10])
+    return replace(bodies, P=P, parameters=parameters)
+
+
+def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
+    """Turn the frame of body i, which carries no other body, by an angle about its joint axis."""
+    c, s = np.cos(angle), np.sin(angle)
+    R = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+    parameters, offsets = bodies.parameters.copy(), bodies.offsets.copy()
+    parameters[i, :10] = apply(second_moment_transform(R, np.zeros(3)), parameters[i, :10])
+    offsets[i] += angle
+    return replace(bodies, parameters=parameters, offsets=offsets)
+
+
+def scaled(bodies: Bodies, unit: float) -> Bodies:
+    """Measure lengths in another unit and masses such that torques keep theirs: h and m grow, K stays."""
+    ratio = unit / bodies.unit
+    powers = np.array([2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0])
+    return replace(
+        bodies,
+        P=bodies.P / ratio,
+        gravity=bodies.gravity / ratio,
+        parameters=bodies.parameters * ratio**powers,
+        unit=unit,
+    )
+
+
+def snapped(vector: Array) -> Array:
+    """Rounding leftovers of a shift become exact zeros."""
+    return np.where(np.abs(vector) > 1e-14 * max(1e-300, np.abs(vector).max()), vector, 0.0)

@@ -1,0 +1,113 @@
+"""Mass matrix and gravity torque from composite bodies, with few operations, traced on scalars.
+
+Composite i is all that joint i carries: its mass m, first moments h and second moments K in frame i. To accelerate
+joint i alone takes the moment (-Kxz, -Kyz, Kxx + Kyy) and the force z x h (revolute); carried down the tree it
+gives a row of the mass matrix. Gravity acts on the same h: tau_i = z . (h x V), V the upward acceleration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tauform.arrays import AnyArray
+from tauform.codegen.minimal.bodies import HX, IA, KXX, KZZ, Bodies, M
+from tauform.codegen.minimal.vectors import (
+    UPPER,
+    Matrix,
+    Vector,
+    back,
+    cos,
+    cross,
+    forth,
+    moved_symmetric,
+    plus,
+    sin,
+    turned,
+    turned_symmetric,
+    unturned,
+)
+
+
+@dataclass
+class Composites:
+    """Mass, first and second moments of what each joint carries, each in its own frame."""
+
+    m: Vector
+    h: Matrix
+    K: Matrix
+
+
+def composites(bodies: Bodies, q: AnyArray) -> Composites:
+    """Sums of the bodies' moments, tip to base."""
+    rows = bodies.parameters.tolist()
+    m, h, K = ([row[M] for row in rows], [row[HX : HX + 3] for row in rows], [row[KXX : KZZ + 1] for row in rows])
+    for i in reversed(range(bodies.n)):
+        parent = bodies.parents[i]
+        if parent < 0:
+            continue
+        X, P = bodies.X[i].tolist(), _lever(bodies, i, q)
+        first, second = h[i], K[i]
+        if bodies.revolute[i]:
+            s, c = _turn(bodies, i, q)
+            first, second = turned(s, c, first), turned_symmetric(s, c, second)
+        first, second = forth(X, first), moved_symmetric(X, second)
+        # K + h P^T + P h^T + m P P^T = K + g P^T + P g^T  with  g = h + m P / 2
+        g = [first[k] + m[i] * P[k] * 0.5 for k in range(3)]
+        second = [second[k] + (P[a] * g[b] + P[b] * g[a]) for k, (a, b) in enumerate(UPPER)]
+        m[parent] = m[parent] + m[i]
+        h[parent] = plus(h[parent], [first[k] + m[i] * P[k] for k in range(3)])
+        K[parent] = plus(K[parent], second)
+    return Composites(m, h, K)
+
+
+def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
+    """(n, n) mass matrix, rotor inertia included."""
+    n = bodies.n
+    D: Matrix = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        h, K = carried.h[i], carried.K[i]
+        if bodies.revolute[i]:
+            moment, force = [-K[3], -K[4], K[0] + K[2]], [-h[1], h[0], 0.0]
+        else:
+            moment, force = [h[1], -h[0], 0.0], [0.0, 0.0, carried.m[i]]
+        D[i][i] = (moment[2] if bodies.revolute[i] else force[2]) + bodies.parameters[i, IA]
+        j = i
+        while bodies.parents[j] >= 0:
+            if bodies.revolute[j]:
+                s, c = _turn(bodies, j, q)
+                moment, force = turned(s, c, moment), turned(s, c, force)
+            X = bodies.X[j].tolist()
+            force = forth(X, force)
+            moment = plus(forth(X, moment), cross(_lever(bodies, j, q), force))
+            j = bodies.parents[j]
+            D[i][j] = D[j][i] = moment[2] if bodies.revolute[j] else force[2]
+    return D
+
+
+def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Vector:
+    """(n,) torque that holds the composites against gravity."""
+    upward: Matrix = []
+    torque = []
+    for i, parent in enumerate(bodies.parents):
+        V = back(bodies.X[i].tolist(), upward[parent] if parent >= 0 else [-g for g in bodies.gravity.tolist()])
+        if bodies.revolute[i]:
+            V = unturned(*_turn(bodies, i, q), V)
+        upward.append(V)
+        h = carried.h[i]
+        torque.append(h[0] * V[1] - h[1] * V[0] if bodies.revolute[i] else carried.m[i] * V[2])
+    return torque
+
+
+def _turn(bodies: Bodies, i: int, q: AnyArray) -> tuple[Any, Any]:
+    angle = q[i] + bodies.offsets[i]
+    return sin(angle), cos(angle)
+
+
+def _lever(bodies: Bodies, i: int, q: AnyArray) -> Vector:
+    """Origin of body i's frame in its parent's, at q."""
+    P = bodies.P[i].tolist()
+    if bodies.revolute[i]:
+        return P
+    z = bodies.X[i][:, 2].tolist()
+    return [P[k] + z[k] * q[i] for k in range(3)]

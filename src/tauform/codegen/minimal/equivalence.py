@@ -1,0 +1,119 @@
+"""Changes of the parameters that no torque can show, as null vectors over the eleven parameters of each body.
+
+Mass on a revolute joint's axis may be booked on either side of the joint; across a prismatic joint all second
+moments may be. What the base cannot excite (the first links of a robot on a fixed base) is found by sampling.
+`booked` uses this freedom to make chosen parameters vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.minimal.bodies import HX, HZ, KZZ, N_PARAMETERS, SECOND, Bodies, M, to_second_moments
+from tauform.rigidbody.regressor import inverse_regressor
+
+# Columns of a noise-free regressor: equal or zero beyond rounding.
+COLUMN_TOLERANCE = 1e-11
+ROUNDING = 1e-13
+_SAMPLES = 30
+
+
+def null_vectors(bodies: Bodies) -> Array:
+    """(k, 11 n) changes of the parameters that leave every torque as it is."""
+    vectors = [*_across_joints(bodies), *_unexcited(bodies)]
+    return np.array(vectors).reshape(len(vectors), -1)
+
+
+def _across_joints(bodies: Bodies) -> list[Array]:
+    vectors = []
+    for j, parent in enumerate(bodies.parents):
+        X, P, z = bodies.X[j], bodies.P[j], bodies.X[j][:, 2]
+        if bodies.revolute[j]:
+            # a line of mass on the axis: its mass, first and second moment
+            moves = [
+                (M, 1.0, P, np.outer(P, P)),
+                (HZ, 0.0, z, np.outer(P, z) + np.outer(z, P)),
+                (KZZ, 0.0, 0 * z, np.outer(z, z)),
+            ]
+        else:
+            units = [(a, b, _symmetric_unit(a, b)) for a in range(3) for b in range(a, 3)]
+            moves = [(int(SECOND[a, b]), 0.0, 0 * z, X @ E @ X.T) for a, b, E in units]
+        for place, mass, first, second in moves:
+            vector = np.zeros((bodies.n, N_PARAMETERS))
+            vector[j, place] = -1.0
+            if parent >= 0:
+                vector[parent, M] = mass
+                vector[parent, HX : HX + 3] = first
+                vector[parent, SECOND] = second
+            vectors.append(vector)
+    return vectors
+
+
+def _symmetric_unit(a: int, b: int) -> Array:
+    E = np.zeros((3, 3))
+    E[a, b] = E[b, a] = 1.0
+    return E
+
+
+def _unexcited(bodies: Bodies) -> list[Array]:
+    """Parameters without effect, and pairs with the same effect."""
+    columns = _sampled_columns(bodies)
+    size = np.abs(columns).max(axis=-1)
+    quiet = size <= COLUMN_TOLERANCE * size.max()
+    vectors = []
+    for place in zip(*np.nonzero(quiet), strict=True):
+        vectors.append(_unit(bodies, place, 1.0))
+    active = list(zip(*np.nonzero(~quiet), strict=True))
+    for k, a in enumerate(active):
+        for b in active[k + 1 :]:
+            for sign in (1.0, -1.0):
+                if np.abs(columns[a] - sign * columns[b]).max() <= COLUMN_TOLERANCE * size[a]:
+                    vectors.append(_unit(bodies, a, 1.0) + _unit(bodies, b, -sign))
+    return vectors
+
+
+def _unit(bodies: Bodies, place: tuple[int, ...], value: float) -> Array:
+    vector = np.zeros((bodies.n, N_PARAMETERS))
+    vector[place] = value
+    return vector
+
+
+def _sampled_columns(bodies: Bodies) -> Array:
+    """(n, 11, samples) regressor columns of the parameters at random states."""
+    n = bodies.n
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, n, _SAMPLES))
+    numbers = np.ones((n, N_PARAMETERS))
+    tree = Bodies(
+        bodies.parents, bodies.revolute, bodies.X, bodies.P, bodies.offsets, numbers, bodies.gravity
+    ).to_tree()
+    Y = inverse_regressor(tree, q + bodies.offsets[:, None], qd, qdd)  # (n, 14 n, samples)
+    from_second = np.linalg.inv(to_second_moments())
+    links = np.einsum("ijkt,kl->jlit", Y[:, : 10 * n].reshape(n, n, 10, -1), from_second)
+    rotors = np.moveaxis(Y[:, 10 * n :: 4], 1, 0)[:, None]
+    return np.concatenate([links, rotors], axis=1).reshape(n, N_PARAMETERS, -1)
+
+
+def booked(null: Array, parameters: AnyArray, order: Sequence[int]) -> AnyArray:
+    """The parameters with as many as possible made zero, those first in `order` (flat places) first."""
+    null, values = null.copy(), parameters.ravel().copy()
+    size = np.abs(null).max(axis=1)
+    for place in order:
+        column = np.abs(null[:, place])
+        if not column.any():
+            continue
+        row = int(np.argmax(column / size))
+        if column[row] <= COLUMN_TOLERANCE * size[row]:
+            continue
+        vector = null[row] / null[row, place]
+        null -= np.outer(null[:, place], vector)
+        null[np.abs(null) <= ROUNDING * size[:, None]] = 0.0
+        null[:, place] = null[row] = 0.0
+        changed = np.nonzero(vector)[0]
+        values[changed] = values[changed] - values[place] * vector[changed]
+        values[place] = 0.0
+    if values.dtype != object:
+        values[np.abs(values) <= ROUNDING * np.abs(values).max()] = 0.0
+    return values.reshape(parameters.shape)

@@ -1,0 +1,162 @@
+"""Newton-Euler with few operations, traced on scalars.
+
+Per body: angular velocity w and the acceleration matrix U = [wd]x + [w]x[w]x, with which a point r of the body
+accelerates by V + U r. With first moments h and second moments K of the body
+
+    F = m V + U h,        N = vee(U K - (U K)^T) + h x V .
+
+Points on a joint's axis belong to both bodies, so the third column of U is the parent's, seen in the new frame:
+U z = R^T U_parent R z. It replaces the propagation of wd, whose entries follow from
+U_13 = w1 w3 + wd2 and U_23 = w2 w3 - wd1.
+
+For a joint parallel to its parent's, angular quantities may be turned at once by the sum of the two angles
+(`summed`): the sine and cosine of the sum cost four products, but save when little of the result is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tauform.arrays import AnyArray
+from tauform.codegen.minimal.bodies import HX, IA, KXX, KXY, KXZ, KYY, KYZ, KZZ, Bodies, M
+from tauform.codegen.minimal.vectors import (
+    Matrix,
+    Vector,
+    back,
+    column,
+    cos,
+    cross,
+    dot,
+    forth,
+    plus,
+    sin,
+    times,
+    turned,
+    unturned,
+)
+
+
+@dataclass
+class _State:
+    """Motion of one body, in its own frame."""
+
+    w: Vector
+    wd: Vector  # entries that nobody asks for are dead code
+    U: Matrix
+    V: Vector
+    sine: Any = None
+    cosine: Any = None
+    w_before: Vector | None = None  # in the frame before the joint's rotation
+    column_before: Vector | None = None
+
+
+def trace(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int] = frozenset()) -> list[Any]:
+    """Torques of all joints, without friction.
+
+    Args:
+        bodies: geometry and parameters, after any moves.
+        q, qd, qdd: (n,) scalars, or plain zeros where a torque part is wanted.
+        summed: joints parallel to their parent's that turn by the sum of both angles.
+    """
+    states: list[_State] = []
+    for i in range(bodies.n):
+        parent = states[bodies.parents[i]] if bodies.parents[i] >= 0 else _fixed_base(bodies)
+        if bodies.revolute[i]:
+            states.append(_turn(bodies, i, parent, q[i] + bodies.offsets[i], qd[i], qdd[i], i in summed))
+        else:
+            states.append(_slide(bodies, i, parent, *(x[i] * (1 / bodies.unit) for x in (q, qd, qdd))))
+    return _backward(bodies, states, q, qdd, summed)
+
+
+def _fixed_base(bodies: Bodies) -> _State:
+    zero = [0.0, 0.0, 0.0]
+    return _State(zero, zero, [zero, zero, zero], [-g for g in bodies.gravity.tolist()])
+
+
+def _turn(bodies: Bodies, i: int, parent: _State, q: Any, qd: Any, qdd: Any, summed: bool) -> _State:
+    X, P = bodies.X[i].tolist(), bodies.P[i].tolist()
+    z = column(X, 2)
+    s, c = sin(q), cos(q)
+    w_before = back(X, parent.w)
+    column_before = back(X, times(parent.U, z))
+    S, C = s, c
+    if summed:
+        assert parent.w_before is not None
+        assert parent.column_before is not None
+        S, C = parent.sine * c + parent.cosine * s, parent.cosine * c - parent.sine * s
+        w_before = [*parent.w_before[:2], w_before[2]]
+        column_before = [*parent.column_before[:2], column_before[2]]
+    w = unturned(S, C, w_before)
+    w[2] = w[2] + qd
+    U13, U23, U33 = unturned(S, C, column_before)
+    p12, p13, p23 = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    wd = [p23 - U23, U13 - p13, dot(z, parent.wd) + qdd]
+    w2_squared, w3_squared = w[1] * w[1], w[2] * w[2]
+    U = [
+        [-(w2_squared + w3_squared), p12 - wd[2], U13],
+        [p12 + wd[2], U33 - (w3_squared - w2_squared), U23],
+        [p13 - wd[1], p23 + wd[0], U33],
+    ]
+    V = unturned(s, c, back(X, plus(parent.V, times(parent.U, P))))
+    return _State(w, wd, U, V, S, C, w_before, column_before)
+
+
+def _slide(bodies: Bodies, i: int, parent: _State, q: Any, qd: Any, qdd: Any) -> _State:
+    X = bodies.X[i].tolist()
+    w, wd = back(X, parent.w), back(X, parent.wd)
+    U_columns = [back(X, times(parent.U, column(X, k))) for k in range(3)]
+    U = [[U_columns[k][row] for k in range(3)] for row in range(3)]
+    at_joint = back(X, plus(parent.V, times(parent.U, bodies.P[i].tolist())))
+    # V = V_joint + U z q + 2 w x z qd + z qdd
+    twice = 2.0 * qd
+    V = plus(at_joint, [U[k][2] * q for k in range(3)])
+    return _State(w, wd, U, [V[0] + w[1] * twice, V[1] - w[0] * twice, V[2] + qdd])
+
+
+def _wrench(p: Vector, state: _State) -> tuple[Vector, Vector]:
+    """Force F and moment N that the body's motion needs, about its frame origin."""
+    U, V, h = state.U, state.V, p[HX : HX + 3]
+    F = [p[M] * V[k] + dot(h, U[k]) for k in range(3)]
+    N = [
+        p[KXY] * U[2][0] - p[KXZ] * U[1][0] + p[KYY] * U[2][1] - p[KZZ] * U[1][2] + p[KYZ] * (U[2][2] - U[1][1]),
+        p[KXZ] * (U[0][0] - U[2][2]) + p[KYZ] * U[0][1] - p[KXY] * U[2][1] + p[KZZ] * U[0][2] - p[KXX] * U[2][0],
+        p[KXX] * U[1][0] - p[KYY] * U[0][1] + p[KXY] * (U[1][1] - U[0][0]) + p[KXZ] * U[1][2] - p[KYZ] * U[0][2],
+    ]
+    return F, plus(N, cross(h, V))
+
+
+def _backward(bodies: Bodies, states: list[_State], q: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[Any]:
+    forces, moments = map(
+        list, zip(*(_wrench(p, s) for p, s in zip(bodies.parameters.tolist(), states, strict=True)), strict=True)
+    )
+    before: list[Vector] = [[0.0, 0.0] for _ in states]  # moments in the frame before the joint's rotation
+    torques: list[Any] = [None] * bodies.n
+    for i in reversed(range(bodies.n)):
+        f, m, X = forces[i], moments[i], bodies.X[i].tolist()
+        effort = m[2] if bodies.revolute[i] else f[2] * (1 / bodies.unit)
+        torques[i] = effort + bodies.parameters[i, IA] * qdd[i]
+        parent = bodies.parents[i]
+        if parent < 0:
+            continue
+        P = bodies.P[i].tolist()
+        if bodies.revolute[i]:
+            s, c = sin(q[i] + bodies.offsets[i]), cos(q[i] + bodies.offsets[i])
+            f = turned(s, c, f)
+            m = turned(states[i].sine, states[i].cosine, m)
+            m = [m[0] + before[i][0], m[1] + before[i][1], m[2]]
+        else:
+            P = [P[k] + X[k][2] * (q[i] * (1 / bodies.unit)) for k in range(3)]
+        f = forth(X, f)
+        forces[parent] = plus(forces[parent], f)
+        lever = cross(P, f)
+        if i in summed:
+            before[parent] = [before[parent][0] + m[0], before[parent][1] + m[1]]
+            moments[parent] = [
+                moments[parent][0] + lever[0],
+                moments[parent][1] + lever[1],
+                moments[parent][2] + (m[2] + lever[2]),
+            ]
+        else:
+            moments[parent] = plus(moments[parent], plus(forth(X, m), lever))
+    return torques

@@ -1,0 +1,146 @@
+"""Search for the frames and the booking of parameters that need the fewest operations.
+
+A local search over moves that cost nothing: the origin of a frame along its joint axis, the turn of a last frame
+so that a first moment vanishes, which parameters are booked on which body, the length that serves as the unit, and
+joints that turn by a sum of angles. Each candidate is traced and its operations counted; the first that is cheaper
+is kept. No timing enters, so the result is the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.codegen.minimal.bodies import (
+    HX,
+    HY,
+    HZ,
+    IA,
+    KXX,
+    KXY,
+    KXZ,
+    KYY,
+    KYZ,
+    KZZ,
+    N_PARAMETERS,
+    Bodies,
+    M,
+    scaled,
+    shifted,
+    turned,
+)
+from tauform.codegen.minimal.equivalence import booked, null_vectors
+
+# The order in which parameters are made to vanish, if nothing better is found: by the products they cost.
+_WITHIN_BODY = (HZ, M, KZZ, IA, KYZ, KXZ, KXY, KYY, HY, HX, KXX)
+
+Cost = Callable[["Choice", Bodies], int]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One point of the search.
+
+    Attributes:
+        shifts: along its axis, for each body [m].
+        turned: bodies whose frame is turned so that hy vanishes.
+        order: flat places of parameters, those to vanish first in front.
+        unit: length unit [m].
+        summed: joints that turn by the sum of their angle and their parent's.
+    """
+
+    shifts: tuple[float, ...]
+    turned: frozenset[int]
+    order: tuple[int, ...]
+    unit: float = 1.0
+    summed: frozenset[int] = frozenset()
+
+
+@dataclass
+class Search:
+    """Neighbours of a choice, and the bodies that a choice stands for."""
+
+    bodies: Bodies
+    turnable: bool = True
+    _prepared: dict[tuple[float, ...], tuple[Bodies, Array]] = field(default_factory=dict)
+
+    def start(self) -> Choice:
+        n = self.bodies.n
+        order = [N_PARAMETERS * i + place for i in reversed(range(n)) for place in _WITHIN_BODY]
+        return Choice((0.0,) * n, frozenset(), tuple(order))
+
+    def realised(self, choice: Choice) -> Bodies:
+        """The bodies after all moves of a choice."""
+        bodies, null = self._shifted(choice.shifts)
+        bodies = replace(bodies, parameters=booked(null, bodies.parameters, choice.order))
+        for i in sorted(choice.turned):
+            bodies = turned(bodies, i, float(np.arctan2(bodies.parameters[i, HY], bodies.parameters[i, HX])))
+            bodies.parameters[i, HY] = 0.0
+        if choice.turned:  # turning mixes second moments, some of which can be booked away again
+            bodies = replace(bodies, parameters=booked(null, bodies.parameters, choice.order))
+        return scaled(bodies, choice.unit)
+
+    def neighbours(self, choice: Choice) -> Iterator[Choice]:
+        """Choices one move away, those that usually pay first."""
+        for i in range(self.bodies.n):
+            for shift in self._shift_options(i):
+                if shift != choice.shifts[i]:
+                    yield replace(choice, shifts=(*choice.shifts[:i], shift, *choice.shifts[i + 1 :]))
+        for i in self._turnable():
+            yield replace(choice, turned=choice.turned ^ {i})
+        for i in self._parallel():
+            yield replace(choice, summed=choice.summed ^ {i})
+        present = self.realised(choice)
+        lengths = np.unique(np.abs(present.P[np.nonzero(present.P)]) * present.unit)
+        for length in lengths.tolist():
+            yield replace(choice, unit=length)
+        for place in np.flatnonzero(present.parameters != 0).tolist():
+            yield replace(choice, order=(place, *(other for other in choice.order if other != place)))
+
+    def _shifted(self, shifts: tuple[float, ...]) -> tuple[Bodies, Array]:
+        if shifts not in self._prepared:
+            bodies = self.bodies
+            for i, shift in enumerate(shifts):
+                bodies = shifted(bodies, i, shift) if shift else bodies
+            self._prepared[shifts] = bodies, null_vectors(bodies)
+        return self._prepared[shifts]
+
+    def _shift_options(self, i: int) -> list[float]:
+        """No shift; to where the joint's own offset vanishes; to where a child's does."""
+        bodies = self.bodies
+        options = [0.0, -float(bodies.X[i][:, 2] @ bodies.P[i])]
+        options += [float(bodies.P[child][2]) for child, parent in enumerate(bodies.parents) if parent == i]
+        return [option for k, option in enumerate(options) if option not in options[:k]]
+
+    def _turnable(self) -> list[int]:
+        bodies = self.bodies
+        return [i for i in range(bodies.n) if self.turnable and bodies.revolute[i] and not bodies.has_children(i)]
+
+    def _parallel(self) -> list[int]:
+        bodies, identity = self.bodies, np.eye(3)
+        return [
+            i
+            for i, parent in enumerate(bodies.parents)
+            if parent >= 0 and bodies.revolute[i] and bodies.revolute[parent] and (bodies.X[i] == identity).all()
+        ]
+
+
+def cheapest(search: Search, cost: Cost, budget: int) -> tuple[Choice, Bodies]:
+    """Descend from the start to a choice that no neighbour beats, within a budget of candidates."""
+    best = search.start()
+    lowest = cost(best, search.realised(best))
+    improved = True
+    while improved and budget > 0:
+        improved = False
+        for choice in search.neighbours(best):
+            budget -= 1
+            price = cost(choice, search.realised(choice))
+            if price < lowest:
+                best, lowest, improved = choice, price, True
+                break
+            if budget <= 0:
+                break
+    return best, search.realised(best)

@@ -1,0 +1,89 @@
+"""Vectors and matrices as plain lists of scalars: what tracing runs on. Exact zeros cost nothing.
+
+X is a constant rotation as a list of rows; (s, c) are the sine and cosine of a turn about z.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Vector = list[Any]
+Matrix = list[list[Any]]
+UPPER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # entries of a symmetric matrix, in their order
+
+
+def sin(x: Any) -> Any:
+    """Sine of a scalar."""
+    return x.sin()
+
+
+def cos(x: Any) -> Any:
+    """Cosine of a scalar."""
+    return x.cos()
+
+
+def dot(a: Vector, b: Vector) -> Any:
+    """a . b; entries of a that are the number zero are left out."""
+    total: Any = 0.0
+    for x, y in zip(a, b, strict=True):
+        if not (type(x) is float and x == 0.0):
+            total = total + x * y
+    return total
+
+
+def plus(a: Vector, b: Vector) -> Vector:
+    """a + b."""
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    """a x b."""
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def times(rows: Matrix, v: Vector) -> Vector:
+    """Matrix times constant vector."""
+    return [dot(v, row) for row in rows]
+
+
+def column(X: Matrix, k: int) -> Vector:
+    """Column k of a matrix."""
+    return [row[k] for row in X]
+
+
+def back(X: Matrix, v: Vector) -> Vector:
+    """X^T v."""
+    return [dot(column(X, k), v) for k in range(3)]
+
+
+def forth(X: Matrix, v: Vector) -> Vector:
+    """X v."""
+    return [dot(row, v) for row in X]
+
+
+def unturned(s: Any, c: Any, v: Vector) -> Vector:
+    """Rz^T v."""
+    return [c * v[0] + s * v[1], c * v[1] - s * v[0], v[2]]
+
+
+def turned(s: Any, c: Any, v: Vector) -> Vector:
+    """Rz v."""
+    return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
+
+
+def turned_symmetric(s: Any, c: Any, K: Vector) -> Vector:
+    """Rz K Rz^T of a symmetric matrix (xx, xy, yy, xz, yz, zz).
+
+    With a = c (xx - yy) - 2 s xy:  xx' = yy + c a,  yy' = xx - c a,  xy' = xy + s a.
+    """
+    xx, xy, yy, xz, yz, zz = K
+    a = c * (xx - yy) - s * (xy + xy)
+    return [yy + c * a, xy + s * a, xx - c * a, c * xz - s * yz, s * xz + c * yz, zz]
+
+
+def moved_symmetric(X: Matrix, K: Vector) -> Vector:
+    """X K X^T of a symmetric matrix (xx, xy, yy, xz, yz, zz)."""
+    xx, xy, yy, xz, yz, zz = K
+    full = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+    half = [[dot(X[a], column(full, b)) for b in range(3)] for a in range(3)]
+    return [dot(X[b], half[a]) for a, b in UPPER]
