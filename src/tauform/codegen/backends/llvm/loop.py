@@ -1,0 +1,215 @@
+"""The loop over a batch, with the signature of a NumPy generalised ufunc: (args, dimensions, steps, data).
+
+Whole blocks of states go straight to the caller's arrays; the last, incomplete one overlaps its predecessor, which is
+harmless since NumPy never lets inputs and outputs overlap. Fewer states than a block are done one at a time, all lanes
+reading and writing the same row (step 0). Rows whose entries are not contiguous go through a buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.program import Port, Program
+
+REAL_SIZE = 8
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """A port in the loop's argument list."""
+
+    number: int
+    port: Port
+    is_output: bool
+    strides: int  # where the strides of its entries start in `steps`
+
+    @property
+    def natural_strides(self) -> list[int]:
+        """Byte strides of its entries when contiguous."""
+        strides = [REAL_SIZE]
+        for size in self.port.shape[:0:-1]:
+            strides.insert(0, strides[0] * size)
+        return strides[: len(self.port.shape)]
+
+
+def print_loop(program: Program, vector: Vector) -> str:
+    """`@loop` and the functions it calls, for a `@block` of the same program and vector."""
+    arguments = _listed(program)
+    most = max(len(argument.port.shape) for argument in arguments)
+    lines = ["define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) {", "entry:"]
+    lines += ["  %n = load i64, ptr %dimensions"]
+    for a in arguments:
+        lines += _unpack(a)
+    lines += _contiguous(arguments)
+    lines += [f"  br i1 %c{len(arguments)}, label %direct, label %strided", "direct:"]
+    lines += [f"  %enough = icmp uge i64 %n, {vector.lanes}", "  br i1 %enough, label %blocks, label %singles"]
+    lines += _blocks(arguments, vector.lanes)
+    lines += _singles(arguments)
+    lines += _strided(arguments, vector)
+    return "\n".join([_copies(most + 1), *lines, "done:", "  ret void", "}"])
+
+
+def _listed(program: Program) -> list[_Argument]:
+    ports = [(p, False) for p in program.inputs] + [(p, True) for p in program.outputs]
+    strides = len(ports)
+    arguments = []
+    for number, (port, is_output) in enumerate(ports):
+        arguments.append(_Argument(number, port, is_output, strides))
+        strides += len(port.shape)
+    return arguments
+
+
+def _unpack(a: _Argument) -> list[str]:
+    k = a.number
+    lines = [
+        f"  %args{k} = getelementptr ptr, ptr %args, i64 {k}",
+        f"  %p{k} = load ptr, ptr %args{k}",
+        f"  %steps{k} = getelementptr i64, ptr %steps, i64 {k}",
+        f"  %step{k} = load i64, ptr %steps{k}",
+    ]
+    for d in range(len(a.port.shape)):
+        lines += [
+            f"  %strides{k}_{d} = getelementptr i64, ptr %steps, i64 {a.strides + d}",
+            f"  %stride{k}_{d} = load i64, ptr %strides{k}_{d}",
+        ]
+    return lines
+
+
+def _contiguous(arguments: list[_Argument]) -> list[str]:
+    """%c<last>: whether the entries of every row are next to each other."""
+    lines = ["  %c0 = and i1 true, true"]
+    for a in arguments:
+        test = f"c{a.number}"
+        for d, natural in enumerate(a.natural_strides):
+            lines += [
+                f"  %e{a.number}_{d} = icmp eq i64 %stride{a.number}_{d}, {natural}",
+                f"  %{test}_{d} = and i1 %{test}, %e{a.number}_{d}",
+            ]
+            test = f"{test}_{d}"
+        lines.append(f"  %c{a.number + 1} = and i1 %{test}, true")
+    return lines
+
+
+def _call(arguments: list[_Argument], at: str, step: str | None = None) -> list[str]:
+    """Run the block on the rows that start at index %<at>; `step` overrides the row step of every port."""
+    lines, passed = [], []
+    for a in arguments:
+        k = a.number
+        lines += [
+            f"  %{at}_o{k} = mul i64 %{at}, %step{k}",
+            f"  %{at}_p{k} = getelementptr i8, ptr %p{k}, i64 %{at}_o{k}",
+        ]
+        passed.append(f"ptr %{at}_p{k}" + ("" if a.port.shared else f", i64 {step or f'%step{k}'}"))
+    return [*lines, f"  call void @block({', '.join(passed)})"]
+
+
+def _blocks(arguments: list[_Argument], lanes: int) -> list[str]:
+    return [
+        "blocks:",
+        f"  %final = sub i64 %n, {lanes}",
+        "  br label %block",
+        "block:",
+        "  %i = phi i64 [ 0, %blocks ], [ %i_next, %block ]",
+        *_call(arguments, "i"),
+        f"  %i_step = add i64 %i, {lanes}",
+        "  %i_over = icmp ugt i64 %i_step, %final",
+        "  %i_next = select i1 %i_over, i64 %final, i64 %i_step",
+        "  %i_more = icmp ult i64 %i, %final",
+        "  br i1 %i_more, label %block, label %done",
+    ]
+
+
+def _singles(arguments: list[_Argument]) -> list[str]:
+    return [
+        "singles:",
+        "  %any = icmp ugt i64 %n, 0",
+        "  br i1 %any, label %single, label %done",
+        "single:",
+        "  %j = phi i64 [ 0, %singles ], [ %j_next, %single ]",
+        *_call(arguments, "j", step="0"),
+        "  %j_next = add i64 %j, 1",
+        "  %j_more = icmp ult i64 %j_next, %n",
+        "  br i1 %j_more, label %single, label %done",
+    ]
+
+
+def _strided(arguments: list[_Argument], vector: Vector) -> list[str]:
+    """Blocks of rows copied into buffers, computed there and copied out; spare lanes repeat the last row."""
+    lines = ["strided:"]
+    lines += [f"  %b{a.number} = alloca [{max(a.port.size, 1) * vector.lanes} x double], align 64" for a in arguments]
+    lines += ["  %s_any = icmp ugt i64 %n, 0", "  br i1 %s_any, label %buffered, label %done", "buffered:"]
+    lines += [
+        "  %k = phi i64 [ 0, %strided ], [ %k_next, %buffered ]",
+        "  %left = sub i64 %n, %k",
+        f"  %k_full = icmp uge i64 %left, {vector.lanes}",
+        f"  %rows = select i1 %k_full, i64 {vector.lanes}, i64 %left",
+        "  %top = sub i64 %rows, 1",
+    ]
+    passed = []
+    for a in arguments:
+        if not a.is_output:
+            lines += _copy(a, "%top", f"i64 {1 if a.port.shared else vector.lanes}", inwards=True)
+        passed.append(f"ptr %b{a.number}" + ("" if a.port.shared else f", i64 {a.port.size * REAL_SIZE}"))
+    lines.append(f"  call void @block({', '.join(passed)})")
+    for a in arguments:
+        if a.is_output:
+            lines += _copy(a, "%top", "i64 %rows", inwards=False)
+    return [
+        *lines,
+        f"  %k_next = add i64 %k, {vector.lanes}",
+        "  %k_more = icmp ult i64 %k_next, %n",
+        "  br i1 %k_more, label %buffered, label %done",
+    ]
+
+
+def _copy(a: _Argument, top: str, rows: str, inwards: bool) -> list[str]:
+    """Copy rows between the caller's array at row %k and the port's buffer."""
+    k = a.number
+    levels = [(rows, top, f"%step{k}", str(a.port.size * REAL_SIZE))]
+    levels += [
+        (f"i64 {size}", str(size - 1), f"%stride{k}_{d}", str(a.natural_strides[d]))
+        for d, size in enumerate(a.port.shape)
+    ]
+    numbers = []
+    for count, last, outside, inside in levels:
+        ours, theirs = (inside, outside) if inwards else (outside, inside)
+        numbers.append(f"{count}, i64 {last}, i64 {ours}, i64 {theirs}")
+    target, source = (f"%b{k}", f"%k_p{k}") if inwards else (f"%k_p{k}", f"%b{k}")
+    return [
+        f"  %k_o{k} = mul i64 %k, %step{k}",
+        f"  %k_p{k} = getelementptr i8, ptr %p{k}, i64 %k_o{k}",
+        f"  call void @copy{len(levels)}(ptr {target}, ptr {source}, {', '.join(numbers)})",
+    ]
+
+
+def _copies(most: int) -> str:
+    """@copy<d>: d nested loops; each has a count, the last source index, and the steps of target and source."""
+    texts = [
+        "define internal void @copy0(ptr %t, ptr %s) {\n"
+        "  %x = load double, ptr %s, align 8\n  store double %x, ptr %t, align 8\n  ret void\n}"
+    ]
+    for depth in range(1, most + 1):
+        inner = [f"{d}" for d in range(depth - 1, 0, -1)]
+        named = "".join(f", i64 %n{d}, i64 %last{d}, i64 %t{d}, i64 %s{d}" for d in [str(depth), *inner])
+        passed = "".join(f", i64 %n{d}, i64 %last{d}, i64 %t{d}, i64 %s{d}" for d in inner)
+        texts.append(f"""\
+define internal void @copy{depth}(ptr %t, ptr %s{named}) {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %beyond = icmp ugt i64 %i, %last{depth}
+  %source = select i1 %beyond, i64 %last{depth}, i64 %i
+  %t_offset = mul i64 %i, %t{depth}
+  %s_offset = mul i64 %source, %s{depth}
+  %t_pointer = getelementptr i8, ptr %t, i64 %t_offset
+  %s_pointer = getelementptr i8, ptr %s, i64 %s_offset
+  call void @copy{depth - 1}(ptr %t_pointer, ptr %s_pointer{passed})
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n{depth}
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}""")
+    return "\n\n".join(texts)

@@ -1,0 +1,89 @@
+"""The complete LLVM module of a kernel, and its compilation to an object file for this machine."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import sys
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from tauform.codegen.backends.llvm.loop import print_loop
+from tauform.codegen.backends.llvm.printer import print_block
+from tauform.codegen.backends.llvm.sincos import BRING_CLOSE
+from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.program import Program
+
+
+@cache
+def host() -> tuple[str, str]:
+    """Name and features of this processor, as LLVM calls them."""
+    _initialize()
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@cache
+def _initialize() -> None:
+    if tuple(int(k) for k in llvm.llvm_version_info[:1]) < (20,):
+        llvm.initialize()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    # the C library's functions, for angles beyond the inline reduction
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m"))
+    for name in ("sin", "cos", "atan2"):
+        llvm.add_symbol(f"tauform_{name}", ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+
+
+def host_vector() -> Vector:
+    """The widest vector of doubles that this processor computes with."""
+    features = set(host()[1].split(","))
+    if "+avx512f" in features:
+        return Vector(8)
+    return Vector(4 if "+avx" in features else 2)
+
+
+def print_module(program: Program, vector: Vector) -> str:
+    """LLVM text of a kernel: the loop over a batch and the block of states that it calls."""
+    real, lanes = vector.real, vector.lanes
+    declarations = [
+        f"declare {real} @llvm.fabs.v{lanes}f64({real})",
+        f"declare {real} @llvm.sqrt.v{lanes}f64({real})",
+        f"declare {real} @llvm.copysign.v{lanes}f64({real}, {real})",
+    ]
+    width = 64 * lanes
+    # without these, LLVM prefers narrower vectors on some processors
+    attributes = f'attributes #0 = {{ "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}'
+    rare = '!0 = !{!"branch_weights", i32 1, i32 100000}'
+    sections = ["\n".join(declarations), BRING_CLOSE, print_block(program, vector), print_loop(program, vector)]
+    return "\n\n".join([*sections, attributes, rare, ""])
+
+
+def _target_machine() -> Any:
+    cpu, features = host()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=2, reloc="default", codemodel="jitdefault")
+
+
+def compile_object(text: str) -> bytes:
+    """Object file of an LLVM module for this processor."""
+    machine = _target_machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=1)
+    tuning.loop_vectorization = tuning.slp_vectorization = False
+    passes = llvm.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(module, passes)
+    return bytes(machine.emit_object(module))
+
+
+def load_object(data: bytes) -> tuple[Any, int]:
+    """The engine that holds an object file, and the address of its @loop."""
+    machine = _target_machine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    return engine, engine.get_function_address("loop")

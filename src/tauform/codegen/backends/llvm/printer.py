@@ -1,0 +1,179 @@
+"""A program as LLVM text: a function for a block of states, one state a lane.
+
+Arrays are (states, entries) in memory and one vector an entry in registers: two columns at a time are loaded from all
+rows of the block and interleaved, and stored the same way back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tauform.codegen.angles import Stage
+from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
+from tauform.codegen.backends.llvm.text import Block, Vector
+from tauform.codegen.parts import Part, parts
+from tauform.codegen.program import Op, Program
+
+# Operations of one function: LLVM's time grows faster than linearly beyond.
+LONGEST_FUNCTION = 4000
+PART_SIZE = 1500
+
+_BINARY = {Op.ADD: "fadd", Op.SUBTRACT: "fsub", Op.MULTIPLY: "fmul", Op.DIVIDE: "fdiv"}
+
+
+def print_block(program: Program, vector: Vector) -> str:
+    """`@block(ptr, i64, ...)`: base and row step of each port; shared ports have no step."""
+    pieces, n_slots = parts(program, LONGEST_FUNCTION, PART_SIZE)
+    if len(pieces) == 1:
+        return _Function(program, vector, pieces[0], last=True).text("block")
+    names = [f"part_{k}" for k in range(len(pieces))]
+    functions = [
+        _Function(program, vector, piece, last=piece is pieces[-1]).text(name)
+        for name, piece in zip(names, pieces, strict=True)
+    ]
+    arguments = _arguments(program)
+    calls = [f"  call void @{name}({arguments}, ptr %scratch)" for name in names]
+    scratch = f"  %scratch = alloca [{n_slots} x {vector.real}], align 64"
+    whole = [f"define internal void @block({arguments}) noinline #0 {{", scratch, *calls, "  ret void", "}"]
+    return "\n\n".join([*functions, "\n".join(whole)])
+
+
+def _arguments(program: Program) -> str:
+    names = []
+    for kind, ports in (("in", program.inputs), ("out", program.outputs)):
+        for k, port in enumerate(ports):
+            names.append(f"ptr %{kind}{k}" + ("" if port.shared else f", i64 %{kind}{k}_step"))
+    return ", ".join(names)
+
+
+@dataclass
+class _Function:
+    """Printer of one part."""
+
+    program: Program
+    vector: Vector
+    part: Part
+    last: bool
+    block: Block = field(default_factory=Block)
+    name: dict[int, str] = field(default_factory=dict)
+    inputs: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        arguments = _arguments(self.program) + (", ptr %scratch" if name != "block" else "")
+        most = max((len(stage.angles) for stage in self.part.stages), default=0)
+        body = self.block
+        body.label("entry")
+        if most:
+            body.emit(f"%angles = alloca [{most} x {self.vector.real}], align 64")
+        for value, slot in self.part.reads.items():
+            self.name[value] = body.let(f"load {self.vector.real}, ptr {self._slot(slot)}")
+        before = "entry"
+        for number, stage in enumerate(self.part.stages):
+            self._stage(stage, str(number), before)
+            before = f"close_{number}" if stage.angles else before
+        for value, slot in self.part.writes.items():
+            body.emit(f"store {self.vector.real} {self.name[value]}, ptr {self._slot(slot)}")
+        if self.last:
+            for k in range(len(self.program.outputs)):
+                self._store(k)
+        body.emit("ret void")
+        return "\n".join([f"define internal void @{name}({arguments}) noinline #0 {{", *body.lines, "}"])
+
+    def _slot(self, slot: int) -> str:
+        return self.block.let(f"getelementptr {self.vector.real}, ptr %scratch, i64 {slot}")
+
+    def _stage(self, stage: Stage, tag: str, before: str) -> None:
+        for value in stage.instructions:
+            instruction = self.program.instructions[value]
+            if instruction.op not in (Op.INPUT, Op.CONSTANT):
+                self.name[value] = self._operation(instruction.op, [self._operand(k) for k in instruction.args])
+        if not stage.angles:
+            return
+        close = emit_close(self.block, self.vector, [self._operand(k) for k in stage.angles], tag, before)
+        trigonometric = {
+            angle: emit_sincos(self.block, self.vector, x) for angle, x in zip(stage.angles, close, strict=True)
+        }
+        for value, instruction in enumerate(self.program.instructions):
+            if instruction.op in (Op.SIN, Op.COS) and instruction.args[0] in trigonometric:
+                self.name[value] = trigonometric[instruction.args[0]][instruction.op is Op.COS]
+
+    def _operand(self, value: int) -> str:
+        instruction = self.program.instructions[value]
+        if instruction.op is Op.CONSTANT:
+            return self.vector.number(instruction.number)
+        if instruction.op is Op.INPUT:
+            if instruction.place not in self.inputs:
+                self._load(*instruction.place)
+            return self.inputs[instruction.place]
+        return self.name[value]
+
+    def _operation(self, op: Op, args: list[str]) -> str:
+        real = self.vector.real
+        let = self.block.let
+        if op in _BINARY:
+            return let(f"{_BINARY[op]} contract {real} {args[0]}, {args[1]}")
+        if op is Op.NEGATE:
+            return let(f"fneg {real} {args[0]}")
+        if op is Op.SQRT:
+            return let(f"call {real} @llvm.sqrt.v{self.vector.lanes}f64({real} {args[0]})")
+        # sign: zero and NaN are their own sign
+        one = self.vector.number(1.0)
+        unit = let(f"call {real} @llvm.copysign.v{self.vector.lanes}f64({real} {one}, {real} {args[0]})")
+        other = let(f"fcmp one {real} {args[0]}, zeroinitializer")
+        return let(f"select {self.vector.mask} {other}, {real} {unit}, {real} {args[0]}")
+
+    def _load(self, port: int, index: int) -> None:
+        """Load an entry of a port, and with it its neighbour."""
+        size = self.program.inputs[port].size
+        if self.program.inputs[port].shared:
+            self.inputs[port, index] = self._splat(f"%in{port}", index)
+        elif size == 1:
+            self.inputs[port, 0] = self._gather(f"%in{port}")
+        else:
+            first = min(index - index % 2, size - 2)
+            low, high = self._load_pair(f"%in{port}", first)
+            self.inputs.setdefault((port, first), low)
+            self.inputs[port, first + 1] = high
+
+    def _splat(self, base: str, index: int) -> str:
+        pointer = self.block.let(f"getelementptr double, ptr {base}, i64 {index}")
+        number = self.block.let(f"load double, ptr {pointer}, align 8")
+        single = self.block.let(f"insertelement {self.vector.real} poison, double {number}, i64 0")
+        return self.block.shuffle(single, "poison", self.vector.lanes, [0] * self.vector.lanes)
+
+    def _row(self, base: str, row: int, column: int) -> str:
+        offset = self.block.let(f"mul i64 {base}_step, {row}")
+        start = self.block.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        return self.block.let(f"getelementptr double, ptr {start}, i64 {column}")
+
+    def _gather(self, base: str) -> str:
+        result = "poison"
+        for row in range(self.vector.lanes):
+            number = self.block.let(f"load double, ptr {self._row(base, row, 0)}, align 8")
+            result = self.block.let(f"insertelement {self.vector.real} {result}, double {number}, i64 {row}")
+        return result
+
+    def _load_pair(self, base: str, column: int) -> tuple[str, str]:
+        lanes = self.vector.lanes
+        rows = [
+            self.block.let(f"load <2 x double>, ptr {self._row(base, row, column)}, align 8") for row in range(lanes)
+        ]
+        even = self.block.concatenate(rows[::2], 2)
+        odd = self.block.concatenate(rows[1::2], 2)
+        low = [k + side for k in range(0, lanes, 2) for side in (0, lanes)]
+        return (
+            self.block.shuffle(even, odd, lanes, low),
+            self.block.shuffle(even, odd, lanes, [k + 1 for k in low]),
+        )
+
+    def _store(self, port: int) -> None:
+        base, lanes = f"%out{port}", self.vector.lanes
+        names = [self._operand(value) for value in self.program.results[port]]
+        for column in range(0, len(names) - 1, 2):
+            for row in range(lanes):
+                pair = self.block.shuffle(names[column], names[column + 1], lanes, [row, lanes + row])
+                self.block.emit(f"store <2 x double> {pair}, ptr {self._row(base, row, column)}, align 8")
+        if len(names) % 2:
+            for row in range(lanes):
+                number = self.block.let(f"extractelement {self.vector.real} {names[-1]}, i64 {row}")
+                self.block.emit(f"store double {number}, ptr {self._row(base, row, len(names) - 1)}, align 8")

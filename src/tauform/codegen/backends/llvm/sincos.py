@@ -1,0 +1,110 @@
+"""Sine and cosine of vectors as LLVM text; the scheme and its constants are in `tauform.codegen.sincos`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauform.codegen.backends.llvm.text import Block, Vector
+from tauform.codegen.sincos import DOUBLE
+
+# |x| beyond the limit: atan2(sin x, cos x) of the C library, entry by entry. Rare, so it stays out of line.
+BRING_CLOSE = f"""\
+declare double @tauform_sin(double)
+declare double @tauform_cos(double)
+declare double @tauform_atan2(double, double)
+declare double @llvm.fabs.f64(double)
+
+define internal void @bring_close(ptr %angles, i64 %count) noinline cold {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %keep ]
+  %p = getelementptr double, ptr %angles, i64 %i
+  %x = load double, ptr %p
+  %a = call double @llvm.fabs.f64(double %x)
+  %far = fcmp ogt double %a, {DOUBLE.limit!r}
+  br i1 %far, label %reduce, label %keep
+reduce:
+  %s = call double @tauform_sin(double %x)
+  %c = call double @tauform_cos(double %x)
+  %y = call double @tauform_atan2(double %s, double %c)
+  store double %y, ptr %p
+  br label %keep
+keep:
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+"""
+
+
+def emit_close(block: Block, vector: Vector, angles: Sequence[str], tag: str, before: str) -> list[str]:
+    """Angles within the limit; `before` is the label of the present basic block. Leaves the block `close_<tag>`."""
+    far = ""
+    for angle in angles:
+        size = block.let(f"call {vector.real} @llvm.fabs.v{vector.lanes}f64({vector.real} {angle})")
+        test = block.let(f"fcmp ogt {vector.real} {size}, {vector.number(DOUBLE.limit)}")
+        far = block.let(f"or {vector.mask} {far}, {test}") if far else test
+    bits = block.let(f"bitcast {vector.mask} {far} to i{vector.lanes}")
+    any_far = block.let(f"icmp ne i{vector.lanes} {bits}, 0")
+    block.emit(f"br i1 {any_far}, label %far_{tag}, label %close_{tag}, !prof !0")
+    block.label(f"far_{tag}")
+    pointers = [block.let(f"getelementptr {vector.real}, ptr %angles, i64 {k}") for k in range(len(angles))]
+    for angle, pointer in zip(angles, pointers, strict=True):
+        block.emit(f"store {vector.real} {angle}, ptr {pointer}")
+    block.emit(f"call void @bring_close(ptr %angles, i64 {len(angles) * vector.lanes})")
+    near = [block.let(f"load {vector.real}, ptr {pointer}") for pointer in pointers]
+    block.emit(f"br label %close_{tag}")
+    block.label(f"close_{tag}")
+    return [
+        block.let(f"phi {vector.real} [ {angle}, %{before} ], [ {new}, %far_{tag} ]")
+        for angle, new in zip(angles, near, strict=True)
+    ]
+
+
+def emit_sincos(block: Block, vector: Vector, x: str) -> tuple[str, str]:
+    """Names of sin x and cos x."""
+    real, integer = vector.real, vector.integer
+
+    def mul(a: str, b: str) -> str:
+        return block.let(f"fmul contract {real} {a}, {b}")
+
+    def add(a: str, b: str) -> str:
+        return block.let(f"fadd contract {real} {a}, {b}")
+
+    def sub(a: str, b: str) -> str:
+        return block.let(f"fsub contract {real} {a}, {b}")
+
+    magic = vector.number(DOUBLE.magic)
+    shifted = add(mul(x, vector.number(DOUBLE.inverse)), magic)
+    k = sub(shifted, magic)
+    r = x
+    for piece in DOUBLE.half_pi:
+        r = sub(r, mul(k, vector.number(piece)))
+    u = mul(r, r)
+
+    def polynomial(coefficients: Sequence[float]) -> str:
+        total = vector.number(coefficients[-1])
+        for c in coefficients[-2::-1]:
+            total = add(mul(total, u), vector.number(c))
+        return total
+
+    sine = add(mul(mul(r, u), polynomial(DOUBLE.sine)), r)
+    cosine = add(mul(u, polynomial(DOUBLE.cosine)), vector.number(1.0))
+
+    quadrant = block.let(f"bitcast {real} {shifted} to {integer}")
+    odd_bit = block.let(f"and {integer} {quadrant}, {vector.integers(1)}")
+    odd = block.let(f"icmp ne {integer} {odd_bit}, {vector.integers(0)}")
+    following = block.let(f"add {integer} {quadrant}, {vector.integers(1)}")
+
+    def signed(swapped: str, kept: str, turn: str) -> str:
+        chosen = block.let(f"select {vector.mask} {odd}, {real} {swapped}, {real} {kept}")
+        shift = block.let(f"shl {integer} {turn}, {vector.integers(62)}")
+        sign = block.let(f"and {integer} {shift}, {vector.integers(-(2**63))}")
+        bits = block.let(f"bitcast {real} {chosen} to {integer}")
+        flipped = block.let(f"xor {integer} {bits}, {sign}")
+        return block.let(f"bitcast {integer} {flipped} to {real}")
+
+    return signed(cosine, sine, quadrant), signed(sine, cosine, following)

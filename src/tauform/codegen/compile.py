@@ -1,0 +1,160 @@
+"""Kernels: programs compiled in-process for this machine, called on NumPy arrays of any leading shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.codegen.backends.llvm.module import compile_object, host, host_vector, load_object, print_module
+from tauform.codegen.cache import cached
+from tauform.codegen.gufunc import generalized_ufunc, signature
+from tauform.codegen.program import Port, Program
+from tauform.errors import GenerationError, ShapeError
+from tauform.version import __version__
+
+# Fewer states than this a thread are not worth handing over.
+STATES_PER_THREAD = 2000
+
+
+class Kernel:
+    """A compiled program.
+
+    Attributes:
+        program: what was compiled.
+        lanes: states that are computed at once.
+    """
+
+    def __init__(self, program: Program, loop: int, engine: Any, lanes: int) -> None:
+        self.program = program
+        self.lanes = lanes
+        self._engine = engine  # owns the code that the ufunc calls
+        self._ufunc = generalized_ufunc(loop, program.name, repr(program), program.inputs, program.outputs)
+        self._call = self._ufunc.call
+        self._shared = tuple(k for k, port in enumerate(program.inputs) if port.shared)
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
+        """Evaluate on arrays of shape (..., *port.shape); leading dimensions broadcast.
+
+        Angles may have any size; NaN in a state makes that state's results NaN.
+
+        Args:
+            arrays: one for each input port; shared ports take one block for the whole batch.
+            out: array (or tuple of arrays, with several outputs) to write into.
+            threads: how many threads may work on a large batch; one if not given.
+
+        Returns:
+            The output array, or a tuple when the program has several outputs.
+
+        Raises:
+            ShapeError: the arrays do not fit the ports.
+        """
+        try:
+            if self._shared:
+                self._check_shared(arrays)
+            if threads is None or threads == 1:
+                return self._call(*arrays) if out is None else self._call(*arrays, out=out)
+            return self._threaded(arrays, out, threads)
+        except (ValueError, TypeError) as error:
+            raise self._explained(arrays, error) from None
+
+    def _check_shared(self, arrays: Sequence[Any]) -> None:
+        for k in self._shared:
+            port = self.program.inputs[k]
+            if k < len(arrays) and np.shape(arrays[k]) != port.shape:
+                raise ShapeError(
+                    f"{port.name}: expected shape {port.shape}, the same for all states, got {np.shape(arrays[k])}"
+                )
+
+    def _threaded(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
+        if threads < 1:
+            raise ShapeError(f"threads: expected a positive number, got {threads}")
+        given = [np.asarray(array, dtype=np.float64) for array in arrays]
+        batch = _batch_shape(given, self.program.inputs)
+        n_states = int(np.prod(batch, dtype=int))
+        n_slices = min(threads, n_states // STATES_PER_THREAD)
+        if n_slices < 2:
+            return self._call(*given) if out is None else self._call(*given, out=out)
+        flat = [
+            array if port.shared else np.broadcast_to(array, batch + port.shape).reshape(n_states, *port.shape)
+            for array, port in zip(given, self.program.inputs, strict=True)
+        ]
+        results = [np.empty((n_states, *port.shape)) for port in self.program.outputs]
+        edges = [n_states * k // n_slices for k in range(n_slices + 1)]
+
+        def run(k: int) -> None:
+            part = slice(edges[k], edges[k + 1])
+            inputs = [a if p.shared else a[part] for a, p in zip(flat, self.program.inputs, strict=True)]
+            self._call(*inputs, out=tuple(result[part] for result in results))
+
+        for _ in _pool(n_slices).map(run, range(n_slices)):
+            pass
+        shaped = [r.reshape(batch + p.shape) for r, p in zip(results, self.program.outputs, strict=True)]
+        return _handed_over(shaped, out)
+
+    def _explained(self, arrays: Sequence[Any], error: Exception) -> Exception:
+        """The error with the port that caused it."""
+        if isinstance(error, ShapeError):
+            return error
+        ports = self.program.inputs
+        if len(arrays) != len(ports):
+            names = ", ".join(port.name for port in ports)
+            return ShapeError(f"{self.program.name}: expected {len(ports)} arrays ({names}), got {len(arrays)}")
+        for array, port in zip(arrays, ports, strict=True):
+            shape = np.shape(array)
+            if shape[len(shape) - len(port.shape) :] != port.shape or len(shape) < len(port.shape):
+                wanted = ", ".join(["...", *map(str, port.shape)])
+                return ShapeError(f"{port.name}: expected shape ({wanted}), got {shape}")
+        return ShapeError(f"{self.program.name}: {error}; the leading dimensions must broadcast and hold real numbers")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return compile_program, (self.program,)
+
+    def __repr__(self) -> str:
+        shapes = signature(self.program.inputs, self.program.outputs)
+        return f"Kernel({self.program.name!r} of {self.program.robot}: {shapes}, {self.lanes} states at once)"
+
+
+def compile_program(program: Program) -> Kernel:
+    """Compile a program for this machine; the result is kept on disk (see `tauform.codegen.cache`).
+
+    Raises:
+        GenerationError: a port is empty, or LLVM rejects the program.
+    """
+    for port in (*program.inputs, *program.outputs):
+        if port.size == 0:
+            raise GenerationError(f"{program.name}: {port.name} has shape {port.shape} and holds nothing to compute")
+    vector = host_vector()
+    text = print_module(program, vector)
+    version = ".".join(map(str, llvm.llvm_version_info))
+    key = "\n".join([__version__, version, *host(), text])
+    engine, address = load_object(cached(key, lambda: compile_object(text)))
+    return Kernel(program, address, engine, vector.lanes)
+
+
+def _batch_shape(arrays: Sequence[Array], ports: Sequence[Port]) -> tuple[int, ...]:
+    leading = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, ports, strict=True) if not p.shared]
+    for array, port in zip(arrays, ports, strict=True):
+        if array.shape[array.ndim - len(port.shape) :] != port.shape:
+            raise ValueError(port.name)
+    return np.broadcast_shapes(*leading)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="tauform")
+
+
+def _handed_over(results: list[Array], out: Any) -> Any:
+    """The results themselves, or copied into what the caller gave."""
+    if out is None:
+        return results[0] if len(results) == 1 else tuple(results)
+    targets = out if isinstance(out, tuple) else (out,)
+    for target, result in zip(targets, results, strict=True):
+        target[...] = result
+    return out
