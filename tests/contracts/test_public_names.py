@@ -30,8 +30,11 @@ def functions_of(tree: ast.Module) -> list[Function]:
     return [*nodes, *(m for c in classes for m in public(c.body, (ast.FunctionDef,)))]  # type: ignore[list-item,attr-defined]
 
 
-def is_property(function: Function) -> bool:
-    return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
+def explains_itself(function: Function) -> bool:
+    """A property, or a method of one statement: there the name may say it all."""
+    is_method = any(argument.arg in ("self", "cls") for argument in function.args.args[:1])
+    is_property = any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
+    return is_property or (is_method and len(function.body) == 1)
 
 
 def arguments_of(function: Function) -> list[ast.arg]:
@@ -46,8 +49,7 @@ def test_public_functions_are_documented_and_annotated(path: Path) -> None:
     for node in public(tree.body, (ast.ClassDef,)):
         assert ast.get_docstring(node), f"class {node.name} has no docstring"  # type: ignore[arg-type,attr-defined]
     for function in functions_of(tree):
-        # A property whose name says it all needs no more words.
-        assert ast.get_docstring(function) or is_property(function), f"{function.name} has no docstring"
+        assert ast.get_docstring(function) or explains_itself(function), f"{function.name} has no docstring"
         assert function.returns is not None, f"{function.name} does not say what it returns"
         bare = [a.arg for a in arguments_of(function) if a.annotation is None and a.arg not in ("self", "cls")]
         assert not bare, f"{function.name}: {bare} not annotated"
