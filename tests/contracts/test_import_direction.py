@@ -14,7 +14,7 @@ LEVELS = (
 )
 # Users expect these as methods of Robot, though a higher folder does the work; they look it up when called.
 DELEGATED = {
-    Path("description/robot.py"): {("rigidbody", "check"), ("closedform", "base")},
+    Path("description/robot.py"): {("rigidbody", "check"), ("closedform", "base"), ("closedform", "baseset")},
 }
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))

@@ -68,6 +68,7 @@ class Search:
     _prepared: dict[tuple[float, ...], tuple[Bodies, Array]] = field(default_factory=dict)
 
     def start(self) -> Choice:
+        """No frame moved, no link turned, parameters booked from the tip to the base."""
         n = self.bodies.n
         order = [N_PARAMETERS * i + place for i in reversed(range(n)) for place in _WITHIN_BODY]
         return Choice((0.0,) * n, frozenset(), tuple(order))
