@@ -126,7 +126,7 @@ def test_mimic_of_nothing_warns_and_is_independent() -> None:
         ("</robot>", "", DescriptionError, "not XML"),
         ('type="continuous"', 'type="floating"', DescriptionError, "joint 'j2' is of type 'floating'"),
         ('type="continuous"', 'type="planar"', DescriptionError, "joint 'j2' is of type 'planar'"),
-        ('<mass value="2"/>', '<mass value="-2"/>', DescriptionError, r"link 'one' has a negative mass \(-2 kg\)"),
+        ('<mass value="2"/>', '<mass value="-2"/>', DescriptionError, r"link 'one': .*negative mass \(-2 kg\)"),
         ('<mass value="2"/>', '<mass value="nan"/>', DescriptionError, "link 'one'.*not finite"),
         ('<axis xyz="0 0.6 0.8"/>', '<axis xyz="0 0 0"/>', DescriptionError, "joint 'j2': axis"),
         ('<child link="sensor"/>', '<child link="one"/>', DescriptionError, "link 'one' has two parents.*closed loop"),

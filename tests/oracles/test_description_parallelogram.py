@@ -22,7 +22,7 @@ def test_mass_matrix_in_the_plane() -> None:
     (m2, c2, I2), (m5, c5, I5) = b["upper_arm"], b["forearm"]
     (m3, c3, I3), (m4, c4, I4) = b["crank_arm"], b["coupler_rod"]
     for q in np.random.default_rng(0).uniform(-3, 3, (5, 3)):
-        # e(q) the unit vector at angle q: x_forearm = L_UPPER e(q_s) - c5 e(q_c), x_coupler = L_CRANK e(q_c) + c4 e(q_s)
+        # e(q) has angle q: x_forearm = L_UPPER e(q_s) - c5 e(q_c), x_coupler = L_CRANK e(q_c) + c4 e(q_s)
         M_ss = I2 + I4 + m2 * c2**2 + m4 * c4**2 + m5 * L_UPPER**2
         M_cc = I3 + I5 + m3 * c3**2 + m4 * L_CRANK**2 + m5 * c5**2
         M_sc = (m4 * L_CRANK * c4 - m5 * L_UPPER * c5) * np.cos(q[1] - q[2])

@@ -62,7 +62,12 @@ class Inertia:
             com: (3,) centre of mass in the frame [m].
             inertia: (3, 3) tensor, or (6,) its entries Ixx, Iyy, Izz, Ixy, Ixz, Iyz [kg m^2], in the frame's axes.
             inertia_about: "com" or "origin"; both are in use, so it has no default.
+
+        Raises:
+            DescriptionError: the mass is negative. Only the ten parameters themselves may describe a virtual body.
         """
+        if mass < 0:
+            raise DescriptionError(f"mass: a body cannot have a negative mass ({mass:g} kg); correct it")
         com = fixed_array(com, (3,), "com")
         if np.shape(inertia) == (6,):
             xx, yy, zz, xy, xz, yz = fixed_array(inertia, (6,), "inertia")

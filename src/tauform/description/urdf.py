@@ -103,12 +103,9 @@ def _inertia(link: Any) -> Inertia:
     tensor = np.zeros((3, 3)) if inertial.inertia is None else inertial.inertia
     try:
         about_com = Inertia.of(float(inertial.mass), inertia=tensor, inertia_about="com")
-        moved = about_com.moved(_origin(inertial.origin, "inertial origin"))
+        return about_com.moved(_origin(inertial.origin, "inertial origin"))
     except TauformError as error:
         raise DescriptionError(f"link {link.name!r}: {error}") from None
-    if moved.mass < 0:
-        raise DescriptionError(f"link {link.name!r} has a negative mass ({moved.mass:g} kg); correct it")
-    return moved
 
 
 def _origin(origin: Array | None, where: str) -> Array:
