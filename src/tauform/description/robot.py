@@ -16,10 +16,12 @@ from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
 from tauform.description.names import no_such
+from tauform.description.structure import check_structure
 from tauform.description.tree import Tree
-from tauform.errors import DescriptionError, UnknownNameError
+from tauform.errors import UnknownNameError
 
 if TYPE_CHECKING:
+    from tauform.closedform.baseset import BaseParameters
     from tauform.description.findings import Finding
 
 ParameterGroup = Literal["link", "rotor", "viscous", "coulomb", "offset"]
@@ -72,7 +74,7 @@ class Robot:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", fixed_array(self.gravity, (3,), "gravity"))
-        _check_structure(self)
+        check_structure(self)
 
     @classmethod
     def from_dh(
@@ -268,49 +270,18 @@ class Robot:
 
         write_toml(self, path)
 
+    def with_base_parameters(self, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
+        """A robot of virtual links with these dynamics; see `tauform.closedform.base.with_base_parameters`."""
+        # Against the direction of imports, like `check`: users look for it here.
+        moved: Robot = import_module("tauform.closedform.base").with_base_parameters(self, theta, base)
+        return moved
+
     def check(self) -> list[Finding]:
         """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
-        # The only call against the direction of imports: the torque that snapping changes needs inverse dynamics.
+        # Against the direction of imports: the torque that snapping changes needs inverse dynamics.
         return import_module("tauform.rigidbody.check").check(self)
 
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)
         shape = "chain" if self.is_chain else "loops" if self.closure else "tree"
         return f"Robot({self.name!r}, {shape} {kinds}, {self.n_joints} coordinates)"
-
-
-def _check_structure(robot: Robot) -> None:
-    if not robot.joints:
-        raise DescriptionError(f"robot {robot.name!r} has no moving joint; nothing is left to derive")
-    if len(robot.joints) != len(robot.links):
-        raise DescriptionError(
-            f"robot {robot.name!r}: {len(robot.joints)} joints but {len(robot.links)} links; give one link a joint"
-        )
-    names = [joint.name for joint in robot.joints]
-    link_names = [link.name for link in robot.links]
-    for i, joint in enumerate(robot.joints):
-        if not -1 <= joint.parent < i:
-            raise DescriptionError(f"joint {joint.name!r}: its parent must come before it; list the joints depth first")
-        if names.index(joint.name) != i:
-            raise DescriptionError(f"joint name {joint.name!r} is used twice; names must be unique")
-        if link_names.index(link_names[i]) != i:
-            raise DescriptionError(f"link name {link_names[i]!r} is used twice; names must be unique")
-        if robot.links[i].inertia.mass < 0:
-            raise DescriptionError(
-                f"link {robot.links[i].name!r} has a negative mass ({robot.links[i].inertia.mass:g} kg); correct it"
-            )
-    if robot.closure:
-        _check_closure(robot.closure, names)
-    if robot.tip is not None:
-        robot.frame(robot.tip)
-
-
-def _check_closure(closure: Closure, names: list[str]) -> None:
-    for k, active in enumerate(closure.active):
-        if active not in names:
-            raise no_such("loop constraints: active joint", active, names)
-        i = names.index(active)
-        if closure.offset[i] or not np.array_equal(closure.F[i], np.eye(len(closure.active))[k]):
-            raise DescriptionError(
-                f"loop constraints: the row of active joint {active!r} must be a unit vector without offset"
-            )

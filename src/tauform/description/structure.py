@@ -1,0 +1,47 @@
+"""What must hold for joints and links to be a Robot: a tree, depth first, with unique names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tauform.description.names import no_such
+from tauform.errors import DescriptionError
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Closure, Robot
+
+
+def check_structure(robot: Robot) -> None:
+    """Raise DescriptionError or UnknownNameError where joints, links, loops and tip do not fit together."""
+    if not robot.joints:
+        raise DescriptionError(f"robot {robot.name!r} has no moving joint; nothing is left to derive")
+    if len(robot.joints) != len(robot.links):
+        raise DescriptionError(
+            f"robot {robot.name!r}: {len(robot.joints)} joints but {len(robot.links)} links; give one link a joint"
+        )
+    names = [joint.name for joint in robot.joints]
+    link_names = [link.name for link in robot.links]
+    for i, joint in enumerate(robot.joints):
+        if not -1 <= joint.parent < i:
+            raise DescriptionError(f"joint {joint.name!r}: its parent must come before it; list the joints depth first")
+        if names.index(joint.name) != i:
+            raise DescriptionError(f"joint name {joint.name!r} is used twice; names must be unique")
+        if link_names.index(link_names[i]) != i:
+            raise DescriptionError(f"link name {link_names[i]!r} is used twice; names must be unique")
+    if robot.closure:
+        _check_closure(robot.closure, names)
+    if robot.tip is not None:
+        robot.frame(robot.tip)
+
+
+def _check_closure(closure: Closure, names: list[str]) -> None:
+    for k, active in enumerate(closure.active):
+        if active not in names:
+            raise no_such("loop constraints: active joint", active, names)
+        i = names.index(active)
+        if closure.offset[i] or not np.array_equal(closure.F[i], np.eye(len(closure.active))[k]):
+            raise DescriptionError(
+                f"loop constraints: the row of active joint {active!r} must be a unit vector without offset"
+            )
