@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from tauform.closedform.baseset import BaseParameters as BaseParameters
     from tauform.closedform.bound import BoundModel as BoundModel
     from tauform.closedform.derive import derive as derive
+    from tauform.closedform.explain import explain as explain
+    from tauform.closedform.feasible import feasible_parameters as feasible_parameters
     from tauform.closedform.model import ClosedFormModel as ClosedFormModel
+    from tauform.closedform.storage import load_model as load_model
     from tauform.description.inertia import Inertia as Inertia
     from tauform.description.load import load as load
     from tauform.description.load import robots as robots
@@ -43,8 +46,11 @@ _HOME = {
     "BoundModel": "closedform.bound",
     "ClosedFormModel": "closedform.model",
     "derive": "closedform.derive",
+    "load_model": "closedform.storage",
     "BaseParameters": "closedform.baseset",
     "base_parameters": "closedform.base",
+    "explain": "closedform.explain",
+    "feasible_parameters": "closedform.feasible",
     "Inertia": "description.inertia",
     "Robot": "description.robot",
     "load": "description.load",

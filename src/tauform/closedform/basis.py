@@ -115,7 +115,7 @@ def _matrices(size: int, *entries: dict[tuple[int, int], float]) -> Array:
     return result
 
 
-# Ixx' = Iyy + c^2 (Ixx - Iyy) - 2 s c Ixy,  Ixy' = -Ixy + 2 c^2 Ixy + s c (Ixx - Iyy),  Iyy' = Ixx - c^2 (...) + 2 s c Ixy
+# Ixx' = Iyy + c^2 (Ixx - Iyy) - 2 s c Ixy,  Ixy' = -Ixy + 2 c^2 Ixy + s c (Ixx - Iyy),  Iyy' likewise
 _TEN_ABOUT_Z = _matrices(
     10,
     {(0, 0): 1, (3, 3): 1, (9, 9): 1, (4, 6): 1, (6, 4): 1, (5, 5): -1},

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.equations import bound_equations, term_kinds
 from tauform.closedform.monomials import Projection, batched
 from tauform.errors import ModelError
 
@@ -151,18 +152,23 @@ class BoundModel:
 
         return Breakdown(
             inertial=part(self._inertial),
-            coriolis=part(self._of(self._rate_order == 3)),
-            centrifugal=part(self._of(self._rate_order == 2)),
+            coriolis=part(self._of(self._kinds == 3)),
+            centrifugal=part(self._of(self._kinds == 2)),
             gravity=part(self._gravity),
             friction=batched(self.n_joints, lambda q, qd, qdd: self._friction(qd) + 0 * q, sliced, **states),
         )
 
+    def equations(self, max_terms: int = 300) -> tuple[str, ...]:
+        """tau_i of each joint as a line of text that Python can evaluate.
+
+        Raises:
+            ModelError: the model has more than max_terms terms.
+        """
+        return bound_equations(self, max_terms)
+
     @cached_property
-    def _rate_order(self) -> NDArray[np.int64]:
-        """What each term multiplies: 0 gravity, 1 acceleration, 2 squared velocity, 3 product of velocities."""
-        n = self.n_joints
-        qd, qdd = self.exponents[3 * n : 4 * n], self.exponents[4 * n :]
-        return np.where(qdd.any(axis=0), 1, np.where((qd == 2).any(axis=0), 2, 3 * qd.any(axis=0)))
+    def _kinds(self) -> NDArray[np.int64]:
+        return term_kinds(self.exponents)
 
     def _of(self, chosen: NDArray[np.bool_]) -> Projection:
         return Projection.of(self.exponents[:, chosen], self.coefficients[:, chosen])
@@ -173,19 +179,19 @@ class BoundModel:
 
     @cached_property
     def _inertial(self) -> Projection:
-        return self._of(self._rate_order == 1)
+        return self._of(self._kinds == 1)
 
     @cached_property
     def _velocity(self) -> Projection:
-        return self._of(self._rate_order >= 2)
+        return self._of(self._kinds >= 2)
 
     @cached_property
     def _gravity(self) -> Projection:
-        return self._of(self._rate_order == 0)
+        return self._of(self._kinds == 0)
 
     @cached_property
     def _induced(self) -> Projection:
-        return self._of(self._rate_order != 1)
+        return self._of(self._kinds != 1)
 
     def _friction(self, qd: AnyArray) -> AnyArray:
         viscous, coulomb, offset = self.joint_coefficients.T[..., None]

@@ -11,8 +11,10 @@ from threadpoolctl import threadpool_limits
 from tauform.arrays import Array, read_only
 from tauform.closedform.assume import Assumed, Assumption, assumptions
 from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.estimate import MEMORY_LIMIT, refuse_if_too_large
 from tauform.closedform.model import ClosedFormModel, Geometry
 from tauform.closedform.regroup import regroup
+from tauform.closedform.rows import Keys
 from tauform.closedform.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
 from tauform.closedform.terms import Coefficients, Terms, is_friction, terms_of
 from tauform.description.inertia import parameter_transform
@@ -28,6 +30,7 @@ def derive(
     fixed: Mapping[str, float] | None = None,
     order: Iterable[str] | None = None,
     progress: Progress | None = None,
+    memory_limit: float = MEMORY_LIMIT,
 ) -> ClosedFormModel:
     """Closed-form dynamics of a serial chain in base parameters.  [Lloyd2021, section 3.6]
 
@@ -40,9 +43,10 @@ def derive(
         fixed: positions of joints that do not move, by name; their torques stay.
         order: parameters to keep first when others are regrouped onto them, see `regroup`.
         progress: called with the part of the work that is done, 0 to 1.
+        memory_limit: bytes; a chain that is estimated to need more is refused before anything is computed.
 
     Raises:
-        ModelError: the robot is no chain, an assumption contradicts another.
+        ModelError: the robot is no chain, its closed form would not fit, or assumptions contradict one another.
         UnknownNameError: a name is no joint or parameter of the robot.
     """
     if not robot.is_chain:
@@ -53,6 +57,7 @@ def derive(
         )
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, robot.columns(include), assume)
+    refuse_if_too_large(robot, memory_limit)
     # On matrices this small more BLAS threads only wait for one another.
     with threadpool_limits(limits=1, user_api="blas"):
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress)).restricted(assumed.matrix)
@@ -69,7 +74,7 @@ def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, floa
     return {names.index(name): float(position) for name, position in fixed.items()}
 
 
-def _rank_rows(coefficients: Coefficients, terms: Terms, fixed: dict[int, float]) -> Array:
+def _rank_rows(coefficients: Coefficients, terms: Terms, fixed: dict[int, float]) -> Keys:
     """Functions that decide which parameters are independent."""
     kind = coefficients.layout.parts(coefficients.keys)[0]
     used = np.isin(kind, (VISCOUS, COULOMB))
@@ -97,7 +102,7 @@ def _model(
         robot_name=robot.name,
         joint_names=names,
         geometry=Geometry.of(robot),
-        exponents=read_only(terms.exponents, dtype=np.int8),
+        exponents=terms.exponents,
         sparse_reduction=_placed_rows(rigid, terms, robot.n_bodies),
         joint_terms=_joint_terms(kept, coefficients, friction, robot.n_bodies),
         base=base,

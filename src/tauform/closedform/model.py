@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 
 import numpy as np
 import scipy.sparse
@@ -13,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arrays import AnyArray, Array, read_only
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.bound import BoundModel
+from tauform.closedform.echelon import Echelon, echelon_form
+from tauform.closedform.equations import latex, structure_equations, structure_summary
 from tauform.closedform.monomials import Products, batched
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
@@ -42,7 +46,7 @@ class Geometry:
         """The geometry of a chain."""
         return cls(
             read_only([joint.parent_from_joint for joint in robot.joints]),
-            read_only([joint.is_revolute for joint in robot.joints], dtype=np.bool_),
+            np.array([joint.is_revolute for joint in robot.joints]),
             read_only(robot.gravity),
         )
 
@@ -87,7 +91,7 @@ class ClosedFormModel:
     base: BaseParameters
     load_grouping: Array | None
     ties: Array
-    fixed: dict[str, float]
+    fixed: Mapping[str, float]
 
     @property
     def n_joints(self) -> int:
@@ -121,10 +125,10 @@ class ClosedFormModel:
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
-        products, matrix, n, l = self._products, self._term_to_regressor, self.n_joints, self.n_base
+        products, matrix, n = self._products, self._term_to_regressor, self.n_joints
 
         def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
-            Y = (matrix @ products.terms(q, qd, qdd)).reshape(n, l, -1)
+            Y = (matrix @ products.terms(q, qd, qdd)).reshape(n, self.n_base, -1)
             for k, values in enumerate((qd, np.sign(np.real(qd)), np.ones_like(qd))):
                 if self.joint_terms[:, k].any():
                     Y = Y + self.joint_terms[:, k, :, None] * values[:, None]
@@ -189,6 +193,35 @@ class ClosedFormModel:
             )
         return self.base.values(robot)
 
+    def echelon(self) -> Echelon:
+        """The paper's P_i and B_i: entries mostly 0, 1 and simple ratios of the geometry.  [Lloyd2021, Eqs. 37-44]"""
+        return echelon_form(self.reduction, self.exponents, self.geometry.gravity)
+
+    def equations(self, max_terms: int = 300) -> tuple[str, ...]:
+        """tau_i of each joint as a line of text that Python can evaluate, in the names of the base parameters.
+
+        Args:
+            max_terms: a model with more terms is refused; such equations are not for reading.
+
+        Raises:
+            ModelError: the model has more than max_terms terms.
+        """
+        return structure_equations(self, max_terms)
+
+    def to_latex(self, max_terms: int = 300) -> str:
+        """The equations as a LaTeX align environment.
+
+        Raises:
+            ModelError: the model has more than max_terms terms.
+        """
+        return latex(self, max_terms)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file (NumPy's npz, no pickle); a file of that name is replaced only when complete."""
+        from tauform.closedform.storage import write_model
+
+        write_model(self, path)
+
     @cached_property
     def _products(self) -> Products:
         return Products.of(self.exponents)
@@ -204,10 +237,13 @@ class ClosedFormModel:
     def _load_grouping(self) -> Array:
         if self.load_grouping is None:
             raise ModelError(
-                f"payload: the model of {self.robot_name} assumes something about the link that carries the tool; derive "
-                "it without that assumption, since a load can have any inertia"
+                f"payload: the model of {self.robot_name} assumes something about the tool's link; derive it "
+                "without that assumption, since a load can have any inertia"
             )
         return self.load_grouping
 
     def __repr__(self) -> str:
         return f"ClosedFormModel({self.robot_name!r}, {self.n_joints} joints, p = {self.n_terms}, l = {self.n_base})"
+
+    def __str__(self) -> str:
+        return structure_summary(self)

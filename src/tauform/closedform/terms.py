@@ -134,7 +134,7 @@ def _targets(n: int, fixed: dict[int, float]) -> tuple[Keys, Keys, Array]:
     def put(kind: int, x: int, y: int, z: int, use: int, joint: int, what: tuple[int, ...], weight: float) -> None:
         if all(moving[i] for i in what):
             torque[kind, x, y, z, use], factor[kind, x, y, z, use] = joint, weight
-            index = 0 if not what else 1 + what[0] if len(what) == 1 else product[what]
+            index = 0 if not what else 1 + what[0] if len(what) == 1 else product[what[0], what[1]]
             acceleration[kind, x, y, z, use] = index
 
     for x in range(n):
@@ -177,4 +177,5 @@ def _exponents(terms: Keys, layout: KeyLayout, robot: Robot) -> NDArray[np.int8]
         rates[i, k] += 1
         rates[j, k] += 1
     E[3 * n :] = rates[:, acceleration]
+    E.setflags(write=False)
     return E

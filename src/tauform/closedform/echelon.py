@@ -1,0 +1,63 @@
+"""The paper's reduction matrices: rows of P that are unit vectors wherever a coefficient is new.  [Lloyd2021, 2.2.2]"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauform.arrays import Array
+
+# A row that keeps less than this of itself, after the chosen ones are taken out, follows from them.
+DEPENDENT = 1e-9
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Echelon:
+    """tau_i = y P_i theta_e with theta_e = sum_i B_i theta_p,i (Lloyd2021 Eq. 28, which holds for the sum).
+
+    Attributes:
+        P: (n, p, l) the transposed row-echelon form of the coefficients, joint after joint.
+        B: (n, l, p) its pseudoinverse.
+        theta_from_base: (l, l) theta_e = theta_from_base @ theta, theta being the model's own base parameters.
+        g: the signed component of gravity that terms of gravity carry as a factor, as in the paper; 1 without gravity.
+    """
+
+    P: Array
+    B: Array
+    theta_from_base: Array
+    g: float
+
+
+def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array) -> Echelon:
+    """From the coefficients (n, p, l) for theta; the first independent coefficients become theta_e."""
+    n, n_terms, n_base = reduction.shape
+    largest = int(np.argmax(np.abs(gravity)))
+    g = float(gravity[largest]) if gravity[largest] else 1.0
+    is_gravity = exponents[3 * n :].max(axis=0) == 0
+    rows = np.where(is_gravity[None, :, None], reduction / g, reduction).reshape(n * n_terms, n_base)
+    theta_from_base = rows[_first_independent(rows)]
+    base_from_theta = np.linalg.inv(theta_from_base)
+    P = rows @ base_from_theta
+    P[np.abs(P) <= ROUNDING * (np.abs(rows) @ np.abs(base_from_theta))] = 0.0
+    B: Array = np.linalg.pinv(P).reshape(n_base, n, n_terms).transpose(1, 0, 2)
+    return Echelon(P.reshape(n, n_terms, n_base), B, theta_from_base, g)
+
+
+def _first_independent(rows: Array) -> list[int]:
+    """Indices of the first rows that span all."""
+    scale = np.abs(rows).max(axis=0, initial=0.0)
+    rest = rows / np.where(scale > 0, scale, 1.0)
+    norms = np.linalg.norm(rest, axis=1)
+    rest = rest / np.where(norms > 0, norms, 1.0)[:, None]
+    chosen: list[int] = []
+    while len(chosen) < rows.shape[1]:
+        sizes = np.linalg.norm(rest, axis=1)
+        k = int(np.argmax(sizes > DEPENDENT))
+        direction = rest[k] / sizes[k]
+        rest = rest - np.outer(rest @ direction, direction)
+        rest[: k + 1] = 0.0
+        chosen.append(k)
+    return chosen

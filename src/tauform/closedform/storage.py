@@ -1,0 +1,125 @@
+"""Closed forms in files: one npz archive, versioned, without pickle, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from tauform.arrays import read_only
+from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.model import ClosedFormModel, Geometry
+from tauform.errors import ModelError
+
+FORMAT = "tauform closed-form model"
+VERSION = 1
+_BASE_TEXTS = ("robot_name", "names", "pivots", "parameter_names", "columns", "no_effect", "alone", "regrouped")
+_BASE_FIELDS = (*_BASE_TEXTS, "gap", "condition", "source", "findings")
+
+
+def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
+    """Write to a temporary file beside the target, then rename: a failure leaves nothing behind."""
+    target = Path(path)
+    facts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "robot_name": model.robot_name,
+        "joint_names": model.joint_names,
+        "fixed": dict(model.fixed),
+        "base": {name: getattr(model.base, name) for name in _BASE_FIELDS},
+    }
+    reduction = model.sparse_reduction
+    arrays: dict[str, Any] = {
+        "facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8),
+        "parent_from_joint": model.geometry.parent_from_joint,
+        "revolute": model.geometry.revolute,
+        "gravity": model.geometry.gravity,
+        "exponents": model.exponents,
+        "reduction_data": reduction.data,
+        "reduction_indices": reduction.indices,
+        "reduction_indptr": reduction.indptr,
+        "joint_terms": model.joint_terms,
+        "grouping": model.base.grouping,
+        "ties": model.ties,
+    }
+    if model.load_grouping is not None:
+        arrays["load_grouping"] = model.load_grouping
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load_model(path: str | PathLike[str]) -> ClosedFormModel:
+    """Read a model that `ClosedFormModel.save` wrote.
+
+    Raises:
+        ModelError: the file is missing, truncated, not a model, or written by a newer version.
+    """
+    target = Path(path)
+    try:
+        with np.load(target, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile) or "facts" not in archive:
+                raise ModelError(f"{target}: not a closed-form model; tf.load_model reads what model.save wrote")
+            facts = json.loads(archive["facts"].tobytes())
+            _check_format(facts, target)
+            return _model(facts, {name: archive[name] for name in archive.files})
+    except FileNotFoundError:
+        raise ModelError(f"{target}: no such file; write one with model.save or tauform derive -o") from None
+    except IsADirectoryError:
+        raise ModelError(f"{target}: a folder, not a model file") from None
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(
+            f"{target}: truncated, damaged, or not a closed-form model; derive and save it again"
+        ) from None
+
+
+def _check_format(facts: Any, path: Path) -> None:
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ModelError(f"{path}: not a closed-form model; tf.load_model reads what model.save wrote")
+    if facts["version"] > VERSION:
+        raise ModelError(
+            f"{path}: written by a newer tauform (file version {facts['version']}, this one reads up to {VERSION}); "
+            "upgrade tauform or derive the model again"
+        )
+
+
+def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
+    base_facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in facts["base"].items()}
+    base = BaseParameters(grouping=read_only(arrays["grouping"]), **base_facts)
+    n, exponents = len(facts["joint_names"]), arrays["exponents"].astype(np.int8)
+    exponents.setflags(write=False)
+    n_terms = exponents.shape[1]
+    reduction = scipy.sparse.csr_array(
+        (arrays["reduction_data"], arrays["reduction_indices"], arrays["reduction_indptr"]), shape=(n * n_terms, base.n)
+    )
+    if exponents.shape[0] != 5 * n or arrays["joint_terms"].shape != (n, 3, base.n):
+        raise ValueError("arrays do not fit together")
+    return ClosedFormModel(
+        robot_name=facts["robot_name"],
+        joint_names=tuple(facts["joint_names"]),
+        geometry=Geometry(
+            read_only(arrays["parent_from_joint"]), arrays["revolute"].astype(bool), read_only(arrays["gravity"])
+        ),
+        exponents=exponents,
+        sparse_reduction=reduction,
+        joint_terms=read_only(arrays["joint_terms"]),
+        base=base,
+        load_grouping=read_only(arrays["load_grouping"]) if "load_grouping" in arrays else None,
+        ties=read_only(arrays["ties"]),
+        fixed=facts["fixed"],
+    )
