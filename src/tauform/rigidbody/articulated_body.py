@@ -55,39 +55,59 @@ def articulated_inertias(tree: Tree, transforms: list[Transform]) -> Articulated
     return Articulated(pivots, gains, remaining)
 
 
+class Response(NamedTuple):
+    """Accelerations of joints, (n, N), and of bodies."""
+
+    qdd: AnyArray
+    bodies: list[AnyArray]
+
+
 def articulated_body(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
     """(n, N) accelerations under tau, friction left out; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
+    return nominal_response(tree, transforms, twists, articulated_inertias(tree, transforms), qd, tau).qdd
+
+
+def nominal_response(
+    tree: Tree,
+    transforms: list[Transform],
+    twists: list[AnyArray],
+    articulated: Articulated,
+    qd: AnyArray,
+    tau: AnyArray,
+) -> Response:
+    """Accelerations of joints and bodies (these with -gravity) under tau."""
     # What velocity alone does: c = v x S qd to the acceleration, b = v x* I v to the wrench.
     drifts = [cross_axis(tree.revolute[i], twists[i]) * qd[i] for i in range(tree.n)]
     biases = [cross_force(v, inertia_times(ten, v)) for ten, v in zip(tree.inertias, twists, strict=True)]
-    articulated = articulated_inertias(tree, transforms)
-    excess = list(tau)
+    base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *tau[0].shape))
+    return respond(tree, transforms, articulated, drifts, biases, tau, base)
+
+
+def respond(
+    tree: Tree,
+    transforms: list[Transform],
+    articulated: Articulated,
+    drifts: list[AnyArray],
+    biases: list[AnyArray],
+    tau: AnyArray,
+    base: AnyArray,
+) -> Response:
+    """Solve a = X a_parent + S qdd + drift, f = I a + bias + sum of children's, tau = S.f + Ia qdd for qdd and a."""
+    biases, excess = list(biases), list(tau)
     for i in reversed(range(tree.n)):  # tip to base: torque left over for the joint's own acceleration
         excess[i] = tau[i] - biases[i][axis_index(tree, i)]
         if tree.parents[i] >= 0:
             passed = biases[i] + times(articulated.remaining[i], drifts[i]) + articulated.gains[i] * excess[i]
             parent = tree.parents[i]
             biases[parent] = biases[parent] + wrench_to_parent(transforms[i], passed)
-    return _accelerations(tree, transforms, articulated, drifts, excess)
-
-
-def _accelerations(
-    tree: Tree,
-    transforms: list[Transform],
-    articulated: Articulated,
-    drifts: list[AnyArray],
-    excess: list[AnyArray],
-) -> AnyArray:
-    """Base to tip: qdd = u / D - gain.a, with a the acceleration that reaches the joint from below."""
-    base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *excess[0].shape))
     accelerations: list[AnyArray] = []
     qdd = []
-    for i, parent in enumerate(tree.parents):
+    for i, parent in enumerate(tree.parents):  # base to tip: qdd = u / D - gain.a, with a as it reaches the joint
         a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base) + drifts[i]
         qdd.append(excess[i] / articulated.pivots[i] - (articulated.gains[i] * a).sum(axis=0))
         k = axis_index(tree, i)
         a[k] = a[k] + qdd[i]
         accelerations.append(a)
-    return np.stack(qdd)
+    return Response(np.stack(qdd), accelerations)

@@ -41,3 +41,16 @@ def composites(tree: Tree, bodies: list[AnyArray]) -> list[AnyArray]:
         if tree.parents[i] >= 0:
             sums[tree.parents[i]] = sums[tree.parents[i]] + sums[i]
     return sums
+
+
+def base_twists(tree: Tree, axes: AnyArray, qd: AnyArray) -> list[AnyArray]:
+    """Twist of each body, the sum of its joints' S qd."""
+    return accumulated(tree, [axes[:, i] * qd[i] for i in range(tree.n)])
+
+
+def accumulated(tree: Tree, own: list[AnyArray]) -> list[AnyArray]:
+    """Sum of each body's own quantity and those of all its ancestors."""
+    sums: list[AnyArray] = []
+    for i, parent in enumerate(tree.parents):
+        sums.append(sums[parent] + own[i] if parent >= 0 else own[i])
+    return sums

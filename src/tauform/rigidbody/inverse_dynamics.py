@@ -11,7 +11,7 @@ from tauform.description.tree import Tree
 from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.friction import joint_friction
 from tauform.rigidbody.motion import body_motion
-from tauform.rigidbody.spatial import axis_index, cross_force, inertia_times, wrench_to_parent
+from tauform.rigidbody.spatial import Transform, axis_index, cross_force, inertia_times, wrench_to_parent
 
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
@@ -44,10 +44,18 @@ def newton_euler(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArr
         inertia_times(ten, a) + cross_force(v, inertia_times(ten, v))
         for ten, a, v in zip(tree.inertias, accelerations, twists, strict=True)
     ]
-    torques = [tree.joint_parameters[i, 0] * qdd[i] for i in range(tree.n)]
+    return joint_torques(tree, joint_wrenches(tree, transforms, wrenches), qdd)
+
+
+def joint_wrenches(tree: Tree, transforms: list[Transform], wrenches: list[AnyArray]) -> list[AnyArray]:
+    """Wrench through each joint: that of its own body and of all it carries, in the body's frame."""
+    sums = list(wrenches)
     for i in reversed(range(tree.n)):  # tip to base: a parent's wrench needs its children's
-        torques[i] = torques[i] + wrenches[i][axis_index(tree, i)]
         if tree.parents[i] >= 0:
-            parent = tree.parents[i]
-            wrenches[parent] = wrenches[parent] + wrench_to_parent(transforms[i], wrenches[i])
-    return np.stack(torques)
+            sums[tree.parents[i]] = sums[tree.parents[i]] + wrench_to_parent(transforms[i], sums[i])
+    return sums
+
+
+def joint_torques(tree: Tree, wrenches: list[AnyArray], qdd: AnyArray) -> AnyArray:
+    """tau = S . f + Ia qdd."""
+    return np.stack([wrenches[i][axis_index(tree, i)] + tree.joint_parameters[i, 0] * qdd[i] for i in range(tree.n)])

@@ -114,6 +114,16 @@ def cross_axis(revolute: bool, twist: AnyArray) -> AnyArray:
     return np.concatenate([zero, zero, zero, *w_cross_z])
 
 
+def axis_cross_force(revolute: bool, wrench: AnyArray) -> AnyArray:
+    """cross_force(S, wrench) with the joint axis S = z: the products with 0 and 1 left out."""
+    n, f = wrench[ANGULAR], wrench[LINEAR]
+    zero = 0 * n[:1]
+    z_cross_f = [-f[1:2], f[0:1], zero]
+    if revolute:
+        return np.concatenate([-n[1:2], n[0:1], zero, *z_cross_f])
+    return np.concatenate([*z_cross_f, zero, zero, zero])
+
+
 def inertia_times(ten: AnyArray, twist: AnyArray) -> AnyArray:
     """Momentum of a body: (I w + h x v, m v + w x h), from its ten parameters (10, N)."""
     m, h = ten[0], ten[1:4]
