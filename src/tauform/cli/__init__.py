@@ -19,6 +19,8 @@ from tauform.version import __version__
 VERBS = (
     "robots",
     "show",
+    "derive",
+    "base",
 )
 
 BAD_INPUT, INTERRUPTED = 2, 130

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tauform.arrays import read_only
 from tauform.closedform.baseset import BaseParameters
@@ -66,6 +67,26 @@ def base_parameters(
     grouping = base.grouping * scaled.factors / scaled.factors[pivots][:, None]
     base = replace(base, grouping=read_only(grouping), robot=robot)
     return replace(base, grouping=read_only(exact_grouping(robot, base, base.relations)))
+
+
+def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
+    """A robot with these dynamics: its links hold theta at the pivots and zero elsewhere.
+
+    Such links are virtual (their masses may be zero or negative), which every algorithm takes; for links that could
+    be built see `tauform.feasible_parameters`. Parameters that took no part in `base`, such as friction, stay.
+
+    Args:
+        theta: (l,) values of base.names.
+        base: what theta means; the default is base_parameters(robot).
+
+    Raises:
+        ShapeError: theta has another length than base.
+    """
+    base = base_parameters(robot) if base is None else base
+    parameters = np.array(robot.parameters)
+    parameters[list(base.columns)] = 0.0
+    parameters[list(base.pivots)] = base.checked(theta)
+    return robot.with_parameters(parameters)
 
 
 def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:

@@ -128,6 +128,11 @@ class BaseParameters:
         counts = f"{len(self.columns)} standard, {len(self.no_effect)} without effect, {len(self.regrouped)} regrouped"
         return f"BaseParameters({self.robot_name!r}, {self.n} base parameters: {counts}; gap {self.gap:.0e})"
 
+    def __str__(self) -> str:
+        """The summary, every relation, and the findings, a line each."""
+        absent = [f"no effect: {', '.join(self.no_effect)}"] if self.no_effect else []
+        return "\n".join([repr(self), *(relation.text() for relation in self.relations), *absent, *self.findings])
+
 
 def base_name(parameter: str, alone: bool) -> str:
     """`Izz_2` as it stands, `IzzR_2` when others are folded into it."""

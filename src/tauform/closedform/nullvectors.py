@@ -1,12 +1,13 @@
 """Changes of the parameters that no torque can feel, written in symbols of the geometry.
 
-Four facts of mechanics make them, link by link (Gautier and Khalil; Mayeda):
+Five facts of mechanics make them, link by link (Gautier and Khalil; Mayeda):
 - revolute joint: matter spread evenly about the joint's axis (Ixx = Iyy, or mz, or m on the axis) moves as if it
   were part of the parent;
 - prismatic joint: a pure inertia tensor does not feel the slide, so it too could belong to the parent (a first
   moment likewise, where the parent turns about the slide only);
 - a rotor acts like Izz of its link (or its mass, on a slide) where the parent cannot move the same way;
-- a link that slides on one that turns about a fixed axis does not show its first moment along that axis.
+- a link that slides on one that turns about a fixed axis does not show its first moment along that axis;
+- links that a loop keeps parallel share their inertia tensors.
 What arrives at the fixed base vanishes.
 """
 
@@ -21,12 +22,15 @@ from tauform.closedform.polynomial import Polynomial
 from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
 from tauform.description.joint import JOINT_PARAMETERS, Joint
 from tauform.description.robot import Robot
+from tauform.rigidbody.kinematics import link_placements
 
 # Index into robot.parameters -> coefficient.
 NullVector = dict[int, Polynomial]
 ONE = Polynomial.constant(1.0)
 # Entries of a rotation this close to 0 or +-1 are that.
 EXACT = 4 * np.finfo(float).eps
+# Relative rotations of two links that agree to this in several states are constant.
+PARALLEL = 1e-12
 
 
 def null_vectors(robot: Robot) -> list[NullVector]:
@@ -40,7 +44,7 @@ def null_vectors(robot: Robot) -> list[NullVector]:
         if not joint.is_revolute:
             vectors.append(_rotor_and_weight(robot, j, T))
             vectors.append(_moment_along_axis(robot, j))
-    return vectors
+    return vectors + (_parallel_links(robot) if robot.closure else [])
 
 
 def length_values(robot: Robot) -> dict[str, float]:
@@ -75,15 +79,17 @@ def _free_changes(joint: Joint) -> list[AnyArray]:
 def _symbolic_transform(joint: Joint, j: int) -> tuple[Array, AnyArray]:
     p = np.array([Polynomial({})] * 3, dtype=object)
     for name, _, direction in named_lengths(joint, j):
-        exact = np.where(np.abs(direction - np.round(direction)) <= EXACT, np.round(direction), direction)
-        p = p + np.array([Polynomial.symbol(name) * float(x) for x in exact], dtype=object)
+        p = p + np.array([Polynomial.symbol(name) * float(x) for x in _exact(direction, EXACT)], dtype=object)
     return _rotation(joint), p
 
 
 def _rotation(joint: Joint) -> Array:
-    R = joint.parent_from_joint[:3, :3]
-    nearest = np.round(R)
-    return np.where(np.abs(R - nearest) <= EXACT, nearest, R)
+    return _exact(joint.parent_from_joint[:3, :3], EXACT)
+
+
+def _exact(entries: Array, tolerance: float) -> Array:
+    nearest = np.round(entries)
+    return np.where(np.abs(entries - nearest) <= tolerance, nearest, entries)
 
 
 def _moved_to_parent(robot: Robot, j: int, change: AnyArray, T: tuple[Array, AnyArray]) -> NullVector:
@@ -111,7 +117,7 @@ def _rotor_and_weight(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVe
     while i >= 0:
         axis, i = _rotation(robot.joints[i]) @ axis, robot.joints[i].parent
     offset = 10 * robot.n_bodies + 4 * j + JOINT_PARAMETERS.index("Fo")
-    return {**_rotor(robot, j, T), offset: Polynomial.constant(axis @ robot.gravity)}
+    return {**_rotor(robot, j, T), offset: Polynomial.constant(float(axis @ robot.gravity))}
 
 
 def _moment_along_axis(robot: Robot, j: int) -> NullVector:
@@ -120,6 +126,31 @@ def _moment_along_axis(robot: Robot, j: int) -> NullVector:
     while i >= 0 and not robot.joints[i].is_revolute:
         R, i = _rotation(robot.joints[i]) @ R, robot.joints[i].parent
     return {10 * j + 1 + k: Polynomial.constant(value) for k, value in enumerate(R[2]) if value}
+
+
+def _parallel_links(robot: Robot) -> list[NullVector]:
+    """Inertia tensors of pairs of links that turn together in every state."""
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, robot.n_joints))
+    R = np.moveaxis(link_placements(robot, q)[..., :3, :3], 1, 0)  # (n_bodies, states, 3, 3)
+    vectors = []
+    for j in range(1, robot.n_bodies):
+        for i in range(j):
+            relative = np.swapaxes(R[i], -1, -2) @ R[j]
+            if np.abs(relative - relative[0]).max() <= PARALLEL:
+                vectors.extend(_tensors_as_of(i, j, _exact(relative[0], PARALLEL)))
+    return vectors
+
+
+def _tensors_as_of(i: int, j: int, R: Array) -> list[NullVector]:
+    nowhere = np.array([Polynomial({})] * 3, dtype=object)
+    vectors = []
+    for k in range(4, 10):
+        vector = {10 * j + k: ONE}
+        for row, value in enumerate(moved(np.eye(10)[k], R, nowhere)):
+            if not value.is_zero:
+                vector[10 * i + row] = -value
+        vectors.append(vector)
+    return vectors
 
 
 def moved(parameters: AnyArray, R: Array, p: AnyArray) -> list[Polynomial]:

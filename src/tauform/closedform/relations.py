@@ -43,10 +43,12 @@ class Relation:
         """`IzzR_1 = Izz_1 + Ia_1 + Iyy_2 + ...`, or in Gautier's letters `ZZR1 = ZZ1 + Ia1 + YY2 + ...`."""
         write = gautier_name if style == "gautier" else str
         # Parameters with the same coefficient share it: (R3^2 + D3^2) (M4 + M5 + M6).
-        shared: dict[str, list[str]] = {}
+        shared: dict[str, tuple[str, list[str]]] = {}
         for parameter, coefficient in self.terms.items():
-            shared.setdefault(str(coefficient), []).append(write(parameter))
-        right = join_signed([part for text, names in shared.items() for part in _summands(text, names)])
+            text = str(coefficient)
+            group = f"{text} {parameter}" if text in ("1", "-1") else text
+            shared.setdefault(group, (text, []))[1].append(write(parameter))
+        right = join_signed([_summand(text, names) for text, names in shared.values()])
         return f"{write(self.name)} = {right}" + ("" if self.exact else "   (numbers of this robot)")
 
     def __str__(self) -> str:
@@ -61,13 +63,13 @@ def gautier_name(name: str) -> str:
     return f"{plain if plain[0] == 'F' or plain == 'Ia' else letters}{regrouped}{number}"
 
 
-def _summands(coefficient: str, names: list[str]) -> list[tuple[str, str]]:
+def _summand(coefficient: str, names: list[str]) -> tuple[str, str]:
     if coefficient in ("1", "-1"):
-        return [("-" if coefficient == "-1" else "+", name) for name in names]
+        return ("-" if coefficient == "-1" else "+", names[0])
     several = any(f" {sign} " in coefficient for sign in "+-")
     sign = "-" if coefficient.startswith("-") and not several else "+"
     factor = f"({coefficient})" if several else coefficient.lstrip("-")
-    return [(sign, f"{factor} {names[0]}" if len(names) == 1 else f"{factor} ({' + '.join(names)})")]
+    return (sign, f"{factor} {names[0]}" if len(names) == 1 else f"{factor} ({' + '.join(names)})")
 
 
 def symbolic_relations(robot: Robot, base: BaseParameters) -> tuple[Relation, ...]:

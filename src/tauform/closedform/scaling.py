@@ -127,5 +127,5 @@ def _shortened(entries: Entries) -> Array:
 
 def _dense(entries: Entries, rows: AnyArray, values: Array, n_rows: int) -> Array:
     n_columns = entries.shape[1]
-    dense: Array = np.bincount(rows * n_columns + entries.columns, values, n_rows * n_columns)
+    dense: AnyArray = np.bincount(rows * n_columns + entries.columns, values, n_rows * n_columns)
     return dense.reshape(n_rows, n_columns)

@@ -1,0 +1,100 @@
+"""tauform base: the minimal set of parameters, how it is made of the standard ones, and its values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.page import Page
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.closedform.baseset import BaseParameters
+    from tauform.description.robot import Robot
+
+
+@verb
+def base(
+    robot: Robot,
+    method: Annotated[str, typer.Option(help="qr, qr_pivoted or svd.")] = "qr",
+    source: Annotated[str, typer.Option(help="dynamic, velocity_free, energy or closed_form.")] = "dynamic",
+    include: Annotated[
+        list[str] | None, typer.Option(help="link, rotor, viscous, coulomb, offset; repeatable.")
+    ] = None,
+    order: Annotated[
+        list[str] | None, typer.Option(help="Parameter (Izz_2) or kind (Ia) to keep first; repeatable.")
+    ] = None,
+    symbols: Annotated[str, typer.Option(help="Names of relations: ours (names) or Gautier's (gautier).")] = "names",
+    explain: Annotated[str | None, typer.Option(metavar="PARAMETER", help="Say what would expose it.")] = None,
+) -> Page:
+    """Base parameters of a robot: relations in symbols of the geometry, values, and how clear the rank is."""
+    import tauform
+
+    if symbols not in ("names", "gautier"):
+        raise typer.BadParameter(f"--symbols takes names or gautier, not {symbols!r}")
+    if explain is not None:
+        explanation = tauform.explain(robot, explain, include=include or None)  # type: ignore[arg-type]
+        return Page(vars(explanation), (str(explanation),))
+    found = tauform.base_parameters(
+        robot,
+        method=method,  # type: ignore[arg-type]
+        source=source,  # type: ignore[arg-type]
+        include=include or None,  # type: ignore[arg-type]
+        order=order or None,
+    )
+    return Page(describe(found, robot, symbols), shown(found, robot, symbols))
+
+
+def describe(found: BaseParameters, robot: Robot, symbols: str) -> dict[str, Any]:
+    """The base parameters as plain values, for `--json`."""
+    rows = [
+        {
+            "name": relation.name,
+            "relation": relation.text(symbols),  # type: ignore[arg-type]
+            "exact": relation.exact,
+            "value": value,
+            "terms": {name: str(coefficient) for name, coefficient in relation.terms.items()},
+        }
+        for relation, value in zip(found.relations, found.values(robot), strict=True)
+    ]
+    return {
+        "robot": robot.name,
+        "source": found.source,
+        "standard": len(found.columns),
+        "no_effect": found.no_effect,
+        "regrouped": found.regrouped,
+        "alone": found.alone,
+        "n": found.n,
+        "gap": found.gap,
+        "condition": found.condition,
+        "findings": found.findings,
+        "base": rows,
+    }
+
+
+def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
+    """What a terminal shows."""
+    from rich.text import Text
+
+    from tauform.closedform.relations import gautier_name
+    from tauform.report.tables import table
+
+    write = gautier_name if symbols == "gautier" else str
+    heading = (
+        f"{robot.name}: {len(found.columns)} standard parameters, {len(found.no_effect)} without effect, "
+        f"{len(found.regrouped)} regrouped, {found.n} base parameters"
+    )
+    rows = []
+    for relation, value in zip(found.relations, found.values(robot), strict=True):
+        name, right = relation.text(symbols).split(" = ", 1)  # type: ignore[arg-type]
+        rows.append((name, "" if len(relation.terms) == 1 else right, float(value)))
+    absent = ", ".join(write(name) for name in found.no_effect)
+    parts = (
+        Text(heading, style="bold"),
+        table("Base parameters", ("name", "relation", "value"), rows, text_columns=2),
+        Text(f"Without effect: {absent}") if absent else None,
+        Text(f"Rank decided by a gap of {found.gap:.0e}; condition number {found.condition:.1f} ({found.source})."),
+        Text("\n".join(found.findings), style="yellow") if found.findings else None,
+    )
+    return tuple(part for part in parts if part is not None)

@@ -1,0 +1,95 @@
+"""The robot with six extra joints: on a base that moves, or with a force sensor in front of a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array, read_only
+from tauform.description.inertia import Inertia
+from tauform.description.joint import Joint, Link
+from tauform.description.robot import Closure, Robot
+from tauform.description.transform import inverse
+
+# Slides along x, y, z, then turns about x, y, z; a joint's own axis is z.
+N_FREEDOMS = 6
+_TO_AXIS = (
+    np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]),
+    np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]),
+    np.eye(3),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Mounted:
+    """A robot with six freedoms inserted.
+
+    Attributes:
+        robot: with the massless links of the six freedoms.
+        freedoms: their places in its q.
+        columns: (14 n_bodies,) index into its parameters of each parameter of the original.
+    """
+
+    robot: Robot
+    freedoms: tuple[int, ...]
+    columns: AnyArray
+
+
+def mounted(robot: Robot, joint: int | None = None) -> Mounted:
+    """Six freedoms under the whole robot, or just in front of one joint."""
+    at = 0 if joint is None else joint
+    placed = np.eye(4) if joint is None else robot.joints[joint].parent_from_joint
+    parent = -1 if joint is None else robot.joints[joint].parent
+    added = _freedoms(at, parent, placed)
+    joints = list(robot.joints[:at]) + added
+    for i in range(at, robot.n_bodies):
+        old = robot.joints[i]
+        on_top = old.parent == -1 if joint is None else i == joint
+        moved_parent = at + N_FREEDOMS - 1 if on_top else old.parent + N_FREEDOMS * (old.parent >= at)
+        placement = np.eye(4) if on_top and joint is not None else old.parent_from_joint
+        joints.append(replace(old, parent=moved_parent, parent_from_joint=placement, lengths=()))
+    massless = tuple(Link(freedom.name, Inertia.zero()) for freedom in added)
+    links = robot.links[:at] + massless + robot.links[at:]
+    extended = replace(
+        robot, joints=tuple(joints), links=links, closure=_closure(robot, at, added), frames=(), tip=None, payload=None
+    )
+    bodies = np.array([i + N_FREEDOMS * (i >= at) for i in range(robot.n_bodies)])
+    n = extended.n_bodies
+    ten, four = np.add.outer(10 * bodies, np.arange(10)), np.add.outer(10 * n + 4 * bodies, np.arange(4))
+    names = list(extended.joint_names)
+    return Mounted(
+        robot=extended,
+        freedoms=tuple(names.index(freedom.name) for freedom in added),
+        columns=np.concatenate([ten.ravel(), four.ravel()]),
+    )
+
+
+def _freedoms(at: int, parent: int, placed: Array) -> list[Joint]:
+    joints, previous = [], np.array(placed)
+    for k in range(N_FREEDOMS):
+        axis = np.eye(4)
+        axis[:3, :3] = _TO_AXIS[k % 3]
+        joints.append(
+            Joint(
+                name=f"freedom {k + 1}",
+                kind="prismatic" if k < 3 else "revolute",
+                parent=parent if k == 0 else at + k - 1,
+                parent_from_joint=previous @ axis,
+            )
+        )
+        previous = inverse(axis)
+    return joints
+
+
+def _closure(robot: Robot, at: int, added: list[Joint]) -> Closure | None:
+    if robot.closure is None:
+        return None
+    F = np.zeros((robot.n_bodies + N_FREEDOMS, robot.n_joints + N_FREEDOMS))
+    F[at : at + N_FREEDOMS, :N_FREEDOMS] = np.eye(N_FREEDOMS)
+    bodies = [i + N_FREEDOMS * (i >= at) for i in range(robot.n_bodies)]
+    F[bodies, N_FREEDOMS:] = robot.closure.F
+    offset = np.zeros(len(F))
+    offset[bodies] = robot.closure.offset
+    names = (*(freedom.name for freedom in added), *robot.closure.active)
+    return Closure(read_only(F), read_only(offset), names)
