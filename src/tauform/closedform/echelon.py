@@ -42,7 +42,7 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array) 
     base_from_theta = np.linalg.inv(theta_from_base)
     P = rows @ base_from_theta
     P[np.abs(P) <= ROUNDING * (np.abs(rows) @ np.abs(base_from_theta))] = 0.0
-    B: Array = np.linalg.pinv(P).reshape(n_base, n, n_terms).transpose(1, 0, 2)
+    B = np.asarray(np.linalg.pinv(P), dtype=np.float64).reshape(n_base, n, n_terms).transpose(1, 0, 2)
     return Echelon(P.reshape(n, n_terms, n_base), B, theta_from_base, g)
 
 

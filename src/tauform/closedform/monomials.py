@@ -16,8 +16,8 @@ from tauform.errors import ShapeError
 
 Indices = NDArray[np.int64]
 
-# Products of a slice of states stay in the cache.
-VALUES_PER_SLICE = 120_000
+# States are evaluated in slices whose products stay near the cache.
+VALUES_PER_SLICE, SLICE_BOUNDS = 800_000, (16, 128)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +62,14 @@ class Products:
         place = np.zeros(exponents.shape[1], dtype=np.int64)
         stages = []
         for i in range(n):
-            own = exponents[[i, n + i, 2 * n + i]]
-            functions, factor = np.unique(own, axis=1, return_inverse=True)
+            functions, factor = _distinct_columns(exponents[[i, n + i, 2 * n + i]])
             if not functions.any():
                 continue
-            distinct, place = np.unique(place * functions.shape[1] + factor.reshape(-1), return_inverse=True)
+            distinct, place = np.unique(place * functions.shape[1] + factor, return_inverse=True)
             parents, factors = np.divmod(distinct, functions.shape[1])
             stages.append(Stage(i, functions, parents, factors))
-        rates, acceleration = np.unique(exponents[3 * n :], axis=1, return_inverse=True)
-        return cls(n, tuple(stages), place, acceleration.reshape(-1), rates)
+        rates, acceleration = _distinct_columns(exponents[3 * n :])
+        return cls(n, tuple(stages), place, acceleration, rates)
 
     @property
     def n_monomials(self) -> int:
@@ -82,7 +81,8 @@ class Products:
         for stage in self.stages:
             x = q[stage.joint]
             values = _functions(stage.functions, x)
-            table = table[stage.parents] * values[stage.factors]
+            table = np.take(table, stage.parents, axis=0)
+            table *= np.take(values, stage.factors, axis=0)
         return table
 
     def accelerations(self, qd: AnyArray, qdd: AnyArray) -> AnyArray:
@@ -101,7 +101,7 @@ class Products:
     @cached_property
     def states_per_slice(self) -> int:
         """So many that the products of one slice fit the cache."""
-        return max(8, VALUES_PER_SLICE // max(len(self.monomial), 1))
+        return _slice_for(len(self.monomial))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Projection:
     @cached_property
     def states_per_slice(self) -> int:
         """So many that one slice fits the cache."""
-        return max(16, VALUES_PER_SLICE // max(self.products.n_monomials, self.matrix.shape[0]))
+        return _slice_for(max(self.products.n_monomials, self.matrix.shape[0]))
 
 
 def batched(n: int, core: Callable[..., Any], states_per_slice: int, **vectors: ArrayLike) -> AnyArray:
@@ -156,6 +156,19 @@ def batched(n: int, core: Callable[..., Any], states_per_slice: int, **vectors: 
     parts = [core(*(array[:, k : k + states_per_slice] for array in inside)) for k in starts]
     result = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
     return np.ascontiguousarray(np.moveaxis(result, -1, 0)).reshape(batch + result.shape[:-1])
+
+
+def _distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:
+    """The distinct columns and the place of each column among them, by way of one integer a column."""
+    base = int(exponents.max(initial=0)) + 1
+    weights = np.array([base**k for k in range(len(exponents))], dtype=np.int64)
+    _, first, place = np.unique(weights @ exponents.astype(np.int64), return_index=True, return_inverse=True)
+    return exponents[:, first], place
+
+
+def _slice_for(n_values: int) -> int:
+    least, most = SLICE_BOUNDS
+    return min(most, max(least, VALUES_PER_SLICE // max(n_values, 1)))
 
 
 def _functions(exponents: NDArray[np.int8], x: AnyArray) -> AnyArray:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import scipy.sparse
@@ -28,6 +28,8 @@ _BASE_FIELDS = (*_BASE_TEXTS, "gap", "condition", "source", "findings")
 def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     """Write to a temporary file beside the target, then rename: a failure leaves nothing behind."""
     target = Path(path)
+    if not target.parent.is_dir() or target.is_dir():
+        raise ModelError(f"{target}: cannot be written; the folder must exist and the name must be a file's")
     facts = {
         "format": FORMAT,
         "version": VERSION,
@@ -52,14 +54,13 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     }
     if model.load_grouping is not None:
         arrays["load_grouping"] = model.load_grouping
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             np.savez_compressed(file, **arrays)
         os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load_model(path: str | PathLike[str]) -> ClosedFormModel:
