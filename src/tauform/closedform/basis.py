@@ -55,7 +55,7 @@ def joint_matrices(robot: Robot, fixed: dict[int, float]) -> list[JointMatrices]
     R, p = placements[:, :3, :3].copy(), placements[:, :3, 3].copy()
     R[np.abs(R) <= ALIGNED] = 0.0
     p[np.abs(p) <= ALIGNED * np.abs(p).max()] = 0.0
-    ten, wrench = _placed_ten(R, p), _placed_wrench(R, p)
+    ten, wrench = placed_ten(R, p), _placed_wrench(R, p)
     return [_one_joint(robot, i, ten[i], wrench[i], fixed.get(i)) for i in range(robot.n_bodies)]
 
 
@@ -79,8 +79,8 @@ def _function_values(revolute: bool, q: float) -> Array:
     return np.array([1.0, c, s, c * c, s * c] if revolute else [1.0, q, q * q])
 
 
-def _placed_ten(R: Array, p: Array) -> Array:
-    """(n, 10, 10) constant placements: products only, so that a tiny twist keeps all its digits."""
+def placed_ten(R: Array, p: Array) -> Array:
+    """(n, 10, 10) the ten parameters in another frame; products only, so that a tiny twist keeps all its digits."""
     n = len(R)
     T = np.zeros((n, 10, 10))
     T[:, 0, 0] = 1.0

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 import scipy.sparse
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from tauform.arrays import Array, read_only
 from tauform.closedform.assume import Assumed, Assumption, assumptions
 from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.basis import placed_ten
 from tauform.closedform.estimate import MEMORY_LIMIT, refuse_if_too_large
 from tauform.closedform.model import ClosedFormModel, Geometry
 from tauform.closedform.regroup import regroup
 from tauform.closedform.rows import Keys
 from tauform.closedform.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
 from tauform.closedform.terms import Coefficients, Terms, is_friction, terms_of
-from tauform.description.inertia import parameter_transform
 from tauform.description.robot import ParameterGroup, Robot
 from tauform.errors import ModelError, UnknownNameError
 
@@ -59,11 +60,17 @@ def derive(
     assumed = assumptions(robot, robot.columns(include), assume)
     refuse_if_too_large(robot, memory_limit)
     # On matrices this small more BLAS threads only wait for one another.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _controller().limit(limits=1, user_api="blas"):
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress)).restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
         base = regroup(coefficients.matrix[_rank_rows(coefficients, terms, positions)], robot, assumed.free, order)
         return _model(robot, coefficients, terms, base, assumed, positions)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Made once: it looks through all loaded libraries, which takes longer than a small derivation."""
+    return ThreadpoolController()
 
 
 def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, float]:
@@ -127,7 +134,7 @@ def _joint_terms(kept: scipy.sparse.csr_array, coefficients: Coefficients, frict
     """(n, 3, l): viscous, Coulomb, offset."""
     layout = coefficients.layout
     result = np.zeros((n, 3, kept.shape[1]))
-    for k, kind in enumerate((VISCOUS, COULOMB, GRAVITY)):
+    for k, kind in enumerate((VISCOUS, COULOMB, GRAVITY) if friction.any() else ()):
         keys = np.array([layout.key(kind, 0, 0, i) for i in range(n)])
         at = np.searchsorted(coefficients.keys, keys)
         for i, (key, row) in enumerate(zip(keys, at, strict=True)):
@@ -141,7 +148,8 @@ def _load_grouping(robot: Robot, base: BaseParameters, assumed: Assumed) -> Arra
     own = range(10 * tool.link, 10 * tool.link + 10)
     if tool.link < 0 or not set(own) <= set(assumed.free):
         return None
-    return read_only(base.grouping[:, own] @ parameter_transform(tool.link_from_frame))
+    link_from_tool = tool.link_from_frame[None]
+    return read_only(base.grouping[:, own] @ placed_ten(link_from_tool[:, :3, :3], link_from_tool[:, :3, 3])[0])
 
 
 def _ties(assumed: Assumed) -> Array:
