@@ -1,0 +1,108 @@
+"""C function of a program for a batch in structure-of-arrays form.
+
+States are worked on in blocks of fixed size held in local arrays, with one loop over the states of a block for each
+part: compilers turn such loops into vector code without being told that nothing overlaps.
+"""
+
+from __future__ import annotations
+
+from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Real, identifier
+from tauform.codegen.backends.c.printer import PartPrinter
+from tauform.codegen.backends.c.source import argument, function_name
+from tauform.codegen.parts import Part, parts
+from tauform.codegen.program import Port, Program
+
+BLOCK = "BLOCK"
+
+
+def block_definition() -> str:
+    """The size of a block as a macro."""
+    return f"#define {BLOCK} {BATCH_BLOCK} /* states that a batch function works on at once */\n"
+
+
+def batch_prototype(program: Program, real: Real, prefix: str) -> str:
+    """Declaration of the function for a batch, without the semicolon."""
+    arguments = ["size_t count"]
+    for port in (*program.inputs, *program.outputs):
+        const = "" if port in program.outputs else "const "
+        array = f"{const}{real.name} *{identifier(port.name)}"
+        arguments.append(argument(program, port, real, prefix) if port.shared else array)
+    return f"void {function_name(program, prefix)}_batch({', '.join(arguments)})"
+
+
+def batch_text(program: Program, real: Real, prefix: str) -> str:
+    """The function for a batch, with the functions of its parts before it."""
+    # every stage is a part of its own: what passes between them is an array over the block
+    pieces, n_slots = parts(program, -1, LONGEST_FUNCTION // 2)
+    texts, calls, used = [], [], set()
+    for number, piece in enumerate(pieces):
+        name = f"{function_name(program, prefix)}_block_{number}"
+        text, touched = _part_text(program, piece, real, prefix, name, last=piece is pieces[-1])
+        used |= touched
+        passed = [_local(port) for port in (*program.inputs, *program.outputs) if port.name in touched]
+        texts.append(text)
+        passed += ["w"] if piece.reads or piece.writes else []
+        calls.append(f"        {name}({', '.join(passed)});")
+    taken = [port for port in program.inputs if not port.shared and port.name in used]
+    lines = [
+        batch_prototype(program, real, prefix),
+        "{",
+        "    size_t i, k, l;",
+        *(f"    {real.name} {_local(port)}[{port.size}][{BLOCK}];" for port in (*taken, *program.outputs)),
+        *([f"    {real.name} w[{n_slots}][{BLOCK}];"] if n_slots else []),
+        "",
+        *(f"    (void){identifier(port.name)};" for port in program.inputs if port.name not in used),
+        f"    for (i = 0; i < count; i += {BLOCK}) {{",
+        f"        const size_t n = count - i < {BLOCK} ? count - i : {BLOCK};",
+    ]
+    for port in taken:
+        # the states past the end repeat the last one
+        lines += _copy(port, BLOCK, "{local}[k][l] = {name}[k*count + i + (l < n ? l : n - 1)];")
+    lines += calls
+    for port in program.outputs:
+        lines += _copy(port, "n", "{name}[k*count + i + l] = {local}[k][l];")
+    return "\n".join([*texts, *lines, "    }", "}", ""])
+
+
+def _local(port: Port) -> str:
+    return identifier(port.name) if port.shared else f"{identifier(port.name)}_block"
+
+
+def _copy(port: Port, states: str, statement: str) -> list[str]:
+    text = statement.format(local=_local(port), name=identifier(port.name))
+    loops = f"for (k = 0; k < {port.size}; k++)", f"for (l = 0; l < {states}; l++)"
+    return [f"        {loops[0]}", f"            {loops[1]}", f"                {text}"]
+
+
+def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str, last: bool) -> tuple[str, set[str]]:
+    """A static function that runs one part on a block of states, and the ports that it touches."""
+    printer = PartPrinter(program, part, real, index="[l]", indent=" " * 8)
+    loop = f"    for (l = 0; l < {BLOCK}; l++) {{"
+    lines: list[str] = []
+    n_angles = 0
+    for stage in part.stages:
+        printer.statements(stage)
+        if stage.angles:
+            n_angles = len(stage.angles)
+            printer.lines += [
+                f"{printer.indent}angle[{k}][l] = {text};" for k, text in enumerate(printer.angles(stage, 0))
+            ]
+            call = f"sines_and_cosines({n_angles}*{BLOCK}, &angle[0][0], &sine[0][0], &cosine[0][0]);"
+            printer.hand_over(trigonometric=False)
+            lines = [loop, *printer.lines, "    }", f"    {call}"]
+            printer.lines = []
+    printer.hand_over(trigonometric=n_angles > 0)
+    if last:
+        printer.results()
+    if printer.lines:
+        lines += [loop, *printer.lines, "    }"]
+
+    arguments = []
+    for port in (*program.inputs, *program.outputs):
+        if port.name in printer.used_ports:
+            block = f"{real.name} {identifier(port.name)}[][{BLOCK}]"
+            arguments.append(argument(program, port, real, prefix) if port.shared else block)
+    arguments += [f"{real.name} w[][{BLOCK}]"] if part.reads or part.writes else []
+    head = f"static NOINLINE void {name}({', '.join(arguments)})"
+    local = [f"    {real.name} {array}[{n_angles}][{BLOCK}];" for array in ("angle", "sine", "cosine") if n_angles]
+    return "\n".join([head, "{", "    int l;", *local, *lines, "}", ""]), printer.used_ports

@@ -1,0 +1,66 @@
+"""Choices of the C backend: the floating-point type and how C spells names and numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauform.codegen.sincos import DOUBLE, FLOAT, SinCos
+from tauform.errors import GenerationError
+
+# Operations of one C function: compilers need more than linear time beyond.
+LONGEST_FUNCTION = 4000
+PART_SIZE = 1500
+
+# States that a batch function works on at once: a multiple of every vector width.
+BATCH_BLOCK = 16
+
+_RESERVED = set(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
+    "angle sine cosine w i l count block sin cos tan exp log pow y0 y1 yn j0 j1 jn gamma".split()
+)
+
+
+@dataclass(frozen=True)
+class Real:
+    """A floating-point type of C.
+
+    Attributes:
+        name: as C spells it.
+        suffix: of literals and of the functions in math.h.
+        tolerance: relative deviation that the self-test allows, where rounding alone does not ask for more.
+    """
+
+    name: str
+    suffix: str
+    dtype: type[np.floating]
+    sincos: SinCos
+    tolerance: float
+
+    def number(self, value: float) -> str:
+        """The shortest decimal that reads back as exactly this number (of this type)."""
+        return f"{self.dtype(value)!s}{self.suffix}"
+
+
+REALS = {
+    "double": Real("double", "", np.float64, DOUBLE, 1e-13),
+    "float": Real("float", "f", np.float32, FLOAT, 1e-5),
+}
+
+
+def real_type(name: str) -> Real:
+    """The type of that name."""
+    if name not in REALS:
+        raise GenerationError(f"real: expected one of {', '.join(REALS)}, got {name!r}")
+    return REALS[name]
+
+
+def identifier(name: str) -> str:
+    """The name as a C identifier that clashes with nothing we print."""
+    word = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not word or word[0].isdigit() or word[0] == "_":
+        word = f"r{word}" if word else "model"
+    return f"{word}_" if word in _RESERVED or re.fullmatch(r"t\d+", word) else word

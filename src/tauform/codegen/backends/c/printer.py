@@ -1,0 +1,169 @@
+"""Statements of C for the parts of a program.
+
+A value that is used once is written into the expression that uses it, as long as the line stays readable: fewer names,
+and compilers that fuse multiply-add within an expression only find more of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tauform.codegen.angles import Stage
+from tauform.codegen.backends.c.config import Real, identifier
+from tauform.codegen.parts import Part
+from tauform.codegen.program import Op, Port, Program
+
+LINE_LENGTH = 110
+
+# Precedence of an expression: what may stand beside it without parentheses.
+_SIGNED, _SUM, _PRODUCT, _ATOM = range(4)
+_SYMBOL = {Op.ADD: " + ", Op.SUBTRACT: " - ", Op.MULTIPLY: "*", Op.DIVIDE: "/"}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """C text and its precedence."""
+
+    text: str
+    precedence: int = _ATOM
+
+    def at_least(self, precedence: int) -> str:
+        return self.text if self.precedence >= precedence else f"({self.text})"
+
+
+@dataclass
+class PartPrinter:
+    """Prints one part.
+
+    Attributes:
+        index: what follows an array entry, "" or "[l]" in a loop over the states of a block.
+        indent: spaces before each statement.
+        lines: the statements so far.
+    """
+
+    program: Program
+    part: Part
+    real: Real
+    index: str = ""
+    indent: str = "    "
+    lines: list[str] = field(default_factory=list)
+    expressions: dict[int, Expression] = field(default_factory=dict)
+    used_ports: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.uses = Counter(self._uses())
+        self.section = _sections(self.program)
+        self.current_section = ""
+        self.n_temporaries = 0
+        for value, slot in self.part.reads.items():
+            self.expressions[value] = Expression(f"w[{slot}]{self.index}")
+
+    def _uses(self) -> Iterable[int]:
+        """Each use of a value in this part; values that leave the part count twice, so that they get a name."""
+        for stage in self.part.stages:
+            for value in stage.instructions:
+                yield from self.program.instructions[value].args
+            yield from stage.angles
+        for value in self.part.writes:
+            yield from (value, value)
+        for result in self.program.results:
+            yield from result
+
+    def emit(self, statement: str) -> None:
+        self.lines.append(self.indent + statement)
+
+    def statements(self, stage: Stage) -> None:
+        """Statements of a stage, without its sines and cosines."""
+        for value in stage.instructions:
+            instruction = self.program.instructions[value]
+            if instruction.op in (Op.INPUT, Op.CONSTANT):
+                continue
+            if not stage.angles:
+                self._announce(value)
+            expression = self._operation(instruction.op, instruction.args)
+            if self.uses[value] > 1 or len(expression.text) > LINE_LENGTH - 45:
+                name = f"t{self.n_temporaries}"
+                self.n_temporaries += 1
+                self.emit(f"const {self.real.name} {name} = {expression.text};")
+                expression = Expression(name)
+            self.expressions[value] = expression
+
+    def angles(self, stage: Stage, first: int) -> list[str]:
+        """C text of the stage's angles; their sines and cosines become entries of `sine` and `cosine` from `first`."""
+        number = {angle: first + k for k, angle in enumerate(stage.angles)}
+        for value, instruction in enumerate(self.program.instructions):
+            if instruction.op in (Op.SIN, Op.COS) and instruction.args[0] in number:
+                array = "sine" if instruction.op is Op.SIN else "cosine"
+                self.expressions[value] = Expression(f"{array}[{number[instruction.args[0]]}]{self.index}")
+        return [self.operand(angle).text for angle in stage.angles]
+
+    def hand_over(self, trigonometric: bool) -> None:
+        """Store what later parts read: sines and cosines, or all other values."""
+        for value, slot in self.part.writes.items():
+            if (self.program.instructions[value].op in (Op.SIN, Op.COS)) is not trigonometric:
+                continue
+            self.emit(f"w[{slot}]{self.index} = {self.operand(value).text};")
+
+    def results(self) -> None:
+        """Store the outputs, after the last input was read: a caller may pass one array as both."""
+        if self.current_section:
+            self.lines += ["", f"{self.indent}/* results */"]
+        for port, values in zip(self.program.outputs, self.program.results, strict=True):
+            self.used_ports.add(port.name)
+            for k, value in enumerate(values):
+                self.emit(f"{identifier(port.name)}[{k}]{self.index} = {self.operand(value).text};")
+
+    def _announce(self, value: int) -> None:
+        """A comment where the work for another result begins."""
+        section = self.section.get(value, "")
+        if section != self.current_section:
+            self.lines += ["", f"{self.indent}/* {section} */"]
+            self.current_section = section
+
+    def operand(self, value: int) -> Expression:
+        """The value in C: an entry of an input, a number, or what was computed."""
+        instruction = self.program.instructions[value]
+        if instruction.op is Op.CONSTANT:
+            return Expression(self.real.number(instruction.number), _SIGNED if instruction.number < 0 else _ATOM)
+        if instruction.op is not Op.INPUT:
+            return self.expressions[value]
+        port, k = self.program.inputs[instruction.place[0]], instruction.place[1]
+        self.used_ports.add(port.name)
+        members = member_names(self.program, port)
+        if members:
+            return Expression(f"{identifier(port.name)}->{members[k]}")
+        return Expression(f"{identifier(port.name)}[{k}]{'' if port.shared else self.index}")
+
+    def _operation(self, op: Op, args: tuple[int, ...]) -> Expression:
+        a = self.operand(args[0])
+        if op in (Op.ADD, Op.SUBTRACT):
+            return Expression(a.at_least(_SUM) + _SYMBOL[op] + self.operand(args[1]).at_least(_PRODUCT), _SUM)
+        if op in (Op.MULTIPLY, Op.DIVIDE):
+            return Expression(a.at_least(_PRODUCT) + _SYMBOL[op] + self.operand(args[1]).at_least(_ATOM), _PRODUCT)
+        if op is Op.NEGATE:
+            return Expression(f"-{a.at_least(_ATOM)}", _SIGNED)
+        if op is Op.SQRT:
+            return Expression(f"sqrt{self.real.suffix}({a.text})")
+        return Expression(f"sign_of({a.text})")
+
+
+def member_names(program: Program, port: Port) -> list[str]:
+    """Names of a shared port's entries as members of a struct; none where the program does not name them."""
+    names = program.notes.get("entries", {}).get(port.name, ()) if port.shared else ()
+    return [identifier(name) for name in names]
+
+
+def _sections(program: Program) -> dict[int, str]:
+    """For each value the first result that needs it, in words."""
+    found: dict[int, str] = {}
+    for port, values in zip(program.outputs, program.results, strict=True):
+        for k, result in enumerate(values):
+            stack = [result]
+            while stack:
+                value = stack.pop()
+                if value not in found:
+                    found[value] = f"{identifier(port.name)}[{k}]"
+                    stack.extend(program.instructions[value].args)
+    return found

@@ -1,0 +1,143 @@
+"""The files of an output folder: header, source, self-test, Makefile, CMakeLists.txt and README."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
+from tauform.codegen.backends.c.config import Real, identifier
+from tauform.codegen.backends.c.printer import member_names
+from tauform.codegen.backends.c.selftest import Reference, test_text
+from tauform.codegen.backends.c.source import (
+    function_name,
+    function_text,
+    prototype,
+    sign_text,
+    sincos_text,
+    struct_name,
+    template,
+)
+from tauform.codegen.program import Op, Program
+from tauform.errors import GenerationError
+from tauform.version import __version__
+
+# gcc inlines static functions that are called once, which would undo the cut into parts
+_NOINLINE = """
+#if defined(__GNUC__) || defined(__clang__)
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE
+#endif
+"""
+
+
+def project_files(programs: Sequence[Program], name: str, real: Real, batch: bool) -> dict[str, str]:
+    """Contents of each file by its name."""
+    title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
+    about = {"name": name, "title": title, "version": __version__, "real": real.name}
+    references = [Reference(program, real) for program in programs]
+    return {
+        f"{name}.h": template("header.h").substitute(
+            about,
+            guard=f"{name.upper()}_H",
+            includes="\n#include <stddef.h>\n" if batch else "",
+            declarations=_declarations(programs, real, name, batch),
+        ),
+        f"{name}.c": _source(programs, real, name, batch, about),
+        f"test_{name}.c": template("test.c").substitute(
+            about,
+            tests="\n".join(test_text(reference, name, batch) for reference in references),
+            calls="\n".join(f"    failed |= test_{identifier(program.name)}();" for program in programs),
+        ),
+        "Makefile": template("Makefile").substitute(about),
+        "CMakeLists.txt": template("CMakeLists.txt").substitute(about),
+        "README.md": template("README.md").substitute(
+            about,
+            table=_table(programs, name),
+            details="\n".join(_details(reference, name) for reference in references),
+        ),
+    }
+
+
+def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, about: dict[str, str]) -> str:
+    functions = []
+    if any(p.count(Op.SIN, Op.COS) for p in programs):
+        functions.append(sincos_text(real))
+    if any(p.count(Op.SIGN) for p in programs):
+        functions.append(sign_text(real))
+    for program in programs:
+        functions.append(function_text(program, real, name))
+        if batch:
+            functions.append(batch_text(program, real, name))
+    text = "\n".join(functions)
+    definitions = (_NOINLINE if "NOINLINE" in text else "") + ("\n" + block_definition() if batch else "")
+    return template("source.c").substitute(about, definitions=definitions, functions=text).rstrip("\n") + "\n"
+
+
+def _declarations(programs: Sequence[Program], real: Real, name: str, batch: bool) -> str:
+    texts = [*_structs(programs, real, name)]
+    for program in programs:
+        lines = ["/*", f" * {program.name}: {_cost(program)}", " *"]
+        for kind, ports in (("in", program.inputs), ("out", program.outputs)):
+            for port in ports:
+                shape = " x ".join(map(str, port.shape)) or "1"
+                lines.append(f" * {kind:3} {identifier(port.name)}: {shape}")
+        texts.append("\n".join([*lines, " */", f"{prototype(program, real, name)};", ""]))
+        if batch:
+            note = (
+                f"/* The same for count states: entry k of state i stands at [k*count + i]{_shared_note(program)}. */"
+            )
+            texts.append(f"{note}\n{batch_prototype(program, real, name)};\n")
+    return "\n".join(texts)
+
+
+def _shared_note(program: Program) -> str:
+    names = [identifier(port.name) for port in program.inputs if port.shared]
+    return f"; {', '.join(names)} as above" if names else ""
+
+
+def _structs(programs: Sequence[Program], real: Real, name: str) -> list[str]:
+    """Types of the shared ports, in the order of the program's entries."""
+    known: dict[str, list[str]] = {}
+    for program in programs:
+        for port in program.inputs:
+            members = member_names(program, port)
+            if members and known.setdefault(port.name, members) != members:
+                raise GenerationError(
+                    f"{port.name}: two programs name its entries differently; write them to different folders"
+                )
+    texts = []
+    for port_name, members in known.items():
+        port = next(p for program in programs for p in program.inputs if p.name == port_name)
+        body = "".join(f"    {real.name} {member};\n" for member in members)
+        texts.append(f"typedef struct {{\n{body}}} {struct_name(name, port)};\n")
+    return texts
+
+
+def _cost(program: Program) -> str:
+    pairs = len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
+    text = f"{program.n_multiplications} multiplications, {program.n_additions} additions, {pairs} sine-cosine pairs"
+    roots = program.count(Op.SQRT)
+    return text + (f", {roots} square roots" if roots else "")
+
+
+def _table(programs: Sequence[Program], name: str) -> str:
+    lines = ["| function | algorithm | multiplications | additions |", "|---|---|---|---|"]
+    for p in programs:
+        row = (f"`{function_name(p, name)}`", p.algorithm or "-", str(p.n_multiplications), str(p.n_additions))
+        lines.append(f"| {' | '.join(row)} |")
+    return "\n".join(lines)
+
+
+def _details(reference: Reference, name: str) -> str:
+    program, certificate = reference.program, reference.program.certificate
+    lines = [f"### `{function_name(program, name)}`", "", f"{_cost(program)}."]
+    if certificate is not None:
+        lines.append(
+            f"Checked on {certificate.states} random states against {certificate.reference}: largest relative error "
+            f"{certificate.error:.1e}, allowed {certificate.tolerance:.0e}."
+        )
+    if reference.rounding:
+        lines.append(f"In single precision the results deviate by up to {reference.rounding:.1e} of their scale.")
+    lines.append(f"The self-test allows {reference.tolerance:.1e}.")
+    return "\n".join([*lines, ""])

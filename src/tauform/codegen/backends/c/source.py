@@ -1,0 +1,118 @@
+"""C functions of a program for one state, with the static functions that they call."""
+
+from __future__ import annotations
+
+from importlib import resources
+from string import Template
+
+from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real, identifier
+from tauform.codegen.backends.c.printer import PartPrinter, member_names
+from tauform.codegen.parts import Part, parts
+from tauform.codegen.program import Port, Program
+
+
+def template(name: str) -> Template:
+    """A template file of this backend."""
+    return Template(resources.files(__package__).joinpath("templates", name).read_text())
+
+
+def struct_name(prefix: str, port: Port) -> str:
+    """Type of a shared port whose entries have names."""
+    return f"{prefix}_{identifier(port.name)}"
+
+
+def argument(program: Program, port: Port, real: Real, prefix: str) -> str:
+    """Declaration of an argument: an array, or a pointer to the struct of a shared port."""
+    const = "" if port in program.outputs else "const "
+    if member_names(program, port):
+        return f"{const}{struct_name(prefix, port)} *{identifier(port.name)}"
+    return f"{const}{real.name} {identifier(port.name)}[{port.size}]"
+
+
+def prototype(program: Program, real: Real, prefix: str) -> str:
+    """Declaration of the function for one state, without the semicolon."""
+    arguments = [argument(program, port, real, prefix) for port in (*program.inputs, *program.outputs)]
+    return f"void {function_name(program, prefix)}({', '.join(arguments)})"
+
+
+def function_name(program: Program, prefix: str) -> str:
+    """The program's name behind the robot's, so that several robots can be linked together."""
+    return f"{prefix}_{identifier(program.name)}"
+
+
+def sincos_text(real: Real) -> str:
+    """The static function for sines and cosines."""
+    scheme = real.sincos
+
+    def horner(coefficients: tuple[float, ...]) -> str:
+        text = real.number(coefficients[-1])
+        for c in coefficients[-2::-1]:
+            text = f"{real.number(c)} + u*({text})"
+        return text
+
+    return template("sincos.c").substitute(
+        real=real.name,
+        f=real.suffix,
+        zero=real.number(0.0),
+        one=real.number(1.0),
+        limit=real.number(scheme.limit),
+        inverse=real.number(scheme.inverse),
+        magic=real.number(scheme.magic),
+        h1=real.number(scheme.half_pi[0]),
+        h2=real.number(scheme.half_pi[1]),
+        h3=real.number(scheme.half_pi[2]),
+        sine=horner(scheme.sine),
+        cosine=horner(scheme.cosine),
+    )
+
+
+def sign_text(real: Real) -> str:
+    """The static function for signs."""
+    return template("sign.c").substitute(real=real.name, one=real.number(1.0), zero=real.number(0.0))
+
+
+def function_text(program: Program, real: Real, prefix: str) -> str:
+    """The function for one state, with the functions of its parts before it where it is long."""
+    pieces, n_slots = parts(program, LONGEST_FUNCTION, PART_SIZE)
+    head = f"{prototype(program, real, prefix)}\n{{\n"
+    if len(pieces) == 1:
+        body, used = _body(program, pieces[0], real, last=True)
+        return f"{head}{unused(program, used)}{body}}}\n"
+    texts, calls, touched = [], "", set()
+    for number, piece in enumerate(pieces):
+        body, used = _body(program, piece, real, last=piece is pieces[-1])
+        touched |= used
+        name = f"{function_name(program, prefix)}_part_{number}"
+        ports = [port for port in (*program.inputs, *program.outputs) if port.name in used]
+        arguments = [*(argument(program, port, real, prefix) for port in ports), f"{real.name} w[{n_slots}]"]
+        texts.append(f"static NOINLINE void {name}({', '.join(arguments)})\n{{\n{body}}}\n")
+        calls += f"    {name}({', '.join([*(identifier(port.name) for port in ports), 'w'])});\n"
+    whole = f"{head}    {real.name} w[{n_slots}]; /* what passes from part to part */\n{unused(program, touched)}\n{calls}}}\n"
+    return "\n".join([*texts, whole])
+
+
+def unused(program: Program, used: set[str]) -> str:
+    """Statements that keep compilers quiet about inputs that do not matter for this robot."""
+    return "".join(f"    (void){identifier(port.name)};\n" for port in program.inputs if port.name not in used)
+
+
+def _body(program: Program, part: Part, real: Real, last: bool) -> tuple[str, set[str]]:
+    """Statements of a part for one state, and the ports that it touches."""
+    printer = PartPrinter(program, part, real)
+    n_angles = sum(len(stage.angles) for stage in part.stages)
+    first = 0
+    if n_angles:
+        printer.emit(f"{real.name} sine[{n_angles}], cosine[{n_angles}];")
+    for stage in part.stages:
+        printer.statements(stage)
+        if stage.angles:
+            angles = printer.angles(stage, first)
+            name, at = (f"angle_{first}", f" + {first}") if first else ("angle", "")
+            printer.emit(f"const {real.name} {name}[{len(angles)}] = {{{', '.join(angles)}}};")
+            printer.emit(f"sines_and_cosines({len(angles)}, {name}, sine{at}, cosine{at});")
+            first += len(angles)
+    printer.hand_over(trigonometric=False)
+    printer.hand_over(trigonometric=True)
+    if last:
+        printer.results()
+    return "\n".join(printer.lines).lstrip("\n") + "\n", printer.used_ports

@@ -1,0 +1,38 @@
+/*
+ * Sines and cosines of n angles. The angle is reduced by the nearest multiple k of pi/2, whose parts have so few bits
+ * that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. Larger angles go to the C library.
+ */
+static void sines_and_cosines(int n, const $real *angle, $real *sine, $real *cosine)
+{
+#ifdef __FAST_MATH__
+    /* reordered arithmetic would spoil the reduction */
+    int i;
+    for (i = 0; i < n; i++) {
+        sine[i] = sin$f(angle[i]);
+        cosine[i] = cos$f(angle[i]);
+    }
+#else
+    int i, outside = 0;
+    for (i = 0; i < n; i++) {
+        const int inside = fabs$f(angle[i]) <= $limit;
+        const $real x = inside ? angle[i] : $zero;
+        const $real k = (x*$inverse + $magic) - $magic;
+        const $real r = ((x - k*$h1) - k*$h2) - k*$h3;
+        const $real u = r*r;
+        const $real s = r + r*u*($sine);
+        const $real c = $one + u*($cosine);
+        const int quadrant = (int)k;
+        const $real y = (quadrant & 1) ? c : s;
+        const $real z = (quadrant & 1) ? s : c;
+        sine[i] = (quadrant & 2) ? -y : y;
+        cosine[i] = ((quadrant + 1) & 2) ? -z : z;
+        outside |= !inside;
+    }
+    if (outside)
+        for (i = 0; i < n; i++)
+            if (!(fabs$f(angle[i]) <= $limit)) {
+                sine[i] = sin$f(angle[i]);
+                cosine[i] = cos$f(angle[i]);
+            }
+#endif
+}

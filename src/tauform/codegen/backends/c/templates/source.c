@@ -1,0 +1,10 @@
+/*
+ * $title
+ *
+ * Written by tauform $version; do not edit.
+ */
+#include "$name.h"
+
+#include <math.h>
+$definitions
+$functions
