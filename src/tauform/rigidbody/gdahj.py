@@ -24,8 +24,12 @@ def gdahj(tree: Tree, q: AnyArray) -> AnyArray:
 
 def gdahj_from_kinematics(tree: Tree, placements: list[Transform]) -> AnyArray:
     """The same where the direct kinematics is known (the part that Safeea2018 Table I counts)."""
-    axes = joint_axes(tree, placements)
-    bodies = composites(tree, base_inertias(tree, placements))
+    return mass_matrix_of(tree, joint_axes(tree, placements), base_inertias(tree, placements))
+
+
+def mass_matrix_of(tree: Tree, axes: AnyArray, inertias: list[AnyArray]) -> AnyArray:
+    """The same from joint axes (6, n, N) and inertias in the axes of the base."""
+    bodies = composites(tree, inertias)
     M = np.zeros((tree.n, tree.n, *axes.shape[2:]), dtype=np.result_type(axes, tree.inertias))
     for i, composite in enumerate(bodies):
         path = list(tree.ancestors(i))

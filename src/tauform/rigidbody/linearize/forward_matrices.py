@@ -1,0 +1,116 @@
+"""Jain1993 Algorithm 6: the derivatives of forward dynamics, O(n^2), without forming or inverting the mass matrix.
+
+All in the axes of the base, on the sweeps of `base_articulated`. A change of q_j or qd_j is a bias wrench z_j and a
+drift c_j at body j,
+
+    z_j = Q_j Sdot_j + P_j Sddot_j + S_j x* f_j,  c_j = Sddot_j    (q)
+    z_j = Q_j S_j + 2 P_j Sdot_j,                 c_j = 2 Sdot_j   (qd)
+
+and a further excess torque -S_i . Q_i e_j (e_j = Sdot_j or S_j) at every joint i below j. Joint k above j answers to
+z_j, passed up; joint k below j to the acceleration c_j - Y_j z_j of body j, passed down; joint k on another branch to
+the acceleration of the last body that both hang on. (The paper's operators, for revolute chains, are these; its K, J,
+E and L are folded in.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.description.tree import Tree
+from tauform.rigidbody.articulated_inertia import times
+from tauform.rigidbody.linearize.base_articulated import (
+    Inward,
+    Outward,
+    inward_sweep,
+    nominal_accelerations,
+    outward_sweep,
+)
+from tauform.rigidbody.linearize.base_motion import BaseAcceleration, BaseVelocity, base_acceleration, base_velocity
+from tauform.rigidbody.spatial import ANGULAR, cross_force
+
+
+def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
+    """(n, n, 3, N): dqdd/dq, dqdd/dqd and dqdd/dtau, viscous friction included; tau without friction; any scalar."""
+    velocity = base_velocity(tree, q, qd)
+    inward = inward_sweep(tree, velocity)
+    qdd = nominal_accelerations(tree, velocity, inward, qd, tau)
+    acceleration = base_acceleration(tree, velocity, qd, qdd)
+    outward = outward_sweep(tree, velocity, inward)
+    z = _bias_wrenches(tree, velocity, acceleration, inward)
+    n, S_rate = tree.n, velocity.S_rate
+    drifts = np.stack([acceleration.S_curve, 2 * S_rate], axis=2)
+    # acceleration of body j under its own perturbation
+    a = [drifts[:, j] - np.stack([times(outward.Y[j], z[j][:, x]) for x in (0, 1)], axis=1) for j in range(n)]
+    e = np.stack([S_rate[ANGULAR], velocity.S[ANGULAR]], axis=2)
+    D = np.zeros((n, n, 3, *q.shape[1:]), dtype=np.result_type(drifts, tree.inertias, tree.joint_parameters))
+    for k in range(n):
+        X = _row_below(tree, k, velocity, inward, outward, a, e, D)
+        _row_elsewhere(tree, k, X, velocity, inward, z, D)
+        D[k, k, 2] = outward.diagonal[k]
+        D[k, k, :2] = -(z[k] * outward.U[k][:, None]).sum(axis=0)
+    for j in range(n):
+        D[:, j, 1] = D[:, j, 1] - tree.joint_parameters[j, 1] * D[:, j, 2]
+    return D
+
+
+def _bias_wrenches(
+    tree: Tree, velocity: BaseVelocity, acceleration: BaseAcceleration, inward: Inward
+) -> list[AnyArray]:
+    """(6, 2, N) of each joint: for q, then for qd."""
+    wrenches = []
+    for j in range(tree.n):
+        S, S_rate, S_curve = velocity.S[:, j], velocity.S_rate[:, j], acceleration.S_curve[:, j]
+        P, Q = inward.P[j], inward.Q[j]
+        z_q = times(P, S_curve) + times(Q, S_rate[ANGULAR]) + cross_force(S, acceleration.wrenches[j])
+        z_qd = times(P, 2 * S_rate) + times(Q, S[ANGULAR])
+        wrenches.append(np.stack([z_q, z_qd], axis=1))
+    return wrenches
+
+
+def _row_below(
+    tree: Tree,
+    k: int,
+    velocity: BaseVelocity,
+    inward: Inward,
+    outward: Outward,
+    a: list[AnyArray],
+    e: AnyArray,
+    D: AnyArray,
+) -> dict[int, AnyArray]:
+    """Entries (k, j) with j above k; returns by body what a bias wrench there does to joint k, negated.
+
+    W = G_k, carried up to body j, weighs its acceleration; g, carried along, the excess torques below j.
+    """
+    X = {k: outward.U[k]}
+    W, g = inward.gains[k], inward.shares[k]
+    for j in tree.ancestors(k)[1:]:
+        D[k, j, :2] = -(e[:, j] * g[:, None]).sum(axis=0) - (a[j] * W[:, None]).sum(axis=0)
+        if len(tree.children(j)) > 1:
+            X[j] = -times(outward.Y[j], W)
+        if tree.parents[j] >= 0:
+            yielding = (W * velocity.S[:, j]).sum(axis=0)
+            g = g - yielding * inward.shares[j]
+            W = W - yielding * inward.gains[j]
+    return X
+
+
+def _row_elsewhere(
+    tree: Tree,
+    k: int,
+    X: dict[int, AnyArray],
+    velocity: BaseVelocity,
+    inward: Inward,
+    z: list[AnyArray],
+    D: AnyArray,
+) -> None:
+    """Entries (k, j) with j below k or on another branch, and M^-1: X carried down to body j."""
+    path = set(tree.ancestors(k))
+    for j, parent in enumerate(tree.parents):
+        if parent not in X or j in path:
+            continue
+        passed = (X[parent] * inward.gains[j]).sum(axis=0)
+        X[j] = X[parent] - passed * velocity.S[:, j]
+        D[k, j, :2] = -(z[j] * X[j][:, None]).sum(axis=0)
+        if j > k:
+            D[k, j, 2] = D[j, k, 2] = -passed

@@ -1,0 +1,27 @@
+"""Jain1993 Algorithm 5: the change of acceleration, O(n), without the mass matrix.
+
+The linearised equations have the form of the equations of motion: other drifts, other bias wrenches, the same
+articulated inertias. So the sweep of forward dynamics solves them too.
+"""
+
+from __future__ import annotations
+
+from tauform.arrays import AnyArray
+from tauform.description.tree import Tree
+from tauform.rigidbody.articulated_body import articulated_inertias, nominal_response, respond
+from tauform.rigidbody.linearize.inverse_vector import nominal_of, perturbation, zero_base
+from tauform.rigidbody.motion import Motion, body_twists, transforms_of
+
+
+def forward_vector(
+    tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, dq: AnyArray, dqd: AnyArray, dtau: AnyArray
+) -> AnyArray:
+    """(n, N) change of acceleration, viscous friction included; tau without friction; arrays of any scalar."""
+    transforms = transforms_of(tree, q)
+    twists = body_twists(tree, transforms, qd)
+    articulated = articulated_inertias(tree, transforms)
+    response = nominal_response(tree, transforms, twists, articulated, qd, tau)
+    nominal = nominal_of(tree, Motion(transforms, twists, response.bodies))
+    drifts, biases = perturbation(tree, nominal, dq, dqd)
+    torques = dtau - tree.joint_parameters[:, 1] * dqd
+    return respond(tree, transforms, articulated, drifts, biases, torques, zero_base(dtau)).qdd

@@ -1,0 +1,93 @@
+"""Jain1993 Algorithm 1: the change of torque under small changes of motion, O(n), no matrix.
+
+With eta = Sdot dq + S dqd and beta = Sddot dq + 2 Sdot dqd + S dqdd, both summed from the base, a body's wrench
+changes by I beta + 2 B eta, and turning joint i turns the wrench f that it carries: S x* f dq. The paper writes this
+about the base's origin for revolute chains; it holds in link frames, where an axis is a unit vector, and for trees.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.description.tree import Tree
+from tauform.rigidbody.inverse_dynamics import joint_torques, joint_wrenches
+from tauform.rigidbody.moment_rate import moment_rate, rate_times
+from tauform.rigidbody.motion import Motion, body_motion
+from tauform.rigidbody.spatial import (
+    axis_cross_force,
+    axis_index,
+    cross_axis,
+    cross_force,
+    cross_motion,
+    inertia_times,
+    twist_to_child,
+)
+
+
+class Nominal(NamedTuple):
+    """The motion about which is linearised, in link frames.
+
+    Attributes:
+        motion: transforms, twists and accelerations.
+        rates: twice the moment rate of each body, (12, N).
+        wrenches: wrench through each joint, (6, N).
+    """
+
+    motion: Motion
+    rates: list[AnyArray]
+    wrenches: list[AnyArray]
+
+
+def nominal_of(tree: Tree, motion: Motion) -> Nominal:
+    """Moment rates and joint wrenches of a motion."""
+    bodies = [
+        inertia_times(ten, a) + cross_force(v, inertia_times(ten, v))
+        for ten, a, v in zip(tree.inertias, motion.accelerations, motion.twists, strict=True)
+    ]
+    rates = [moment_rate(ten, v + v) for ten, v in zip(tree.inertias, motion.twists, strict=True)]
+    return Nominal(motion, rates, joint_wrenches(tree, motion.transforms, bodies))
+
+
+def inverse_vector(
+    tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, dq: AnyArray, dqd: AnyArray, dqdd: AnyArray
+) -> AnyArray:
+    """(n, N) change of torque, viscous friction included; arrays of any scalar."""
+    nominal = nominal_of(tree, body_motion(tree, q, qd, qdd))
+    drifts, biases = perturbation(tree, nominal, dq, dqd)
+    betas: list[AnyArray] = []
+    for i, parent in enumerate(tree.parents):
+        X, k = nominal.motion.transforms[i], axis_index(tree, i)
+        beta = twist_to_child(X, betas[parent]) + drifts[i] if parent >= 0 else drifts[i] + 0 * drifts[i]
+        beta[k] = beta[k] + dqdd[i]
+        betas.append(beta)
+    bodies = [inertia_times(ten, beta) + bias for ten, beta, bias in zip(tree.inertias, betas, biases, strict=True)]
+    torques = joint_torques(tree, joint_wrenches(tree, nominal.motion.transforms, bodies), dqdd)
+    return torques + tree.joint_parameters[:, 1] * dqd
+
+
+def perturbation(tree: Tree, nominal: Nominal, dq: AnyArray, dqd: AnyArray) -> tuple[list[AnyArray], list[AnyArray]]:
+    """What dq and dqd do: to each joint's acceleration (Sddot dq + 2 Sdot dqd), to each body's wrench."""
+    transforms, twists, accelerations = nominal.motion
+    etas: list[AnyArray] = []
+    drifts, biases = [], []
+    for i, parent in enumerate(tree.parents):
+        revolute, k = tree.revolute[i], axis_index(tree, i)
+        axis_rate = cross_axis(revolute, twists[i])
+        own = axis_rate * dq[i]
+        own[k] = own[k] + dqd[i]
+        etas.append(twist_to_child(transforms[i], etas[parent]) + own if parent >= 0 else own)
+        # Sddot dq + 2 Sdot dqd = a x S dq + v x (Sdot dq + S dqd) + Sdot dqd
+        drifts.append(
+            cross_axis(revolute, accelerations[i]) * dq[i] + cross_motion(twists[i], own) + axis_rate * dqd[i]
+        )
+        turned = axis_cross_force(revolute, nominal.wrenches[i]) * dq[i]
+        biases.append(rate_times(nominal.rates[i], etas[i]) + turned)
+    return drifts, biases
+
+
+def zero_base(like: AnyArray) -> AnyArray:
+    """(6, N) acceleration of a base that does not move."""
+    return np.zeros((6, *like.shape[1:]), dtype=like.dtype)
