@@ -56,22 +56,28 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         f"        const size_t n = count - i < {BLOCK} ? count - i : {BLOCK};",
     ]
     for port in taken:
+        local, name = _local(port), identifier(port.name)
         # the states past the end repeat the last one
-        lines += _copy(port, BLOCK, "{local}[k][l] = {name}[k*count + i + (l < n ? l : n - 1)];")
+        lines += [
+            f"        for (k = 0; k < {port.size}; k++) {{",
+            "            for (l = 0; l < n; l++)",
+            f"                {local}[k][l] = {name}[k*count + i + l];",
+            f"            for (; l < {BLOCK}; l++)",
+            f"                {local}[k][l] = {local}[k][n - 1];",
+            "        }",
+        ]
     lines += calls
     for port in program.outputs:
-        lines += _copy(port, "n", "{name}[k*count + i + l] = {local}[k][l];")
+        lines += [
+            f"        for (k = 0; k < {port.size}; k++)",
+            "            for (l = 0; l < n; l++)",
+            f"                {identifier(port.name)}[k*count + i + l] = {_local(port)}[k][l];",
+        ]
     return "\n".join([*texts, *lines, "    }", "}", ""])
 
 
 def _local(port: Port) -> str:
     return identifier(port.name) if port.shared else f"{identifier(port.name)}_block"
-
-
-def _copy(port: Port, states: str, statement: str) -> list[str]:
-    text = statement.format(local=_local(port), name=identifier(port.name))
-    loops = f"for (k = 0; k < {port.size}; k++)", f"for (l = 0; l < {states}; l++)"
-    return [f"        {loops[0]}", f"            {loops[1]}", f"                {text}"]
 
 
 def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str, last: bool) -> tuple[str, set[str]]:
@@ -100,9 +106,9 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
     arguments = []
     for port in (*program.inputs, *program.outputs):
         if port.name in printer.used_ports:
-            block = f"{real.name} {identifier(port.name)}[][{BLOCK}]"
+            block = f"{real.name} {identifier(port.name)}[restrict][{BLOCK}]"
             arguments.append(argument(program, port, real, prefix) if port.shared else block)
-    arguments += [f"{real.name} w[][{BLOCK}]"] if part.reads or part.writes else []
+    arguments += [f"{real.name} w[restrict][{BLOCK}]"] if part.reads or part.writes else []
     head = f"static NOINLINE void {name}({', '.join(arguments)})"
     local = [f"    {real.name} {array}[{n_angles}][{BLOCK}];" for array in ("angle", "sine", "cosine") if n_angles]
     return "\n".join([head, "{", "    int l;", *local, *lines, "}", ""]), printer.used_ports

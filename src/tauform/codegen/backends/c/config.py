@@ -17,11 +17,12 @@ PART_SIZE = 1500
 # States that a batch function works on at once: a multiple of every vector width.
 BATCH_BLOCK = 16
 
-_RESERVED = set(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
-    "angle sine cosine w i l count block sin cos tan exp log pow y0 y1 yn j0 j1 jn gamma".split()
-)
+# C's keywords, names that math.h may hold, and those of our own variables.
+_RESERVED = """
+auto break case char const continue default do double else enum extern float for goto if inline int long register
+restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+sin cos tan exp log pow sqrt y0 y1 yn j0 j1 jn gamma angle sine cosine w i k l n count
+"""
 
 
 @dataclass(frozen=True)
@@ -63,4 +64,4 @@ def identifier(name: str) -> str:
     word = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not word or word[0].isdigit() or word[0] == "_":
         word = f"r{word}" if word else "model"
-    return f"{word}_" if word in _RESERVED or re.fullmatch(r"t\d+", word) else word
+    return f"{word}_" if word in _RESERVED.split() or re.fullmatch(r"t\d+", word) else word

@@ -80,12 +80,12 @@ class PartPrinter:
             instruction = self.program.instructions[value]
             if instruction.op in (Op.INPUT, Op.CONSTANT):
                 continue
-            if not stage.angles:
-                self._announce(value)
             expression = self._operation(instruction.op, instruction.args)
             if self.uses[value] > 1 or len(expression.text) > LINE_LENGTH - 45:
                 name = f"t{self.n_temporaries}"
                 self.n_temporaries += 1
+                if not stage.angles:
+                    self._announce(value)
                 self.emit(f"const {self.real.name} {name} = {expression.text};")
                 expression = Expression(name)
             self.expressions[value] = expression

@@ -46,8 +46,9 @@ def sincos_text(real: Real) -> str:
 
     def horner(coefficients: tuple[float, ...]) -> str:
         text = real.number(coefficients[-1])
-        for c in coefficients[-2::-1]:
-            text = f"{real.number(c)} + u*({text})"
+        for k, c in enumerate(coefficients[-2::-1]):
+            line_end = "\n            " if k % 3 == 2 else ""
+            text = f"{real.number(c)} + u*({line_end}{text})"
         return text
 
     return template("sincos.c").substitute(
@@ -87,8 +88,8 @@ def function_text(program: Program, real: Real, prefix: str) -> str:
         arguments = [*(argument(program, port, real, prefix) for port in ports), f"{real.name} w[{n_slots}]"]
         texts.append(f"static NOINLINE void {name}({', '.join(arguments)})\n{{\n{body}}}\n")
         calls += f"    {name}({', '.join([*(identifier(port.name) for port in ports), 'w'])});\n"
-    whole = f"{head}    {real.name} w[{n_slots}]; /* what passes from part to part */\n{unused(program, touched)}\n{calls}}}\n"
-    return "\n".join([*texts, whole])
+    scratch = f"    {real.name} w[{n_slots}]; /* what passes from part to part */\n"
+    return "\n".join([*texts, f"{head}{scratch}{unused(program, touched)}\n{calls}}}\n"])
 
 
 def unused(program: Program, used: set[str]) -> str:

@@ -4,8 +4,8 @@
  */
 static void sines_and_cosines(int n, const $real *angle, $real *sine, $real *cosine)
 {
-#ifdef __FAST_MATH__
-    /* reordered arithmetic would spoil the reduction */
+#if defined(__FAST_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+    /* reordered arithmetic or excess precision would spoil the reduction */
     int i;
     for (i = 0; i < n; i++) {
         sine[i] = sin$f(angle[i]);

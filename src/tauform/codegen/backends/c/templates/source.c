@@ -5,6 +5,7 @@
  */
 #include "$name.h"
 
+#include <float.h>
 #include <math.h>
 $definitions
 $functions
