@@ -82,8 +82,8 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
 
     write = gautier_name if symbols == "gautier" else str
     heading = (
-        f"{robot.name}: {len(found.columns)} standard parameters, {len(found.no_effect)} without effect, "
-        f"{len(found.regrouped)} regrouped, {found.n} base parameters"
+        f"{robot.name}: {found.n} base parameters\n{len(found.columns)} standard, {len(found.no_effect)} without "
+        f"effect, {len(found.regrouped)} regrouped"
     )
     rows = []
     for relation, value in zip(found.relations, found.values(robot), strict=True):

@@ -23,6 +23,8 @@ from tauform.errors import ShapeError
 
 # A gap narrower than this factor is worth a warning.
 SAFE_GAP = 1e3
+# An independent column that keeps less of itself than this is independent in theory only.
+FAINT = 1e-7
 
 
 def regroup(
@@ -77,9 +79,15 @@ def regroup(
 
 
 def _findings(split: Split) -> tuple[str, ...]:
-    if split.gap >= SAFE_GAP:
-        return ()
-    return (
-        f"The rank was decided by a narrow gap: the weakest independent column keeps {split.weakest_kept:.1e} of "
-        f"itself, the strongest dependent one {split.strongest_folded:.1e}; check for nearly aligned axes (snap=).",
-    )
+    findings = []
+    if split.gap < SAFE_GAP:
+        findings.append(
+            f"The rank was decided by a narrow gap: the weakest independent column keeps {split.weakest_kept:.1e} of "
+            f"itself, the strongest dependent one {split.strongest_folded:.1e}; check for nearly aligned axes (snap=)."
+        )
+    if split.weakest_kept < FAINT:
+        findings.append(
+            f"One base parameter differs from the others by {split.weakest_kept:.1e} of its column only: no "
+            "measurement will show it; check for nearly aligned axes (snap=)."
+        )
+    return tuple(findings)

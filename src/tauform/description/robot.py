@@ -279,7 +279,8 @@ class Robot:
     def check(self) -> list[Finding]:
         """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
         # Against the direction of imports: the torque that snapping changes needs inverse dynamics.
-        return import_module("tauform.rigidbody.check").check(self)
+        findings: list[Finding] = import_module("tauform.rigidbody.check").check(self)
+        return findings
 
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)

@@ -1,0 +1,71 @@
+"""From base parameters back to links that could be built."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from random_robots import random_tree
+from tauform.errors import ModelError, ShapeError
+
+pytest.importorskip("cvxpy")
+
+
+def smallest_eigenvalue(robot: tf.Robot) -> float:
+    return min(float(np.linalg.eigvalsh(inertia.pseudo_inertia)[0]) for inertia in robot.inertias)
+
+
+def test_physical_prior_with_this_theta_is_returned() -> None:
+    robot = random_tree(4, 1)
+    base = tf.base_parameters(robot)
+    found = tf.feasible_parameters(robot, base.values(robot))
+    np.testing.assert_allclose(found.parameters, robot.parameters, rtol=0, atol=1e-5 * np.abs(robot.parameters).max())
+    assert found.distance < 1e-5
+    assert found.residual < 1e-12
+
+
+def test_other_prior_gives_physical_links_with_the_same_torques() -> None:
+    robot = random_tree(4, 2, chain=True)
+    rng = np.random.default_rng(0)
+    base = tf.base_parameters(robot)
+    prior = robot.parameters * np.exp(0.3 * rng.normal(size=robot.parameters.shape))
+    found = tf.feasible_parameters(robot, base.values(robot), prior=prior)
+    assert smallest_eigenvalue(found.robot) > -1e-9
+    assert found.distance > 0.01
+    # The true parameters are a feasible point too, so the nearest one is at most as far away.
+    assert found.distance <= np.linalg.norm(prior - robot.parameters) / np.linalg.norm(prior) * 2
+    q, qd, qdd = rng.normal(size=(3, 20, 4))
+    expected = tf.inverse_dynamics(robot, q, qd, qdd)
+    # theta says nothing of friction, so it came from the prior.
+    merged = np.array(found.parameters)
+    merged[40:].reshape(-1, 4)[:, 1:] = robot.parameters[40:].reshape(-1, 4)[:, 1:]
+    error = np.abs(tf.inverse_dynamics(robot.with_parameters(merged), q, qd, qdd) - expected).max()
+    assert error < 1e-10 * np.abs(expected).max()
+
+
+def test_unphysical_printed_inertias_are_repaired_nearby() -> None:
+    """KR6 link 5 is not positive definite as printed; its base parameters belong to a physical robot all the same."""
+    robot = tf.load("kr6_r700")
+    base = tf.base_parameters(robot)
+    found = tf.feasible_parameters(robot, base.values(robot))
+    assert smallest_eigenvalue(robot) < 0 < smallest_eigenvalue(found.robot) + 1e-9
+    assert found.distance < 0.05
+    assert found.residual < 1e-12
+
+
+def test_impossible_theta_names_the_link() -> None:
+    robot = random_tree(3, 4, chain=True, prismatic=0.0)
+    base = tf.base_parameters(robot)
+    theta = np.array(base.values(robot))
+    theta[base.names.index("Izz_3")] = -1.0
+    with pytest.raises(ModelError, match=r"no physically consistent parameters .* 'link3'"):
+        tf.feasible_parameters(robot, theta)
+
+
+def test_theta_of_the_wrong_length_is_refused() -> None:
+    robot = tf.load("two_link")
+    with pytest.raises(ShapeError, match=r"theta: expected \(6,\)"):
+        tf.feasible_parameters(robot, np.ones(5))
+    with pytest.raises(ShapeError, match=r"theta: expected \(6,\)"):
+        robot.with_base_parameters(np.ones(7))
