@@ -1,0 +1,211 @@
+"""Sums of products with common factors taken out.  [Lloyd2021, section 4.1]
+
+An entry is a number times a product of functions, one of each variable. Entries that agree in all but the innermost
+variable are summed first; those sums then play the part of numbers for the next variable, and so on. Sums that are
+equal, or equal up to a factor, are made once, for all outputs together.
+
+How many different sums there are once a set of variables is inside does not depend on the order within the set, so
+the best order is found set by set (dynamic programming); sums are told apart by their values at random points.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauform.arrays import Array
+
+Integers = NDArray[np.int64]
+# Sums whose coefficients agree to this relative precision are one sum.
+EQUAL_DIGITS = 12
+# Sets of variables of one size that the search keeps; exact up to eight variables.
+KEPT_SETS = 70
+CONSTANT = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Entries of several sums, each entry different from the others in its output or a digit.
+
+    Attributes:
+        outputs: (m,) the sum that an entry belongs to.
+        digits: (v, m) for each variable, which of its functions; 0 is the function 1.
+        values: (m,) numbers.
+    """
+
+    outputs: Integers
+    digits: Integers
+    values: Array
+
+    @cached_property
+    def steps(self) -> Integers:
+        """(v,) place value of each digit in an entry's code."""
+        sizes = self.digits.max(axis=1, initial=0) + 1
+        return np.concatenate([[1], np.cumprod(sizes)])[:-1]
+
+    @cached_property
+    def codes(self) -> Integers:
+        """(m,) output and digits as one number."""
+        sizes = self.digits.max(axis=1, initial=0) + 1
+        codes: Integers = self.outputs * np.prod(sizes) + self.steps @ self.digits
+        return codes
+
+    def order(self) -> list[int]:
+        """Variables from the innermost to the outermost, for few operations."""
+        n = len(self.digits)
+        best: dict[frozenset[int], tuple[int, list[int]]] = {frozenset(): (0, [])}
+        for _ in range(n):
+            found: dict[frozenset[int], tuple[int, list[int]]] = {}
+            for inside, (cost, order) in best.items():
+                for variable in set(range(n)) - inside:
+                    total = cost + self._cost(inside, variable)
+                    wider = inside | {variable}
+                    if wider not in found or total < found[wider][0]:
+                        found[wider] = (total, [*order, variable])
+            best = dict(sorted(found.items(), key=lambda item: item[1][0])[:KEPT_SETS])
+        return next(iter(best.values()))[1]
+
+    def _cost(self, inside: frozenset[int], variable: int) -> int:
+        """Operations of the different sums that taking in one more variable makes."""
+        code, value, digit = self._sums_inside(inside, variable)
+        group = np.unique(code - digit * self.steps[variable], return_inverse=True)[1]
+        n_children = np.bincount(group)
+        is_product = np.bincount(group, weights=digit > 0)
+        weight = self._at_random[0][variable][digit], self._at_random[1][variable][digit]
+        first, second = (np.bincount(group, weights=v * w) for v, w in zip(value, weight, strict=True))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.round(first / second, 9)  # the same for sums that differ by a factor
+        chosen = np.unique(ratio, return_index=True)[1]
+        return int((is_product + n_children - 1)[chosen].sum())
+
+    def _sums_inside(self, inside: frozenset[int], variable: int) -> tuple[Integers, tuple[Array, Array], Integers]:
+        """Code, value at two random points, and digit of the next variable, of each sum over the variables inside."""
+        if inside not in self._cache:
+            code = self.codes - sum((self.digits[k] * self.steps[k] for k in inside), np.zeros_like(self.codes))
+            distinct, first, place = np.unique(code, return_index=True, return_inverse=True)
+            values: list[Array] = []
+            for table in self._at_random:
+                weight = self.values.copy()
+                for k in inside:
+                    weight *= table[k][self.digits[k]]
+                values.append(np.bincount(place, weights=weight).astype(np.float64))
+            self._cache[inside] = distinct, (values[0], values[1]), self.digits[:, first]
+        code, value, digits = self._cache[inside]
+        return code, value, digits[variable]
+
+    @cached_property
+    def _cache(self) -> dict[frozenset[int], tuple[Integers, tuple[Array, Array], Integers]]:
+        return {}
+
+    @cached_property
+    def _at_random(self) -> tuple[list[Array], list[Array]]:
+        rng = np.random.default_rng(0)
+        sizes = self.digits.max(axis=1, initial=0) + 1
+        tables = [[np.append(1.0, rng.uniform(0.5, 2.0, size - 1)) for size in sizes.tolist()] for _ in range(2)]
+        return tables[0], tables[1]
+
+
+# A child of a sum: digit of the variable, sum that it multiplies, number.
+Child = tuple[int, int, float]
+# The children of a sum in units of the first one's number.
+Shape = tuple[Child, ...]
+
+
+def factored(sums: Sums, functions: Sequence[Sequence[Any]], n_outputs: int) -> list[Any]:
+    """Scalars of the outputs.
+
+    Args:
+        sums: the entries.
+        functions: for each variable its functions as scalars, the first is 1.
+    """
+    made: list[Any] = [1.0]  # an entry stands for a number times one of these
+    code, digits, outputs = sums.codes, sums.digits, sums.outputs
+    numbers, which = sums.values.tolist(), [CONSTANT] * len(code)
+    for variable in sums.order():
+        digit = digits[variable]
+        code = code - digit * sums.steps[variable]
+        code, first, parent = np.unique(code, return_index=True, return_inverse=True)
+        groups: list[list[Child]] = [[] for _ in code]
+        for at, child in zip(parent.tolist(), zip(digit.tolist(), which, numbers, strict=True), strict=True):
+            groups[at].append(child)
+        numbers, which = _level(groups, functions[variable], made)
+        digits, outputs = digits[:, first], outputs[first]
+    result: list[Any] = [0.0] * n_outputs
+    for output, number, k in zip(outputs.tolist(), numbers, which, strict=True):
+        result[output] = number * made[k]
+    return result
+
+
+def _level(groups: list[list[Child]], functions: Sequence[Any], made: list[Any]) -> tuple[list[float], list[int]]:
+    """Make the different sums of one variable; returns for each group its number and its sum."""
+    shapes: dict[Shape, int] = {}
+    uses: list[Counter[float]] = []
+    shape_of: list[int] = []
+    scales: list[float] = []
+    for group in groups:
+        group.sort()
+        scale = group[0][2]
+        shape = tuple((digit, k, _rounded(number / scale)) for digit, k, number in group)
+        at = shapes.setdefault(shape, len(shapes))
+        if at == len(uses):
+            uses.append(Counter())
+        uses[at][abs(scale)] += 1
+        shape_of.append(at)
+        scales.append(scale)
+
+    own = [_own_scale(shape, used) for shape, used in zip(shapes, uses, strict=True)]
+    product = _products(shapes, own, functions, made)
+    place = []
+    for shape, scale in zip(shapes, own, strict=True):
+        if len(shape) == 1 and shape[0][0] == 0:  # nothing is added or multiplied
+            place.append(shape[0][1])
+            continue
+        total: Any = 0.0
+        for digit, k, ratio in shape:
+            total = total + product(digit, k, scale * ratio)
+        place.append(len(made))
+        made.append(total)
+    numbers = [scale / own[k] for k, scale in zip(shape_of, scales, strict=True)]
+    return numbers, [place[k] for k in shape_of]
+
+
+def _own_scale(shape: Shape, used: Counter[float]) -> float:
+    """The factor that a sum is made with: where it leaves the fewest products with numbers."""
+    if len(shape) == 1:
+        return 1.0
+    options = [1.0 / abs(ratio) for _, _, ratio in shape] + [used.most_common(1)[0][0]]
+
+    def price(scale: float) -> int:
+        inside = sum(_rounded(abs(scale * ratio)) != 1 for digit, k, ratio in shape if digit or k != CONSTANT)
+        return inside + sum(scale != other for other in used)
+
+    return min(options, key=price)
+
+
+def _products(
+    shapes: Iterable[Shape], own: list[float], functions: Sequence[Any], made: list[Any]
+) -> Callable[[int, int, float], Any]:
+    """The product function times sum times number, multiplied in the order that more products share."""
+    with_function: Counter[tuple[int, int]] = Counter()
+    with_number: Counter[tuple[int, float]] = Counter()
+    for shape, scale in zip(shapes, own, strict=True):
+        for digit, k, ratio in shape:
+            with_function[digit, k] += 1
+            with_number[k, abs(scale * ratio)] += 1
+
+    def product(digit: int, k: int, number: float) -> Any:
+        if with_function[digit, k] >= with_number[k, abs(number)]:
+            return functions[digit] * made[k] * number
+        return made[k] * number * functions[digit]
+
+    return product
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{EQUAL_DIGITS}e}")

@@ -1,0 +1,94 @@
+"""Closed forms factored into programs: same results, no more operations than Lloyd2021 Table 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.codegen import factored
+from tauform.codegen.factoring import Sums
+from tauform.codegen.graph import Graph
+from tauform.codegen.lower import lower
+from tauform.codegen.program import Program
+
+# multiplications + additions after the paper's optimization
+TABLE_2 = {"sr6ia": (126, 84), "kr6_r700": (6043, 4142), "lbr7": (18387, 13981)}
+FUNCTIONS: dict[str, tuple[str, int]] = {
+    "factored_torques": ("inverse_dynamics", 3),
+    "factored_induced": ("induced_torque", 2),
+    "factored_gravity": ("gravity_torque", 1),
+    "factored_mass_matrix": ("mass_matrix", 1),
+}
+
+
+def bound_model(name: str, with_friction: bool = False) -> Any:
+    robot = tf.load(name)
+    if with_friction:
+        four = np.tile([0.1, 0.2, 0.3, 0.4], robot.n_bodies)
+        robot = robot.with_parameters(np.concatenate([robot.parameters[: 10 * robot.n_bodies], four]))
+        return tf.derive(robot, include=("link", "rotor", "viscous", "coulomb", "offset")).bind(robot)
+    return tf.derive(robot).bind(robot)
+
+
+def program_of(function: Callable[..., Any], bound: Any, n_inputs: int) -> Program:
+    graph = Graph()
+    inputs = [graph.input(name, bound.n_joints) for name in ("q", "qd", "qdd")[:n_inputs]]
+    return lower(graph, "p", {"result": np.array(function(bound, *inputs), dtype=object)})
+
+
+@pytest.mark.parametrize("robot", TABLE_2)
+def test_operations_stay_below_the_papers(robot: str) -> None:
+    program = program_of(factored.factored_torques, bound_model(robot), 3)
+    multiplications, additions = TABLE_2[robot]
+    assert program.n_multiplications <= multiplications / 2
+    assert program.n_additions <= additions / 2
+
+
+@pytest.mark.parametrize("robot", ["two_link", "sr6ia", "kr6_r700", "puma260_izaguirre"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_factored_program_equals_the_model(robot: str, name: str) -> None:
+    bound = bound_model(robot)
+    method, n_inputs = FUNCTIONS[name]
+    program = program_of(getattr(factored, name), bound, n_inputs)
+    states = np.random.default_rng(1).normal(size=(3, 50, bound.n_joints))[:n_inputs]
+    expected = getattr(bound, method)(*states)
+    error = np.abs(program(*states) - expected).max()
+    assert error <= 1e-12 * max(np.abs(expected).max(), 1e-300)
+
+
+def test_friction_is_part_of_the_torques() -> None:
+    bound = bound_model("two_link", with_friction=True)
+    assert bound.joint_coefficients[:, :2].all()
+    program = program_of(factored.factored_torques, bound, 3)
+    states = np.random.default_rng(2).normal(size=(3, 50, 2))
+    np.testing.assert_allclose(program(*states), bound.inverse_dynamics(*states), rtol=1e-12)
+
+
+def test_velocity_part_is_what_remains_without_gravity() -> None:
+    bound = bound_model("kr6_r700")
+    program = program_of(factored.factored_velocity, bound, 2)
+    q, qd = np.random.default_rng(3).normal(size=(2, 50, 6))
+    expected = bound.induced_torque(q, qd) - bound.gravity_torque(q)
+    np.testing.assert_allclose(program(q, qd), expected, atol=1e-12 * np.abs(expected).max())
+
+
+def test_an_order_is_a_permutation_of_the_variables() -> None:
+    rng = np.random.default_rng(4)
+    digits = np.unique(rng.integers(0, 3, size=(5, 60)), axis=1)
+    sums = Sums(np.zeros(digits.shape[1], dtype=np.int64), digits, rng.normal(size=digits.shape[1]))
+    assert sorted(sums.order()) == list(range(5))
+
+
+def test_a_common_factor_is_taken_out() -> None:
+    # a (x + y) + b (x + y) over two outputs: one sum, made once
+    graph = Graph()
+    x, y, u, v = graph.input("x", 4)
+    digits = np.array([[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 2, 2]])
+    sums = Sums(np.array([0, 0, 1, 1]), digits, np.array([2.0, 2.0, 6.0, 6.0]))
+    program = lower(graph, "p", {"r": factored.factored(sums, [[1.0, x], [1.0, y], [1.0, u, v]], 2)})
+    assert (program.n_multiplications, program.n_additions) == (4, 1)
+    np.testing.assert_allclose(program(np.array([1.0, 2.0, 3.0, 4.0])), [18.0, 72.0])
