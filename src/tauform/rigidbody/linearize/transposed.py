@@ -1,0 +1,71 @@
+"""Transposed products: weights times the derivative matrices, O(n), as reverse-mode differentiation needs them.
+
+Algorithm 1 of Jain1993 is linear in the perturbations; run backwards, its inward sums become the twists y of joint
+speeds w, and its outward sums of eta and beta become inward sums of I y and 2 B^T y.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.description.tree import Tree
+from tauform.rigidbody.articulated_body import articulated_inertias, nominal_response, respond
+from tauform.rigidbody.inverse_dynamics import joint_wrenches
+from tauform.rigidbody.linearize.inverse_vector import Nominal, nominal_of, zero_base
+from tauform.rigidbody.moment_rate import rate_transposed_times
+from tauform.rigidbody.motion import Motion, body_motion, body_twists, transforms_of
+from tauform.rigidbody.spatial import (
+    ANGULAR,
+    axis_cross_force,
+    axis_index,
+    cross_axis,
+    cross_motion,
+    inertia_times,
+    rotate,
+)
+
+
+def inverse_transposed(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray) -> AnyArray:
+    """(n, 3, N): weights^T times dtau/dq, dtau/dqd and dtau/dqdd; arrays of any scalar."""
+    return _weighted(tree, nominal_of(tree, body_motion(tree, q, qd, qdd)), weights)
+
+
+def forward_transposed(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, weights: AnyArray) -> AnyArray:
+    """(n, 3, N): weights^T times dqdd/dq, dqdd/dqd and dqdd/dtau; tau without friction; arrays of any scalar."""
+    transforms = transforms_of(tree, q)
+    twists = body_twists(tree, transforms, qd)
+    articulated = articulated_inertias(tree, transforms)
+    response = nominal_response(tree, transforms, twists, articulated, qd, tau)
+    nothing = zero_base(weights)
+    rest = [nothing] * tree.n
+    # M is symmetric: weights^T M^-1 is the response to torques `weights`
+    inner = respond(tree, transforms, articulated, rest, rest, weights, nothing).qdd
+    result = -_weighted(tree, nominal_of(tree, Motion(transforms, twists, response.bodies)), inner)
+    result[:, 2] = inner
+    return result
+
+
+def _weighted(tree: Tree, nominal: Nominal, weights: AnyArray) -> AnyArray:
+    transforms, twists, accelerations = nominal.motion
+    y = body_twists(tree, transforms, weights)
+    momenta = joint_wrenches(tree, transforms, [inertia_times(*pair) for pair in zip(tree.inertias, y, strict=True)])
+    # moments 2 B^T y; their force part is zero, so that moving them up only turns them
+    moments = [rate_transposed_times(*pair) for pair in zip(nominal.rates, y, strict=True)]
+    for i in reversed(range(tree.n)):
+        if tree.parents[i] >= 0:
+            moments[tree.parents[i]] = moments[tree.parents[i]] + rotate(transforms[i].R, moments[i])
+    rows = []
+    for i in range(tree.n):
+        revolute, k = tree.revolute[i], axis_index(tree, i)
+        rotor, viscous = tree.joint_parameters[i, 0], tree.joint_parameters[i, 1]
+        axis_rate = cross_axis(revolute, twists[i])
+        axis_curve = cross_axis(revolute, accelerations[i]) + cross_motion(twists[i], axis_rate)
+        turned = axis_cross_force(revolute, nominal.wrenches[i])
+        position = (axis_curve * momenta[i] + turned * y[i]).sum(axis=0)
+        position = position + (axis_rate[ANGULAR] * moments[i]).sum(axis=0)
+        velocity = 2 * (axis_rate * momenta[i]).sum(axis=0) + viscous * weights[i]
+        if revolute:
+            velocity = velocity + moments[i][2]
+        rows.append(np.stack([position, velocity, momenta[i][k] + rotor * weights[i]]))
+    return np.stack(rows)

@@ -1,0 +1,86 @@
+"""Generalised momentum and the observer of external torques that is built on it (De Luca, Mattone 2003).
+
+    p = M qd,    pdot = tau - friction + C^T qd - g + tau_external
+
+so the residual r = K (p - integral of (tau - friction + C^T qd - g + r)) follows tau_external with the time constant
+1/K, from positions, velocities and motor torques alone: no acceleration is needed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import AnyArray, Array
+from tauform.description.robot import Robot
+from tauform.description.tree import Tree
+from tauform.rigidbody.door import evaluate
+from tauform.rigidbody.friction import friction
+from tauform.rigidbody.gravity import gravity_torque
+from tauform.rigidbody.motion import body_twists, transforms_of
+from tauform.rigidbody.spatial import axis_index, cross_axis, inertia_times, wrench_to_parent
+
+
+class ObserverStep(NamedTuple):
+    """Residual (..., n), the estimate of the external torque, and the integral to hand to the next step."""
+
+    residual: Array
+    integral: Array
+
+
+def generalized_momentum(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
+    """p = M qd, without forming the mass matrix, (..., n).
+
+    Args:
+        q: (..., n) joint positions.
+        qd: (..., n) joint velocities.
+
+    Raises:
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+    """
+    return evaluate(robot, lambda q, qd: momentum_and_drift(robot.tree, q, qd)[0], project=1, q=q, qd=qd)
+
+
+def momentum_observer(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    integral: ArrayLike,
+    residual: ArrayLike,
+    gain: ArrayLike,
+    period: float,
+) -> ObserverStep:
+    """One step of the momentum observer for collision detection.
+
+    Start with integral = generalized_momentum(robot, q, qd) and residual = 0.
+
+    Args:
+        q, qd, tau: (..., n) measured positions, velocities and motor torques.
+        integral, residual: (..., n) what the last step returned.
+        gain: (..., n) K [1/s].
+        period: time since the last step [s].
+
+    Raises:
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+    """
+    drift = evaluate(robot, lambda q, qd: momentum_and_drift(robot.tree, q, qd)[1], project=1, q=q, qd=qd)
+    inflow = np.asarray(tau) - friction(robot, qd) + drift - gravity_torque(robot, q) + np.asarray(residual)
+    new_integral = np.asarray(integral) + period * inflow
+    return ObserverStep(np.asarray(gain) * (generalized_momentum(robot, q, qd) - new_integral), new_integral)
+
+
+def momentum_and_drift(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
+    """(2, n, N): p = S . H and C^T qd = Sdot . H, with H the momentum of all that a joint carries; any scalar."""
+    transforms = transforms_of(tree, q)
+    twists = body_twists(tree, transforms, qd)
+    carried = [inertia_times(ten, v) for ten, v in zip(tree.inertias, twists, strict=True)]
+    for i in reversed(range(tree.n)):
+        if tree.parents[i] >= 0:
+            carried[tree.parents[i]] = carried[tree.parents[i]] + wrench_to_parent(transforms[i], carried[i])
+    momentum = [carried[i][axis_index(tree, i)] + tree.joint_parameters[i, 0] * qd[i] for i in range(tree.n)]
+    # Sdot = v x S, the axis being carried along by the body
+    drift = [(cross_axis(tree.revolute[i], twists[i]) * carried[i]).sum(axis=0) for i in range(tree.n)]
+    return np.stack([np.stack(momentum), np.stack(drift)])
