@@ -103,6 +103,8 @@ class BoundModel:
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Torque that holds the arm still, without friction, (..., n).
 
+        A constant offset of a slide is no different from gravity: where theta cannot tell them apart it counts here.
+
         Raises:
             ShapeError: the last dimension differs from n, or a value is not finite.
         """

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from tauform.arrays import Array, read_only
@@ -63,7 +64,8 @@ def derive(
     with _controller().limit(limits=1, user_api="blas"):
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress)).restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
-        base = regroup(coefficients.matrix[_rank_rows(coefficients, terms, positions)], robot, assumed.free, order)
+        rows = _rank_rows(coefficients, terms, assumed.free, positions)
+        base = regroup(coefficients.matrix[rows], robot, assumed.free, order, source="closed_form")
         return _model(robot, coefficients, terms, base, assumed, positions)
 
 
@@ -81,10 +83,11 @@ def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, floa
     return {names.index(name): float(position) for name, position in fixed.items()}
 
 
-def _rank_rows(coefficients: Coefficients, terms: Terms, fixed: dict[int, float]) -> Keys:
+def _rank_rows(coefficients: Coefficients, terms: Terms, columns: Sequence[int], fixed: dict[int, float]) -> Keys:
     """Functions that decide which parameters are independent."""
+    n = coefficients.layout.n
     kind = coefficients.layout.parts(coefficients.keys)[0]
-    used = np.isin(kind, (VISCOUS, COULOMB))
+    used: NDArray[np.bool_] = (abs(coefficients.matrix) @ np.array([is_friction(c, n) for c in columns])) > 0
     used[terms.source] = True
     if not fixed:
         # Velocity torques are derivatives of the mass matrix: their rows are combinations of its rows.

@@ -128,7 +128,7 @@ class ClosedFormModel:
         products, matrix, n = self._products, self._term_to_regressor, self.n_joints
 
         def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
-            Y = (matrix @ products.terms(q, qd, qdd)).reshape(n, self.n_base, -1)
+            Y = (matrix @ products.terms(q, qd, qdd)).reshape(n, self.n_base, q.shape[1])
             for k, values in enumerate((qd, np.sign(np.real(qd)), np.ones_like(qd))):
                 if self.joint_terms[:, k].any():
                     Y = Y + self.joint_terms[:, k, :, None] * values[:, None]

@@ -125,7 +125,8 @@ class Projection:
     def at(self, q: AnyArray) -> AnyArray:
         """(n, a, N)."""
         G = self.matrix @ self.products.monomials(q)
-        return G.reshape(-1, self.products.rates.shape[1], q.shape[1])
+        n_rates = self.products.rates.shape[1]
+        return G.reshape(G.shape[0] // n_rates, n_rates, q.shape[1])
 
     def torque(self, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
         """(n, N) sum of all terms."""
