@@ -99,8 +99,9 @@ class Graph:
             return a
         if y is not None:
             return self.multiply(a, self.constant(1 / y))
-        sign = 1 if (a > 0) == (b > 0) else -1
-        return sign * self.node((Op.DIVIDE, abs(a), abs(b)))
+        # one reciprocal serves every division by b
+        reciprocal = self.node((Op.DIVIDE, self.constant(1.0), abs(b)))
+        return self.multiply(a, reciprocal if b > 0 else -reciprocal)
 
     def function(self, op: Op, a: int) -> int:
         """sin, cos, sqrt or sign of a."""
@@ -112,6 +113,13 @@ class Graph:
         # sin and sign are odd, cos is even
         reference = self.node((op, abs(a)))
         return -reference if a < 0 and op is not Op.COS else reference
+
+    def angle(self, y: int, x: int) -> int:
+        """atan2(y, x)."""
+        a, b = self.number(y), self.number(x)
+        if a is not None and b is not None:
+            return self.constant(math.atan2(a, b))
+        return self.node((Op.ATAN2, y, x))
 
     def operands(self, reference: int) -> tuple[int, ...]:
         """References that a node reads."""
@@ -142,23 +150,33 @@ class Scalar:
     def _wrap(self, reference: int) -> Scalar:
         return Scalar(self.graph, reference)
 
-    def __add__(self, other: Any) -> Scalar:
+    # Beside an array each operator steps back: NumPy then applies it entry by entry.
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         return self._wrap(self.graph.add(self.reference, self._other(other)))
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Scalar:
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         return self._wrap(self.graph.add(self.reference, -self._other(other)))
 
     def __rsub__(self, other: Any) -> Scalar:
         return self._wrap(self.graph.add(self._other(other), -self.reference))
 
-    def __mul__(self, other: Any) -> Scalar:
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         return self._wrap(self.graph.multiply(self.reference, self._other(other)))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Scalar:
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         return self._wrap(self.graph.divide(self.reference, self._other(other)))
 
     def __rtruediv__(self, other: Any) -> Scalar:
@@ -168,7 +186,7 @@ class Scalar:
         return self._wrap(-self.reference)
 
     def __pow__(self, exponent: int) -> Scalar:
-        result = self
+        result: Scalar = self
         for _ in range(exponent - 1):
             result = result * self
         return result
@@ -184,6 +202,9 @@ class Scalar:
 
     def sign(self) -> Scalar:
         return self._wrap(self.graph.function(Op.SIGN, self.reference))
+
+    def arctan2(self, x: Any) -> Scalar:
+        return self._wrap(self.graph.angle(self.reference, self._other(x)))
 
     @property
     def is_zero(self) -> bool:

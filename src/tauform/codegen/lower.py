@@ -1,8 +1,9 @@
-"""From a graph to a Program: dead code falls away, signs become operations only where a result needs one."""
+"""From a graph to a Program: dead code falls away, signs become operations only where something needs one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,31 +17,42 @@ def lower(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -> 
     """A scheduled program that computes the named output arrays (of scalars) from the graph's inputs."""
     arrays = {key: np.asarray(value, dtype=object) for key, value in outputs.items()}
     wanted = {key: references(graph, array.ravel().tolist()) for key, array in arrays.items()}
-    flat = [reference for group in wanted.values() for reference in group]
-    instructions: list[Instruction] = []
-    value_of: dict[int, int] = {}
-    for node in ordered(graph, flat):
-        value_of[node] = len(instructions)
-        instructions.append(_instruction(graph, node, value_of))
-
-    negated: dict[int, int] = {}
-    for reference in flat:
-        if reference < 0 and reference not in negated:
-            negated[reference] = len(instructions)
-            number = graph.number(reference)
-            if number is None:
-                instructions.append(Instruction(Op.NEGATE, (value_of[-reference],)))
-            else:
-                instructions.append(Instruction(Op.CONSTANT, number=number))
-    results = tuple(tuple(value_of[r] if r > 0 else negated[r] for r in group) for group in wanted.values())
+    code = _Code(graph)
+    for node in ordered(graph, [reference for group in wanted.values() for reference in group]):
+        code.define(node)
+    results = tuple(tuple(code.value(reference) for reference in group) for group in wanted.values())
     ports = tuple(Port(key, array.shape) for key, array in arrays.items())
-    return Program(name, tuple(graph.inputs), ports, tuple(instructions), results, **about)
+    return Program(name, tuple(graph.inputs), ports, tuple(code.instructions), results, **about)
 
 
-def _instruction(graph: Graph, node: int, value_of: Mapping[int, int]) -> Instruction:
-    key = graph.nodes[node - 1]
-    if key[0] is Op.INPUT:
-        return Instruction(Op.INPUT, place=(key[1], key[2]))
-    if key[0] is Op.CONSTANT:
-        return Instruction(Op.CONSTANT, number=key[1])
-    return Instruction(key[0], tuple(value_of[operand] for operand in key[1:]))
+@dataclass
+class _Code:
+    """Instructions so far, and the value that each reference has become."""
+
+    graph: Graph
+    instructions: list[Instruction] = field(default_factory=list)
+    values: dict[int, int] = field(default_factory=dict)
+
+    def define(self, node: int) -> None:
+        op, *operands = self.graph.nodes[node - 1]
+        if op is Op.INPUT:
+            instruction = Instruction(op, place=(operands[0], operands[1]))
+        elif op is Op.CONSTANT:
+            instruction = Instruction(op, number=operands[0])
+        else:
+            instruction = Instruction(op, tuple(self.value(operand) for operand in operands))
+        self._append(node, instruction)
+
+    def value(self, reference: int) -> int:
+        """The value of a reference; a minus that nothing absorbed becomes a negation."""
+        if reference not in self.values:
+            number = self.graph.number(reference)
+            if number is None:
+                self._append(reference, Instruction(Op.NEGATE, (self.values[-reference],)))
+            else:
+                self._append(reference, Instruction(Op.CONSTANT, number=number))
+        return self.values[reference]
+
+    def _append(self, reference: int, instruction: Instruction) -> None:
+        self.values[reference] = len(self.instructions)
+        self.instructions.append(instruction)

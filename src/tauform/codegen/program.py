@@ -30,10 +30,11 @@ class Op(Enum):
     COS = "cos"
     SQRT = "sqrt"
     SIGN = "sign"  # sign(0) = 0
+    ATAN2 = "atan2"  # in setup programs only
 
 
 UNARY = frozenset({Op.NEGATE, Op.SIN, Op.COS, Op.SQRT, Op.SIGN})
-BINARY = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE})
+BINARY = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE, Op.ATAN2})
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,8 @@ class Program:
         inputs, outputs: the ports, in the order of the arguments.
         instructions: in an order that can be executed as it stands.
         results: for each output, the values of its entries in C order.
+        setup: where parameters are run-time inputs, the program that turns them into the shared input `block`;
+            it runs once for each set of parameters.
     """
 
     name: str
@@ -116,6 +119,7 @@ class Program:
     algorithm: str = ""
     certificate: Certificate | None = None
     candidates: tuple[Candidate, ...] = ()
+    setup: Program | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
     def count(self, *ops: Op) -> int:
@@ -190,4 +194,5 @@ _NUMPY = {
     Op.COS: np.cos,
     Op.SQRT: np.sqrt,
     Op.SIGN: np.sign,
+    Op.ATAN2: np.arctan2,
 }

@@ -3,16 +3,21 @@
 Each body has a mass m, first moments h and second moments K (the pseudo-inertia, K = tr(I)/2 1 - I). In these
 coordinates the freedom is plain: whatever mass lies on a joint's axis moves with both bodies that the joint
 connects, so its (m, h_z, K_zz) may be booked on either. The moves of this module change the booking or a frame,
-never a torque; they are linear in the parameters, which may be numbers or symbols.
+never a torque.
+
+Parameters may depend on run-time inputs: each is an affine function of them, and its numbers (constant, then the
+weight of each input) form the last dimension. The moves are linear, so they act on those numbers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.codegen.minimal.vectors import dot, turned_symmetric
 from tauform.description.tree import Tree
 
 # Places of the eleven parameters of a body: m, hx, hy, hz, Kxx, Kxy, Kyy, Kxz, Kyz, Kzz, Ia.
@@ -30,7 +35,7 @@ class Bodies:
         X: (n, 3, 3) constant rotations, parent from joint.
         P: (n, 3) joint origins in the parent.
         offsets: (n,) constants added to the joint angles.
-        parameters: (n, 11) numbers or scalars.
+        parameters: (n, 11, 1 + inputs) affine functions of the run-time inputs.
         unit: length unit in metres; with a length of the robot as the unit, products with it fall away.
     """
 
@@ -44,18 +49,21 @@ class Bodies:
     unit: float = 1.0
 
     @classmethod
-    def of(cls, tree: Tree, parameters: AnyArray | None = None) -> Bodies:
-        """From a tree; `parameters` (n, 11) replace its numbers."""
-        if parameters is None:
-            ten = np.array([to_second_moments() @ link for link in tree.inertias[..., 0]])
-            parameters = np.column_stack([ten, tree.joint_parameters[:, 0, 0]])
+    def of(cls, tree: Tree, link_parameters: Array, rotors: Array) -> Bodies:
+        """From a tree's geometry.
+
+        Args:
+            link_parameters: (n, 10, 1 + inputs) in the order of robot.parameters.
+            rotors: (n, 1 + inputs) rotor inertias.
+        """
+        ten = np.einsum("ab,ibk->iak", to_second_moments(), link_parameters)
         return cls(
             tree.parents,
             tree.revolute,
             tree.rotations[..., 0],
             tree.translations[..., 0],
             np.zeros(tree.n),
-            parameters,
+            np.concatenate([ten, rotors[:, None]], axis=1),
             tree.gravity[:, 0],
         )
 
@@ -66,18 +74,33 @@ class Bodies:
     def has_children(self, i: int) -> bool:
         return i in self.parents
 
+    @property
+    def baked(self) -> Array:
+        """(n, 11) whether each parameter is a plain number."""
+        return ~(self.parameters[..., 1:] != 0).any(axis=-1)
+
+    def with_scalars(self, inputs: AnyArray) -> Bodies:
+        """Parameters as plain numbers and scalars, (n, 11), ready for tracing."""
+        rows = [[_affine(entry, inputs) for entry in row] for row in self.parameters.tolist()]
+        return replace(self, parameters=np.array(rows, dtype=object))
+
     def to_tree(self) -> Tree:
-        """The same bodies as a tree for the textbook algorithms; angles must have `offsets` added.
+        """Bodies with scalars as a tree for the textbook algorithms; angles must have `offsets` added.
 
         Only in metres: another unit would scale the coordinates of prismatic joints.
         """
         assert self.unit == 1.0
-        ten = np.array([apply(np.linalg.inv(to_second_moments()), row[:10]) for row in self.parameters])
-        drives = np.zeros((self.n, 4), dtype=self.parameters.dtype)
+        back = np.linalg.inv(to_second_moments()).tolist()
+        ten = [[dot(weights, row[:10]) for weights in back] for row in self.parameters.tolist()]
+        drives = np.zeros((self.n, 4), dtype=object)
         drives[:, 0] = self.parameters[:, IA]
         placement = np.tile(np.eye(4), (self.n, 1, 1))
         placement[:, :3, :3], placement[:, :3, 3] = self.X, self.P
-        return Tree.of(self.parents, self.revolute, placement, ten, drives, self.gravity)
+        return Tree.of(self.parents, self.revolute, placement, np.array(ten, dtype=object), drives, self.gravity)
+
+
+def _affine(weights: list[float], inputs: AnyArray) -> Any:
+    return weights[0] + dot(weights[1:], list(inputs)) if any(weights[1:]) else weights[0]
 
 
 def to_second_moments() -> Array:
@@ -102,14 +125,6 @@ def second_moment_transform(R: Array, p: Array) -> Array:
     return np.column_stack(columns)
 
 
-def apply(matrix: Array, values: AnyArray) -> AnyArray:
-    """matrix @ values without touching what a zero multiplies, so that symbols stay sparse."""
-    if values.dtype != object:
-        return matrix @ values
-    rows = [sum((c * v for c, v in zip(row, values, strict=True) if c), 0.0) for row in matrix]
-    return np.array(rows, dtype=object)
-
-
 def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
     """Move the origin of body i's frame by s along its joint axis."""
     z = np.array([0.0, 0.0, 1.0])
@@ -118,7 +133,7 @@ def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
     for child, parent in enumerate(bodies.parents):
         if parent == i:
             P[child] = snapped(P[child] - s * z)
-    parameters[i, :10] = apply(second_moment_transform(np.eye(3), -s * z), parameters[i, :10])
+    parameters[i, :10] = second_moment_transform(np.eye(3), -s * z) @ parameters[i, :10]
     return replace(bodies, P=P, parameters=parameters)
 
 
@@ -127,8 +142,20 @@ def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
     c, s = np.cos(angle), np.sin(angle)
     R = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     parameters, offsets = bodies.parameters.copy(), bodies.offsets.copy()
-    parameters[i, :10] = apply(second_moment_transform(R, np.zeros(3)), parameters[i, :10])
+    parameters[i, :10] = second_moment_transform(R, np.zeros(3)) @ parameters[i, :10]
     offsets[i] += angle
+    return replace(bodies, parameters=parameters, offsets=offsets)
+
+
+def turned_by_load(bodies: Bodies, i: int) -> Bodies:
+    """As `turned`, by the angle that makes hy vanish, for parameters that are scalars: the angle is one too."""
+    row = bodies.parameters[i].tolist()
+    angle = row[HY].arctan2(row[HX])
+    s, c = angle.sin(), angle.cos()
+    parameters, offsets = bodies.parameters.copy(), bodies.offsets.astype(object)
+    parameters[i, HX : HZ + 1] = [c * row[HX] + s * row[HY], 0.0, row[HZ]]
+    parameters[i, KXX : KZZ + 1] = turned_symmetric(-s, c, row[KXX : KZZ + 1])
+    offsets[i] = offsets[i] + angle
     return replace(bodies, parameters=parameters, offsets=offsets)
 
 
@@ -140,7 +167,7 @@ def scaled(bodies: Bodies, unit: float) -> Bodies:
         bodies,
         P=bodies.P / ratio,
         gravity=bodies.gravity / ratio,
-        parameters=bodies.parameters * ratio**powers,
+        parameters=bodies.parameters * ratio ** powers[:, None],
         unit=unit,
     )
 

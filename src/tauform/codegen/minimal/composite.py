@@ -3,6 +3,8 @@
 Composite i is all that joint i carries: its mass m, first moments h and second moments K in frame i. To accelerate
 joint i alone takes the moment (-Kxz, -Kyz, Kxx + Kyy) and the force z x h (revolute); carried down the tree it
 gives a row of the mass matrix. Gravity acts on the same h: tau_i = z . (h x V), V the upward acceleration.
+
+Kxx + Kyy may be had from the trace, which no rotation changes (`by_trace`): cheaper where little else of K is needed.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from tauform.codegen.minimal.vectors import (
     back,
     cos,
     cross,
+    dot,
     forth,
     moved_symmetric,
     plus,
@@ -36,12 +39,14 @@ class Composites:
     m: Vector
     h: Matrix
     K: Matrix
+    trace: Vector | None
 
 
-def composites(bodies: Bodies, q: AnyArray) -> Composites:
+def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composites:
     """Sums of the bodies' moments, tip to base."""
     rows = bodies.parameters.tolist()
     m, h, K = ([row[M] for row in rows], [row[HX : HX + 3] for row in rows], [row[KXX : KZZ + 1] for row in rows])
+    traces = [k[0] + k[2] + k[5] for k in K]
     for i in reversed(range(bodies.n)):
         parent = bodies.parents[i]
         if parent < 0:
@@ -58,7 +63,8 @@ def composites(bodies: Bodies, q: AnyArray) -> Composites:
         m[parent] = m[parent] + m[i]
         h[parent] = plus(h[parent], [first[k] + m[i] * P[k] for k in range(3)])
         K[parent] = plus(K[parent], second)
-    return Composites(m, h, K)
+        traces[parent] = traces[parent] + (traces[i] + 2.0 * dot(P, g))
+    return Composites(m, h, K, traces if by_trace else None)
 
 
 def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
@@ -68,10 +74,11 @@ def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
     for i in range(n):
         h, K = carried.h[i], carried.K[i]
         if bodies.revolute[i]:
-            moment, force = [-K[3], -K[4], K[0] + K[2]], [-h[1], h[0], 0.0]
+            about_z = carried.trace[i] - K[5] if carried.trace else K[0] + K[2]
+            moment, force = [-K[3], -K[4], about_z], [-h[1], h[0], 0.0]
         else:
             moment, force = [h[1], -h[0], 0.0], [0.0, 0.0, carried.m[i]]
-        D[i][i] = (moment[2] if bodies.revolute[i] else force[2]) + bodies.parameters[i, IA]
+        D[i][i] = _along(bodies, i, moment, force) * _unit(bodies, i) + bodies.parameters[i, IA]
         j = i
         while bodies.parents[j] >= 0:
             if bodies.revolute[j]:
@@ -81,7 +88,7 @@ def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
             force = forth(X, force)
             moment = plus(forth(X, moment), cross(_lever(bodies, j, q), force))
             j = bodies.parents[j]
-            D[i][j] = D[j][i] = moment[2] if bodies.revolute[j] else force[2]
+            D[i][j] = D[j][i] = _along(bodies, j, moment, force) * _unit(bodies, i)
     return D
 
 
@@ -95,8 +102,19 @@ def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Vector:
             V = unturned(*_turn(bodies, i, q), V)
         upward.append(V)
         h = carried.h[i]
-        torque.append(h[0] * V[1] - h[1] * V[0] if bodies.revolute[i] else carried.m[i] * V[2])
+        turning = h[0] * V[1] - h[1] * V[0]
+        torque.append(turning if bodies.revolute[i] else carried.m[i] * V[2] * _unit(bodies, i))
     return torque
+
+
+def _along(bodies: Bodies, i: int, moment: Vector, force: Vector) -> Any:
+    """What joint i feels of a wrench in its frame."""
+    return moment[2] if bodies.revolute[i] else force[2] * _unit(bodies, i)
+
+
+def _unit(bodies: Bodies, i: int) -> float:
+    """Length units in the coordinate of joint i, and joint forces in the unit of force."""
+    return 1.0 if bodies.revolute[i] else 1 / bodies.unit
 
 
 def _turn(bodies: Bodies, i: int, q: AnyArray) -> tuple[Any, Any]:
@@ -110,4 +128,4 @@ def _lever(bodies: Bodies, i: int, q: AnyArray) -> Vector:
     if bodies.revolute[i]:
         return P
     z = bodies.X[i][:, 2].tolist()
-    return [P[k] + z[k] * q[i] for k in range(3)]
+    return [P[k] + z[k] * (q[i] * _unit(bodies, i)) for k in range(3)]

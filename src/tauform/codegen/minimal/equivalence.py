@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tauform.arrays import AnyArray, Array
+from tauform.arrays import Array
 from tauform.codegen.minimal.bodies import HX, HZ, KZZ, N_PARAMETERS, SECOND, Bodies, M, to_second_moments
+from tauform.description.tree import Tree
 from tauform.rigidbody.regressor import inverse_regressor
 
 # Columns of a noise-free regressor: equal or zero beyond rounding.
@@ -66,12 +67,17 @@ def _unexcited(bodies: Bodies) -> list[Array]:
     vectors = []
     for place in zip(*np.nonzero(quiet), strict=True):
         vectors.append(_unit(bodies, place, 1.0))
-    active = list(zip(*np.nonzero(~quiet), strict=True))
-    for k, a in enumerate(active):
-        for b in active[k + 1 :]:
-            for sign in (1.0, -1.0):
-                if np.abs(columns[a] - sign * columns[b]).max() <= COLUMN_TOLERANCE * size[a]:
-                    vectors.append(_unit(bodies, a, 1.0) + _unit(bodies, b, -sign))
+    # parallel columns, whatever their ratio: one of the two parameters can take over for both
+    active = np.argwhere(~quiet)
+    shapes = columns[~quiet] / size[~quiet][:, None]
+    shapes /= np.linalg.norm(shapes, axis=1, keepdims=True)
+    cosines = np.triu(shapes @ shapes.T, k=1)
+    for a, b in np.argwhere(np.abs(cosines) > 1 - COLUMN_TOLERANCE).tolist():
+        first, second = tuple(active[a]), tuple(active[b])
+        ratio = np.sign(cosines[a, b]) * np.linalg.norm(columns[first]) / np.linalg.norm(columns[second])
+        if np.abs(columns[first] - ratio * columns[second]).max() <= COLUMN_TOLERANCE * size[first]:
+            ratio = round(ratio) if abs(ratio - round(ratio)) < COLUMN_TOLERANCE else ratio
+            vectors.append(_unit(bodies, first, 1.0) + _unit(bodies, second, -float(ratio)))
     return vectors
 
 
@@ -85,20 +91,20 @@ def _sampled_columns(bodies: Bodies) -> Array:
     """(n, 11, samples) regressor columns of the parameters at random states."""
     n = bodies.n
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, n, _SAMPLES))
-    numbers = np.ones((n, N_PARAMETERS))
-    tree = Bodies(
-        bodies.parents, bodies.revolute, bodies.X, bodies.P, bodies.offsets, numbers, bodies.gravity
-    ).to_tree()
-    Y = inverse_regressor(tree, q + bodies.offsets[:, None], qd, qdd)  # (n, 14 n, samples)
+    placement = np.tile(np.eye(4), (n, 1, 1))
+    placement[:, :3, :3], placement[:, :3, 3] = bodies.X, bodies.P
+    zeros = np.zeros((n, 14))
+    tree = Tree.of(bodies.parents, bodies.revolute, placement, zeros[:, :10], zeros[:, 10:], bodies.gravity)
+    Y = inverse_regressor(tree, q, qd, qdd)  # (n, 14 n, samples)
     from_second = np.linalg.inv(to_second_moments())
     links = np.einsum("ijkt,kl->jlit", Y[:, : 10 * n].reshape(n, n, 10, -1), from_second)
     rotors = np.moveaxis(Y[:, 10 * n :: 4], 1, 0)[:, None]
     return np.concatenate([links, rotors], axis=1).reshape(n, N_PARAMETERS, -1)
 
 
-def booked(null: Array, parameters: AnyArray, order: Sequence[int]) -> AnyArray:
-    """The parameters with as many as possible made zero, those first in `order` (flat places) first."""
-    null, values = null.copy(), parameters.ravel().copy()
+def booked(null: Array, parameters: Array, order: Sequence[int]) -> Array:
+    """The parameters (n, 11, k) with as many as possible made zero, those first in `order` (flat places) first."""
+    null, values = null.copy(), parameters.reshape(-1, parameters.shape[-1]).copy()
     size = np.abs(null).max(axis=1)
     for place in order:
         column = np.abs(null[:, place])
@@ -108,12 +114,13 @@ def booked(null: Array, parameters: AnyArray, order: Sequence[int]) -> AnyArray:
         if column[row] <= COLUMN_TOLERANCE * size[row]:
             continue
         vector = null[row] / null[row, place]
-        null -= np.outer(null[:, place], vector)
-        null[np.abs(null) <= ROUNDING * size[:, None]] = 0.0
+        others = np.flatnonzero(column)
+        changed = null[others] - np.outer(null[others, place], vector)
+        changed[np.abs(changed) <= ROUNDING * size[others, None]] = 0.0
+        null[others] = changed
         null[:, place] = null[row] = 0.0
-        changed = np.nonzero(vector)[0]
-        values[changed] = values[changed] - values[place] * vector[changed]
+        moved = np.flatnonzero(vector)
+        values[moved] -= np.outer(vector[moved], values[place])
         values[place] = 0.0
-    if values.dtype != object:
-        values[np.abs(values) <= ROUNDING * np.abs(values).max()] = 0.0
+    values[np.abs(values) <= ROUNDING * np.abs(values).max(axis=0)] = 0.0
     return values.reshape(parameters.shape)

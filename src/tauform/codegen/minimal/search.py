@@ -37,6 +37,10 @@ from tauform.codegen.minimal.equivalence import booked, null_vectors
 # The order in which parameters are made to vanish, if nothing better is found: by the products they cost.
 _WITHIN_BODY = (HZ, M, KZZ, IA, KYZ, KXZ, KXY, KYY, HY, HX, KXX)
 
+# Operations traced in a search, and the least number of candidates that are tried.
+_EFFORT = 120_000
+_MIN_CANDIDATES = 8
+
 Cost = Callable[["Choice", Bodies], int]
 
 
@@ -61,10 +65,15 @@ class Choice:
 
 @dataclass
 class Search:
-    """Neighbours of a choice, and the bodies that a choice stands for."""
+    """Neighbours of a choice, and the bodies that a choice stands for.
+
+    Attributes:
+        any_unit, sums_angles: whether the algorithm at hand can use those moves.
+    """
 
     bodies: Bodies
-    turnable: bool = True
+    any_unit: bool = True
+    sums_angles: bool = True
     _prepared: dict[tuple[float, ...], tuple[Bodies, Array]] = field(default_factory=dict)
 
     def start(self) -> Choice:
@@ -78,7 +87,10 @@ class Search:
         bodies, null = self._shifted(choice.shifts)
         bodies = replace(bodies, parameters=booked(null, bodies.parameters, choice.order))
         for i in sorted(choice.turned):
-            bodies = turned(bodies, i, float(np.arctan2(bodies.parameters[i, HY], bodies.parameters[i, HX])))
+            if not bodies.baked[i, HX : HY + 1].all():
+                continue  # the angle depends on the load: the tracer turns by it
+            hx, hy = bodies.parameters[i, HX : HY + 1, 0]
+            bodies = turned(bodies, i, float(np.arctan2(hy, hx)))
             bodies.parameters[i, HY] = 0.0
         if choice.turned:  # turning mixes second moments, some of which can be booked away again
             bodies = replace(bodies, parameters=booked(null, bodies.parameters, choice.order))
@@ -86,19 +98,19 @@ class Search:
 
     def neighbours(self, choice: Choice) -> Iterator[Choice]:
         """Choices one move away, those that usually pay first."""
+        present = self.realised(choice)
         for i in range(self.bodies.n):
             for shift in self._shift_options(i):
                 if shift != choice.shifts[i]:
                     yield replace(choice, shifts=(*choice.shifts[:i], shift, *choice.shifts[i + 1 :]))
         for i in self._turnable():
             yield replace(choice, turned=choice.turned ^ {i})
-        for i in self._parallel():
+        for i in self._parallel() if self.sums_angles else ():
             yield replace(choice, summed=choice.summed ^ {i})
-        present = self.realised(choice)
         lengths = np.unique(np.abs(present.P[np.nonzero(present.P)]) * present.unit)
-        for length in lengths.tolist():
+        for length in lengths.tolist() if self.any_unit else ():
             yield replace(choice, unit=length)
-        for place in np.flatnonzero(present.parameters != 0).tolist():
+        for place in np.flatnonzero((present.parameters != 0).any(axis=-1)).tolist():
             yield replace(choice, order=(place, *(other for other in choice.order if other != place)))
 
     def _shifted(self, shifts: tuple[float, ...]) -> tuple[Bodies, Array]:
@@ -117,8 +129,9 @@ class Search:
         return [option for k, option in enumerate(options) if option not in options[:k]]
 
     def _turnable(self) -> list[int]:
+        """Last bodies: nothing else depends on how their frames are turned."""
         bodies = self.bodies
-        return [i for i in range(bodies.n) if self.turnable and bodies.revolute[i] and not bodies.has_children(i)]
+        return [i for i in range(bodies.n) if bodies.revolute[i] and not bodies.has_children(i)]
 
     def _parallel(self) -> list[int]:
         bodies, identity = self.bodies, np.eye(3)
@@ -129,10 +142,14 @@ class Search:
         ]
 
 
-def cheapest(search: Search, cost: Cost, budget: int) -> tuple[Choice, Bodies]:
-    """Descend from the start to a choice that no neighbour beats, within a budget of candidates."""
+def cheapest(search: Search, cost: Cost, budget: int = 400) -> tuple[Choice, Bodies]:
+    """Descend from the start to a choice that no neighbour beats, within a budget of candidates.
+
+    The budget shrinks as programs grow, so that the search takes about a second for any robot.
+    """
     best = search.start()
     lowest = cost(best, search.realised(best))
+    budget = min(budget, max(_MIN_CANDIDATES, _EFFORT // max(lowest, 1)))
     improved = True
     while improved and budget > 0:
         improved = False

@@ -1,0 +1,55 @@
+"""Function: what `generate` needs to know of a function that it can turn into a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tauform.codegen.tracing import Tracer
+from tauform.description.robot import Robot
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One way to trace a function.
+
+    Attributes:
+        trace: builds the outputs on scalars.
+        moves_frames: frames and booking of parameters may be searched for fewer operations.
+        any_unit: lengths may be measured in another unit (only tracers on `bodies` do that).
+        sums_angles: joints may turn by sums of parallel angles.
+        with_loops: robots with loop constraints are supported.
+    """
+
+    trace: Tracer
+    moves_frames: bool = True
+    any_unit: bool = False
+    sums_angles: bool = False
+    with_loops: bool = True
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the API as a program.
+
+    Attributes:
+        inputs: shape of each input port for a robot; joint vectors are named q, qd, qdd, tau...
+        reference: the textbook function on (N, ...) batches, returns the outputs in order.
+        algorithms: by name, the usual winner first.
+        tolerance: of the certificate, relative to the largest magnitude of each output entry.
+    """
+
+    name: str
+    summary: str
+    inputs: Callable[[Robot], Shapes]
+    reference: Callable[..., Any]
+    algorithms: Mapping[str, Algorithm]
+    tolerance: float = 1e-12
+
+
+def joint_vectors(*names: str) -> Callable[[Robot], Shapes]:
+    """Input ports that are joint vectors."""
+    return lambda robot: dict.fromkeys(names, (robot.n_joints,))

@@ -1,0 +1,143 @@
+"""Mass matrix, inertial and gravity coefficients, forward dynamics, momentum observer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.functions.function import Algorithm, Function, Shapes, joint_vectors
+from tauform.codegen.functions.torques import friction_torques, rigid_torques
+from tauform.codegen.minimal.composite import Composites, composites, gravity_torque
+from tauform.codegen.minimal.composite import mass_matrix as composite_mass_matrix
+from tauform.codegen.problem import user_efforts, user_matrix
+from tauform.codegen.tracing import Outputs, Tracer, Tracing
+from tauform.description.robot import Robot
+from tauform.description.tree import Tree
+from tauform.rigidbody.articulated_body import articulated_body
+from tauform.rigidbody.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.factorization import factorize, solve
+from tauform.rigidbody.forward_dynamics import forward_dynamics
+from tauform.rigidbody.gdahj import gdahj
+from tauform.rigidbody.gravity import gravity_torque as textbook_gravity
+from tauform.rigidbody.mass_matrix import mass_matrix
+from tauform.rigidbody.momentum import momentum_and_drift, momentum_observer
+
+
+def _composites(tracing: Tracing, by_trace: bool) -> Composites:
+    return composites(tracing.bodies, tracing.joints("q"), by_trace)
+
+
+def _composite_matrix(by_trace: bool) -> Tracer:
+    def trace(tracing: Tracing) -> Outputs:
+        D = composite_mass_matrix(tracing.bodies, tracing.joints("q"), _composites(tracing, by_trace))
+        return {"M": user_matrix(tracing.problem.robot, np.array(D, dtype=object))}
+
+    return trace
+
+
+def _textbook_matrix(core: Callable[[Tree, AnyArray], AnyArray]) -> Tracer:
+    def trace(tracing: Tracing) -> Outputs:
+        D = core(tracing.bodies.to_tree(), tracing.angles())[..., 0]
+        return {"M": user_matrix(tracing.problem.robot, D)}
+
+    return trace
+
+
+def _coefficients(by_trace: bool) -> Tracer:
+    def trace(tracing: Tracing) -> Outputs:
+        q, carried = tracing.joints("q"), _composites(tracing, by_trace)
+        D = composite_mass_matrix(tracing.bodies, q, carried)
+        robot = tracing.problem.robot
+        gravity = user_efforts(robot, gravity_torque(tracing.bodies, q, carried))
+        return {"M": user_matrix(robot, np.array(D, dtype=object)), "gravity": gravity}
+
+    return trace
+
+
+def _forward_by_matrix(tracing: Tracing) -> Outputs:
+    robot = tracing.problem.robot
+    M = _composite_matrix(by_trace=False)(tracing)["M"]
+    bias = rigid_torques(tracing, tracing.joints("qd"))
+    resisting = user_efforts(robot, [a + b for a, b in zip(bias, friction_torques(tracing), strict=True)])
+    # the factor keeps the zeros of branches, unless loops tie them together
+    parents = tracing.bodies.parents if robot.closure is None else tuple(range(-1, len(M) - 1))
+    return {"qdd": solve(factorize(M, parents), parents, tracing.inputs["tau"] - resisting)}
+
+
+def _forward_by_bodies(tracing: Tracing) -> Outputs:
+    driving = tracing.inputs["tau"] - np.array(friction_torques(tracing), dtype=object)
+    qdd = articulated_body(tracing.bodies.to_tree(), tracing.angles(), tracing.joints("qd")[:, None], driving[:, None])
+    return {"qdd": qdd[:, 0]}
+
+
+def _observer(tracing: Tracing) -> Outputs:
+    robot, x = tracing.problem.robot, tracing.inputs
+    momentum, drift = momentum_and_drift(tracing.bodies.to_tree(), tracing.angles(), tracing.joints("qd")[:, None])[
+        ..., 0
+    ]
+    gravity = rigid_torques(tracing)
+    lost = [d - g - f for d, g, f in zip(drift, gravity, friction_torques(tracing), strict=True)]
+    inflow = x["tau"] + user_efforts(robot, lost) + x["residual"]
+    integral = x["integral"] + x["period"][0] * inflow
+    return {"residual": x["gain"] * (user_efforts(robot, momentum) - integral), "integral": integral}
+
+
+def _observer_inputs(robot: Robot) -> Shapes:
+    names = ("q", "qd", "tau", "integral", "residual", "gain")
+    return {**dict.fromkeys(names, (robot.n_joints,)), "period": (1,)}
+
+
+def _observer_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array]:
+    return momentum_observer(robot, *arrays)
+
+
+def coefficients(robot: Robot, q: AnyArray) -> tuple[Array, Array]:
+    """Mass matrix and gravity torque, what changes with the position alone."""
+    return mass_matrix(robot, q), textbook_gravity(robot, q)
+
+
+INERTIA = (
+    Function(
+        "mass_matrix",
+        "joint-space inertia, rotors included",
+        joint_vectors("q"),
+        mass_matrix,
+        {
+            "composite": Algorithm(_composite_matrix(False), any_unit=True),
+            "composite_trace": Algorithm(_composite_matrix(True), any_unit=True),
+            "crba": Algorithm(_textbook_matrix(composite_rigid_body)),
+            "gdahj": Algorithm(_textbook_matrix(gdahj)),
+        },
+    ),
+    Function(
+        "coefficients",
+        "mass matrix and gravity torque together",
+        joint_vectors("q"),
+        coefficients,
+        {
+            "composite": Algorithm(_coefficients(False), any_unit=True),
+            "composite_trace": Algorithm(_coefficients(True), any_unit=True),
+        },
+    ),
+    Function(
+        "forward_dynamics",
+        "accelerations under given torques, friction subtracted",
+        joint_vectors("q", "qd", "tau"),
+        forward_dynamics,
+        {
+            "mass_matrix": Algorithm(_forward_by_matrix, any_unit=True, sums_angles=True),
+            "articulated_body": Algorithm(_forward_by_bodies, with_loops=False),
+        },
+        tolerance=1e-9,
+    ),
+    Function(
+        "momentum_observer",
+        "one step of the residual that detects collisions",
+        _observer_inputs,
+        _observer_reference,
+        {"momentum": Algorithm(_observer)},
+    ),
+)

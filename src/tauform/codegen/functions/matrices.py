@@ -1,0 +1,111 @@
+"""Coriolis matrix, regressors, kinematics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.closedform.base import base_parameters
+from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
+from tauform.codegen.problem import declared_groups, user_efforts, user_matrix
+from tauform.codegen.tracing import Outputs, Tracing
+from tauform.description.robot import Robot
+from tauform.rigidbody.coriolis import christoffel, coriolis_matrix
+from tauform.rigidbody.kinematics import (
+    forward_kinematics,
+    frame_jacobian,
+    frame_placement,
+    jacobian,
+)
+from tauform.rigidbody.regressor import inverse_regressor, reference_regressor, regressor, slotine_li_regressor
+
+
+def base_columns(robot: Robot) -> list[int]:
+    """Columns of the regressor that the base parameters of all declared groups stand for."""
+    return list(base_parameters(robot, include=declared_groups(robot)).pivots)
+
+
+def base_regressor(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
+    """Y with tau = Y @ theta, theta the base parameters of all declared groups."""
+    return regressor(robot, q, qd, qdd)[..., base_columns(robot)]
+
+
+def base_slotine_li_regressor(robot: Robot, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> Array:
+    """The base columns of the regressor with reference velocities."""
+    return slotine_li_regressor(robot, q, qd, qd_r, qdd_r)[..., base_columns(robot)]
+
+
+def _columns_of(tracing: Tracing, Y: AnyArray) -> AnyArray:
+    robot = tracing.problem.robot
+    chosen = Y[:, base_columns(robot), 0]
+    return np.array([user_efforts(robot, column) for column in chosen.T], dtype=object).T
+
+
+def _regressor(tracing: Tracing) -> Outputs:
+    # theta belongs to the robot's own frames, so frames stay where they are
+    q, qd, qdd = (tracing.joints(name)[:, None] for name in ("q", "qd", "qdd"))
+    return {"Y": _columns_of(tracing, inverse_regressor(tracing.problem.robot.tree, q, qd, qdd))}
+
+
+def _slotine_li(tracing: Tracing) -> Outputs:
+    motion = (tracing.joints(name)[:, None] for name in ("q", "qd", "qd_r", "qdd_r"))
+    return {"Y": _columns_of(tracing, reference_regressor(tracing.problem.robot.tree, *motion))}
+
+
+def _coriolis(tracing: Tracing) -> Outputs:
+    C = christoffel(tracing.bodies.to_tree(), tracing.angles(), tracing.joints("qd")[:, None])
+    return {"C": user_matrix(tracing.problem.robot, C[..., 0])}
+
+
+def _placement(tracing: Tracing) -> Outputs:
+    robot = tracing.problem.robot
+    X = frame_placement(robot.tree, tracing.joints("q")[:, None], robot.tool)
+    T: list[list[Any]] = [[*X.R[k, :, 0], X.p[k, 0]] for k in range(3)]
+    return {"T": np.array([*T, [0.0, 0.0, 0.0, 1.0]], dtype=object)}
+
+
+def _jacobian(tracing: Tracing) -> Outputs:
+    robot = tracing.problem.robot
+    J = frame_jacobian(robot.tree, tracing.joints("q")[:, None], robot.tool, local=False)[..., 0]
+    return {"J": np.array([user_efforts(robot, row) for row in J], dtype=object)}
+
+
+MATRICES = (
+    Function(
+        "coriolis_matrix",
+        "C of Christoffel symbols, so that Mdot - 2C is skew",
+        joint_vectors("q", "qd"),
+        coriolis_matrix,
+        {"christoffel": Algorithm(_coriolis)},
+    ),
+    Function(
+        "base_regressor",
+        "Y with tau = Y @ theta",
+        joint_vectors("q", "qd", "qdd"),
+        base_regressor,
+        {"newton_euler": Algorithm(_regressor, moves_frames=False)},
+    ),
+    Function(
+        "slotine_li_regressor",
+        "Y with reference velocities, for adaptive control",
+        joint_vectors("q", "qd", "qd_r", "qdd_r"),
+        base_slotine_li_regressor,
+        {"newton_euler": Algorithm(_slotine_li, moves_frames=False)},
+    ),
+    Function(
+        "forward_kinematics",
+        "placement of the tool in the base frame",
+        joint_vectors("q"),
+        forward_kinematics,
+        {"direct": Algorithm(_placement, moves_frames=False)},
+    ),
+    Function(
+        "jacobian",
+        "Jacobian of the tool in base axes, angular rows first",
+        joint_vectors("q"),
+        jacobian,
+        {"direct": Algorithm(_jacobian, moves_frames=False)},
+    ),
+)

@@ -1,0 +1,133 @@
+"""generate: from a robot to the cheapest verified program of a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from tauform.codegen.certificate import certified
+from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
+from tauform.codegen.minimal.bodies import Bodies
+from tauform.codegen.minimal.search import Choice, Search, cheapest
+from tauform.codegen.problem import Parameters, Payload, Problem, problem_of
+from tauform.codegen.program import Candidate, Program
+from tauform.codegen.split import lowered
+from tauform.codegen.tracing import operations, traced
+from tauform.description.robot import Robot
+from tauform.errors import GenerationError, UnknownNameError
+
+# Beyond this many operations straight-line code no longer pays.
+MAX_OPERATIONS = 20_000
+# An algorithm this much dearer than the cheapest, before any search, will not win after it.
+WORTH_A_SEARCH = 1.15
+
+
+@dataclass(frozen=True, eq=False)
+class _Option:
+    name: str
+    algorithm: Algorithm
+    choice: Choice
+    bodies: Bodies
+    cost: tuple[int, int]
+
+
+def generate(
+    robot: Robot,
+    function: str = "inverse_dynamics",
+    *,
+    algorithm: str = "auto",
+    parameters: Parameters = "baked",
+    payload: Payload = "baked",
+) -> Program:
+    """The program of a function with the fewest operations, checked against the textbook algorithms.
+
+    Args:
+        function: a name of `tauform.codegen.functions.FUNCTIONS`, such as "inverse_dynamics".
+        algorithm: "auto" traces every algorithm of the function and takes the cheapest; or the name of one.
+        parameters: "baked" folds the robot's numbers in; "runtime" makes the base parameters an input `theta`.
+        payload: "runtime" makes the ten parameters of the body at the tool an input `payload`.
+
+    Returns:
+        A Program with its certificate and the list of candidates.
+
+    Raises:
+        UnknownNameError: no such function or algorithm.
+        GenerationError: the program would be too long, or failed its verification.
+    """
+    wanted = _function(function)
+    problem = problem_of(robot, parameters, payload)
+    options = _options(problem, wanted, _algorithms(wanted, algorithm, robot))
+    best = min(options, key=lambda option: sum(option.cost))
+    if sum(best.cost) > MAX_OPERATIONS:
+        raise GenerationError(
+            f"{function} of {robot.name} takes {sum(best.cost)} operations, more than {MAX_OPERATIONS} for one "
+            "straight line; call the textbook function (tf."
+            + function
+            + "), or generate for a part of the robot (tip=, lock=)"
+        )
+    graph, outputs = traced(problem, best.choice, best.bodies, wanted.inputs(robot), best.algorithm.trace, opaque=False)
+    program = lowered(graph, function, outputs, robot=robot.name, algorithm=best.name, notes=_notes(problem))
+    candidates = tuple(Candidate(o.name, *o.cost, chosen=o is best) for o in options)
+    return certified(replace(program, candidates=candidates), wanted, problem)
+
+
+def _function(name: str) -> Function:
+    if name not in FUNCTIONS:
+        near = get_close_matches(name, FUNCTIONS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(FUNCTIONS)}"
+        raise UnknownNameError(f"function {name!r} cannot be generated; {hint}")
+    return FUNCTIONS[name]
+
+
+def _algorithms(function: Function, algorithm: str, robot: Robot) -> list[str]:
+    usable = [name for name, a in function.algorithms.items() if a.with_loops or robot.closure is None]
+    if algorithm == "auto":
+        return usable
+    if algorithm not in usable:
+        known = ", ".join(["auto", *usable])
+        raise UnknownNameError(
+            f"algorithm {algorithm!r} does not exist for {function.name} of {robot.name}; choose from {known}"
+        )
+    return [algorithm]
+
+
+def _options(problem: Problem, function: Function, names: list[str]) -> list[_Option]:
+    """Each algorithm as it stands, and those that are near the cheapest after a search over frames and parameters."""
+    plain = [_plain(problem, function, name) for name in names]
+    cheapest_plain = min(sum(option.cost) for option in plain)
+    worth = [option for option in plain if sum(option.cost) <= WORTH_A_SEARCH * cheapest_plain]
+    return [_searched(problem, function, option) if option in worth else option for option in plain]
+
+
+def _plain(problem: Problem, function: Function, name: str) -> _Option:
+    algorithm = function.algorithms[name]
+    search = _search(problem, algorithm)
+    choice = search.start()
+    bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
+    return _Option(name, algorithm, choice, bodies, _price(problem, function, algorithm, choice, bodies))
+
+
+def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
+    algorithm = option.algorithm
+    if not algorithm.moves_frames:
+        return option
+    choice, bodies = cheapest(
+        _search(problem, algorithm),
+        lambda choice, bodies: sum(_price(problem, function, algorithm, choice, bodies)),
+    )
+    return replace(option, choice=choice, bodies=bodies, cost=_price(problem, function, algorithm, choice, bodies))
+
+
+def _search(problem: Problem, algorithm: Algorithm) -> Search:
+    return Search(problem.bodies, any_unit=algorithm.any_unit, sums_angles=algorithm.sums_angles)
+
+
+def _price(
+    problem: Problem, function: Function, algorithm: Algorithm, choice: Choice, bodies: Bodies
+) -> tuple[int, int]:
+    shapes = function.inputs(problem.robot)
+    return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True))
+
+
+def _notes(problem: Problem) -> dict[str, tuple[str, ...]]:
+    return {port.name: port.entries for port in problem.ports}
