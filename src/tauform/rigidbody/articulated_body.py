@@ -9,14 +9,12 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_inertia import articulated_to_parent, rigid_inertia, times, without_joint
-from tauform.rigidbody.motion import body_twists, transforms_of
+from tauform.rigidbody.motion import body_twists, transforms_of, velocity_wrenches
 from tauform.rigidbody.pivots import check_pivot
 from tauform.rigidbody.spatial import (
     Transform,
     axis_index,
     cross_axis,
-    cross_force,
-    inertia_times,
     twist_to_child,
     wrench_to_parent,
 )
@@ -66,21 +64,22 @@ def articulated_body(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> An
     """(n, N) accelerations under tau, friction left out; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
-    return nominal_response(tree, transforms, twists, articulated_inertias(tree, transforms), qd, tau).qdd
+    articulated, biases = articulated_inertias(tree, transforms), velocity_wrenches(tree, twists)
+    return nominal_response(tree, transforms, twists, biases, articulated, qd, tau).qdd
 
 
 def nominal_response(
     tree: Tree,
     transforms: list[Transform],
     twists: list[AnyArray],
+    biases: list[AnyArray],
     articulated: Articulated,
     qd: AnyArray,
     tau: AnyArray,
 ) -> Response:
-    """Accelerations of joints and bodies (these with -gravity) under tau."""
-    # What velocity alone does: c = v x S qd to the acceleration, b = v x* I v to the wrench.
+    """Accelerations of joints and bodies (these with -gravity) under tau, velocity wrenches given as biases."""
+    # What velocity alone does to the acceleration: c = v x S qd
     drifts = [cross_axis(tree.revolute[i], twists[i]) * qd[i] for i in range(tree.n)]
-    biases = [cross_force(v, inertia_times(ten, v)) for ten, v in zip(tree.inertias, twists, strict=True)]
     base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *tau[0].shape))
     return respond(tree, transforms, articulated, drifts, biases, tau, base)
 

@@ -10,8 +10,8 @@ from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.friction import joint_friction
-from tauform.rigidbody.motion import body_motion
-from tauform.rigidbody.spatial import Transform, axis_index, cross_force, inertia_times, wrench_to_parent
+from tauform.rigidbody.motion import body_motion, velocity_wrenches
+from tauform.rigidbody.spatial import Transform, axis_index, inertia_times, wrench_to_parent
 
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
@@ -40,11 +40,13 @@ def newton_euler(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArr
     """Torques of the rigid bodies and rotors, without friction; (n, N) arrays of any scalar."""
     transforms, twists, accelerations = body_motion(tree, q, qd, qdd)
     # f = I a + v x* I v
-    wrenches = [
-        inertia_times(ten, a) + cross_force(v, inertia_times(ten, v))
-        for ten, a, v in zip(tree.inertias, accelerations, twists, strict=True)
-    ]
+    wrenches = body_wrenches(tree, accelerations, velocity_wrenches(tree, twists))
     return joint_torques(tree, joint_wrenches(tree, transforms, wrenches), qdd)
+
+
+def body_wrenches(tree: Tree, accelerations: list[AnyArray], biases: list[AnyArray]) -> list[AnyArray]:
+    """Wrench on each body: I a + bias."""
+    return [inertia_times(ten, a) + b for ten, a, b in zip(tree.inertias, accelerations, biases, strict=True)]
 
 
 def joint_wrenches(tree: Tree, transforms: list[Transform], wrenches: list[AnyArray]) -> list[AnyArray]:

@@ -8,7 +8,15 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.spatial import Transform, axis_index, cross_axis, joint_transform, twist_to_child
+from tauform.rigidbody.spatial import (
+    Transform,
+    axis_index,
+    cross_axis,
+    cross_force,
+    inertia_times,
+    joint_transform,
+    twist_to_child,
+)
 
 
 class Motion(NamedTuple):
@@ -56,3 +64,8 @@ def body_motion(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Motion:
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
     return Motion(transforms, twists, body_accelerations(tree, transforms, twists, qd, qdd))
+
+
+def velocity_wrenches(tree: Tree, twists: list[AnyArray]) -> list[AnyArray]:
+    """Wrench that each body's velocity alone asks for: v x* I v."""
+    return [cross_force(v, inertia_times(ten, v)) for ten, v in zip(tree.inertias, twists, strict=True)]

@@ -10,7 +10,7 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_inertias, nominal_response, respond
 from tauform.rigidbody.linearize.inverse_vector import nominal_of, perturbation, zero_base
-from tauform.rigidbody.motion import Motion, body_twists, transforms_of
+from tauform.rigidbody.motion import Motion, body_twists, transforms_of, velocity_wrenches
 
 
 def forward_vector(
@@ -19,9 +19,9 @@ def forward_vector(
     """(n, N) change of acceleration, viscous friction included; tau without friction; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
-    articulated = articulated_inertias(tree, transforms)
-    response = nominal_response(tree, transforms, twists, articulated, qd, tau)
-    nominal = nominal_of(tree, Motion(transforms, twists, response.bodies))
+    articulated, at_velocity = articulated_inertias(tree, transforms), velocity_wrenches(tree, twists)
+    response = nominal_response(tree, transforms, twists, at_velocity, articulated, qd, tau)
+    nominal = nominal_of(tree, Motion(transforms, twists, response.bodies), at_velocity)
     drifts, biases = perturbation(tree, nominal, dq, dqd)
     torques = dtau - tree.joint_parameters[:, 1] * dqd
     return respond(tree, transforms, articulated, drifts, biases, torques, zero_base(dtau)).qdd

@@ -13,16 +13,14 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.inverse_dynamics import joint_torques, joint_wrenches
+from tauform.rigidbody.inverse_dynamics import body_wrenches, joint_torques, joint_wrenches
 from tauform.rigidbody.moment_rate import moment_rate, rate_times
-from tauform.rigidbody.motion import Motion, body_motion
+from tauform.rigidbody.motion import Motion, body_motion, velocity_wrenches
 from tauform.rigidbody.spatial import (
     axis_cross_force,
     axis_index,
     cross_axis,
-    cross_force,
     cross_motion,
-    inertia_times,
     twist_to_child,
 )
 
@@ -41,12 +39,9 @@ class Nominal(NamedTuple):
     wrenches: list[AnyArray]
 
 
-def nominal_of(tree: Tree, motion: Motion) -> Nominal:
-    """Moment rates and joint wrenches of a motion."""
-    bodies = [
-        inertia_times(ten, a) + cross_force(v, inertia_times(ten, v))
-        for ten, a, v in zip(tree.inertias, motion.accelerations, motion.twists, strict=True)
-    ]
+def nominal_of(tree: Tree, motion: Motion, biases: list[AnyArray]) -> Nominal:
+    """Moment rates and joint wrenches of a motion, velocity wrenches given as biases."""
+    bodies = body_wrenches(tree, motion.accelerations, biases)
     rates = [moment_rate(ten, v + v) for ten, v in zip(tree.inertias, motion.twists, strict=True)]
     return Nominal(motion, rates, joint_wrenches(tree, motion.transforms, bodies))
 
@@ -55,7 +50,8 @@ def inverse_vector(
     tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, dq: AnyArray, dqd: AnyArray, dqdd: AnyArray
 ) -> AnyArray:
     """(n, N) change of torque, viscous friction included; arrays of any scalar."""
-    nominal = nominal_of(tree, body_motion(tree, q, qd, qdd))
+    motion = body_motion(tree, q, qd, qdd)
+    nominal = nominal_of(tree, motion, velocity_wrenches(tree, motion.twists))
     drifts, biases = perturbation(tree, nominal, dq, dqd)
     betas: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
@@ -63,7 +59,7 @@ def inverse_vector(
         beta = twist_to_child(X, betas[parent]) + drifts[i] if parent >= 0 else drifts[i] + 0 * drifts[i]
         beta[k] = beta[k] + dqdd[i]
         betas.append(beta)
-    bodies = [inertia_times(ten, beta) + bias for ten, beta, bias in zip(tree.inertias, betas, biases, strict=True)]
+    bodies = body_wrenches(tree, betas, biases)
     torques = joint_torques(tree, joint_wrenches(tree, nominal.motion.transforms, bodies), dqdd)
     return torques + tree.joint_parameters[:, 1] * dqd
 

@@ -14,7 +14,7 @@ from tauform.rigidbody.articulated_body import articulated_inertias, nominal_res
 from tauform.rigidbody.inverse_dynamics import joint_wrenches
 from tauform.rigidbody.linearize.inverse_vector import Nominal, nominal_of, zero_base
 from tauform.rigidbody.moment_rate import rate_transposed_times
-from tauform.rigidbody.motion import Motion, body_motion, body_twists, transforms_of
+from tauform.rigidbody.motion import Motion, body_motion, body_twists, transforms_of, velocity_wrenches
 from tauform.rigidbody.spatial import (
     ANGULAR,
     axis_cross_force,
@@ -28,20 +28,21 @@ from tauform.rigidbody.spatial import (
 
 def inverse_transposed(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray) -> AnyArray:
     """(n, 3, N): weights^T times dtau/dq, dtau/dqd and dtau/dqdd; arrays of any scalar."""
-    return _weighted(tree, nominal_of(tree, body_motion(tree, q, qd, qdd)), weights)
+    motion = body_motion(tree, q, qd, qdd)
+    return _weighted(tree, nominal_of(tree, motion, velocity_wrenches(tree, motion.twists)), weights)
 
 
 def forward_transposed(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, weights: AnyArray) -> AnyArray:
     """(n, 3, N): weights^T times dqdd/dq, dqdd/dqd and dqdd/dtau; tau without friction; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
-    articulated = articulated_inertias(tree, transforms)
-    response = nominal_response(tree, transforms, twists, articulated, qd, tau)
+    articulated, biases = articulated_inertias(tree, transforms), velocity_wrenches(tree, twists)
+    response = nominal_response(tree, transforms, twists, biases, articulated, qd, tau)
     nothing = zero_base(weights)
     rest = [nothing] * tree.n
     # M is symmetric: weights^T M^-1 is the response to torques `weights`
     inner = respond(tree, transforms, articulated, rest, rest, weights, nothing).qdd
-    result = -_weighted(tree, nominal_of(tree, Motion(transforms, twists, response.bodies)), inner)
+    result = -_weighted(tree, nominal_of(tree, Motion(transforms, twists, response.bodies), biases), inner)
     result[:, 2] = inner
     return result
 
