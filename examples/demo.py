@@ -1,4 +1,4 @@
-"""The main job on a built-in robot: show it, compute its dynamics at a state, and check them against laws.
+"""The main job on a built-in robot: show it, compute its dynamics at a state, derive its closed form, check laws.
 
 Run with `make demo` or `python examples/demo.py [ROBOT]`.
 """
@@ -6,6 +6,7 @@ Run with `make demo` or `python examples/demo.py [ROBOT]`.
 from __future__ import annotations
 
 import sys
+import time
 
 import numpy as np
 from rich.console import Console
@@ -14,6 +15,7 @@ import tauform as tf
 from tauform.arrays import Array
 from tauform.report.tables import finding_list, joint_table, mass_table, table
 
+ALL_PARAMETERS = ("link", "rotor", "viscous", "coulomb", "offset")
 LAW_TOLERANCE = 1e-10  # relative to the largest value compared
 
 
@@ -31,8 +33,18 @@ def main(source: str = "kr6_r700") -> int:
     M = tf.mass_matrix(robot, q)
     console.print(table("Mass matrix", ("", *robot.joint_names), zip(robot.joint_names, *M.T, strict=True)))
 
-    console.print("3. Laws that no correct model breaks\n", style="bold")
+    console.print("3. Its closed form: the fewest parameters, and terms in q, sin q, cos q, qd, qdd\n", style="bold")
     laws = law_errors(robot, q, qd, qdd)
+    if robot.is_chain:
+        model, milliseconds = closed_form(robot)
+        console.print(f"{model}\n  derived in {milliseconds:.0f} ms", markup=False)
+        states = np.random.default_rng(2).uniform(-np.pi, np.pi, (3, 1000, robot.n_joints))
+        torques = model.bind(robot).inverse_dynamics(*states)
+        laws["the closed form gives the torque"] = relative(torques, tf.inverse_dynamics(robot, *states))
+    else:
+        console.print("none: closed forms are for serial chains; base parameters and programs take any robot")
+
+    console.print("\n4. Laws that no correct model breaks\n", style="bold")
     rows = [(law, error, "holds" if error < LAW_TOLERANCE else "BROKEN") for law, error in laws.items()]
     console.print(table("Relative errors", ("law", "error", ""), rows))
     console.print("Next: tauform robots, tauform show ROBOT, and the code in README.md")
@@ -50,6 +62,15 @@ def torque_table(robot: tf.Robot, q: Array, qd: Array, qdd: Array) -> object:
     }
     rows = zip(robot.joint_names, *parts.values(), strict=True)
     return table("Torques [N m or N]", ("joint", *parts), rows)
+
+
+def closed_form(robot: tf.Robot) -> tuple[tf.ClosedFormModel, float]:
+    """The closed form, friction included where the robot has any, and the milliseconds that it took."""
+    include = ALL_PARAMETERS if tf.friction(robot, np.ones(robot.n_joints)).any() else None
+    tf.derive(robot)  # the first call also loads what it needs
+    start = time.perf_counter()
+    model = tf.derive(robot, include=include)
+    return model, 1e3 * (time.perf_counter() - start)
 
 
 def law_errors(robot: tf.Robot, q: Array, qd: Array, qdd: Array) -> dict[str, float]:
