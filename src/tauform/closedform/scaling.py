@@ -10,15 +10,17 @@ import numpy as np
 import scipy.sparse
 
 from tauform.arrays import AnyArray, Array
+from tauform.closedform.dimensionless import parameter_factors, units
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 
 # A column below this part of what it could have been holds nothing but rounding.
 ROUNDING = 1e-14
+# An axis this close to the vertical [rad] is vertical: descriptions give pi to thirteen digits at most.
+LEVEL = 1e-12
 # Rows kept for each column when a tall matrix is shortened by random combinations of its rows.
 ROWS_PER_COLUMN = 4
 PLACES_PER_ROW = 4
-SWEEPS = 3
 SEED = 1991
 
 
@@ -69,20 +71,23 @@ class Scaled:
 def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
     """Scale rows and columns to unit size and shorten W to a few rows a column (rank and null space are kept).
 
-    Rows are scaled too: where lengths are tiny, gravity's rows would drown those of the inertia.
+    Rows are scaled too: where lengths are tiny, gravity's rows would drown those of the inertia. But a row is
+    enlarged only by what its units can explain; a row of mere rounding must not be taken for a function.
     """
     entries = _without_rounding(Entries.of(W), robot, columns)
-    factors = np.ones(entries.shape[1])
-    for _ in range(SWEEPS):
-        entries = replace(entries, values=entries.values / entries.row_sizes()[entries.rows])
-        sizes = entries.column_sizes()
-        sizes[sizes == 0] = 1.0
-        entries = replace(entries, values=entries.values / sizes[entries.columns])
-        factors *= sizes
-    matrix = _shortened(entries)
+    length, time = units(robot)
+    # In these units the inertia of revolute joints has size one; gravity and slides differ by powers of both.
+    factors = length**2 * parameter_factors(robot, length, time)[list(columns)]
+    entries = replace(entries, values=entries.values / factors[entries.columns])
+    smallest_row = 1.0 / max(1.0, length, time**2, length * time**2)
+    row_sizes = np.maximum(entries.row_sizes(), smallest_row)
+    entries = replace(entries, values=entries.values / row_sizes[entries.rows])
+    sizes = entries.column_sizes()
+    sizes[sizes == 0] = 1.0
+    matrix = _shortened(replace(entries, values=entries.values / sizes[entries.columns]))
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0] = 1.0
-    return Scaled(matrix / norms, factors * norms)
+    return Scaled(matrix / norms, factors * sizes * norms)
 
 
 def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) -> Entries:
@@ -94,13 +99,13 @@ def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) ->
     sizes = entries.column_sizes()
     kinds = np.array([robot.parameter_names[c].rsplit("_", 1)[0] for c in columns])
     largest = {kind: sizes[kinds == kind].max(initial=0.0) for kind in set(kinds)}
-    tensor = max((size for kind, size in largest.items() if kind.startswith("I")), default=0.0)
-    gravity = float(np.linalg.norm(robot.gravity))
-    moment = max(largest.get("mx", 0.0), largest.get("my", 0.0), largest.get("mz", 0.0), gravity)
+    tensor = ROUNDING * max((size for kind, size in largest.items() if kind.startswith("I")), default=0.0)
+    moments = ROUNDING * max(largest.get(kind, 0.0) for kind in ("mx", "my", "mz"))
+    moment = max(moments, LEVEL * float(np.linalg.norm(robot.gravity)))
     reach = float(np.abs(robot.tree.translations).sum())
-    possible = {"m": max(largest.get("m", 0.0), reach * moment), "mx": moment, "my": moment, "mz": moment}
-    floor = np.array([possible.get(kind, tensor if kind.startswith("I") else largest[kind]) for kind in kinds])
-    keep = (sizes > ROUNDING * floor)[entries.columns]
+    floors = {"m": max(ROUNDING * largest.get("m", 0.0), reach * moment), "mx": moment, "my": moment, "mz": moment}
+    floor = np.array([floors.get(kind, tensor if kind.startswith("I") else 0.0) for kind in kinds])
+    keep = (sizes > floor)[entries.columns]
     return Entries(entries.rows[keep], entries.columns[keep], entries.values[keep], entries.shape)
 
 
