@@ -7,6 +7,7 @@ import pytest
 
 import tauform as tf
 from random_robots import random_tree
+from tauform.closedform.dimensionless import parameter_factors, units
 from tauform.errors import ModelError, ShapeError
 
 pytest.importorskip("cvxpy")
@@ -34,7 +35,9 @@ def test_other_prior_gives_physical_links_with_the_same_torques() -> None:
     assert smallest_eigenvalue(found.robot) > -1e-9
     assert found.distance > 0.01
     # The true parameters are a feasible point too, so the nearest one is at most as far away.
-    assert found.distance <= np.linalg.norm(prior - robot.parameters) / np.linalg.norm(prior) * 2
+    factors, columns = parameter_factors(robot, *units(robot)), list(base.columns)
+    to_truth = np.linalg.norm(((prior - robot.parameters) * factors)[columns]) / np.linalg.norm(prior * factors)
+    assert found.distance <= to_truth * (1 + 1e-6)
     q, qd, qdd = rng.normal(size=(3, 20, 4))
     expected = tf.inverse_dynamics(robot, q, qd, qdd)
     # theta says nothing of friction, so it came from the prior.
