@@ -1,0 +1,58 @@
+"""Whether the motion shows every parameter, and in words which motion is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from tauform.errors import IdentificationError
+from tauform.identification.design import Design
+from tauform.identification.estimate import EXCITED
+from tauform.identification.evidence import Evidence
+
+# Share of an unexcited direction above which a parameter counts as part of it.
+PART = 0.1
+MOST_NAMES = 8
+
+
+def check_excitation(design: Design, evidence: Evidence, has_prior: bool = False) -> None:
+    """Raise IdentificationError naming what the motion leaves open; a prior makes up for it."""
+    open_columns = unexcited(evidence)
+    if open_columns and not has_prior:
+        names = [design.names[k] for k in open_columns]
+        shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+        raise IdentificationError(
+            f"the motion does not show {shown}; {missing_motion(names)} (tf.excite plans such a motion), or give a "
+            "prior with method='ridge'"
+        )
+
+
+def unexcited(evidence: Evidence) -> list[int]:
+    """Columns that take part in directions which the rows do not determine."""
+    p = evidence.n_columns
+    R = evidence.stacked(1.0 / np.maximum(np.sqrt(evidence.torque_squares), 1e-300))[:p, :p]
+    scale = np.linalg.norm(R, axis=0)
+    dead = scale <= EXCITED * scale.max(initial=0.0)
+    unit = R / np.where(dead, 1.0, scale)
+    unit[:, dead] = 0.0
+    _, sizes, Vt = scipy.linalg.svd(unit)
+    weak = Vt[sizes <= EXCITED * sizes[0]]
+    share = np.abs(weak).max(axis=0, initial=0.0)
+    return [int(k) for k in np.flatnonzero(share > PART)]
+
+
+def missing_motion(names: list[str]) -> str:
+    """What to record so that these parameters show."""
+    kinds = {name.split("_")[0].rstrip("R") for name in names}
+    joints = sorted({int(part) for name in names for part in name.split("@")[0].split("_")[1:] if part.isdigit()})
+    which = f"joint{'s' if len(joints) > 1 else ''} {', '.join(map(str, joints))}"
+    advice = []
+    if kinds & {"Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "Ia", "Iam"}:
+        advice.append(f"accelerate {which} and the joints before, in different postures")
+    if kinds & {"mx", "my", "mz", "m"}:
+        advice.append(f"turn {which} through different angles to gravity")
+    if kinds & {"Fv", "Fc", "Fo", "Fs", "Fa", "Fq", "Fb", "Fvm", "Fcm"}:
+        advice.append(f"run {which} in both directions at several speeds")
+    if kinds & {"K", "Ks", "Kc"}:
+        advice.append(f"cover the range of {which}")
+    return "; ".join(advice) or f"move {which} more"

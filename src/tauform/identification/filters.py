@@ -1,0 +1,99 @@
+"""Zero-phase filters, and cut-offs chosen from the spectrum of the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import signal
+
+from tauform.arrays import Array
+from tauform.errors import RecordingError
+from tauform.identification.segments import Segment
+
+ORDER = 4
+# Share of the velocities' power that counts as the motion; the rest is ripple and noise.
+MOTION_SHARE = 0.99
+# Cut-offs above the motion's bandwidth: wide enough to leave the torques that friction and coupling make.
+TORQUE_FACTOR, POSITION_FACTOR = 12.0, 24.0
+# Rows kept a second, relative to the torque's cut-off; at that spacing filtered noise is nearly white.
+ROWS_FACTOR = 2.5
+# States a second at which columns are evaluated, relative to the position's cut-off.
+STATES_FACTOR = 8.0
+# A cut-off this close to half the sampling rate filters nothing.
+NEAR_NYQUIST = 0.9
+LONGEST_SPECTRUM = 2_000_000
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Cut-offs of the zero-phase filters [Hz] and the rate of the rows that remain [Hz].
+
+    Attributes:
+        position: of positions and velocities, before differentiation.
+        torque: of both sides of the equation, columns and torques alike.
+        rows: rows kept a second.
+        bandwidth: of the motion, from which the others were chosen; None where the user gave them.
+    """
+
+    position: float
+    torque: float
+    rows: float
+    bandwidth: float | None = None
+
+    @classmethod
+    def of(cls, position: float, torque: float, rows: float | None = None) -> Filters:
+        """From given cut-offs."""
+        if not (position > 0 and torque > 0):
+            raise RecordingError(f"filters: cut-offs must be positive, got {position:g} and {torque:g} Hz")
+        return cls(float(position), float(torque), float(rows or ROWS_FACTOR * torque))
+
+    @property
+    def settle(self) -> float:
+        """Seconds at each end that the filters have not settled in."""
+        return 2.0 / min(self.position, self.torque)
+
+
+def choose_filters(segments: Sequence[Segment]) -> Filters:
+    """Cut-offs from the data: the band that holds 99 % of the velocities' power, times a factor.
+
+    Velocities are taken from the spectrum of the positions, above the floor that its upper half shows.
+    """
+    bandwidth = max(motion_bandwidth(segment) for segment in segments)
+    torque = TORQUE_FACTOR * bandwidth
+    return Filters(POSITION_FACTOR * bandwidth, torque, ROWS_FACTOR * torque, bandwidth)
+
+
+def motion_bandwidth(segment: Segment) -> float:
+    """Frequency below which 99 % of the velocities' power lies, for the quickest joint [Hz]."""
+    frequencies, power = velocity_spectrum(segment)
+    share = np.cumsum(power, axis=0)
+    moving = share[-1] > 0
+    if not moving.any():
+        raise RecordingError("no joint moves in one of the recordings; leave it out")
+    share = share[:, moving] / share[-1, moving]
+    return float(max(frequencies[np.searchsorted(column, MOTION_SHARE)] for column in share.T))
+
+
+def velocity_spectrum(segment: Segment) -> tuple[Array, Array]:
+    """Frequencies [Hz] and power of each joint's velocity, noise floor of the position taken off."""
+    q = np.asarray(segment.q[:LONGEST_SPECTRUM])
+    frequencies, power = signal.periodogram(q, segment.rate, window="hann", detrend="linear", axis=0)
+    floor = 3.0 * np.median(power[len(power) // 2 :], axis=0)
+    return frequencies, np.maximum(power - floor, 0.0) * (2 * np.pi * frequencies[:, None]) ** 2
+
+
+def lowpass(values: Array, rate: float, cutoff: float) -> Array:
+    """Zero-phase Butterworth low-pass along the first axis; nothing is done near half the rate."""
+    if cutoff >= NEAR_NYQUIST * rate / 2:
+        return values
+    sections = signal.butter(ORDER, cutoff / (rate / 2), output="sos")
+    flat = values.reshape(len(values), -1)
+    padding = min(len(values) - 1, int(3 * rate / cutoff))
+    return signal.sosfiltfilt(sections, flat, axis=0, padlen=padding).reshape(values.shape)
+
+
+def central_difference(values: Array, rate: float) -> Array:
+    """(x[i+1] - x[i-1]) / (2 h), one-sided at the ends.  [Izaguirre1992, section 7]"""
+    return np.gradient(values, 1.0 / rate, axis=0)

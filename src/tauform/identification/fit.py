@@ -1,0 +1,249 @@
+"""Fit: what was identified, how well it is known, and what it predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array, joint_vector, read_only
+from tauform.description.robot import Robot
+from tauform.identification.design import Design
+from tauform.identification.evidence import Evidence
+from tauform.identification.filters import Filters
+from tauform.identification.terms import Column, Term
+
+if TYPE_CHECKING:
+    from tauform.identification.judge import Verdict
+
+STATES_PER_SLICE = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Measured and predicted torque at the rows of the problem, filtered alike.
+
+    Attributes:
+        t: (N,) time [s].
+        measured, predicted: (N, n) [N m or N].
+        recording: (N,) index of the recording.
+        rate: rows a second.
+    """
+
+    t: Array
+    measured: Array
+    predicted: Array
+    recording: Array
+    rate: float
+
+    @property
+    def error(self) -> Array:
+        """(N, n) measured minus predicted."""
+        return self.measured - self.predicted
+
+    @property
+    def relative(self) -> Array:
+        """(n,) RMS error over RMS torque."""
+        return relative_error(self.measured, self.predicted)
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Relative errors on data that the values were not fitted to, and where they come from.
+
+    Attributes:
+        joints: (n,) RMS error over RMS torque of each joint.
+        total: the same over all joints together.
+        rms: (n,) RMS error [N m or N].
+        source: "blocks held out in turn", or the name of a validation recording.
+        raw: (n,) and raw_total: the same against the unfiltered torque, where it was computed.
+    """
+
+    joints: Array
+    total: float
+    rms: Array
+    source: str
+    raw: Array | None = None
+    raw_total: float | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """An identified model.
+
+    Attributes:
+        robot: the robot as described before; its parameters are the prior.
+        design: which columns explain the torque.
+        values: (p,) base parameters, then the further terms.
+        covariance: (p, p) of the values, with the residuals' correlation in time accounted for.
+        sigma: (n,) standard deviation of each joint's residuals [N m or N].
+        evidence: the rows, condensed; refits work on it.
+        residuals: measured and predicted torque.
+        held_out: errors on data that was held out.
+        condition: of the weighted, unit columns; raw_condition without the scaling.
+        method: estimator, in words.
+        filters: cut-offs; None where nothing was filtered.
+        findings: sentences about recordings, delays, terms that were found.
+        physical: full parameters of links that could be built, where the fit was asked to be physical.
+    """
+
+    robot: Robot
+    design: Design
+    values: Array
+    covariance: Array
+    sigma: Array
+    evidence: Evidence
+    residuals: Residuals
+    held_out: Errors
+    condition: float
+    raw_condition: float
+    method: str
+    filters: Filters | None
+    findings: tuple[str, ...] = ()
+    validation: Errors | None = None
+    physical: Array | None = None
+    inflation: Array | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the values."""
+        return self.design.names
+
+    @property
+    def theta(self) -> Array:
+        """(l,) base parameters, in the order of fit.base.names."""
+        return self.values[: self.design.base.n]
+
+    @property
+    def base(self) -> Any:
+        """What theta means: names, grouping."""
+        return self.design.base
+
+    @property
+    def terms(self) -> tuple[Term | Column, ...]:
+        """Further terms: friction laws, springs, couplings."""
+        return self.design.terms
+
+    @cached_property
+    def deviations(self) -> Array:
+        """(p,) standard deviation of each value."""
+        return read_only(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def relative_deviations(self) -> Array:
+        """(p,) standard deviation over size of each value."""
+        return self.deviations / np.maximum(np.abs(self.values), 1e-300)
+
+    @property
+    def correlation(self) -> Array:
+        """(p, p) of the values."""
+        size = np.where(self.deviations > 0, self.deviations, 1.0)
+        return self.covariance / np.outer(size, size)
+
+    def predict(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Torque with friction, (..., n).
+
+        Raises:
+            ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        """
+        return self._over_states(lambda A: A @ self.values, q, qd, qdd)
+
+    def torque_std(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, noise: bool = False) -> Array:
+        """Standard deviation of the predicted torque from that of the values, (..., n).
+
+        Args:
+            noise: add the scatter of the measured torque about the model.
+        """
+        extra = self.sigma**2 if noise else 0.0
+        return self._over_states(
+            lambda A: np.sqrt(np.einsum("kjp,pq,kjq->kj", A, self.covariance, A) + extra), q, qd, qdd
+        )
+
+    def _over_states(self, result: Any, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        n = self.robot.n_joints
+        vectors = np.broadcast_arrays(*(joint_vector(x, n, name) for x, name in ((q, "q"), (qd, "qd"), (qdd, "qdd"))))
+        flat = [np.asarray(x, dtype=np.float64).reshape(-1, n) for x in vectors]
+        out = np.empty_like(flat[0])
+        for k in range(0, len(out), STATES_PER_SLICE):
+            part = slice(k, k + STATES_PER_SLICE)
+            out[part] = result(self.design.columns(*(x[part] for x in flat)))
+        return out.reshape(vectors[0].shape)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Good, usable or not trustworthy, and why."""
+        from tauform.identification.judge import judge
+
+        return judge(self)
+
+    @cached_property
+    def identified_robot(self) -> Robot:
+        """The robot with the identified parameters: physical ones where they were asked for, else virtual links.
+
+        Friction is Fv, Fc and Fo; widths and further terms stay with the fit.
+        """
+        if self.physical is not None:
+            return self.robot.with_parameters(self.physical)
+        return self.robot.with_base_parameters(self.theta, self.design.base)
+
+    def reduced(self, tolerance: float = 0.01, max_deviation: float = 0.3) -> Fit:
+        """Only the significant values, refitted; see `tauform.identification.significance`."""
+        from tauform.identification.significance import reduced
+
+        return reduced(self, tolerance, max_deviation)
+
+    def physically_consistent(self, prior: Robot | ArrayLike | None = None) -> Fit:
+        """The nearest fit whose links could be built; see `tauform.identification.consistency`."""
+        from tauform.identification.consistency import physically_consistent
+
+        return physically_consistent(self, prior)
+
+    def per_recording(self) -> Any:
+        """Mean, standard deviation, maximum and minimum over recordings.  [Izaguirre1992, Table 1]"""
+        from tauform.identification.scatter import per_recording
+
+        return per_recording(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write values, covariance and figures as JSON (.json); `load_fit` reads it back."""
+        from tauform.identification.save import save_fit
+
+        return save_fit(self, Path(path))
+
+    def write_urdf(self, source: str | Path, path: str | Path) -> Path:
+        """Copy a URDF with the identified, physically consistent inertias and friction in it."""
+        from tauform.identification.urdf import write_urdf
+
+        return write_urdf(self, Path(source), Path(path))
+
+    def write_code(self, folder: str | Path) -> list[Path]:
+        """C99 of the whole prediction: rigid body, friction and further terms."""
+        from tauform.identification.code import write_code
+
+        return write_code(self, Path(folder))
+
+    def report(self, path: str | Path) -> Path:
+        """One HTML file with plots and tables that opens offline."""
+        from importlib import import_module
+
+        return import_module("tauform.report.identification").write_report(self, Path(path))
+
+    def with_findings(self, *sentences: str) -> Fit:
+        """The same fit with more to say."""
+        return replace(self, findings=(*self.findings, *sentences))
+
+    def __repr__(self) -> str:
+        return (
+            f"Fit({self.robot.name!r}, {self.method}, {len(self.values)} values, held-out error "
+            f"{100 * self.held_out.total:.2f} %: {self.verdict.grade})"
+        )
+
+
+def relative_error(measured: Array, predicted: Array, axis: int | None = 0) -> Any:
+    """RMS error over RMS torque, per joint (axis 0) or of all joints (None)."""
+    squares = ((measured - predicted) ** 2).sum(axis=axis)
+    return np.sqrt(squares / np.maximum((measured**2).sum(axis=axis), 1e-300))

@@ -1,0 +1,266 @@
+"""identify: from recordings to a fit, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array, read_only
+from tauform.description.robot import ParameterGroup, Robot
+from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.design import DEFAULT_INCLUDE, Design
+from tauform.identification.differentiate import Smoother, SmootherName
+from tauform.identification.estimators import METHODS, Method, estimate
+from tauform.identification.evidence import Evidence, gather
+from tauform.identification.excitation import check_excitation
+from tauform.identification.filters import Filters, choose_filters
+from tauform.identification.fit import Fit
+from tauform.identification.plausibility import check_recordings
+from tauform.identification.recording import Recording
+from tauform.identification.rows import Rows, RowSource
+from tauform.identification.segments import Segment, uniform_segments
+from tauform.identification.select import Candidates, candidates, select
+from tauform.identification.synchrony import check_delay, shifted
+from tauform.identification.terms import SHAPES, Column, Term, coupling
+from tauform.identification.validate import errors_of, held_out_errors, inflation_of, residuals_of
+
+FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic"]
+# Rows that decide which terms to take; more would not change the decision.
+SELECTION_ROWS = 20_000
+# Speed that a joint exceeds 5 % of the time.
+SPEED_PERCENTILE = 95
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows and evidence of a design."""
+
+    design: Design
+    source: RowSource
+    rows: Iterable[Rows]
+    evidence: Evidence
+
+
+def identify(
+    robot: Robot,
+    recordings: Recording | Sequence[Recording],
+    *,
+    include: Sequence[ParameterGroup] = DEFAULT_INCLUDE,
+    friction: FrictionLaw = "auto",
+    couplings: Literal["auto"] | Sequence[tuple[int, int]] | None = "auto",
+    terms: Sequence[Term | Column] = (),
+    method: Method = "weighted",
+    filters: Filters | Literal["auto"] | None = "auto",
+    smoother: SmootherName = "lowpass",
+    delay: float = 0.0,
+    prior: Robot | None = None,
+    physical: bool = False,
+    validate: Recording | Sequence[Recording] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Fit:
+    """Identify base parameters, friction and what else the drives do from recordings of the moving robot.
+
+    Args:
+        robot: geometry; its parameters serve as prior and for comparison only.
+        recordings: one or several.
+        include: groups of parameters to identify.
+        friction: "auto" lets held-out data choose beyond Fv qd + Fc sign(qd) + Fo (smooth steps, asymmetry,
+            bending, springs, ripple); "plain" takes just these three; the others add that law to every joint.
+        couplings: "auto" looks for shafts that neighbouring joints turn together; pairs of joint indices (from 0)
+            ask for them; None leaves them out.
+        terms: columns that take part in any case.
+        method: "weighted" (each joint by the size of its residuals), "ordinary", "robust", "total",
+            "instrumental" or "ridge" (towards the prior).
+        filters: cut-offs from the data ("auto"), given ones, or None to take every sample as it is.
+        smoother: how positions become velocities and accelerations.
+        delay: seconds by which the torques lag behind the positions; they are shifted by that.
+        prior: robot with the expected parameters, for "ridge" and for what physical consistency leaves open;
+            the robot itself by default.
+        physical: constrain every link to one that could be built (extra `feasible`).
+        validate: further recordings that are predicted, not fitted.
+        progress: called with a few words at each stage.
+
+    Raises:
+        RecordingError: a recording cannot be of this robot.
+        IdentificationError: the motion leaves parameters open, or torques and positions are out of step.
+    """
+    say = progress or (lambda words: None)
+    recordings = _several(recordings)
+    _check_options(method, friction)
+    findings = list(check_recordings(robot, recordings))
+    segments, notes = _segments(recordings, delay)
+    findings += notes
+    chosen = choose_filters(segments) if filters == "auto" else filters
+    plain = Design.of(robot, include, [*terms, *_asked_terms(robot, segments, friction, couplings)])
+    source = RowSource(plain, segments, chosen, Smoother(smoother))
+    say("evaluating columns")
+    problem, more = _chosen_problem(source, friction == "auto", couplings == "auto", say)
+    findings += more
+    check_excitation(problem.design, problem.evidence, has_prior=method == "ridge")
+    say("estimating")
+    fit = _fit(robot, problem, method, prior or robot, tuple(findings))
+    if physical:
+        say("making links physical")
+        fit = fit.physically_consistent(prior)
+    if validate is not None:
+        others, notes = _segments(_checked(robot, validate), delay)
+        fit = replace(fit, validation=errors_of(fit, replace(problem.source, segments=others), "validation"))
+    return fit
+
+
+def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
+    estimated = estimate(method, problem.design, problem.evidence, problem.rows, problem.source, prior)
+    residuals = residuals_of(estimated.values, problem.rows, problem.source)
+    inflation = inflation_of(residuals)
+    p, weights = problem.design.n_columns, np.sqrt(inflation) / estimated.sigma
+    # Residuals that are correlated in time count for fewer: C (A' diag(f / sigma^2) A) C.
+    half = problem.evidence.stacked(weights)[:p, :p] @ estimated.covariance
+    covariance = half.T @ half if method != "ordinary" else estimated.covariance * float(inflation.mean())
+    return Fit(
+        robot=robot,
+        design=problem.design,
+        values=read_only(estimated.values),
+        covariance=read_only(covariance),
+        sigma=read_only(estimated.sigma),
+        evidence=problem.evidence,
+        residuals=residuals,
+        held_out=held_out_errors(problem.evidence, estimated.values, estimated.sigma),
+        condition=estimated.condition,
+        raw_condition=estimated.raw_condition,
+        method=METHODS[method],
+        filters=problem.source.filters,
+        findings=findings,
+        inflation=read_only(inflation),
+    )
+
+
+def _chosen_problem(
+    source: RowSource, friction: bool, couplings: bool, say: Callable[[str], None]
+) -> tuple[Problem, list[str]]:
+    """The design that held-out data asks for, with its rows."""
+    speeds = _speeds(source)
+    choice = candidates(source.design, speeds, friction, couplings)
+    full = replace(source, design=choice.design)
+    few = _thinned(full)
+    rows = few.kept()
+    evidence = gather(rows, few, delay_column=True)
+    start = list(range(source.design.n_columns))
+    say("choosing terms on held-out blocks")
+    columns = select(choice, evidence.chosen(range(choice.design.n_columns)), start)
+    design, columns = settled(choice, source.design, columns)
+    findings = check_delay(evidence, columns, source.segments[0].rate)
+    findings += [f"found {term.name}: {term.meaning}" for term in design.terms[len(source.design.terms) :]]
+    own = replace(source, design=design)
+    if few.segments is full.segments and isinstance(rows, list):
+        fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]
+        return Problem(design, own, fitting, evidence.chosen(columns)), findings
+    everything = own.kept()
+    return Problem(design, own, everything, gather(everything, own)), findings
+
+
+def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[Design, list[int]]:
+    """The design of a selection: a smooth step in place of a sharp one is that joint's Coulomb friction."""
+    widths = list(plain.widths)
+    chosen, order = set(columns), list(range(plain.n_columns))
+    for j, steps in choice.coulomb.items():
+        if steps[0] not in chosen:
+            smooth = next(c for c in columns if c in steps)
+            term = choice.design.terms[smooth - plain.base.n]
+            assert isinstance(term, Term)
+            widths[j] = term.width
+            order[steps[0]] = smooth
+    extra = sorted(chosen - set(order))
+    terms = [choice.design.terms[c - plain.base.n] for c in extra]
+    return plain.with_terms([*plain.terms, *terms], widths), [*order, *extra]
+
+
+def _asked_terms(
+    robot: Robot, segments: Sequence[Segment], friction: FrictionLaw, couplings: str | Sequence[tuple[int, int]] | None
+) -> list[Term]:
+    asked: list[Term] = []
+    if friction in SHAPES:
+        speeds = np.max([np.abs(np.gradient(s.q, axis=0) * s.rate).max(axis=0) for s in segments], axis=0)
+        asked += [Term(friction, (j,), float(0.05 * speeds[j]) if friction == "stribeck" else 0.0)
+                  for j in range(robot.n_joints)]
+    if couplings is not None and not isinstance(couplings, str):
+        for i, j in couplings:
+            if not (0 <= i < robot.n_joints and 0 <= j < robot.n_joints and i != j):
+                raise IdentificationError(f"couplings: ({i}, {j}) are not two joints of {robot.name}; count from 0")
+            asked += coupling(i, j)
+    return asked
+
+
+def _speeds(source: RowSource) -> Array:
+    speeds = []
+    for segment in source.segments:
+        stretch = slice(0, min(segment.n_samples, 200_000))
+        speeds.append(np.abs(source.smoother.states(segment, stretch, source.filters)[1]))
+    return np.percentile(np.concatenate(speeds), SPEED_PERCENTILE, axis=0)
+
+
+def _thinned(source: RowSource) -> RowSource:
+    """Stretches spread over the recordings that hold no more rows than the selection needs."""
+    excess = source.total_rows / SELECTION_ROWS
+    if excess <= 1:
+        return source
+    parts: list[Segment] = []
+    for segment in source.segments:
+        edges = np.linspace(0, segment.n_samples, 9).astype(int)
+        for first, last in zip(edges[:-1], edges[1:], strict=True):
+            cut = slice(first, first + max(1, int((last - first) / excess)))
+            fields = {name: getattr(segment, name) for name in ("t", "q", "tau", "qd", "qdd", "reference")}
+            parts.append(replace(segment, **{k: None if v is None else v[cut] for k, v in fields.items()}))
+    return replace(source, segments=tuple(parts))
+
+
+def _segments(recordings: Sequence[Recording], delay: float) -> tuple[tuple[Segment, ...], list[str]]:
+    segments: list[Segment] = []
+    findings: list[str] = []
+    for index, recording in enumerate(recordings):
+        parts = uniform_segments(recording, index)
+        segments += [shifted(segment, delay) for segment in parts.segments]
+        findings += parts.findings
+    return tuple(segments), findings
+
+
+def _several(recordings: Recording | Sequence[Recording]) -> list[Recording]:
+    several = [recordings] if isinstance(recordings, Recording) else list(recordings)
+    for recording in several:
+        if not isinstance(recording, Recording):
+            raise RecordingError(
+                f"expected a Recording, got {type(recording).__name__}; use tf.read_recording(path, robot) or "
+                "tf.Recording(t, q, tau)"
+            )
+    if not several:
+        raise RecordingError("no recordings were given")
+    return several
+
+
+def _checked(robot: Robot, recordings: Recording | Sequence[Recording]) -> list[Recording]:
+    several = _several(recordings)
+    check_recordings(robot, several)
+    return several
+
+
+def _check_options(method: str, friction: str) -> None:
+    if method not in METHODS:
+        raise IdentificationError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
+    if friction not in ("auto", "plain", "asymmetric", "stribeck", "quadratic"):
+        raise IdentificationError(
+            f"friction: expected auto, plain, asymmetric, stribeck or quadratic, got {friction!r}"
+        )
+
+
+def drive_torques(currents: ArrayLike, gains: ArrayLike) -> Array:
+    """Joint torques from motor currents: currents @ gains for a matrix of gains (couplings), else gain by gain.
+
+    Args:
+        currents: (N, n) motor currents or motor torques.
+        gains: (n,) drive gain times gear ratio of each joint, or (n, n) with tau = gains @ current.
+    """
+    currents, gains = np.asarray(currents, dtype=np.float64), np.asarray(gains, dtype=np.float64)
+    return currents * gains if gains.ndim == 1 else currents @ gains.T

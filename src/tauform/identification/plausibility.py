@@ -1,0 +1,126 @@
+"""Whether a recording can be of this robot: joints, units, dead columns, velocities that belong to the positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.recording import SAMPLES_PER_PIECE, Recording
+
+# A column that varies by less than this, relative to its size, is constant.
+CONSTANT = 1e-9
+# Positions may pass a joint's limits by this much [rad or m].
+LIMIT_MARGIN = 0.3
+# A measured velocity may differ from the derivative of the position by this factor before its unit is doubted.
+VELOCITY_FACTOR = 1.3
+
+
+def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """Sentences worth knowing about the recordings.
+
+    Raises:
+        RecordingError: a recording cannot be of this robot, or a column is dead.
+        IdentificationError: a joint never moves in any of them.
+    """
+    findings: list[str] = []
+    for recording in recordings:
+        _check_joints(robot, recording)
+        _check_positions(robot, recording)
+        _check_torques(robot, recording)
+        findings += [*recording.findings, *_check_velocities(robot, recording)]
+    for j, name in enumerate(robot.joint_names):
+        if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
+            raise IdentificationError(
+                f"joint {name!r} never moves, so nothing that depends on its motion can be identified; record it "
+                f"moving, or lock it: lock={{{name!r}: {float(recordings[0].q[0, j]):.4g}}}"
+            )
+    return tuple(findings)
+
+
+def _sampled(values: Array) -> Array:
+    """At most one piece's worth of samples, evenly spread."""
+    step = max(1, len(values) // SAMPLES_PER_PIECE)
+    return np.asarray(values[::step])
+
+
+def _is_constant(column: Array) -> bool:
+    return float(np.ptp(column)) <= CONSTANT * max(1.0, float(np.abs(column).max()))
+
+
+def _check_joints(robot: Robot, recording: Recording) -> None:
+    if recording.n_joints != robot.n_joints:
+        missing = robot.joint_names[recording.n_joints :]
+        hint = f"columns for {', '.join(missing)} are missing" if missing else "drop the others, such as a gripper's"
+        raise RecordingError(
+            f"{recording.name}: {recording.n_joints} joints recorded, {robot.name} has {robot.n_joints} "
+            f"({', '.join(robot.joint_names)}); {hint}"
+        )
+
+
+def _check_positions(robot: Robot, recording: Recording) -> None:
+    joints = {joint.name: joint for joint in robot.joints}
+    q = _sampled(recording.q)
+    for j, name in enumerate(robot.joint_names):
+        joint, low, high = joints[name], float(q[:, j].min()), float(q[:, j].max())
+        if not joint.is_revolute:
+            continue
+        limits = joint.limits
+        bounded = np.isfinite(limits.lower) and np.isfinite(limits.upper)
+        # Over three turns, or outside the limits, while the same numbers read as degrees would fit.
+        outside = bounded and (low < limits.lower - LIMIT_MARGIN or high > limits.upper + LIMIT_MARGIN)
+        as_degrees = np.deg2rad([low, high])
+        fits = not bounded or (limits.lower - LIMIT_MARGIN <= as_degrees[0] and as_degrees[1] <= limits.upper + LIMIT_MARGIN)
+        widest = max(abs(low), abs(high))
+        if fits and (widest > 6 * np.pi or (outside and widest > 2 * np.pi)):
+            raise RecordingError(
+                f"{recording.name}: joint {name!r} runs from {low:.4g} to {high:.4g}, which reads as degrees; convert "
+                "to radians, for example with read_recording(..., degrees=True)"
+            )
+
+
+def _check_torques(robot: Robot, recording: Recording) -> None:
+    tau = _sampled(recording.tau)
+    for j, name in enumerate(robot.joint_names):
+        if _is_constant(tau[:, j]):
+            raise RecordingError(
+                f"{recording.name}: the torque of joint {name!r} is {tau[0, j]:.4g} at every sample; the column is dead "
+                "or mapped wrongly"
+            )
+    if np.array_equal(tau, _sampled(recording.q)):
+        raise RecordingError(f"{recording.name}: torques and positions are the same columns; map the torques")
+
+
+def _check_velocities(robot: Robot, recording: Recording) -> list[str]:
+    if recording.qd is None:
+        return []
+    stretch = slice(0, SAMPLES_PER_PIECE)
+    t, fresh = np.unique(recording.t[stretch], return_index=True)
+    q, qd = recording.q[stretch][fresh], np.asarray(recording.qd[stretch][fresh])
+    # Positions regained from the velocities, free of the noise that differences have.
+    steps = np.diff(t)[:, None]
+    regained = np.cumsum(0.5 * (qd[1:] + qd[:-1]) * steps, axis=0)
+    moved = q[1:] - q[0]
+    findings = []
+    for j, name in enumerate(robot.joint_names):
+        a, b = moved[:, j] - moved[:, j].mean(), regained[:, j] - regained[:, j].mean()
+        if not (a @ a > 0 and np.ptp(a) > 1e-3):
+            continue
+        if not b @ b > 0:
+            raise RecordingError(f"{recording.name}: the velocity of joint {name!r} is zero while its position changes; "
+                                 "leave the velocities out (qd=None) or map the right column")
+        factor = float(a @ b / (a @ a))
+        if 1 / VELOCITY_FACTOR < factor < VELOCITY_FACTOR:
+            continue
+        known = {57.29577951308232: "degrees per second", 0.017453292519943295: "radians per second while positions "
+                 "are degrees", 1000.0: "per second while time is in milliseconds", -1.0: "of the opposite sign"}
+        likely = [text for value, text in known.items() if 0.8 < factor / value < 1.25]
+        reason = f"it seems to be {likely[0]}" if likely else "it does not belong to that position"
+        raise RecordingError(
+            f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; {reason}; "
+            "convert it, or leave the velocities out"
+        )
+    return findings

@@ -1,0 +1,148 @@
+"""Recording: what was measured on a moving robot, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array
+from tauform.errors import RecordingError
+
+# Checks and filters walk through long recordings in pieces of this many samples.
+SAMPLES_PER_PIECE = 200_000
+# Fewer samples than this cannot be filtered and split into blocks.
+FEWEST_SAMPLES = 30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recording:
+    """Positions and torques of all joints over time; arrays may be memory-mapped files.
+
+    Attributes:
+        t: (N,) time stamps [s]; they may be irregular or repeat, but not run backwards.
+        q: (N, n) joint positions [rad or m].
+        tau: (N, n) joint torques or forces [N m or N], on the joint's side of the gear.
+        qd: (N, n) measured velocities, or None to differentiate positions.
+        qdd: (N, n) accelerations, from a simulation or a sensor; None to differentiate velocities.
+        reference: (N, n) commanded positions, where they were recorded; instrumental variables need them.
+        name: used in messages and reports.
+        findings: sentences about what was repaired on the way in.
+    """
+
+    t: Array
+    q: Array
+    tau: Array
+    qd: Array | None = None
+    qdd: Array | None = None
+    reference: Array | None = None
+    name: str = "recording"
+    findings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        t = _numbers(self.t, "t", self.name)
+        if t.ndim != 1 or len(t) < FEWEST_SAMPLES:
+            raise RecordingError(
+                f"{self.name}: t has shape {t.shape}; a recording needs at least {FEWEST_SAMPLES} samples in one row"
+            )
+        object.__setattr__(self, "t", t)
+        columns = np.shape(self.q)[1] if np.ndim(self.q) == 2 else "n"
+        for field in ("q", "tau", "qd", "qdd", "reference"):
+            values = getattr(self, field)
+            if values is None and field not in ("q", "tau"):
+                continue
+            array = _numbers(values, field, self.name)
+            if array.shape != (len(t), columns):
+                raise RecordingError(
+                    f"{self.name}: {field} has shape {array.shape}, expected ({len(t)}, {columns}): one row a sample, "
+                    "one column a joint"
+                )
+            object.__setattr__(self, field, array)
+        _check_time(t, self.name)
+
+    @property
+    def n_joints(self) -> int:
+        """Joints recorded."""
+        return int(self.q.shape[1])
+
+    @property
+    def n_samples(self) -> int:
+        """Samples recorded."""
+        return len(self.t)
+
+    @property
+    def duration(self) -> float:
+        """Time between the first and the last sample [s]."""
+        return float(self.t[-1] - self.t[0])
+
+    @property
+    def rate(self) -> float:
+        """Typical sampling rate [Hz]: that of the median step between distinct time stamps."""
+        steps = np.diff(self.t[: SAMPLES_PER_PIECE + 1])
+        return float(1.0 / np.median(steps[steps > 0]))
+
+    def between(self, start: float, end: float) -> Recording:
+        """The part from `start` to `end` seconds after the first sample."""
+        first, last = np.searchsorted(self.t, self.t[0] + np.array([start, end]))
+        return self.part(int(first), int(last))
+
+    def part(self, first: int, last: int) -> Recording:
+        """Samples first to last (exclusive)."""
+        cut: dict[str, Any] = {name: getattr(self, name) for name in ("t", "q", "tau", "qd", "qdd", "reference")}
+        cut = {name: None if values is None else values[first:last] for name, values in cut.items()}
+        return replace(self, **cut)
+
+    def __repr__(self) -> str:
+        measured = "positions, velocities and torques" if self.qd is not None else "positions and torques"
+        return (
+            f"Recording({self.name!r}, {measured} of {self.n_joints} joints, {self.n_samples} samples, "
+            f"{self.duration:.1f} s at {self.rate:.0f} Hz)"
+        )
+
+
+def pieces(n_samples: int, overlap: int = 0, size: int = SAMPLES_PER_PIECE) -> Iterator[tuple[slice, slice]]:
+    """Cover 0..n_samples: (samples to read, the part of them that belongs to this piece), neighbours overlapping."""
+    count = max(1, -(-n_samples // size))
+    edges = np.linspace(0, n_samples, count + 1).astype(int)
+    for start, end in zip(edges[:-1], edges[1:], strict=True):
+        first, last = max(0, int(start) - overlap), min(n_samples, int(end) + overlap)
+        yield slice(first, last), slice(int(start) - first, int(end) - first)
+
+
+def _numbers(values: ArrayLike, field: str, name: str) -> Array:
+    try:
+        # asanyarray keeps a memory map what it is; nothing is read until a piece is needed.
+        array = values if isinstance(values, np.memmap) else np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise RecordingError(f"{name}: {field} holds something that is not a number") from None
+    for whole, _ in pieces(len(array)) if array.ndim else ():
+        bad = ~np.isfinite(array[whole])
+        if bad.any():
+            where = np.argwhere(bad)[0]
+            column = f", joint {where[1] + 1}" if len(where) > 1 else ""
+            raise RecordingError(
+                f"{name}: {field} is not a number at sample {whole.start + where[0]}{column} ({int(bad.sum())} such "
+                "values in all); cut them out or fill them"
+            )
+    return array
+
+
+def _check_time(t: Array, name: str) -> None:
+    steps = np.diff(t)
+    backwards = np.flatnonzero(steps < 0)
+    if len(backwards):
+        raise RecordingError(
+            f"{name}: time runs backwards after sample {backwards[0]} ({t[backwards[0]]:.6g} s to "
+            f"{t[backwards[0] + 1]:.6g} s); sort the samples, or split the file where the clock was reset"
+        )
+    if not (steps > 0).any():
+        raise RecordingError(f"{name}: all time stamps are the same; map the column that holds the time")
+    typical = float(np.median(steps[steps > 0]))
+    if typical >= 0.5:
+        unit = "nanoseconds" if typical > 1e5 else "microseconds" if typical > 300 else "milliseconds"
+        raise RecordingError(
+            f"{name}: samples are {typical:g} apart, so time seems to be in {unit}; divide it to get seconds"
+        )

@@ -1,0 +1,54 @@
+"""Torques and positions that are out of step: found, reported, put right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tauform.errors import IdentificationError
+from tauform.identification.evidence import Evidence
+from tauform.identification.segments import Segment, resampled
+from tauform.identification.select import HeldOut
+
+# Held-out loss, per joint, that a delay must explain to be mentioned, and to be refused.
+NOTED, REFUSED = 0.05, 0.7
+# Delays shorter than this many samples are the sampling's own.
+FEWEST_SAMPLES_LATE = 1.5
+
+
+def check_delay(evidence: Evidence, columns: Sequence[int], rate: float) -> list[str]:
+    """Sentences about a delay; the last column of the evidence is minus the torque's time derivative.
+
+    tau(t + d) = tau + d tau' = A x, so that tau = A x - d tau'.
+
+    Raises:
+        IdentificationError: most of the residuals come from a delay.
+    """
+    held_out = HeldOut(evidence)
+    last = evidence.n_columns - 1
+    held_out.settle_weights(columns)
+    gain = (held_out.loss(columns) - held_out.loss([*columns, last])) / evidence.n_joints
+    delay = float(held_out.values([*columns, last])[last])
+    if gain < NOTED or abs(delay) * rate < FEWEST_SAMPLES_LATE:
+        return []
+    order = "lag behind" if delay > 0 else "run ahead of"
+    sentence = f"torques {order} positions by about {1e3 * abs(delay):.2g} ms"
+    if gain > REFUSED:
+        raise IdentificationError(
+            f"{sentence}, which explains most of what is left unexplained; record both with one clock, or shift the "
+            f"torques with delay={delay:.3g}"
+        )
+    return [f"{sentence}; delay={delay:.2g} would shift them"]
+
+
+def shifted(segment: Segment, delay: float) -> Segment:
+    """The segment with its torques moved back by a delay [s]."""
+    if delay == 0.0:
+        return segment
+    inside = (segment.t + delay >= segment.t[0]) & (segment.t + delay <= segment.t[-1])
+    t = segment.t[inside]
+    fields = {name: getattr(segment, name) for name in ("q", "qd", "qdd", "reference")}
+    fields = {name: None if values is None else np.asarray(values)[inside] for name, values in fields.items()}
+    return replace(segment, t=t, tau=resampled(t + delay, segment.t, np.asarray(segment.tau)), **fields)
