@@ -16,6 +16,7 @@ from tauform.rigidbody.counting import (
     mass_matrix_crossovers,
     unknowns,
 )
+from tauform.rigidbody.linearize.counting import count_linearization, linearization_crossovers, paper_count
 
 
 def test_counting_scalar_counts_and_folds_constants():
@@ -63,3 +64,38 @@ def test_sliding_chains_cost_less():
 @pytest.mark.parametrize(("cheaper", "expected"), [(lambda n: 10, 11), (lambda n: 0, 1), (lambda n: 200, None)])
 def test_crossover(cheaper, expected):
     assert crossover(cheaper, lambda n: n) == expected
+
+
+def test_linearization_counts_beside_the_paper():
+    # Jain1993: Algorithm 1 costs 320n - 159 multiplications and 303n - 149 additions
+    assert paper_count("1", 7) == Tally(2081, 1972)
+    assert paper_count("4", 6) == Tally(3250, 3006)
+    for n in (6, 10):
+        assert count_linearization("1", n).total < paper_count("1", n).total
+        assert count_linearization("6", n).total < paper_count("6", n).total
+
+
+def test_vector_forms_grow_linearly_and_matrices_quadratically():
+    for algorithm in ("1", "5"):
+        totals = [count_linearization(algorithm, n).total for n in (9, 10, 11)]
+        assert quadratic_term(totals) == 0
+    for algorithm in ("2", "6"):
+        totals = [count_linearization(algorithm, n).total for n in (7, 8, 9, 10)]
+        assert np.diff(totals, 3) == 0
+        assert quadratic_term(totals) > 0
+    assert np.diff([count_linearization("4", n).total for n in (7, 8, 9, 10)], 3) > 0
+
+
+def test_inverse_vector_costs_at_most_two_and_a_half_inverse_dynamics():
+    for geometry in ("dh", "general"):
+        vector, once = (count_linearization(name, 7, geometry).total for name in ("1", "inverse dynamics"))
+        assert vector < 2.5 * once
+
+
+def test_direct_methods_win_for_many_joints():
+    found = linearization_crossovers(limit=18)
+    assert found["6 beats 4 (Jain1993)"] == 16
+    assert found["6 beats 4"] <= 16
+    assert found["5 beats 3"] <= 8
+    # with many joints the vector costs less than a third of the matrices
+    assert 3 * count_linearization("5", 40).total < count_linearization("6", 40).total

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from random_robots import random_tree
 
+from random_robots import random_tree
 from tauform.description.tree import Tree
 from tauform.rigidbody import energy, regressor
 from tauform.rigidbody.articulated_body import articulated_body

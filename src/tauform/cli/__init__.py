@@ -21,6 +21,7 @@ VERBS = (
     "show",
     "derive",
     "base",
+    "linearize",
 )
 
 BAD_INPUT, INTERRUPTED = 2, 130

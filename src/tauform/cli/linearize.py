@@ -1,0 +1,115 @@
+"""tauform linearize: the linear model of a robot near a state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.page import Page
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.arrays import Array
+    from tauform.description.robot import Robot
+
+VALUES = "n numbers, or joint=value for some (the others are zero); separated by commas or spaces"
+
+
+@verb
+def linearize(
+    robot: Robot,
+    q: Annotated[str, typer.Option(help=f"Positions: {VALUES}.")] = "",
+    qd: Annotated[str, typer.Option(help="Velocities, likewise.")] = "",
+    tau: Annotated[str | None, typer.Option(help="Torques, likewise; without, those that keep the velocity.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step in s; without, the model is continuous.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the matrices to this .npz file.")] = None,
+) -> Page:
+    """Linearise a robot near a state: A and B of the state space, eigenvalues, damping, controllability."""
+    import numpy as np
+    from rich.text import Text
+
+    import tauform as tf
+
+    at, speed = joint_values(robot, q, "q"), joint_values(robot, qd, "qd")
+    still = np.zeros(robot.n_joints)
+    torque = tf.inverse_dynamics(robot, at, speed, still) if tau is None else joint_values(robot, tau, "tau")
+    state = {"q": at, "qd": speed, "tau": torque}
+    model = tf.state_space(robot, at, speed, torque, dt)
+    forward = tf.linearize_forward(robot, at, speed, torque)
+    matrices = {"A": model.A, "B": model.B, "dq": forward.dq, "dqd": forward.dqd, "dtau": forward.dtau}
+    if output is not None:
+        _write(output, {**state, **matrices, "dt": np.array(np.nan if dt is None else dt)})
+    data = {
+        "joint_names": robot.joint_names,
+        "dt": dt,
+        **state,
+        **matrices,
+        "eigenvalues": [[value.real, value.imag] for value in model.eigenvalues],
+        "damping": model.damping,
+        "controllable": bool(model.is_controllable),
+    }
+    heading = Text(f"{robot.name}: {model!r} with x = (dq, dqd), u = dtau", style="bold")
+    return Page(data, (heading, *_tables(robot, state, model, forward), *_written(output)))
+
+
+def joint_values(robot: Robot, text: str, name: str) -> Array:
+    """(n,) values from the text of an option: all of them in order, or some by joint."""
+    import numpy as np
+
+    from tauform.errors import ShapeError, UnknownNameError
+
+    words = text.replace(",", " ").split()
+    values = np.zeros(robot.n_joints)
+    named = [word.rpartition("=") for word in words if "=" in word]
+    try:
+        if not named:
+            numbers = [float(word) for word in words]
+            if words and len(numbers) != robot.n_joints:
+                raise ShapeError(f"--{name}: expected {robot.n_joints} numbers, got {len(numbers)}; or name the joints")
+            values[: len(numbers)] = numbers
+            return values
+        if len(named) != len(words):
+            raise ShapeError(f"--{name}: name every joint (joint=value) or none, in {text!r}")
+        for joint, _, value in named:
+            if joint not in robot.joint_names:
+                raise UnknownNameError(f"--{name}: no joint {joint!r}; known: {', '.join(robot.joint_names)}")
+            values[robot.joint_names.index(joint)] = float(value)
+    except ValueError as error:
+        if isinstance(error, ShapeError):
+            raise
+        raise ShapeError(f"--{name}: not a number in {text!r} ({error})") from None
+    return values
+
+
+def _tables(robot: Robot, state: dict[str, Any], model: Any, forward: Any) -> list[Any]:
+    import numpy as np
+
+    from tauform.report.tables import table
+
+    names = robot.joint_names
+    parts = [table("State", ("joint", *state), zip(names, *state.values(), strict=True))]
+    for title, matrix in (("dqdd/dq", forward.dq), ("dqdd/dqd", forward.dqd), ("dqdd/dtau", forward.dtau)):
+        parts.append(table(title, ("", *names), zip(names, *matrix.T, strict=True)))
+    order = np.argsort(-model.eigenvalues.real)
+    # what rounding leaves of zeros is not worth reading
+    digits = 12 - int(np.ceil(np.log10(max(np.abs(model.eigenvalues).max(), 1e-12))))
+    poles, damping = np.round(model.eigenvalues[order], digits) + 0.0, np.round(model.damping[order], 12) + 0.0
+    unit = "1/s" if model.dt is None else "one step"
+    rows = [(f"{pole.real:.4g} {pole.imag:+.4g}i", float(ratio)) for pole, ratio in zip(poles, damping, strict=True)]
+    parts.append(table("Modes, least stable first", (f"eigenvalue [{unit}]", "damping"), rows))
+    reached = "all modes are" if model.is_controllable else "not every mode is"
+    return [*parts, f"Controllable: {reached} reached by the joint torques."]
+
+
+def _write(path: Path, arrays: dict[str, Any]) -> None:
+    import numpy as np
+
+    if path.suffix != ".npz":
+        raise typer.BadParameter(f"--output: the file's name must end in .npz, not {path.name!r}")
+    np.savez(path, **arrays)
+
+
+def _written(path: Path | None) -> tuple[str, ...]:
+    return () if path is None else (f"Wrote {path}",)
