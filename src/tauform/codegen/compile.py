@@ -72,30 +72,34 @@ class Kernel:
                 )
 
     def _threaded(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
+        """The batch in one slice for each thread; NumPy releases the interpreter lock in each."""
         if threads < 1:
             raise ShapeError(f"threads: expected a positive number, got {threads}")
         given = [np.asarray(array, dtype=np.float64) for array in arrays]
         batch = _batch_shape(given, self.program.inputs)
         n_states = int(np.prod(batch, dtype=int))
         n_slices = min(threads, n_states // STATES_PER_THREAD)
-        if n_slices < 2:
+        targets = () if out is None else out if isinstance(out, tuple) else (out,)
+        direct = all(target.flags.c_contiguous and target.dtype == np.float64 for target in targets)
+        if n_slices < 2 or not direct:
             return self._call(*given) if out is None else self._call(*given, out=out)
         flat = [
             array if port.shared else np.broadcast_to(array, batch + port.shape).reshape(n_states, *port.shape)
             for array, port in zip(given, self.program.inputs, strict=True)
         ]
-        results = [np.empty((n_states, *port.shape)) for port in self.program.outputs]
+        results = targets or tuple(np.empty(batch + port.shape) for port in self.program.outputs)
+        rows = [
+            result.reshape(n_states, *port.shape) for result, port in zip(results, self.program.outputs, strict=True)
+        ]
         edges = [n_states * k // n_slices for k in range(n_slices + 1)]
 
         def run(k: int) -> None:
             part = slice(edges[k], edges[k + 1])
             inputs = [a if p.shared else a[part] for a, p in zip(flat, self.program.inputs, strict=True)]
-            self._call(*inputs, out=tuple(result[part] for result in results))
+            self._call(*inputs, out=tuple(row[part] for row in rows))
 
-        for _ in _pool(n_slices).map(run, range(n_slices)):
-            pass
-        shaped = [r.reshape(batch + p.shape) for r, p in zip(results, self.program.outputs, strict=True)]
-        return _handed_over(shaped, out)
+        list(_pool(n_slices).map(run, range(n_slices)))
+        return results[0] if len(results) == 1 else results
 
     def _explained(self, arrays: Sequence[Any], error: Exception) -> Exception:
         """The error with the port that caused it."""
@@ -148,13 +152,3 @@ def _batch_shape(arrays: Sequence[Array], ports: Sequence[Port]) -> tuple[int, .
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="tauform")
-
-
-def _handed_over(results: list[Array], out: Any) -> Any:
-    """The results themselves, or copied into what the caller gave."""
-    if out is None:
-        return results[0] if len(results) == 1 else tuple(results)
-    targets = out if isinstance(out, tuple) else (out,)
-    for target, result in zip(targets, results, strict=True):
-        target[...] = result
-    return out

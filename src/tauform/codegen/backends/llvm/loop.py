@@ -186,7 +186,7 @@ def _copy(a: _Argument, top: str, rows: str, inwards: bool) -> list[str]:
 def _copies(most: int) -> str:
     """@copy<d>: d nested loops; each has a count, the last source index, and the steps of target and source."""
     texts = [
-        "define internal void @copy0(ptr %t, ptr %s) {\n"
+        "define internal void @copy0(ptr %t, ptr %s) alwaysinline {\n"
         "  %x = load double, ptr %s, align 8\n  store double %x, ptr %t, align 8\n  ret void\n}"
     ]
     for depth in range(1, most + 1):
@@ -194,7 +194,7 @@ def _copies(most: int) -> str:
         named = "".join(f", i64 %n{d}, i64 %last{d}, i64 %t{d}, i64 %s{d}" for d in [str(depth), *inner])
         passed = "".join(f", i64 %n{d}, i64 %last{d}, i64 %t{d}, i64 %s{d}" for d in inner)
         texts.append(f"""\
-define internal void @copy{depth}(ptr %t, ptr %s{named}) {{
+define internal void @copy{depth}(ptr %t, ptr %s{named}) alwaysinline {{
 entry:
   br label %loop
 loop:

@@ -39,9 +39,8 @@ def _initialize() -> None:
 def host_vector() -> Vector:
     """The widest vector of doubles that this processor computes with."""
     features = set(host()[1].split(","))
-    if "+avx512f" in features:
-        return Vector(8)
-    return Vector(4 if "+avx" in features else 2)
+    lanes = 8 if "+avx512f" in features else 4 if "+avx" in features else 2
+    return Vector(lanes, fuses="+fma" in features or "aarch64" in llvm.get_default_triple())
 
 
 def print_module(program: Program, vector: Vector) -> str:
@@ -51,6 +50,7 @@ def print_module(program: Program, vector: Vector) -> str:
         f"declare {real} @llvm.fabs.v{lanes}f64({real})",
         f"declare {real} @llvm.sqrt.v{lanes}f64({real})",
         f"declare {real} @llvm.copysign.v{lanes}f64({real}, {real})",
+        f"declare {real} @llvm.fma.v{lanes}f64({real}, {real}, {real})",
     ]
     width = 64 * lanes
     # without these, LLVM prefers narrower vectors on some processors
@@ -73,9 +73,8 @@ def compile_object(text: str) -> bytes:
     module.verify()
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=1)
-    tuning.loop_vectorization = tuning.slp_vectorization = False
-    passes = llvm.create_pass_builder(machine, tuning)
+    # The text is already free of what LLVM's passes remove; they would only take time and undo the order of shuffles.
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
     passes.getModulePassManager().run(module, passes)
     return bytes(machine.emit_object(module))
 

@@ -1,18 +1,16 @@
-"""A program as LLVM text: a function for a block of states, one state a lane.
-
-Arrays are (states, entries) in memory and one vector an entry in registers: two columns at a time are loaded from all
-rows of the block and interleaved, and stored the same way back.
-"""
+"""A program as LLVM text: a function for a block of states, one state a lane."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from tauform.codegen.angles import Stage
+from tauform.codegen.backends.llvm.fusion import fusion
 from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
 from tauform.codegen.backends.llvm.text import Block, Vector
+from tauform.codegen.backends.llvm.transpose import Rows, chunk, load_columns, store_columns
 from tauform.codegen.parts import Part, parts
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program import Instruction, Op, Program
 
 # Operations of one function: LLVM's time grows faster than linearly beyond.
 LONGEST_FUNCTION = 4000
@@ -57,6 +55,15 @@ class _Function:
     block: Block = field(default_factory=Block)
     name: dict[int, str] = field(default_factory=dict)
     inputs: dict[tuple[int, int], str] = field(default_factory=dict)
+    rows: dict[str, Rows] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        values = [k for stage in self.part.stages for k in stage.instructions]
+        kept = {*self.part.writes, *(k for stage in self.part.stages for k in stage.angles)}
+        if self.last:
+            kept.update(k for result in self.program.results for k in result)
+        self.fused = fusion(self.program, values, kept) if self.vector.fuses else {}
+        self.absorbed = set(self.fused.values())
 
     def text(self, name: str) -> str:
         arguments = _arguments(self.program) + (", ptr %scratch" if name != "block" else "")
@@ -85,7 +92,9 @@ class _Function:
     def _stage(self, stage: Stage, tag: str, before: str) -> None:
         for value in stage.instructions:
             instruction = self.program.instructions[value]
-            if instruction.op not in (Op.INPUT, Op.CONSTANT):
+            if value in self.fused:
+                self.name[value] = self._multiply_add(instruction, self.fused[value])
+            elif instruction.op not in (Op.INPUT, Op.CONSTANT) and value not in self.absorbed:
                 self.name[value] = self._operation(instruction.op, [self._operand(k) for k in instruction.args])
         if not stage.angles:
             return
@@ -122,18 +131,27 @@ class _Function:
         other = let(f"fcmp one {real} {args[0]}, zeroinitializer")
         return let(f"select {self.vector.mask} {other}, {real} {unit}, {real} {args[0]}")
 
+    def _multiply_add(self, instruction: Instruction, product: int) -> str:
+        """a b + c, a b - c or c - a b."""
+        real, let = self.vector.real, self.block.let
+        a, b = (self._operand(k) for k in self.program.instructions[product].args)
+        left, right = instruction.args
+        c = self._operand(right if left == product else left)
+        if instruction.op is Op.SUBTRACT and left == product:
+            c = let(f"fneg {real} {c}")
+        elif instruction.op is Op.SUBTRACT:
+            a = let(f"fneg {real} {a}")
+        return let(f"call {real} @llvm.fma.v{self.vector.lanes}f64({real} {a}, {real} {b}, {real} {c})")
+
     def _load(self, port: int, index: int) -> None:
-        """Load an entry of a port, and with it its neighbour."""
-        size = self.program.inputs[port].size
+        """Load an entry of a port, and with it its neighbours."""
         if self.program.inputs[port].shared:
             self.inputs[port, index] = self._splat(f"%in{port}", index)
-        elif size == 1:
-            self.inputs[port, 0] = self._gather(f"%in{port}")
-        else:
-            first = min(index - index % 2, size - 2)
-            low, high = self._load_pair(f"%in{port}", first)
-            self.inputs.setdefault((port, first), low)
-            self.inputs[port, first + 1] = high
+            return
+        rows = self.rows.setdefault(f"%in{port}", Rows(self.block, f"%in{port}"))
+        columns = chunk(self.program.inputs[port].size, index, self.vector.lanes)
+        for column, name in zip(columns, load_columns(self.block, self.vector, rows, columns), strict=True):
+            self.inputs.setdefault((port, column), name)
 
     def _splat(self, base: str, index: int) -> str:
         pointer = self.block.let(f"getelementptr double, ptr {base}, i64 {index}")
@@ -141,39 +159,6 @@ class _Function:
         single = self.block.let(f"insertelement {self.vector.real} poison, double {number}, i64 0")
         return self.block.shuffle(single, "poison", self.vector.lanes, [0] * self.vector.lanes)
 
-    def _row(self, base: str, row: int, column: int) -> str:
-        offset = self.block.let(f"mul i64 {base}_step, {row}")
-        start = self.block.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        return self.block.let(f"getelementptr double, ptr {start}, i64 {column}")
-
-    def _gather(self, base: str) -> str:
-        result = "poison"
-        for row in range(self.vector.lanes):
-            number = self.block.let(f"load double, ptr {self._row(base, row, 0)}, align 8")
-            result = self.block.let(f"insertelement {self.vector.real} {result}, double {number}, i64 {row}")
-        return result
-
-    def _load_pair(self, base: str, column: int) -> tuple[str, str]:
-        lanes = self.vector.lanes
-        rows = [
-            self.block.let(f"load <2 x double>, ptr {self._row(base, row, column)}, align 8") for row in range(lanes)
-        ]
-        even = self.block.concatenate(rows[::2], 2)
-        odd = self.block.concatenate(rows[1::2], 2)
-        low = [k + side for k in range(0, lanes, 2) for side in (0, lanes)]
-        return (
-            self.block.shuffle(even, odd, lanes, low),
-            self.block.shuffle(even, odd, lanes, [k + 1 for k in low]),
-        )
-
     def _store(self, port: int) -> None:
-        base, lanes = f"%out{port}", self.vector.lanes
         names = [self._operand(value) for value in self.program.results[port]]
-        for column in range(0, len(names) - 1, 2):
-            for row in range(lanes):
-                pair = self.block.shuffle(names[column], names[column + 1], lanes, [row, lanes + row])
-                self.block.emit(f"store <2 x double> {pair}, ptr {self._row(base, row, column)}, align 8")
-        if len(names) % 2:
-            for row in range(lanes):
-                number = self.block.let(f"extractelement {self.vector.real} {names[-1]}, i64 {row}")
-                self.block.emit(f"store double {number}, ptr {self._row(base, row, len(names) - 1)}, align 8")
+        store_columns(self.block, self.vector, Rows(self.block, f"%out{port}"), names)

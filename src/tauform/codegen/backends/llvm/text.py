@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Vector:
-    """A vector type of `lanes` doubles."""
+    """A vector type of `lanes` doubles; `fuses` where the processor has multiply-add."""
 
     lanes: int
+    fuses: bool = False
 
     @property
     def real(self) -> str:
