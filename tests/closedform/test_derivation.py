@@ -108,6 +108,14 @@ def test_number_of_base_parameters_is_the_rank_of_sampled_regressors(seed):
     assert relative_error(model.bind(robot).inverse_dynamics(*random_states(robot, 20, 1)), tau) < RELATIVE
 
 
+@pytest.mark.parametrize("name", ["kr6_r700", "lbr7", "sr6ia", "two_link", "puma560_gautier", "puma260_izaguirre"])
+def test_theta_means_the_same_as_in_base_parameters(name):
+    robot = tf.load(name)
+    ours, base = tf.derive(robot).base, tf.base_parameters(robot)
+    assert ours.names == base.names
+    np.testing.assert_allclose(ours.grouping, base.grouping, atol=1e-12)
+
+
 @pytest.mark.parametrize("gravity", [(9.81, 0, 0), (0, 0, 0), (1.0, -2.0, 3.0)])
 def test_any_gravity(gravity):
     robot = tf.load("kr6_r700").with_gravity(gravity)

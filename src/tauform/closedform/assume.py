@@ -13,15 +13,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
 
-from tauform.arrays import Array
 from tauform.closedform.preference import parameter_index
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 
 # parameter = 0, another parameter, or {parameter: factor}; or a mask of the parameters that are kept.
 Assumption = Mapping[str, float | str | Mapping[str, float]] | Sequence[bool] | ArrayLike
-
-SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +57,6 @@ def assumptions(robot: Robot, columns: Sequence[int], assume: Assumption | None)
     rows, cols, values = (np.array(part) for part in zip(*triplets, strict=True)) if triplets else ([], [], [])
     matrix = scipy.sparse.csr_array((values, (rows, cols)), shape=(size, len(free)))
     return Assumed(free, matrix, tied)
-
-
-def violation(assumed: Assumed, parameters: Array) -> dict[int, float]:
-    """Tied parameters whose values differ from what was assumed, and by how much."""
-    expected = assumed.matrix @ parameters[list(assumed.free)]
-    differences = {c: float(parameters[c] - expected[c]) for c in assumed.tied}
-    return {c: d for c, d in differences.items() if abs(d) > SAME * (abs(parameters[c]) + abs(expected[c]))}
 
 
 def _relations(robot: Robot, columns: Sequence[int], assume: Assumption | None) -> dict[int, dict[int, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,7 @@ from tauform.arrays import Array, read_only
 from tauform.closedform.assume import Assumed, Assumption, assumptions
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.basis import placed_ten
+from tauform.closedform.dimensionless import dimensionless, units
 from tauform.closedform.estimate import MEMORY_LIMIT, refuse_if_too_large
 from tauform.closedform.model import ClosedFormModel, Geometry
 from tauform.closedform.regroup import regroup
@@ -41,7 +43,8 @@ def derive(
         include: groups of parameters ("link", "rotor", "viscous", "coulomb", "offset"); the default is links, and
             rotors where declared. Friction stands beside the terms, in `joint_terms`.
         assume: parameters that are zero or related, {"mx_2": 0, "Iyy_3": "Ixx_3", "m_2": {"mx_2": 0.5}}, or a mask
-            over robot.parameter_names that is true where a parameter is kept.
+            over robot.parameter_names that is true where a parameter is kept. These are first moments and inertias
+            about the link frame's origin; a zero about the centre of mass is another statement, not a linear one.
         fixed: positions of joints that do not move, by name; their torques stay.
         order: parameters to keep first when others are regrouped onto them, see `regroup`.
         progress: called with the part of the work that is done, 0 to 1.
@@ -65,7 +68,7 @@ def derive(
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress)).restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
         rows = _rank_rows(coefficients, terms, assumed.free, positions)
-        base = regroup(coefficients.matrix[rows], robot, assumed.free, order, source="closed_form")
+        base = _regrouped(robot, coefficients, rows, assumed.free, order)
         return _model(robot, coefficients, terms, base, assumed, positions)
 
 
@@ -93,6 +96,19 @@ def _rank_rows(coefficients: Coefficients, terms: Terms, columns: Sequence[int],
         # Velocity torques are derivatives of the mass matrix: their rows are combinations of its rows.
         used &= np.isin(kind, (INERTIA, GRAVITY, VISCOUS, COULOMB))
     return np.flatnonzero(used)
+
+
+def _regrouped(
+    robot: Robot, coefficients: Coefficients, rows: Keys, columns: Sequence[int], order: Iterable[str] | None
+) -> BaseParameters:
+    """Base parameters, decided without units as `base_parameters` does, so that theta means the same there."""
+    free, length = dimensionless(robot), units(robot)[0]
+    row_units = coefficients.units(robot, length)[rows]
+    factors = free.factors[list(columns)]
+    W = scipy.sparse.diags_array(1 / row_units) @ coefficients.matrix[rows] @ scipy.sparse.diags_array(1 / factors)
+    base = regroup(W, free.robot, columns, order, source="closed_form")
+    grouping = base.grouping * free.factors / free.factors[list(base.pivots)][:, None]
+    return replace(base, grouping=read_only(grouping), robot=robot)
 
 
 def _model(

@@ -77,6 +77,20 @@ class Coefficients:
         present = np.flatnonzero(np.diff(matrix.indptr))
         return Coefficients(self.layout, self.keys[present], matrix[present])
 
+    def units(self, robot: Robot, length: float) -> Array:
+        """(m,) size of each function's coefficients in a robot of this length whose parameters have no units."""
+        kind, x, y, z, monomial = self.layout.parts(self.keys)
+        turns = np.array([joint.is_revolute for joint in robot.joints], dtype=np.int64)
+        # D_xy has length to the number of turning joints; a derivative by, or a power of, a slide's q takes one away.
+        powers = np.where(kind == INERTIA, turns[x] + turns[y], turns[x] + turns[y] + turns[z] - 1)
+        powers = np.where(kind == GRAVITY, turns[z], powers)
+        for i, turning in enumerate(turns):
+            if not turning:
+                powers = powers - monomial // self.layout.step(i) % N_DIGITS
+        gravity = float(np.linalg.norm(robot.gravity)) or 1.0
+        sizes: Array = length ** powers.astype(float) * np.where(kind == GRAVITY, gravity, 1.0)
+        return sizes
+
 
 _JOINT_KINDS = (VISCOUS, COULOMB, GRAVITY)
 # Parameters that are assumed related may cancel; what is left of that is zero.
