@@ -37,14 +37,17 @@ if TYPE_CHECKING:
     from tauform.rigidbody.kinematics import forward_kinematics as forward_kinematics
     from tauform.rigidbody.kinematics import jacobian as jacobian
     from tauform.rigidbody.kinematics import link_placements as link_placements
+    from tauform.rigidbody.linearize.forward import ForwardLinearization as ForwardLinearization
     from tauform.rigidbody.linearize.forward import linearize_forward as linearize_forward
     from tauform.rigidbody.linearize.forward import linearize_forward_transposed as linearize_forward_transposed
     from tauform.rigidbody.linearize.forward import linearize_forward_vector as linearize_forward_vector
+    from tauform.rigidbody.linearize.inverse import InverseLinearization as InverseLinearization
     from tauform.rigidbody.linearize.inverse import linearize_inverse as linearize_inverse
     from tauform.rigidbody.linearize.inverse import linearize_inverse_transposed as linearize_inverse_transposed
     from tauform.rigidbody.linearize.inverse import linearize_inverse_vector as linearize_inverse_vector
     from tauform.rigidbody.linearize.parameters import linearize_forward_parameters as linearize_forward_parameters
     from tauform.rigidbody.linearize.parameters import trajectory_sensitivity as trajectory_sensitivity
+    from tauform.rigidbody.linearize.state_space import StateSpace as StateSpace
     from tauform.rigidbody.linearize.state_space import state_space as state_space
     from tauform.rigidbody.mass_matrix import mass_matrix as mass_matrix
     from tauform.rigidbody.regressor import regressor as regressor
@@ -91,6 +94,9 @@ _HOME = {
     "linearize_forward_parameters": "rigidbody.linearize.parameters",
     "trajectory_sensitivity": "rigidbody.linearize.parameters",
     "state_space": "rigidbody.linearize.state_space",
+    "StateSpace": "rigidbody.linearize.state_space",
+    "InverseLinearization": "rigidbody.linearize.inverse",
+    "ForwardLinearization": "rigidbody.linearize.forward",
 }
 
 __all__ = ["__version__", *_HOME]
