@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tauform.closedform.feasible import feasible_parameters as feasible_parameters
     from tauform.closedform.model import ClosedFormModel as ClosedFormModel
     from tauform.closedform.storage import load_model as load_model
+    from tauform.codegen.generate import generate as generate
+    from tauform.codegen.kernel import compile as compile
+    from tauform.codegen.program import Program as Program
+    from tauform.codegen.write import write_c as write_c
     from tauform.description.inertia import Inertia as Inertia
     from tauform.description.load import load as load
     from tauform.description.load import robots as robots
@@ -50,6 +54,8 @@ if TYPE_CHECKING:
     from tauform.rigidbody.linearize.state_space import StateSpace as StateSpace
     from tauform.rigidbody.linearize.state_space import state_space as state_space
     from tauform.rigidbody.mass_matrix import mass_matrix as mass_matrix
+    from tauform.rigidbody.momentum import generalized_momentum as generalized_momentum
+    from tauform.rigidbody.momentum import momentum_observer as momentum_observer
     from tauform.rigidbody.regressor import regressor as regressor
     from tauform.rigidbody.regressor import slotine_li_regressor as slotine_li_regressor
 
@@ -63,6 +69,10 @@ _HOME = {
     "base_parameters": "closedform.base",
     "explain": "closedform.explain",
     "feasible_parameters": "closedform.feasible",
+    "Program": "codegen.program",
+    "generate": "codegen.generate",
+    "compile": "codegen.kernel",
+    "write_c": "codegen.write",
     "Inertia": "description.inertia",
     "Robot": "description.robot",
     "load": "description.load",
@@ -85,6 +95,8 @@ _HOME = {
     "bias_torque": "rigidbody.gravity",
     "coriolis_matrix": "rigidbody.coriolis",
     "forward_dynamics": "rigidbody.forward_dynamics",
+    "generalized_momentum": "rigidbody.momentum",
+    "momentum_observer": "rigidbody.momentum",
     "linearize_inverse": "rigidbody.linearize.inverse",
     "linearize_inverse_vector": "rigidbody.linearize.inverse",
     "linearize_inverse_transposed": "rigidbody.linearize.inverse",

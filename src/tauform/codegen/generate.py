@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Any
 
 from tauform.codegen.certificate import certified
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
@@ -111,11 +112,14 @@ def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
     algorithm = option.algorithm
     if not algorithm.moves_frames:
         return option
+    priced = FUNCTIONS["inverse_dynamics"] if algorithm.like_torques else function
+    pricing = priced.algorithms["newton_euler"] if algorithm.like_torques else algorithm
     choice, bodies = cheapest(
         _search(problem, algorithm),
-        lambda choice, bodies: sum(_price(problem, function, algorithm, choice, bodies)),
+        lambda choice, bodies: sum(_price(problem, priced, pricing, choice, bodies)),
     )
-    return replace(option, choice=choice, bodies=bodies, cost=_price(problem, function, algorithm, choice, bodies))
+    found = replace(option, choice=choice, bodies=bodies, cost=_price(problem, function, algorithm, choice, bodies))
+    return min(option, found, key=lambda candidate: sum(candidate.cost))
 
 
 def _search(problem: Problem, algorithm: Algorithm) -> Search:
@@ -129,5 +133,10 @@ def _price(
     return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True))
 
 
-def _notes(problem: Problem) -> dict[str, tuple[str, ...]]:
-    return {port.name: port.entries for port in problem.ports}
+def _notes(problem: Problem) -> dict[str, Any]:
+    """Names of the entries of each run-time port, and the values that describe this robot."""
+    names = [port.name for port in problem.ports]
+    if not names:
+        return {}
+    entries = {port.name: port.entries for port in problem.ports}
+    return {**entries, "defaults": dict(zip(names, problem.defaults, strict=True))}

@@ -22,6 +22,7 @@ class Algorithm:
         any_unit: lengths may be measured in another unit (only tracers on `bodies` do that).
         sums_angles: joints may turn by sums of parallel angles.
         with_loops: robots with loop constraints are supported.
+        like_torques: the search prices inverse dynamics instead, which is quicker to trace and has its optimum near.
     """
 
     trace: Tracer
@@ -29,6 +30,7 @@ class Algorithm:
     any_unit: bool = False
     sums_angles: bool = False
     with_loops: bool = True
+    like_torques: bool = False
 
 
 @dataclass(frozen=True)

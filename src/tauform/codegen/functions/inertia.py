@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,12 @@ def _composite_matrix(by_trace: bool) -> Tracer:
     return trace
 
 
+def minimal_mass_matrix(tracing: Tracing) -> AnyArray:
+    """The mass matrix in the user's coordinates, from composite bodies."""
+    matrix: AnyArray = _composite_matrix(by_trace=False)(tracing)["M"]
+    return matrix
+
+
 def _textbook_matrix(core: Callable[[Tree, AnyArray], AnyArray]) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         D = core(tracing.bodies.to_tree(), tracing.angles())[..., 0]
@@ -57,14 +64,44 @@ def _coefficients(by_trace: bool) -> Tracer:
     return trace
 
 
-def _forward_by_matrix(tracing: Tracing) -> Outputs:
+@dataclass(frozen=True, eq=False)
+class ForwardSystem:
+    """M qdd = tau - bias - friction, with M factorised."""
+
+    factors: AnyArray
+    parents: tuple[int, ...]
+    driving: AnyArray
+
+    def solve(self, right: AnyArray) -> AnyArray:
+        """x with M x = right."""
+        return solve(self.factors, self.parents, right)
+
+    def inverse(self) -> AnyArray:
+        """M^-1: one triangle is computed, the other is its mirror image."""
+        columns = self.solve(np.eye(len(self.parents)).astype(object))
+        lower = np.tril_indices(len(columns))
+        mirrored = columns.copy()
+        mirrored[lower[1], lower[0]] = columns[lower]
+        return mirrored
+
+    def accelerations(self) -> AnyArray:
+        """qdd under tau."""
+        return self.solve(self.driving)
+
+
+def forward_system(tracing: Tracing) -> ForwardSystem:
+    """The equations of forward dynamics from the minimal mass matrix and bias."""
     robot = tracing.problem.robot
-    M = _composite_matrix(by_trace=False)(tracing)["M"]
+    M = minimal_mass_matrix(tracing)
     bias = rigid_torques(tracing, tracing.joints("qd"))
     resisting = user_efforts(robot, [a + b for a, b in zip(bias, friction_torques(tracing), strict=True)])
     # the factor keeps the zeros of branches, unless loops tie them together
     parents = tracing.bodies.parents if robot.closure is None else tuple(range(-1, len(M) - 1))
-    return {"qdd": solve(factorize(M, parents), parents, tracing.inputs["tau"] - resisting)}
+    return ForwardSystem(factorize(M, parents), parents, tracing.inputs["tau"] - resisting)
+
+
+def _forward_by_matrix(tracing: Tracing) -> Outputs:
+    return {"qdd": forward_system(tracing).accelerations()}
 
 
 def _forward_by_bodies(tracing: Tracing) -> Outputs:
@@ -128,8 +165,8 @@ INERTIA = (
         joint_vectors("q", "qd", "tau"),
         forward_dynamics,
         {
-            "mass_matrix": Algorithm(_forward_by_matrix, any_unit=True, sums_angles=True),
-            "articulated_body": Algorithm(_forward_by_bodies, with_loops=False),
+            "mass_matrix": Algorithm(_forward_by_matrix, like_torques=True, any_unit=True, sums_angles=True),
+            "articulated_body": Algorithm(_forward_by_bodies, like_torques=True, with_loops=False),
         },
         tolerance=1e-9,
     ),
@@ -138,6 +175,6 @@ INERTIA = (
         "one step of the residual that detects collisions",
         _observer_inputs,
         _observer_reference,
-        {"momentum": Algorithm(_observer)},
+        {"momentum": Algorithm(_observer, like_torques=True)},
     ),
 )

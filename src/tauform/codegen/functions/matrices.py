@@ -78,7 +78,7 @@ MATRICES = (
         "C of Christoffel symbols, so that Mdot - 2C is skew",
         joint_vectors("q", "qd"),
         coriolis_matrix,
-        {"christoffel": Algorithm(_coriolis)},
+        {"christoffel": Algorithm(_coriolis, like_torques=True)},
     ),
     Function(
         "base_regressor",

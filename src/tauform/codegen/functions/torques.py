@@ -130,6 +130,6 @@ TORQUES = (
         "inertial, velocity, gravity and friction torques, one by one",
         joint_vectors("q", "qd", "qdd"),
         torque_breakdown,
-        {"newton_euler": Algorithm(_breakdown, any_unit=True, sums_angles=True)},
+        {"newton_euler": Algorithm(_breakdown, like_torques=True, any_unit=True, sums_angles=True)},
     ),
 )

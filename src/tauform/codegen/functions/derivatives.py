@@ -1,0 +1,196 @@
+"""Linearised dynamics: the algorithms of Jain1993 as programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
+from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
+from tauform.codegen.functions.torques import friction_torques, rigid_torques
+from tauform.codegen.problem import tree_coordinates, user_efforts, user_matrix
+from tauform.codegen.tangent import tangents
+from tauform.codegen.tracing import Outputs, Tracer, Tracing
+from tauform.description.robot import Robot
+from tauform.description.tree import Tree
+from tauform.rigidbody.linearize.forward import linearize_forward, linearize_forward_vector
+from tauform.rigidbody.linearize.forward_matrices import forward_matrices
+from tauform.rigidbody.linearize.forward_matrices_conventional import forward_matrices_conventional
+from tauform.rigidbody.linearize.forward_vector import forward_vector
+from tauform.rigidbody.linearize.forward_vector_conventional import forward_vector_conventional
+from tauform.rigidbody.linearize.inverse import linearize_inverse, linearize_inverse_vector
+from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
+from tauform.rigidbody.linearize.inverse_vector import inverse_vector
+
+Core = Callable[..., AnyArray]
+
+
+def _tree(tracing: Tracing) -> Tree:
+    """The moved bodies as a tree, viscous friction included (Coulomb friction has no derivative)."""
+    tree = tracing.bodies.to_tree()
+    tree.joint_parameters[:, 1, 0] = tracing.friction[:, 0]
+    return tree
+
+
+def _columns(tracing: Tracing, *names: str) -> list[AnyArray]:
+    return [tracing.angles() if name == "q" else tracing.joints(name)[:, None] for name in names]
+
+
+def _driving(tracing: Tracing) -> AnyArray:
+    """Torque that is left for the rigid bodies."""
+    return (tracing.inputs["tau"] - np.array(friction_torques(tracing), dtype=object))[:, None]
+
+
+def _matrices(names: tuple[str, str, str], stacked: AnyArray, tracing: Tracing) -> Outputs:
+    robot = tracing.problem.robot
+    return {name: user_matrix(robot, stacked[:, :, k, 0]) for k, name in enumerate(names)}
+
+
+def _inverse_matrices(tracing: Tracing) -> Outputs:
+    D = inverse_matrices(_tree(tracing), *_columns(tracing, "q", "qd", "qdd"))
+    return _matrices(("dq", "dqd", "dqdd"), D, tracing)
+
+
+def _inverse_vector(tracing: Tracing) -> Outputs:
+    change = inverse_vector(_tree(tracing), *_columns(tracing, "q", "qd", "qdd", "dq", "dqd", "dqdd"))
+    return {"dtau": user_efforts(tracing.problem.robot, change[:, 0].tolist())}
+
+
+def _inverse_tangent(tracing: Tracing) -> Outputs:
+    """The minimal Newton-Euler program and its derivative along (dq, dqd, dqdd)."""
+    torques = _smooth_torques(tracing, tracing.joints("qdd"))
+    return {"dtau": tangents(torques, _directions(tracing, "q", "qd", "qdd"))}
+
+
+def _smooth_torques(tracing: Tracing, qdd: AnyArray) -> list[Any]:
+    """Torques of inverse dynamics but for Coulomb friction and offset, which have no derivative."""
+    rigid = rigid_torques(tracing, tracing.joints("qd"), qdd)
+    viscous = [Fv * qd for Fv, qd in zip(tracing.friction[:, 0], tracing.joints("qd"), strict=True)]
+    total: list[Any] = user_efforts(
+        tracing.problem.robot, [a + b for a, b in zip(rigid, viscous, strict=True)]
+    ).tolist()
+    return total
+
+
+def _directions(tracing: Tracing, *names: str) -> dict[int, int]:
+    return {
+        scalar.reference: change.reference
+        for name in names
+        for scalar, change in zip(tracing.inputs[name], tracing.inputs[f"d{name}"], strict=True)
+    }
+
+
+def _tangent_matrix(torques: list[Any], inputs: AnyArray, held: dict[int, int]) -> AnyArray:
+    """d torques / d inputs, one tangent a column."""
+    one = inputs[0].graph.constant(1.0)
+    columns = [tangents(torques, {**held, scalar.reference: one}) for scalar in inputs]
+    return np.array(columns, dtype=object).T
+
+
+def _inverse_matrices_tangent(tracing: Tracing) -> Outputs:
+    torques = _smooth_torques(tracing, tracing.joints("qdd"))
+    by = {f"d{name}": _tangent_matrix(torques, tracing.inputs[name], {}) for name in ("q", "qd")}
+    return {**by, "dqdd": minimal_mass_matrix(tracing)}
+
+
+def _forward_matrices_tangent(tracing: Tracing) -> Outputs:
+    """dqdd/dq = -M^-1 dtau/dq, dqdd/dqd = -M^-1 dtau/dqd, dqdd/dtau = M^-1."""
+    system = forward_system(tracing)
+    qdd = system.accelerations()
+    held = {abs(scalar.reference): scalar.graph.constant(0.0) for scalar in qdd}
+    torques = _smooth_torques(tracing, tree_coordinates(tracing.problem.robot, qdd, is_position=False))
+    by = {f"d{name}": system.solve(-_tangent_matrix(torques, tracing.inputs[name], held)) for name in ("q", "qd")}
+    return {**by, "dtau": system.inverse()}
+
+
+def _forward_tangent(tracing: Tracing) -> Outputs:
+    """M dqdd = dtau - (dtau/dq dq + dtau/dqd dqd) at the acceleration that tau causes."""
+    robot = tracing.problem.robot
+    system = forward_system(tracing)
+    qdd = system.accelerations()
+    held = {abs(scalar.reference): scalar.graph.constant(0.0) for scalar in qdd}
+    torques = _smooth_torques(tracing, tree_coordinates(robot, qdd, is_position=False))
+    change = tangents(torques, {**_directions(tracing, "q", "qd"), **held})
+    return {"dqdd": system.solve(tracing.inputs["dtau"] - np.array(change, dtype=object))}
+
+
+def _forward_matrices(core: Core) -> Tracer:
+    def trace(tracing: Tracing) -> Outputs:
+        D = core(_tree(tracing), *_columns(tracing, "q", "qd"), _driving(tracing))
+        return _matrices(("dq", "dqd", "dtau"), D, tracing)
+
+    return trace
+
+
+def _forward_vector(core: Core) -> Tracer:
+    def trace(tracing: Tracing) -> Outputs:
+        changes = [tracing.inputs[name][:, None] for name in ("dq", "dqd", "dtau")]
+        change = core(_tree(tracing), *_columns(tracing, "q", "qd"), _driving(tracing), *changes)
+        return {"dqdd": change[:, 0]}
+
+    return trace
+
+
+def _inverse_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array, Array]:
+    matrices = linearize_inverse(robot, *arrays)
+    return matrices.dq, matrices.dqd, matrices.dqdd
+
+
+def _forward_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array, Array]:
+    matrices = linearize_forward(robot, *arrays)
+    return matrices.dq, matrices.dqd, matrices.dtau
+
+
+DERIVATIVES = (
+    Function(
+        "linearize_inverse",
+        "derivatives of inverse dynamics as matrices",
+        joint_vectors("q", "qd", "qdd"),
+        _inverse_reference,
+        {
+            "tangent": Algorithm(_inverse_matrices_tangent, like_torques=True, any_unit=True, sums_angles=True),
+            "algorithm_2": Algorithm(_inverse_matrices, like_torques=True),
+        },
+        tolerance=1e-11,
+    ),
+    Function(
+        "linearize_inverse_vector",
+        "change of torque under a change of motion",
+        joint_vectors("q", "qd", "qdd", "dq", "dqd", "dqdd"),
+        linearize_inverse_vector,
+        {
+            "tangent": Algorithm(_inverse_tangent, like_torques=True, any_unit=True, sums_angles=True),
+            "algorithm_1": Algorithm(_inverse_vector, like_torques=True),
+        },
+        tolerance=1e-11,
+    ),
+    Function(
+        "linearize_forward",
+        "derivatives of forward dynamics as matrices",
+        joint_vectors("q", "qd", "tau"),
+        _forward_reference,
+        {
+            "tangent": Algorithm(_forward_matrices_tangent, like_torques=True, any_unit=True, sums_angles=True),
+            "algorithm_4": Algorithm(
+                _forward_matrices(forward_matrices_conventional), like_torques=True, with_loops=False
+            ),
+            "algorithm_6": Algorithm(_forward_matrices(forward_matrices), like_torques=True, with_loops=False),
+        },
+        tolerance=1e-8,
+    ),
+    Function(
+        "linearize_forward_vector",
+        "change of acceleration under a change of state and torque",
+        joint_vectors("q", "qd", "tau", "dq", "dqd", "dtau"),
+        linearize_forward_vector,
+        {
+            "tangent": Algorithm(_forward_tangent, like_torques=True, any_unit=True, sums_angles=True),
+            "algorithm_5": Algorithm(_forward_vector(forward_vector), like_torques=True, with_loops=False),
+            "algorithm_3": Algorithm(_forward_vector(forward_vector_conventional), like_torques=True, with_loops=False),
+        },
+        tolerance=1e-8,
+    ),
+)

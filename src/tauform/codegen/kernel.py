@@ -1,0 +1,76 @@
+"""compile: from a robot (or a program) to a kernel that runs on NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tauform.codegen.compile import Kernel, compile_program
+from tauform.codegen.generate import generate
+from tauform.codegen.program import Program
+from tauform.description.robot import Robot
+from tauform.errors import GenerationError, ShapeError
+
+
+def compile(source: Robot | Program, function: str | None = None, **options: Any) -> Kernel | ParametricKernel:
+    """A kernel of a function: kernel(q, qd, qdd, out=None, threads=None) on arrays of any leading shape.
+
+    Args:
+        source: a robot, or a program that was generated before.
+        function: name of the function, "inverse_dynamics" if not given; only with a robot.
+        options: passed on to `generate`; with parameters="runtime" or payload="runtime" the kernel takes those
+            values as further arguments.
+
+    Raises:
+        UnknownNameError: no such function or algorithm.
+        GenerationError: the program would be too long, or failed its verification.
+    """
+    if isinstance(source, Program):
+        if function is not None or options:
+            raise GenerationError("compile: a program already is one function; give a robot to choose another")
+        program = source
+    else:
+        program = generate(source, function or "inverse_dynamics", **options)
+    kernel = compile_program(program)
+    return kernel if program.setup is None else ParametricKernel(kernel, program.setup)
+
+
+class ParametricKernel:
+    """A kernel whose parameters come with each call; what depends on them alone is computed when they change."""
+
+    def __init__(self, kernel: Kernel, setup: Program) -> None:
+        self.kernel = kernel
+        self.setup = setup
+        self._known: tuple[bytes, Any] | None = None
+
+    @property
+    def program(self) -> Program:
+        return self.kernel.program
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
+        """Evaluate on arrays of shape (..., *port.shape), followed by the parameters: one set for the whole batch.
+
+        Raises:
+            ShapeError: the arrays do not fit the ports.
+        """
+        ports = (*(port for port in self.program.inputs if not port.shared), *self.setup.inputs)
+        if len(arrays) != len(ports):
+            names = ", ".join(port.name for port in ports)
+            raise ShapeError(f"{self.program.name}: expected {len(ports)} arrays ({names}), got {len(arrays)}")
+        n_states = len(ports) - len(self.setup.inputs)
+        block = self._block([np.asarray(array, dtype=np.float64) for array in arrays[n_states:]])
+        return self.kernel(*arrays[:n_states], block, out=out, threads=threads)
+
+    def _block(self, parameters: list[Any]) -> Any:
+        for array, port in zip(parameters, self.setup.inputs, strict=True):
+            if array.shape != port.shape:
+                raise ShapeError(f"{port.name}: expected shape {port.shape}, one set for the batch, got {array.shape}")
+        key = b"".join(array.tobytes() for array in parameters)
+        if self._known is None or self._known[0] != key:
+            self._known = key, self.setup(*parameters)
+        return self._known[1]
+
+    def __repr__(self) -> str:
+        names = ", ".join(port.name for port in self.setup.inputs)
+        return f"ParametricKernel({self.kernel!r}, run-time {names})"
