@@ -34,15 +34,12 @@ def close(value, expected, tolerance=1e-12):
 
 
 def by_complex_step(function, *vectors):
-    """Derivative of function(*vectors) by each vector: three matrices."""
-    n = vectors[0].shape[-1]
+    """Derivative of function(*vectors) by each vector: three matrices; all columns are one batch."""
+    units = np.eye(vectors[0].shape[-1])[:, None]
     matrices = []
     for k in range(len(vectors)):
-        columns = []
-        for unit in np.eye(n):
-            stepped = [v + 1j * STEP * unit if i == k else v for i, v in enumerate(vectors)]
-            columns.append(np.imag(function(*stepped)) / STEP)
-        matrices.append(np.stack(columns, axis=-1))
+        stepped = [v + 1j * STEP * units if i == k else v for i, v in enumerate(vectors)]
+        matrices.append(np.moveaxis(np.imag(function(*stepped)) / STEP, 0, -1))
     return matrices
 
 

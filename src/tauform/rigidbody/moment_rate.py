@@ -24,9 +24,9 @@ def moment_rate(ten: AnyArray, twist: AnyArray) -> AnyArray:
     w, v = twist[ANGULAR], twist[LINEAR]
     half = 0.5 * (xx + yy + zz)
     second = np.array([[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]])
-    K = v[:, None] * h + cross(w[:, None], second)
-    nine = -K
-    trace = (v * h).sum(axis=0)
+    vh = v[:, None] * h
+    nine = -(vh + cross(w[:, None], second))
+    trace = vh[0, 0] + vh[1, 1] + vh[2, 2]  # [w x] times a symmetric matrix has none
     for k in range(3):
         nine[k, k] = trace + nine[k, k]
     return np.concatenate([nine.reshape(9, *nine.shape[2:]), m * v + cross(w, h)])

@@ -18,7 +18,6 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_inertia import rigid_inertia, times
 from tauform.rigidbody.linearize.base_motion import BaseVelocity, upward
-from tauform.rigidbody.moment_rate import moment_rate
 from tauform.rigidbody.pivots import check_pivot
 
 
@@ -58,7 +57,7 @@ def inward_sweep(tree: Tree, velocity: BaseVelocity) -> Inward:
     """Articulated inertias and moment rates; arrays of any scalar."""
     S = velocity.S
     P = [rigid_inertia(ten, S[0, 0]) for ten in velocity.inertias]
-    Q = [_rate_matrix(moment_rate(ten, v + v)) for ten, v in zip(velocity.inertias, velocity.twists, strict=True)]
+    Q = [_rate_matrix(rate + rate) for rate in velocity.rates]
     inverse_pivots, gains, shares = list(P), list(P), list(P)
     for i in reversed(range(tree.n)):
         rotor, axis = tree.joint_parameters[i, 0], S[:, i]

@@ -16,8 +16,9 @@ from tauform.rigidbody.base_frame import (
     composites,
     joint_axes,
 )
+from tauform.rigidbody.moment_rate import moment_rate, rate_times
 from tauform.rigidbody.motion import transforms_of
-from tauform.rigidbody.spatial import cross_force, cross_motion, inertia_times
+from tauform.rigidbody.spatial import cross_motion, inertia_times
 
 
 class BaseVelocity(NamedTuple):
@@ -27,13 +28,15 @@ class BaseVelocity(NamedTuple):
         S, S_rate: (6, n, N) joint axes and their rates V x S.
         twists: (6, N) of each body.
         inertias: (10, N) parameters of each body.
-        biases: (6, N) V x* I V of each body.
+        rates: (12, N) moment rate B of each body.
+        biases: (6, N) V x* I V = B V of each body.
     """
 
     S: AnyArray
     S_rate: AnyArray
     twists: list[AnyArray]
     inertias: list[AnyArray]
+    rates: list[AnyArray]
     biases: list[AnyArray]
 
 
@@ -55,8 +58,9 @@ def base_velocity(tree: Tree, q: AnyArray, qd: AnyArray) -> BaseVelocity:
     S = joint_axes(tree, placements)
     twists = base_twists(tree, S, qd)
     inertias = base_inertias(tree, placements)
-    biases = [cross_force(v, inertia_times(ten, v)) for ten, v in zip(inertias, twists, strict=True)]
-    return BaseVelocity(S, cross_motion(np.stack(twists, axis=1), S), twists, inertias, biases)
+    rates = [moment_rate(ten, v) for ten, v in zip(inertias, twists, strict=True)]
+    biases = [rate_times(rate, v) for rate, v in zip(rates, twists, strict=True)]
+    return BaseVelocity(S, cross_motion(np.stack(twists, axis=1), S), twists, inertias, rates, biases)
 
 
 def base_acceleration(tree: Tree, velocity: BaseVelocity, qd: AnyArray, qdd: AnyArray) -> BaseAcceleration:

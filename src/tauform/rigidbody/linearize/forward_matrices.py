@@ -39,7 +39,7 @@ def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> An
     outward = outward_sweep(tree, velocity, inward)
     z = _bias_wrenches(tree, velocity, acceleration, inward)
     n, S_rate = tree.n, velocity.S_rate
-    drifts = np.stack([acceleration.S_curve, 2 * S_rate], axis=2)
+    drifts = np.stack([acceleration.S_curve, S_rate + S_rate], axis=2)
     # acceleration of body j under its own perturbation
     a = [drifts[:, j] - np.stack([times(outward.Y[j], z[j][:, x]) for x in (0, 1)], axis=1) for j in range(n)]
     e = np.stack([S_rate[ANGULAR], velocity.S[ANGULAR]], axis=2)
@@ -63,7 +63,7 @@ def _bias_wrenches(
         S, S_rate, S_curve = velocity.S[:, j], velocity.S_rate[:, j], acceleration.S_curve[:, j]
         P, Q = inward.P[j], inward.Q[j]
         z_q = times(P, S_curve) + times(Q, S_rate[ANGULAR]) + cross_force(S, acceleration.wrenches[j])
-        z_qd = times(P, 2 * S_rate) + times(Q, S[ANGULAR])
+        z_qd = times(P, S_rate + S_rate) + times(Q, S[ANGULAR])
         wrenches.append(np.stack([z_q, z_qd], axis=1))
     return wrenches
 

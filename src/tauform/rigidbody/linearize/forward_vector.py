@@ -9,8 +9,8 @@ from __future__ import annotations
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_inertias, nominal_response, respond
-from tauform.rigidbody.linearize.inverse_vector import nominal_of, perturbation, zero_base
-from tauform.rigidbody.motion import Motion, body_twists, transforms_of, velocity_wrenches
+from tauform.rigidbody.linearize.inverse_vector import nominal_of, perturbation, velocity_terms, zero_base
+from tauform.rigidbody.motion import Motion, body_twists, transforms_of
 
 
 def forward_vector(
@@ -19,9 +19,10 @@ def forward_vector(
     """(n, N) change of acceleration, viscous friction included; tau without friction; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
-    articulated, at_velocity = articulated_inertias(tree, transforms), velocity_wrenches(tree, twists)
-    response = nominal_response(tree, transforms, twists, at_velocity, articulated, qd, tau)
-    nominal = nominal_of(tree, Motion(transforms, twists, response.bodies), at_velocity)
+    articulated = articulated_inertias(tree, transforms)
+    rates, wrenches = velocity_terms(tree, twists)
+    response = nominal_response(tree, transforms, twists, wrenches, articulated, qd, tau)
+    nominal = nominal_of(tree, Motion(transforms, twists, response.bodies), rates, wrenches)
     drifts, biases = perturbation(tree, nominal, dq, dqd)
     torques = dtau - tree.joint_parameters[:, 1] * dqd
     return respond(tree, transforms, articulated, drifts, biases, torques, zero_base(dtau)).qdd

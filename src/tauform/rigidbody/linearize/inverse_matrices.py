@@ -1,7 +1,7 @@
 """Jain1993 Algorithm 2: the derivatives of inverse dynamics as matrices, O(n^2).
 
-In the axes of the base, with composite inertia R and moment rate Q (twice the paper's Rbar) of all that joint k
-carries, and j an ancestor of k or k itself:
+In the axes of the base, with composite inertia R and moment rate Q / 2 (the paper's Rbar) of all that joint k carries,
+and j an ancestor of k or k itself:
 
     M(j, k)   = S_j . R S_k
     A_D(j, k) = S_j . (2 R Sdot_k + Q S_k)                     A_D(k, j) = 2 Sdot_j . R S_k + S_j . Q^T S_k
@@ -16,7 +16,7 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.base_frame import composites
 from tauform.rigidbody.linearize.base_motion import BaseAcceleration, BaseVelocity, base_acceleration, base_velocity
-from tauform.rigidbody.moment_rate import moment_rate, rate_times, rate_transposed_times
+from tauform.rigidbody.moment_rate import rate_times, rate_transposed_times
 from tauform.rigidbody.spatial import ANGULAR, cross_force, inertia_times
 
 
@@ -29,26 +29,26 @@ def inverse_matrices(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> An
 def matrices_of(tree: Tree, velocity: BaseVelocity, acceleration: BaseAcceleration) -> AnyArray:
     """The three matrices from a motion in the axes of the base."""
     S, S_rate, S_curve = velocity.S, velocity.S_rate, acceleration.S_curve
-    rates = [moment_rate(ten, v + v) for ten, v in zip(velocity.inertias, velocity.twists, strict=True)]
-    bodies = zip(composites(tree, velocity.inertias), composites(tree, rates), strict=True)
+    bodies = zip(composites(tree, velocity.inertias), composites(tree, velocity.rates), strict=True)
     n = tree.n
     D = np.zeros((n, n, 3, *S.shape[2:]), dtype=np.result_type(S_curve, tree.inertias, tree.joint_parameters))
     for k, (ten, rate) in enumerate(bodies):
         path = list(tree.ancestors(k))
         above = path[1:]
         momentum = inertia_times(ten, S[:, k])
-        velocity_column = inertia_times(ten, 2 * S_rate[:, k]) + rate_times(rate, S[:, k])
+        double, double_rate = S[:, k] + S[:, k], S_rate[:, k] + S_rate[:, k]
+        velocity_column = inertia_times(ten, double_rate) + rate_times(rate, double)
         position_column = (
             inertia_times(ten, S_curve[:, k])
-            + rate_times(rate, S_rate[:, k])
+            + rate_times(rate, double_rate)
             + cross_force(S[:, k], acceleration.wrenches[k])
         )
         D[path, k, 0] = _dot(S[:, path], position_column)
         D[path, k, 1] = _dot(S[:, path], velocity_column)
         D[k, path, 2] = D[path, k, 2] = _dot(S[:, path], momentum)
-        row = rate_transposed_times(rate, S[:, k])  # its linear part is zero
+        row = rate_transposed_times(rate, double)  # its linear part is zero
         D[k, above, 0] = _dot(S_curve[:, above], momentum) + _dot(S_rate[ANGULAR, above], row)
-        D[k, above, 1] = _dot(S_rate[:, above], 2 * momentum) + _dot(S[ANGULAR, above], row)
+        D[k, above, 1] = _dot(S_rate[:, above], momentum + momentum) + _dot(S[ANGULAR, above], row)
         D[k, k, 1] = D[k, k, 1] + tree.joint_parameters[k, 1]
         D[k, k, 2] = D[k, k, 2] + tree.joint_parameters[k, 0]
     return D

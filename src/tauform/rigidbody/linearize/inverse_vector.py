@@ -15,7 +15,7 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.inverse_dynamics import body_wrenches, joint_torques, joint_wrenches
 from tauform.rigidbody.moment_rate import moment_rate, rate_times
-from tauform.rigidbody.motion import Motion, body_motion, velocity_wrenches
+from tauform.rigidbody.motion import Motion, body_motion
 from tauform.rigidbody.spatial import (
     axis_cross_force,
     axis_index,
@@ -30,7 +30,7 @@ class Nominal(NamedTuple):
 
     Attributes:
         motion: transforms, twists and accelerations.
-        rates: twice the moment rate of each body, (12, N).
+        rates: moment rate of each body, (12, N).
         wrenches: wrench through each joint, (6, N).
     """
 
@@ -39,10 +39,15 @@ class Nominal(NamedTuple):
     wrenches: list[AnyArray]
 
 
-def nominal_of(tree: Tree, motion: Motion, biases: list[AnyArray]) -> Nominal:
-    """Moment rates and joint wrenches of a motion, velocity wrenches given as biases."""
+def velocity_terms(tree: Tree, twists: list[AnyArray]) -> tuple[list[AnyArray], list[AnyArray]]:
+    """Moment rate B of each body, and the wrench v x* I v = B v that its velocity asks for."""
+    rates = [moment_rate(ten, v) for ten, v in zip(tree.inertias, twists, strict=True)]
+    return rates, [rate_times(rate, v) for rate, v in zip(rates, twists, strict=True)]
+
+
+def nominal_of(tree: Tree, motion: Motion, rates: list[AnyArray], biases: list[AnyArray]) -> Nominal:
+    """The joint wrenches of a motion with these velocity terms."""
     bodies = body_wrenches(tree, motion.accelerations, biases)
-    rates = [moment_rate(ten, v + v) for ten, v in zip(tree.inertias, motion.twists, strict=True)]
     return Nominal(motion, rates, joint_wrenches(tree, motion.transforms, bodies))
 
 
@@ -51,7 +56,7 @@ def inverse_vector(
 ) -> AnyArray:
     """(n, N) change of torque, viscous friction included; arrays of any scalar."""
     motion = body_motion(tree, q, qd, qdd)
-    nominal = nominal_of(tree, motion, velocity_wrenches(tree, motion.twists))
+    nominal = nominal_of(tree, motion, *velocity_terms(tree, motion.twists))
     drifts, biases = perturbation(tree, nominal, dq, dqd)
     betas: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
@@ -80,7 +85,7 @@ def perturbation(tree: Tree, nominal: Nominal, dq: AnyArray, dqd: AnyArray) -> t
             cross_axis(revolute, accelerations[i]) * dq[i] + cross_motion(twists[i], own) + axis_rate * dqd[i]
         )
         turned = axis_cross_force(revolute, nominal.wrenches[i]) * dq[i]
-        biases.append(rate_times(nominal.rates[i], etas[i]) + turned)
+        biases.append(rate_times(nominal.rates[i], etas[i] + etas[i]) + turned)
     return drifts, biases
 
 

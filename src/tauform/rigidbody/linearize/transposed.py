@@ -12,9 +12,9 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_inertias, nominal_response, respond
 from tauform.rigidbody.inverse_dynamics import joint_wrenches
-from tauform.rigidbody.linearize.inverse_vector import Nominal, nominal_of, zero_base
+from tauform.rigidbody.linearize.inverse_vector import Nominal, nominal_of, velocity_terms, zero_base
 from tauform.rigidbody.moment_rate import rate_transposed_times
-from tauform.rigidbody.motion import Motion, body_motion, body_twists, transforms_of, velocity_wrenches
+from tauform.rigidbody.motion import Motion, body_motion, body_twists, transforms_of
 from tauform.rigidbody.spatial import (
     ANGULAR,
     axis_cross_force,
@@ -29,20 +29,21 @@ from tauform.rigidbody.spatial import (
 def inverse_transposed(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray) -> AnyArray:
     """(n, 3, N): weights^T times dtau/dq, dtau/dqd and dtau/dqdd; arrays of any scalar."""
     motion = body_motion(tree, q, qd, qdd)
-    return _weighted(tree, nominal_of(tree, motion, velocity_wrenches(tree, motion.twists)), weights)
+    return _weighted(tree, nominal_of(tree, motion, *velocity_terms(tree, motion.twists)), weights)
 
 
 def forward_transposed(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, weights: AnyArray) -> AnyArray:
     """(n, 3, N): weights^T times dqdd/dq, dqdd/dqd and dqdd/dtau; tau without friction; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
-    articulated, biases = articulated_inertias(tree, transforms), velocity_wrenches(tree, twists)
+    articulated = articulated_inertias(tree, transforms)
+    rates, biases = velocity_terms(tree, twists)
     response = nominal_response(tree, transforms, twists, biases, articulated, qd, tau)
     nothing = zero_base(weights)
     rest = [nothing] * tree.n
     # M is symmetric: weights^T M^-1 is the response to torques `weights`
     inner = respond(tree, transforms, articulated, rest, rest, weights, nothing).qdd
-    result = -_weighted(tree, nominal_of(tree, Motion(transforms, twists, response.bodies), biases), inner)
+    result = -_weighted(tree, nominal_of(tree, Motion(transforms, twists, response.bodies), rates, biases), inner)
     result[:, 2] = inner
     return result
 
@@ -52,7 +53,7 @@ def _weighted(tree: Tree, nominal: Nominal, weights: AnyArray) -> AnyArray:
     y = body_twists(tree, transforms, weights)
     momenta = joint_wrenches(tree, transforms, [inertia_times(*pair) for pair in zip(tree.inertias, y, strict=True)])
     # moments 2 B^T y; their force part is zero, so that moving them up only turns them
-    moments = [rate_transposed_times(*pair) for pair in zip(nominal.rates, y, strict=True)]
+    moments = [rate_transposed_times(rate, twist + twist) for rate, twist in zip(nominal.rates, y, strict=True)]
     for i in reversed(range(tree.n)):
         if tree.parents[i] >= 0:
             moments[tree.parents[i]] = moments[tree.parents[i]] + rotate(transforms[i].R, moments[i])

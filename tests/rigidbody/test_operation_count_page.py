@@ -1,0 +1,29 @@
+"""docs/operation_counts.md holds what is counted now."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def counts():
+    sys.path.insert(0, str(ROOT))
+    try:
+        from benchmarks import operation_counts
+    finally:
+        sys.path.remove(str(ROOT))
+    return operation_counts
+
+
+def test_page_is_up_to_date(counts):
+    page = (ROOT / "docs" / "operation_counts.md").read_text(encoding="utf-8")
+    assert page.startswith(counts.INTRODUCTION)
+    # The longest rows take seconds to count; if the short ones are right, the page was printed by this code.
+    rows = counts.mass_matrix_rows([1, 7, 13]) + counts.linearization_rows([6, 7]) + counts.vector_rows([2, 7])
+    for row in rows:
+        assert counts.table([], [row]).splitlines()[-1] in page
