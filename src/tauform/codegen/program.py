@@ -158,7 +158,7 @@ class Program:
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in flat))
         values: list[Any] = []
         for instruction in self.instructions:
-            values.append(_evaluate(instruction, values, flat))
+            values.append(evaluate_instruction(instruction, values, flat))
         outputs = []
         for port, result in zip(self.outputs, self.results, strict=True):
             entries = [np.broadcast_to(values[k], batch) for k in result]
@@ -173,7 +173,8 @@ class Program:
         )
 
 
-def _evaluate(instruction: Instruction, values: list[Any], flat: list[AnyArray]) -> Any:
+def evaluate_instruction(instruction: Instruction, values: list[Any], flat: list[AnyArray]) -> Any:
+    """Value of an instruction, from earlier values and the flat inputs (..., size)."""
     op = instruction.op
     if op is Op.INPUT:
         port, index = instruction.place

@@ -1,0 +1,143 @@
+"""Profile: the states that a model will meet, as ranges or as recorded trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array, joint_vector, read_only
+from tauform.description.robot import Robot
+from tauform.errors import ModelError
+
+VECTORS = ("q", "qd", "qdd")
+States = tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile:
+    """Where q, qd and qdd lie.
+
+    Attributes:
+        lower, upper: (3, n) bounds of q, qd, qdd.
+        recorded: (3, N, n) states of trajectories, or None where states are spread evenly between the bounds.
+        name: used in reports.
+    """
+
+    lower: Array
+    upper: Array
+    recorded: Array | None = None
+    name: str = "profile"
+
+    @classmethod
+    def ranges(cls, n_joints: int, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, name: str = "profile") -> Profile:
+        """States spread evenly between bounds.
+
+        Args:
+            q, qd, qdd: one number b for all joints (-b to b), or (n,) of them, or (2, n) lower and upper bounds.
+
+        Raises:
+            ModelError: bounds that are not numbers of such a shape, not finite, or the wrong way round.
+        """
+        bounds = np.array([_bounds(value, n_joints, key) for key, value in zip(VECTORS, (q, qd, qdd), strict=True)])
+        return cls(read_only(bounds[:, 0]), read_only(bounds[:, 1]), None, name)
+
+    @classmethod
+    def slow(cls, n_joints: int) -> Profile:
+        """Within a turn, 0.1 rad/s and 1 rad/s^2.  [Lloyd2021, section 4.3]"""
+        return cls.ranges(n_joints, np.pi, 0.1, 1.0, "slow")
+
+    @classmethod
+    def fast(cls, n_joints: int) -> Profile:
+        """Within a turn, 1 rad/s and 10 rad/s^2.  [Lloyd2021, section 4.3]"""
+        return cls.ranges(n_joints, np.pi, 1.0, 10.0, "fast")
+
+    @classmethod
+    def trajectory(cls, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, name: str = "trajectory") -> Profile:
+        """States of one or more trajectories, (N, n) each.
+
+        Raises:
+            ModelError: the arrays are empty or differ in shape.
+            ShapeError: a value is not finite.
+        """
+        shape = np.shape(q)
+        if len(shape) != 2 or not shape[0] or np.shape(qd) != shape or np.shape(qdd) != shape:
+            shapes = ", ".join(f"{key} {np.shape(value)}" for key, value in zip(VECTORS, (q, qd, qdd), strict=True))
+            raise ModelError(f"{name}: q, qd and qdd need the same shape (N, n) with at least one state, got {shapes}")
+        states = np.array(
+            [joint_vector(value, shape[1], key) for key, value in zip(VECTORS, (q, qd, qdd), strict=True)]
+        )
+        return cls(read_only(states.min(axis=1)), read_only(states.max(axis=1)), read_only(states), name)
+
+    @property
+    def n_joints(self) -> int:
+        """Length of q."""
+        return int(self.lower.shape[1])
+
+    def sample(self, n_states: int, rng: np.random.Generator) -> States:
+        """(n_states, n) q, qd, qdd: spread evenly, or drawn from the recorded states."""
+        if self.recorded is not None:
+            q, qd, qdd = self.recorded[:, rng.integers(0, self.recorded.shape[1], n_states)]
+            return q, qd, qdd
+        q, qd, qdd = (
+            rng.uniform(low, high, (n_states, self.n_joints)) for low, high in zip(self.lower, self.upper, strict=True)
+        )
+        return q, qd, qdd
+
+    def check_limits(self, robot: Robot) -> None:
+        """Refuse a profile that leaves the robot's joint limits.
+
+        Raises:
+            ModelError: another number of joints, or a bound beyond a limit; the message names the joint.
+        """
+        if self.n_joints != robot.n_joints:
+            raise ModelError(f"{self.name}: describes {self.n_joints} joints, {robot.name} has {robot.n_joints}")
+        limits = {joint.name: joint.limits for joint in robot.joints}
+        for i, joint in enumerate(robot.joint_names):
+            known = limits[joint]
+            _inside(self, "q", i, joint, 0, known.lower, known.upper)
+            _inside(self, "qd", i, joint, 1, -known.velocity, known.velocity)
+
+    def __repr__(self) -> str:
+        kind = "ranges" if self.recorded is None else f"{self.recorded.shape[1]} recorded states"
+        return f"Profile({self.name!r}, {self.n_joints} joints, {kind})"
+
+
+# A limit may be rounded in the description; this much beyond it, relative to the range, still counts as inside.
+LIMIT_SLACK = 1e-6
+
+
+def _inside(profile: Profile, key: str, i: int, joint: str, row: int, lower: float, upper: float) -> None:
+    low, high = float(profile.lower[row, i]), float(profile.upper[row, i])
+    slack = LIMIT_SLACK * max(abs(low), abs(high))
+    if low < lower - slack or high > upper + slack:
+        raise ModelError(
+            f"{profile.name}: {key} of joint {joint!r} runs from {low:.4g} to {high:.4g}, outside its limits "
+            f"{lower:.4g} to {upper:.4g}; narrow the profile"
+        )
+
+
+def _bounds(value: ArrayLike, n: int, key: str) -> Array:
+    """(2, n) lower and upper bounds."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+        low, high = (array[0], array[1]) if array.ndim == 2 else (-array, array)
+        bounds = np.array([np.broadcast_to(low, n), np.broadcast_to(high, n)])
+    except (TypeError, ValueError, IndexError):
+        raise ModelError(
+            f"{key}: expected one bound, {n} bounds, or a (2, {n}) array of lower and upper bounds, got {value!r:.60}"
+        ) from None
+    if not np.isfinite(bounds).all() or (bounds[0] > bounds[1]).any():
+        raise ModelError(f"{key}: bounds must be finite, and the lower one below the upper, got {value!r:.60}")
+    return bounds
+
+
+def joined(profiles: Sequence[Profile]) -> Profile:
+    """One profile of several recorded ones."""
+    parts: list[Any] = [p.recorded for p in profiles if p.recorded is not None]
+    if not parts:
+        raise ModelError("profile: no recorded states were given")
+    return Profile.trajectory(*np.concatenate(parts, axis=1), name=profiles[0].name)

@@ -1,0 +1,162 @@
+"""prune: leave out operations of a program that hardly matter for the states it will meet.
+
+Greedy: the moves with the least error for each operation saved are made, a few at a time; each new program is
+evaluated in full on the states before it is kept. When no move is left, the numbers of the program are refitted
+to the exact results, which makes room for more moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.codegen.program import Op, Program
+from tauform.codegen.pruning.moves import Move, cost, moves
+from tauform.codegen.pruning.rewrite import rewritten
+from tauform.codegen.pruning.sensitivity import sensitivity
+
+# States on which moves are ranked; the error itself is measured on all.
+RANKING_STATES = 1000
+# Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
+BATCH, SHARE, SINGLES = 8, 0.08, 40
+MAX_ROUNDS = 4
+REFIT_STEPS, REFIT_STATES, DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a pruned program must reproduce.
+
+    Attributes:
+        states: for each input port (N, size).
+        expected: (N, m) exact results, flat.
+        confidence: share of the states whose error must stay below a tolerance.
+        accepts: a further condition on a program, such as positive definite results.
+    """
+
+    states: list[Array]
+    expected: Array
+    confidence: float
+    accepts: Callable[[Program], bool] = lambda program: True
+
+    @property
+    def weights(self) -> Array:
+        """(N,) one over the size of the exact result."""
+        size = np.linalg.norm(self.expected, axis=1)
+        return 1.0 / np.maximum(size, 1e-12 * size.max())
+
+    def errors(self, program: Program) -> Array:
+        """(N,) relative error of each state.  [Lloyd2021, Eq. 67]"""
+        return np.linalg.norm(flat_results(program, self.states) - self.expected, axis=1) * self.weights
+
+    def error(self, program: Program) -> float:
+        """The error that the given share of states stays below."""
+        return float(np.quantile(self.errors(program), self.confidence))
+
+    @property
+    def power(self) -> int:
+        """Exponent of the mean that stands for the quantile when moves are ranked: tails count for high confidence."""
+        return 8 if self.confidence > 0.99 else 4
+
+    def size(self, error: Array) -> float:
+        """Power mean of an error (m, N)."""
+        return float(np.mean((error * error).sum(axis=0) ** (self.power / 2)) ** (1 / self.power))
+
+
+def flat_results(program: Program, states: list[Array]) -> Array:
+    """(N, m) all results of a program."""
+    outputs = program(*(s.reshape(len(s), *p.shape) for s, p in zip(states, program.inputs, strict=True)))
+    listed = outputs if isinstance(outputs, tuple) else (outputs,)
+    return np.concatenate([array.reshape(len(states[0]), -1) for array in listed], axis=1)
+
+
+def prune(program: Program, task: Task, tolerance: float) -> list[Program]:
+    """Smaller and smaller programs whose error stays within the tolerance; the first is the one given."""
+    kept = [program]
+    for _ in range(MAX_ROUNDS):
+        before = len(kept)
+        while (smaller := _step(kept[-1], task, tolerance)) is not None:
+            kept.append(smaller)
+        if len(kept) == before:
+            break
+        fitted = refit(kept[-1], task)
+        if task.error(fitted) < task.error(kept[-1]) and task.accepts(fitted):
+            kept.append(fitted)
+    return kept
+
+
+def _step(program: Program, task: Task, tolerance: float) -> Program | None:
+    """A smaller program within the tolerance, or None."""
+    states, weights = [s[:RANKING_STATES] for s in task.states], task.weights[:RANKING_STATES]
+    error = ((flat_results(program, states) - task.expected[:RANKING_STATES]) * weights[:, None]).T
+    present = task.size(error)
+    linear = sensitivity(program, states, weights)
+    ranked = []
+    for move in moves(program, linear, error):
+        after = task.size(error + move.change)
+        if after < tolerance:
+            growth = after - present
+            ranked.append((growth / move.saved if growth > 0 else growth * move.saved, after, move))
+    ranked.sort(key=lambda item: item[0])
+    room = present + SHARE * max(tolerance - present, 0.0)
+    several = _fitting([move for _, after, move in ranked if after <= room], error, task, room)
+    for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:SINGLES]]:
+        smaller = _applied(program, chosen)
+        if cost(smaller) < cost(program) and task.error(smaller) <= tolerance and task.accepts(smaller):
+            return smaller
+    return None
+
+
+def _fitting(candidates: list[Move], error: Array, task: Task, room: float) -> list[Move]:
+    """The first moves, in order, whose errors together stay within the room."""
+    chosen: list[Move] = []
+    for move in candidates:
+        if all(move.value != other.value for other in chosen) and task.size(error + move.change) <= room:
+            chosen.append(move)
+            error = error + move.change
+            if len(chosen) == BATCH:
+                break
+    return chosen
+
+
+def _applied(program: Program, chosen: list[Move]) -> Program:
+    dropped = {move.value: move.summand for move in chosen if move.summand is not None}
+    numbers = {move.value: move.number for move in chosen if move.summand is None}
+    return rewritten(program, dropped, numbers)
+
+
+def refit(program: Program, task: Task) -> Program:
+    """The same program with its numbers fitted to the exact results, where that lowers the error (Gauss-Newton)."""
+    states = [s[:REFIT_STATES] for s in task.states]
+    weights, expected = task.weights[:REFIT_STATES], task.expected[:REFIT_STATES]
+    best, lowest = program, task.error(program)
+    for _ in range(REFIT_STEPS):
+        error = ((flat_results(best, states) - expected) * weights[:, None]).T
+        slopes = sensitivity(best, states, weights).slopes
+        places = {
+            k: slope
+            for k, (instruction, slope) in enumerate(zip(best.instructions, slopes, strict=True))
+            if instruction.op is Op.CONSTANT and slope is not None
+        }
+        if not places:
+            break
+        numbers = np.array([best.instructions[k].number for k in places])
+        J = np.stack([slope.ravel() for slope in places.values()], axis=1) * numbers
+        steps = [_damped(J, error.ravel(), damping) for damping in DAMPINGS]
+        options = [rewritten(best, {}, dict(zip(places, (numbers * (1 - x)).tolist(), strict=True))) for x in steps]
+        fitted = min(options, key=task.error)
+        if task.error(fitted) >= lowest:
+            break
+        best, lowest = fitted, task.error(fitted)
+    return best
+
+
+def _damped(J: Array, residual: Array, damping: float) -> Array:
+    """Least-squares step; directions that the data hardly determine are left alone."""
+    normal = J.T @ J
+    ridge = damping * float(np.trace(normal)) / len(normal) * np.eye(len(normal))
+    step: Array = np.linalg.solve(normal + ridge, J.T @ residual)
+    return step

@@ -1,0 +1,57 @@
+"""Rewrite a program with summands left out and values replaced by numbers; dead code and folded constants fall away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tauform.codegen.graph import Graph, Scalar
+from tauform.codegen.lower import lower
+from tauform.codegen.program import Instruction, Op, Program
+
+
+def rewritten(program: Program, dropped: Mapping[int, int], numbers: Mapping[int, float]) -> Program:
+    """The program after changes.
+
+    Args:
+        dropped: for a sum (index of its instruction), which of its two summands is left out.
+        numbers: values (indices of instructions) that become numbers.
+    """
+    graph = Graph()
+    inputs = [[s.reference for s in graph.input(p.name, *p.shape, shared=p.shared).ravel()] for p in program.inputs]
+    made: list[int] = []
+    for value, instruction in enumerate(program.instructions):
+        if value in numbers:
+            made.append(graph.constant(numbers[value]))
+        elif value in dropped:
+            kept = 1 - dropped[value]
+            sign = -1 if instruction.op is Op.SUBTRACT and kept == 1 else 1
+            made.append(sign * made[instruction.args[kept]])
+        else:
+            made.append(_copied(graph, instruction, inputs, made))
+    outputs = {
+        port.name: np.array([Scalar(graph, made[k]) for k in result], dtype=object).reshape(port.shape)
+        for port, result in zip(program.outputs, program.results, strict=True)
+    }
+    return lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm, notes=program.notes)
+
+
+def _copied(graph: Graph, instruction: Instruction, inputs: list[list[int]], made: list[int]) -> int:
+    op, operands = instruction.op, [made[k] for k in instruction.args]
+    if op is Op.INPUT:
+        port, index = instruction.place
+        return inputs[port][index]
+    if op is Op.CONSTANT:
+        return graph.constant(instruction.number)
+    if op is Op.ADD:
+        return graph.add(*operands)
+    if op is Op.SUBTRACT:
+        return graph.add(operands[0], -operands[1])
+    if op is Op.MULTIPLY:
+        return graph.multiply(*operands)
+    if op is Op.DIVIDE:
+        return graph.divide(*operands)
+    if op is Op.NEGATE:
+        return -operands[0]
+    return graph.function(op, operands[0])
