@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +15,11 @@ from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.equations import bound_equations, term_kinds
 from tauform.closedform.monomials import Projection, batched
 from tauform.errors import ModelError
+
+if TYPE_CHECKING:
+    from tauform.closedform.model import ClosedFormModel
+    from tauform.closedform.profile import Profile
+    from tauform.realtime.reduce import Reduction
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +51,7 @@ class BoundModel:
         joint_coefficients: (n, 3) viscous, Coulomb and offset torque of each joint.
         base: meaning of theta.
         theta: (l,) the base parameters that the coefficients were made from.
+        model: the structure that the numbers were put into.
     """
 
     name: str
@@ -53,6 +61,7 @@ class BoundModel:
     joint_coefficients: Array
     base: BaseParameters
     theta: Array
+    model: ClosedFormModel | None = None
 
     @property
     def n_joints(self) -> int:
@@ -159,6 +168,14 @@ class BoundModel:
             gravity=part(self._gravity),
             friction=batched(self.n_joints, lambda q, qd, qdd: self._friction(qd) + 0 * q, sliced, **states),
         )
+
+    def reduce(self, profile: Profile, tolerance: float = 0.01, confidence: float = 0.999, **options: Any) -> Reduction:
+        """The cheapest program that keeps the error within the tolerance; see `tauform.realtime.reduce.reduce`."""
+        # Against the direction of imports: the routes are compared by operations that programs are counted in.
+        reduction: Reduction = import_module("tauform.realtime.reduce").reduce(
+            self, profile, tolerance, confidence, **options
+        )
+        return reduction
 
     def equations(self, max_terms: int = 300) -> tuple[str, ...]:
         """tau_i of each joint as a line of text that Python can evaluate.

@@ -168,6 +168,7 @@ class ClosedFormModel:
             joint_coefficients=read_only(self.joint_terms @ theta),
             base=self.base,
             theta=theta,
+            model=self,
         )
 
     def theta(self, robot: Robot) -> Array:

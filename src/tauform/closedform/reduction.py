@@ -1,0 +1,170 @@
+"""Closed forms with terms left out and theta refitted.  [Lloyd2021, section 4.3]
+
+Terms go by their contribution over a profile. Entries of the mass matrix go in pairs, so that what is left of it
+stays symmetric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from tauform.arrays import Array, read_only
+from tauform.closedform.bound import BoundModel
+from tauform.closedform.contribution import contributions
+from tauform.closedform.equations import term_kinds
+from tauform.closedform.model import ClosedFormModel
+from tauform.closedform.profile import Profile, States
+from tauform.errors import ModelError
+
+Mask = NDArray[np.bool_]
+ACCELERATION = 1
+# States for the contributions, for the refit of theta, and for the error while the number of terms is searched.
+CONTRIBUTION_STATES, FIT_STATES, ERROR_STATES = 1000, 400, 4000
+# Directions of theta this much weaker than the strongest are not moved by the refit.
+FIT_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class TermReduction:
+    """A closed form with few terms.
+
+    Attributes:
+        bound: the reduced model; its `model` and `base` hold the terms and parameters that are left.
+        error: relative error that the given share of states stays below.
+        order: (p,) terms of the full model, those that contribute most first.
+    """
+
+    bound: BoundModel
+    error: float
+    order: NDArray[np.int64]
+
+
+def fewest_terms(
+    bound: BoundModel,
+    profile: Profile,
+    tolerance: float,
+    confidence: float,
+    rng: np.random.Generator,
+    keep_accelerations: bool = False,
+) -> TermReduction:
+    """The fewest terms, by mean contribution, that keep the error of the torque within the tolerance.
+
+    Args:
+        tolerance: of the relative error of the torque's norm.
+        confidence: share of the profile's states for which that must hold.
+        keep_accelerations: leave all acceleration terms in, as forward dynamics needs.
+
+    Raises:
+        ModelError: the model does not know its structure (`bound.model`).
+    """
+    mean = contributions(bound, profile, CONTRIBUTION_STATES, rng).mean
+    order = np.argsort(-mean, kind="stable")
+    fit, check = profile.sample(FIT_STATES, rng), profile.sample(ERROR_STATES, rng)
+    exact = bound.inverse_dynamics(*check)
+    protected = term_kinds(bound.exponents) == ACCELERATION if keep_accelerations else np.zeros(len(order), dtype=bool)
+
+    def reduced(n_kept: int) -> TermReduction:
+        kept = protected.copy()
+        kept[order[:n_kept]] = True
+        smaller = with_terms(bound, kept, fit)
+        return TermReduction(smaller, relative_error(smaller.inverse_dynamics(*check), exact, confidence), order)
+
+    return _bisected(reduced, bound.n_terms, tolerance)
+
+
+def _bisected(reduced: Callable[[int], TermReduction], n_terms: int, tolerance: float) -> TermReduction:
+    """The smallest number of terms within the tolerance, found by halving on a logarithmic scale."""
+    few, many, best = 0, n_terms, None
+    while many - few > max(1, few // 50):
+        middle = max(few + 1, int(np.sqrt(max(few, 1) * many)))
+        trial = reduced(middle)
+        if trial.error <= tolerance:
+            many, best = middle, trial
+        else:
+            few = middle
+    return best if best is not None else reduced(n_terms)
+
+
+def relative_error(found: Array, exact: Array, confidence: float) -> float:
+    """The error |found - exact| / |exact| that this share of the states stays below.  [Lloyd2021, Eq. 67]"""
+    size = np.linalg.norm(exact, axis=1)
+    return float(np.quantile(np.linalg.norm(found - exact, axis=1) / size, confidence))
+
+
+def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> BoundModel:
+    """The model with the kept terms only; base parameters that no torque shows any more go too.
+
+    Args:
+        kept: (p,) terms to keep.
+        states: where theta is refitted to the full model; theta stays as it is if not given.
+
+    Raises:
+        ModelError: the model does not know its structure (`bound.model`).
+    """
+    model = bound.model
+    if model is None:
+        raise ModelError(f"{bound.name}: bind a model (tf.derive(robot).bind(robot)) to leave terms out of it")
+    smaller, columns = _restricted(model, _entries(bound.exponents, kept))
+    theta = bound.theta[columns]
+    if states is not None and len(theta):
+        exact = bound.inverse_dynamics(*states)
+        weights = 1.0 / np.linalg.norm(exact, axis=1)[:, None]
+        Y = smaller.regressor(*states) * weights[..., None]
+        theta = _refitted(Y.reshape(-1, len(theta)), (exact * weights).reshape(-1), theta)
+    return smaller.bind(theta)
+
+
+def _entries(exponents: NDArray[np.int8], kept: Mask) -> Mask:
+    """(n, p) coefficients to keep; an entry of the mass matrix stays if it is kept on either side of the diagonal."""
+    n = len(exponents) // 5
+    entries = np.tile(kept, (n, 1))
+    of_inertia = np.flatnonzero(term_kinds(exponents) == ACCELERATION)
+    if not len(of_inertia):
+        return entries
+    monomial = np.unique(exponents[: 3 * n, of_inertia], axis=1, return_inverse=True)[1].reshape(-1)
+    joint = np.argmax(exponents[4 * n :, of_inertia], axis=0)
+    is_kept = np.zeros((monomial.max() + 1, n), dtype=bool)
+    is_kept[monomial, joint] = kept[of_inertia]
+    entries[:, of_inertia] |= is_kept[monomial].T
+    return entries
+
+
+def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel, NDArray[np.int64]]:
+    """The structure with some coefficients only, and the base parameters (columns) that are left."""
+    rows = scipy.sparse.diags_array(entries.reshape(-1).astype(np.float64)) @ model.sparse_reduction
+    rows = scipy.sparse.csr_array(rows)
+    rows.eliminate_zeros()
+    used = np.flatnonzero(np.diff(rows.indptr).reshape(model.n_joints, -1).any(axis=0))
+    in_terms = np.zeros(model.n_base, dtype=bool)
+    in_terms[np.unique(rows.indices)] = True
+    columns = np.flatnonzero(in_terms | model.joint_terms.any(axis=(0, 1)))
+    chosen = (np.arange(model.n_joints)[:, None] * model.n_terms + used).reshape(-1)
+    base = replace(
+        model.base,
+        names=tuple(model.base.names[k] for k in columns),
+        pivots=tuple(model.base.pivots[k] for k in columns),
+        grouping=read_only(model.base.grouping[columns]),
+    )
+    smaller = replace(
+        model,
+        exponents=model.exponents[:, used],
+        sparse_reduction=rows[chosen][:, columns],
+        joint_terms=read_only(model.joint_terms[:, :, columns]),
+        base=base,
+        load_grouping=None if model.load_grouping is None else model.load_grouping[columns],
+    )
+    return smaller, columns
+
+
+def _refitted(Y: Array, tau: Array, theta: Array) -> Array:
+    """theta moved to fit; directions that the states hardly show stay where they were."""
+    scale = np.linalg.norm(Y, axis=0)
+    scale[scale == 0] = 1.0
+    change = np.linalg.lstsq(Y / scale, tau - Y @ theta, rcond=FIT_TOLERANCE)[0]
+    fitted: Array = theta + change / scale
+    return fitted
