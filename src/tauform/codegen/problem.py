@@ -11,6 +11,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base import base_parameters
 from tauform.codegen.minimal.bodies import Bodies
+from tauform.codegen.minimal.straighten import straightened
 from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
 from tauform.description.robot import PARAMETER_GROUPS, ParameterGroup, Robot
 from tauform.errors import GenerationError
@@ -76,7 +77,7 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
     affine = np.hstack([constant, *blocks])
     n = robot.n_bodies
     links, joints = affine[: 10 * n].reshape(n, 10, -1), affine[10 * n :].reshape(n, 4, -1)
-    bodies = Bodies.of(robot.tree, links, joints[:, 0])
+    bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0]))
     return Problem(robot, bodies, joints[:, 1:], tuple(ports), tuple(defaults))
 
 

@@ -138,13 +138,19 @@ def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
 
 
 def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
-    """Turn the frame of body i, which carries no other body, by an angle about its joint axis."""
+    """Turn the frame of body i by an angle about its joint axis; the bodies that it carries see it turned back."""
     c, s = np.cos(angle), np.sin(angle)
     R = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
-    parameters, offsets = bodies.parameters.copy(), bodies.offsets.copy()
+    X, P, offsets, parameters = (array.copy() for array in (bodies.X, bodies.P, bodies.offsets, bodies.parameters))
     parameters[i, :10] = second_moment_transform(R, np.zeros(3)) @ parameters[i, :10]
-    offsets[i] += angle
-    return replace(bodies, parameters=parameters, offsets=offsets)
+    if bodies.revolute[i]:
+        offsets[i] += angle
+    else:
+        X[i] = X[i] @ R.T
+    for child, parent in enumerate(bodies.parents):
+        if parent == i:
+            X[child], P[child] = R @ X[child], snapped(R @ P[child])
+    return replace(bodies, X=X, P=P, offsets=offsets, parameters=parameters)
 
 
 def turned_by_load(bodies: Bodies, i: int) -> Bodies:

@@ -38,7 +38,8 @@ from tauform.codegen.minimal.equivalence import booked, null_vectors
 _WITHIN_BODY = (HZ, M, KZZ, IA, KYZ, KXZ, KXY, KYY, HY, HX, KXX)
 
 # Operations traced in a search, and the least number of candidates that are tried.
-_EFFORT = 120_000
+_EFFORT = 180_000
+_OVERHEAD = 50  # a candidate's frames and booking cost about as much as tracing this many operations a body
 _MIN_CANDIDATES = 8
 
 Cost = Callable[["Choice", Bodies], int]
@@ -149,7 +150,7 @@ def cheapest(search: Search, cost: Cost, budget: int = 400) -> tuple[Choice, Bod
     """
     best = search.start()
     lowest = cost(best, search.realised(best))
-    budget = min(budget, max(_MIN_CANDIDATES, _EFFORT // max(lowest, 1)))
+    budget = min(budget, max(_MIN_CANDIDATES, _EFFORT // (lowest + _OVERHEAD * search.bodies.n)))
     improved = True
     while improved and budget > 0:
         improved = False

@@ -1,0 +1,70 @@
+"""Straighten frames: a rotation between neighbouring joints needs one angle only, as Denavit and Hartenberg showed.
+
+A general constant rotation costs nine products a vector. Written as Rz(a) Rx(b) Rz(c), its first turn can be given to
+the parent's frame and its last one to the joint's own angle; what stays is Rx(b), four products. Rotations by quarter
+turns cost nothing and are left alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.codegen.minimal.bodies import Bodies, turned
+
+# A turn about one axis has five entries that are not zero, a quarter turn three.
+CHEAP_ENTRIES = 5
+
+
+def straightened(bodies: Bodies) -> Bodies:
+    """The same robot with cheap rotations wherever a body carries one joint (or for the first that it carries)."""
+    bodies = _first_joint_upright(bodies)
+    first_child = {parent: child for child, parent in reversed(list(enumerate(bodies.parents)))}
+    for i in range(bodies.n):
+        child = first_child.get(i)
+        if child is not None and _is_costly(bodies.X[child]):
+            about_parent, twist, about_child = _euler_zxz(bodies.X[child])
+            bodies = turned(bodies, i, about_parent)
+            bodies = _without_last_turn(bodies, child, twist, about_child)
+    return bodies
+
+
+def _is_costly(X: Array) -> bool:
+    return int(np.count_nonzero(X)) > CHEAP_ENTRIES
+
+
+def _first_joint_upright(bodies: Bodies) -> Bodies:
+    """On a fixed base only gravity knows its axes: turn them into those of the only joint on it."""
+    roots = [i for i, parent in enumerate(bodies.parents) if parent < 0]
+    if len(roots) > 1 or not _is_costly(bodies.X[roots[0]]):
+        return bodies
+    X = bodies.X.copy()
+    gravity = X[roots[0]].T @ bodies.gravity
+    X[roots[0]] = np.eye(3)
+    return replace(bodies, X=X, gravity=gravity)
+
+
+def _without_last_turn(bodies: Bodies, i: int, twist: float, angle: float) -> Bodies:
+    """X_i = Rx(twist) Rz(angle) becomes Rx(twist); the angle moves into the joint, or turns a sliding body's frame."""
+    if not bodies.revolute[i]:
+        bodies = turned(bodies, i, -angle)
+    X, offsets = bodies.X.copy(), bodies.offsets.copy()
+    if bodies.revolute[i]:
+        offsets[i] += angle
+    c, s = np.cos(twist), np.sin(twist)
+    X[i] = [[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]]
+    return replace(bodies, X=X, offsets=offsets)
+
+
+def _euler_zxz(X: Array) -> tuple[float, float, float]:
+    """Angles a, b, c of X = Rz(a) Rx(b) Rz(c)."""
+    lean = float(np.hypot(X[0, 2], X[1, 2]))
+    if lean < 1e-15:
+        return 0.0, 0.0 if X[2, 2] > 0 else np.pi, float(np.arctan2(X[1, 0], X[0, 0]))
+    return (
+        float(np.arctan2(X[0, 2], -X[1, 2])),
+        float(np.arctan2(lean, X[2, 2])),
+        float(np.arctan2(X[2, 0], X[2, 1])),
+    )
