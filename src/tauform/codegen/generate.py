@@ -57,19 +57,30 @@ def generate(
     """
     wanted = _function(function)
     problem = problem_of(robot, parameters, payload)
-    options = _options(problem, wanted, _algorithms(wanted, algorithm, robot))
+    return program_of(problem, wanted, _algorithms(wanted, algorithm, robot))
+
+
+def program_of(problem: Problem, function: Function, names: list[str]) -> Program:
+    """The cheapest of some algorithms of a function, checked against the function's reference.
+
+    Raises:
+        GenerationError: the program would be too long, or failed its verification.
+    """
+    robot = problem.robot
+    options = _options(problem, function, names)
     best = min(options, key=lambda option: sum(option.cost))
     if sum(best.cost) > MAX_OPERATIONS:
         raise GenerationError(
-            f"{function} of {robot.name} takes {sum(best.cost)} operations, more than {MAX_OPERATIONS} for one "
+            f"{function.name} of {robot.name} takes {sum(best.cost)} operations, more than {MAX_OPERATIONS} for one "
             "straight line; call the textbook function (tf."
-            + function
+            + function.name
             + "), or generate for a part of the robot (tip=, lock=)"
         )
-    graph, outputs = traced(problem, best.choice, best.bodies, wanted.inputs(robot), best.algorithm.trace, opaque=False)
-    program = lowered(graph, function, outputs, robot=robot.name, algorithm=best.name, notes=_notes(problem))
+    shapes = function.inputs(robot)
+    graph, outputs = traced(problem, best.choice, best.bodies, shapes, best.algorithm.trace, opaque=False)
+    program = lowered(graph, function.name, outputs, robot=robot.name, algorithm=best.name, notes=_notes(problem))
     candidates = tuple(Candidate(o.name, *o.cost, chosen=o is best) for o in options)
-    return certified(replace(program, candidates=candidates), wanted, problem)
+    return certified(replace(program, candidates=candidates), function, problem)
 
 
 def _function(name: str) -> Function:
