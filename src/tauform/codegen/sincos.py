@@ -3,9 +3,9 @@
     k = round(2 x / pi),   r = ((x - k H1) - k H2) - k H3,   H1 + H2 + H3 = pi / 2
 
 H1 and H2 have so few bits that k H1 and k H2 are exact for |x| <= limit, so the reduction is the same whether or not
-the compiler fuses the products with the subtractions (Cody and Waite 1980). Where fused operations are certain, two
-full parts do, and with one rounding less: x - k H1 is then a multiple of the last bit of H1 and exact. k comes from adding 1.5 times 2^52, which
-leaves it in the low bits of the sum; bit 0 exchanges sine and cosine, bit 1 gives their signs.
+the compiler fuses the products with the subtractions (Cody and Waite 1980).
+k comes from adding 1.5 times 2^52, which leaves it in the low bits of the sum; its bit 0 exchanges sine and cosine,
+bit 1 gives their signs.
 On |r| <= pi/4, with u = r^2:  sin r = r + r u S(u),  cos r = 1 + u C(u), minimax fits by Remez exchange.
 Beyond the limit the C library takes over.
 """
@@ -25,7 +25,6 @@ class SinCos:
 
     Attributes:
         half_pi: H1, H2, H3.
-        half_pi_fused: H1, H2 for fused operations.
         inverse: 2 / pi.
         magic: 1.5 times 2 to the power of the mantissa's bits.
         limit: largest magnitude of an angle that the reduction handles.
@@ -33,7 +32,6 @@ class SinCos:
     """
 
     half_pi: tuple[float, float, float]
-    half_pi_fused: tuple[float, float]
     inverse: float
     magic: float
     limit: float
@@ -60,7 +58,6 @@ def _half_pi(bits: int) -> tuple[float, float, float]:
 # 53 - 36 bits are left for k: |k| < 2^17, so |x| < 2e5
 DOUBLE = SinCos(
     half_pi=_half_pi(36),
-    half_pi_fused=_half_pi(53)[:2],
     inverse=float(1 / _HALF_PI),
     magic=1.5 * 2**52,
     limit=1e5,
@@ -86,7 +83,6 @@ DOUBLE = SinCos(
 # 24 - 11 bits are left for k: |k| < 2^13, so |x| < 12000
 FLOAT = SinCos(
     half_pi=_half_pi(11),
-    half_pi_fused=_half_pi(24)[:2],
     inverse=float(1 / _HALF_PI),
     magic=1.5 * 2**23,
     limit=1e4,

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tauform.codegen.backends.c.config import identifier, real_type
@@ -52,7 +53,7 @@ def write_c(
     if len(set(names)) < len(names):
         raise GenerationError(f"write_c: two programs have the same name ({', '.join(names)}); write them apart")
     prefix = identifier(name or programs[0].robot or "model")
-    files = project_files(programs, prefix, real_type(real), batch)
+    files = project_files(_with_setups(programs), prefix, real_type(real), batch)
     target = Path(folder).expanduser().resolve()
     others = _foreign_files(target)
     if others and not force:
@@ -65,6 +66,16 @@ def write_c(
     except OSError as error:
         raise GenerationError(f"{folder}: cannot be written ({error.strerror}); nothing was changed") from None
     return [target / file for file in files]
+
+
+def _with_setups(programs: Sequence[Program]) -> list[Program]:
+    """The programs, each after the one that prepares its parameters."""
+    result = []
+    for program in programs:
+        if program.setup is not None:
+            result.append(replace(program.setup, robot=program.robot, notes=program.notes))
+        result.append(program)
+    return result
 
 
 def _foreign_files(target: Path) -> list[str]:

@@ -6,7 +6,7 @@ part: compilers turn such loops into vector code without being told that nothing
 
 from __future__ import annotations
 
-from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Real, identifier
+from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Real
 from tauform.codegen.backends.c.printer import PartPrinter
 from tauform.codegen.backends.c.source import argument, function_name
 from tauform.codegen.parts import Part, parts
@@ -25,7 +25,7 @@ def batch_prototype(program: Program, real: Real, prefix: str) -> str:
     arguments = ["size_t count"]
     for port in (*program.inputs, *program.outputs):
         const = "" if port in program.outputs else "const "
-        array = f"{const}{real.name} *{identifier(port.name)}"
+        array = f"{const}{real.name} *{port.name}"
         arguments.append(argument(program, port, real, prefix) if port.shared else array)
     return f"void {function_name(program, prefix)}_batch({', '.join(arguments)})"
 
@@ -40,6 +40,8 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         text, touched = _part_text(program, piece, real, prefix, name, last=piece is pieces[-1])
         used |= touched
         passed = [_local(port) for port in (*program.inputs, *program.outputs) if port.name in touched]
+        if not (piece.reads or piece.writes or touched):
+            continue
         texts.append(text)
         passed += ["w"] if piece.reads or piece.writes else []
         calls.append(f"        {name}({', '.join(passed)});")
@@ -51,12 +53,12 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         *(f"    {real.name} {_local(port)}[{port.size}][{BLOCK}];" for port in (*taken, *program.outputs)),
         *([f"    {real.name} w[{n_slots}][{BLOCK}];"] if n_slots else []),
         "",
-        *(f"    (void){identifier(port.name)};" for port in program.inputs if port.name not in used),
+        *(f"    (void){port.name};" for port in program.inputs if port.name not in used),
         f"    for (i = 0; i < count; i += {BLOCK}) {{",
         f"        const size_t n = count - i < {BLOCK} ? count - i : {BLOCK};",
     ]
     for port in taken:
-        local, name = _local(port), identifier(port.name)
+        local, name = _local(port), port.name
         # the states past the end repeat the last one
         lines += [
             f"        for (k = 0; k < {port.size}; k++) {{",
@@ -71,13 +73,13 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         lines += [
             f"        for (k = 0; k < {port.size}; k++)",
             "            for (l = 0; l < n; l++)",
-            f"                {identifier(port.name)}[k*count + i + l] = {_local(port)}[k][l];",
+            f"                {port.name}[k*count + i + l] = {_local(port)}[k][l];",
         ]
     return "\n".join([*texts, *lines, "    }", "}", ""])
 
 
 def _local(port: Port) -> str:
-    return identifier(port.name) if port.shared else f"{identifier(port.name)}_block"
+    return port.name if port.shared else f"{port.name}_block"
 
 
 def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str, last: bool) -> tuple[str, set[str]]:
@@ -106,9 +108,10 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
     arguments = []
     for port in (*program.inputs, *program.outputs):
         if port.name in printer.used_ports:
-            block = f"{real.name} {identifier(port.name)}[restrict][{BLOCK}]"
+            block = f"{real.name} {port.name}[restrict][{BLOCK}]"
             arguments.append(argument(program, port, real, prefix) if port.shared else block)
     arguments += [f"{real.name} w[restrict][{BLOCK}]"] if part.reads or part.writes else []
     head = f"static NOINLINE void {name}({', '.join(arguments)})"
     local = [f"    {real.name} {array}[{n_angles}][{BLOCK}];" for array in ("angle", "sine", "cosine") if n_angles]
-    return "\n".join([head, "{", "    int l;", *local, *lines, "}", ""]), printer.used_ports
+    counter = ["    int l;"] if lines else []
+    return "\n".join([head, "{", *counter, *local, *lines, "}", ""]), printer.used_ports

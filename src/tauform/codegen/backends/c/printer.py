@@ -113,7 +113,7 @@ class PartPrinter:
         for port, values in zip(self.program.outputs, self.program.results, strict=True):
             self.used_ports.add(port.name)
             for k, value in enumerate(values):
-                self.emit(f"{identifier(port.name)}[{k}]{self.index} = {self.operand(value).text};")
+                self.emit(f"{port.name}[{k}]{self.index} = {self.operand(value).text};")
 
     def _announce(self, value: int) -> None:
         """A comment where the work for another result begins."""
@@ -133,8 +133,8 @@ class PartPrinter:
         self.used_ports.add(port.name)
         members = member_names(self.program, port)
         if members:
-            return Expression(f"{identifier(port.name)}->{members[k]}")
-        return Expression(f"{identifier(port.name)}[{k}]{'' if port.shared else self.index}")
+            return Expression(f"{port.name}->{members[k]}")
+        return Expression(f"{port.name}[{k}]{'' if port.shared else self.index}")
 
     def _operation(self, op: Op, args: tuple[int, ...]) -> Expression:
         a = self.operand(args[0])
@@ -144,15 +144,18 @@ class PartPrinter:
             return Expression(a.at_least(_PRODUCT) + _SYMBOL[op] + self.operand(args[1]).at_least(_ATOM), _PRODUCT)
         if op is Op.NEGATE:
             return Expression(f"-{a.at_least(_ATOM)}", _SIGNED)
-        if op is Op.SQRT:
-            return Expression(f"sqrt{self.real.suffix}({a.text})")
-        return Expression(f"sign_of({a.text})")
+        arguments = ", ".join(self.operand(k).text for k in args)
+        return Expression(f"{self._function_name(op)}({arguments})")
+
+    def _function_name(self, op: Op) -> str:
+        return "sign_of" if op is Op.SIGN else {Op.SQRT: "sqrt", Op.ATAN2: "atan2"}[op] + self.real.suffix
 
 
 def member_names(program: Program, port: Port) -> list[str]:
     """Names of a shared port's entries as members of a struct; none where the program does not name them."""
-    names = program.notes.get("entries", {}).get(port.name, ()) if port.shared else ()
-    return [identifier(name) for name in names]
+    names = program.notes.get(port.name, ()) if port.shared else ()
+    members = [identifier(name) for name in names]
+    return members if len(set(members)) == port.size else []
 
 
 def _sections(program: Program) -> dict[int, str]:
@@ -164,6 +167,6 @@ def _sections(program: Program) -> dict[int, str]:
             while stack:
                 value = stack.pop()
                 if value not in found:
-                    found[value] = f"{identifier(port.name)}[{k}]"
+                    found[value] = f"{port.name}[{k}]"
                     stack.extend(program.instructions[value].args)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import Real, identifier
@@ -33,6 +34,7 @@ _NOINLINE = """
 
 def project_files(programs: Sequence[Program], name: str, real: Real, batch: bool) -> dict[str, str]:
     """Contents of each file by its name."""
+    programs = [with_c_names(program) for program in programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
     about = {"name": name, "title": title, "version": __version__, "real": real.name}
     references = [Reference(program, real) for program in programs]
@@ -46,7 +48,9 @@ def project_files(programs: Sequence[Program], name: str, real: Real, batch: boo
         f"{name}.c": _source(programs, real, name, batch, about),
         f"test_{name}.c": template("test.c").substitute(
             about,
-            tests="\n".join(test_text(reference, name, batch) for reference in references),
+            tests="\n".join(
+                test_text(reference, name, batch and has_batch(reference.program)) for reference in references
+            ),
             calls="\n".join(f"    failed |= test_{identifier(program.name)}();" for program in programs),
         ),
         "Makefile": template("Makefile").substitute(about),
@@ -59,6 +63,23 @@ def project_files(programs: Sequence[Program], name: str, real: Real, batch: boo
     }
 
 
+def with_c_names(program: Program) -> Program:
+    """The program with port names that are different identifiers; an output named like an input becomes new_..."""
+    inputs = tuple(replace(port, name=identifier(port.name)) for port in program.inputs)
+    taken = {port.name for port in inputs}
+    names = [identifier(port.name) for port in program.outputs]
+    outputs = tuple(
+        replace(port, name=f"new_{name}" if name in taken else name)
+        for port, name in zip(program.outputs, names, strict=True)
+    )
+    return replace(program, inputs=inputs, outputs=outputs)
+
+
+def has_batch(program: Program) -> bool:
+    """Whether the program depends on a state at all, not on parameters alone."""
+    return not all(port.shared for port in program.inputs)
+
+
 def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, about: dict[str, str]) -> str:
     functions = []
     if any(p.count(Op.SIN, Op.COS) for p in programs):
@@ -67,7 +88,7 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
         functions.append(sign_text(real))
     for program in programs:
         functions.append(function_text(program, real, name))
-        if batch:
+        if batch and has_batch(program):
             functions.append(batch_text(program, real, name))
     text = "\n".join(functions)
     definitions = (_NOINLINE if "NOINLINE" in text else "") + ("\n" + block_definition() if batch else "")
@@ -81,9 +102,9 @@ def _declarations(programs: Sequence[Program], real: Real, name: str, batch: boo
         for kind, ports in (("in", program.inputs), ("out", program.outputs)):
             for port in ports:
                 shape = " x ".join(map(str, port.shape)) or "1"
-                lines.append(f" * {kind:3} {identifier(port.name)}: {shape}")
+                lines.append(f" * {kind:3} {port.name}: {shape}")
         texts.append("\n".join([*lines, " */", f"{prototype(program, real, name)};", ""]))
-        if batch:
+        if batch and has_batch(program):
             note = (
                 f"/* The same for count states: entry k of state i stands at [k*count + i]{_shared_note(program)}. */"
             )
@@ -92,7 +113,7 @@ def _declarations(programs: Sequence[Program], real: Real, name: str, batch: boo
 
 
 def _shared_note(program: Program) -> str:
-    names = [identifier(port.name) for port in program.inputs if port.shared]
+    names = [port.name for port in program.inputs if port.shared]
     return f"; {', '.join(names)} as above" if names else ""
 
 

@@ -17,6 +17,7 @@ from tauform.codegen.program import Port, Program
 N_STATES = 8
 # Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).
 _MARGIN = 10.0
+_SMALL_ENTRY = 0.01
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,30 @@ class Reference:
     @cached_property
     def inputs(self) -> list[Array]:
         rng = np.random.default_rng(0)
-        defaults = self.program.notes.get("defaults", {})
         arrays = []
         for port in self.program.inputs:
             if port.shared:
-                given = defaults.get(port.name)
+                given = self._default(port)
                 array = np.asarray(given) if given is not None else rng.uniform(0.5, 1.5, port.shape)
             else:
                 array = rng.uniform(-3.0, 3.0, (N_STATES, *port.shape))
             arrays.append(array.astype(self.real.dtype).astype(np.float64))
         return arrays
 
+    def _default(self, port: Port) -> Any:
+        """Parameters that describe the robot, where the program knows them."""
+        defaults = self.program.notes.get("defaults", {})
+        setup = self.program.setup
+        if setup is not None and port.name == setup.outputs[0].name and all(p.name in defaults for p in setup.inputs):
+            return setup(*(defaults[p.name] for p in setup.inputs))
+        return defaults.get(port.name)
+
     def _run(self, dtype: Any) -> list[Array]:
         """Results as (states, entries)."""
         results = self.program(*(array.astype(dtype) for array in self.inputs))
         results = results if isinstance(results, tuple) else (results,)
-        return [np.asarray(r, dtype=np.float64).reshape(N_STATES, -1) for r in results]
+        pairs = zip(results, self.program.outputs, strict=True)
+        return [np.broadcast_to(r, (N_STATES, *p.shape)).astype(np.float64).reshape(N_STATES, p.size) for r, p in pairs]
 
     @cached_property
     def results(self) -> list[Array]:
@@ -55,11 +64,11 @@ class Reference:
 
     @cached_property
     def scales(self) -> list[Array]:
-        """Largest magnitude of each entry; of the whole output where an entry is always zero."""
+        """Largest magnitude of each entry, but not less than a hundredth of the output's: zeros hold rounding noise."""
         scales = []
         for result in self.results:
             largest = np.abs(result).max(axis=0)
-            scales.append(np.where(largest > 0, largest, np.abs(result).max() or 1.0))
+            scales.append(np.maximum(largest, _SMALL_ENTRY * largest.max() or 1.0))
         return scales
 
     @cached_property
@@ -83,7 +92,7 @@ def test_text(reference: Reference, prefix: str, batch: bool) -> str:
     for port, array in zip(program.inputs, reference.inputs, strict=True):
         lines += _table(program, port, array, real, prefix)
     for port, result, scale in zip(program.outputs, reference.results, reference.scales, strict=True):
-        name = identifier(port.name)
+        name = port.name
         lines += _rows(f"static const double {name}_expected", result, str)
         lines.append(f"    static const double {name}_scale[{port.size}] = {{{', '.join(map(str, scale.tolist()))}}};")
         lines.append(f"    {real.name} {name}_computed[{port.size}];")
@@ -109,15 +118,15 @@ def test_text(reference: Reference, prefix: str, batch: bool) -> str:
 def _arguments(program: Program) -> list[str]:
     inputs = []
     for port in program.inputs:
-        name = identifier(port.name)
+        name = port.name
         inputs.append(("&" if member_names(program, port) else "") + name if port.shared else f"{name}[i]")
-    return inputs + [f"{identifier(port.name)}_computed" for port in program.outputs]
+    return inputs + [f"{port.name}_computed" for port in program.outputs]
 
 
 def _compare(program: Program, column: str = "computed") -> list[str]:
     lines = []
     for port in program.outputs:
-        name = identifier(port.name)
+        name = port.name
         call = f"deviation({port.size}, {name}_{column}, {name}_expected[i], {name}_scale)"
         lines += ["        {", f"            const double error = {call};"]
         lines += ["            if (!(error <= largest))", "                largest = error;", "        }"]
@@ -133,18 +142,18 @@ def _rows(declaration: str, array: Array, number: Any) -> list[str]:
 
 def _table(program: Program, port: Port, array: Array, real: Real, prefix: str) -> list[str]:
     if not port.shared:
-        return _rows(f"static const {real.name} {identifier(port.name)}", array, real.number)
+        return _rows(f"static const {real.name} {port.name}", array, real.number)
     numbers = ", ".join(real.number(v) for v in array.ravel().tolist())
     if member_names(program, port):
-        return [f"    static const {struct_name(prefix, port)} {identifier(port.name)} = {{{numbers}}};"]
-    return [f"    static const {real.name} {identifier(port.name)}[{port.size}] = {{{numbers}}};"]
+        return [f"    static const {struct_name(prefix, port)} {port.name} = {{{numbers}}};"]
+    return [f"    static const {real.name} {port.name}[{port.size}] = {{{numbers}}};"]
 
 
 def _batch_test(program: Program, real: Real, prefix: str) -> list[str]:
     """The batch function on the same states, entry by entry in structure-of-arrays form."""
     lines, arguments, gather = ["    {"], [str(N_STATES)], []
     for port in program.inputs:
-        name = identifier(port.name)
+        name = port.name
         if port.shared:
             arguments.append(("&" if member_names(program, port) else "") + name)
             continue
@@ -153,13 +162,13 @@ def _batch_test(program: Program, real: Real, prefix: str) -> list[str]:
         gather.append(f"            for (k = 0; k < {port.size}; k++)")
         gather.append(f"                {name}_all[{N_STATES}*k + i] = {name}[i][k];")
     for port in program.outputs:
-        lines.append(f"        {real.name} {identifier(port.name)}_all[{port.size * N_STATES}];")
-        arguments.append(f"{identifier(port.name)}_all")
+        lines.append(f"        {real.name} {port.name}_all[{port.size * N_STATES}];")
+        arguments.append(f"{port.name}_all")
     loop = f"        for (i = 0; i < {N_STATES}; i++) {{"
     lines += ["        int k;", *([loop, *gather, "        }"] if gather else [])]
     lines += [f"        {function_name(program, prefix)}_batch({', '.join(arguments)});", loop]
     for port in program.outputs:
-        name = identifier(port.name)
+        name = port.name
         lines.append(f"            for (k = 0; k < {port.size}; k++)")
         lines.append(f"                {name}_computed[k] = {name}_all[{N_STATES}*k + i];")
     return [*lines, *(f"    {line}" for line in _compare(program)), "        }", "    }"]

@@ -18,15 +18,15 @@ def template(name: str) -> Template:
 
 def struct_name(prefix: str, port: Port) -> str:
     """Type of a shared port whose entries have names."""
-    return f"{prefix}_{identifier(port.name)}"
+    return f"{prefix}_{port.name}"
 
 
 def argument(program: Program, port: Port, real: Real, prefix: str) -> str:
     """Declaration of an argument: an array, or a pointer to the struct of a shared port."""
     const = "" if port in program.outputs else "const "
     if member_names(program, port):
-        return f"{const}{struct_name(prefix, port)} *{identifier(port.name)}"
-    return f"{const}{real.name} {identifier(port.name)}[{port.size}]"
+        return f"{const}{struct_name(prefix, port)} *{port.name}"
+    return f"{const}{real.name} {port.name}[{port.size}]"
 
 
 def prototype(program: Program, real: Real, prefix: str) -> str:
@@ -87,14 +87,14 @@ def function_text(program: Program, real: Real, prefix: str) -> str:
         ports = [port for port in (*program.inputs, *program.outputs) if port.name in used]
         arguments = [*(argument(program, port, real, prefix) for port in ports), f"{real.name} w[{n_slots}]"]
         texts.append(f"static NOINLINE void {name}({', '.join(arguments)})\n{{\n{body}}}\n")
-        calls += f"    {name}({', '.join([*(identifier(port.name) for port in ports), 'w'])});\n"
+        calls += f"    {name}({', '.join([*(port.name for port in ports), 'w'])});\n"
     scratch = f"    {real.name} w[{n_slots}]; /* what passes from part to part */\n"
     return "\n".join([*texts, f"{head}{scratch}{unused(program, touched)}\n{calls}}}\n"])
 
 
 def unused(program: Program, used: set[str]) -> str:
     """Statements that keep compilers quiet about inputs that do not matter for this robot."""
-    return "".join(f"    (void){identifier(port.name)};\n" for port in program.inputs if port.name not in used)
+    return "".join(f"    (void){port.name};\n" for port in program.inputs if port.name not in used)
 
 
 def _body(program: Program, part: Part, real: Real, last: bool) -> tuple[str, set[str]]:

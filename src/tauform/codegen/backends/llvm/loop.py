@@ -1,8 +1,8 @@
 """The loop over a batch, with the signature of a NumPy generalised ufunc: (args, dimensions, steps, data).
 
-Whole blocks of states go straight to the caller's arrays; the last, incomplete one overlaps its predecessor, which is
-harmless since NumPy never lets inputs and outputs overlap. Fewer states than a block are done one at a time, all lanes
-reading and writing the same row (step 0). Rows whose entries are not contiguous go through a buffer.
+Whole blocks of states go straight to the caller's arrays, as does a single state, which all lanes read and write alike
+(step 0). What remains of a batch goes through a buffer, as do rows whose entries are not contiguous. An output may be
+the same array as an input: a block stores its results after its last load.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ def print_loop(program: Program, vector: Vector) -> str:
     lines += ["  %n = load i64, ptr %dimensions"]
     for a in arguments:
         lines += _unpack(a)
+    # in the entry block: an alloca elsewhere costs a change of the stack pointer on every call
+    lines += [f"  %b{a.number} = alloca [{a.port.size * vector.lanes} x double], align 64" for a in arguments]
     lines += _contiguous(arguments)
     lines += [f"  br i1 %c{len(arguments)}, label %direct, label %strided", "direct:"]
-    lines += [f"  %enough = icmp uge i64 %n, {vector.lanes}", "  br i1 %enough, label %blocks, label %singles"]
+    lines += ["  %alone = icmp eq i64 %n, 1", "  br i1 %alone, label %single, label %blocks"]
+    lines += ["single:", "  %j = add i64 0, 0", *_call(arguments, "j", step="0"), "  br label %done"]
     lines += _blocks(arguments, vector.lanes)
-    lines += _singles(arguments)
     lines += _strided(arguments, vector)
     return "\n".join([_copies(most + 1), *lines, "done:", "  ret void", "}"])
 
@@ -105,42 +107,29 @@ def _call(arguments: list[_Argument], at: str, step: str | None = None) -> list[
 
 
 def _blocks(arguments: list[_Argument], lanes: int) -> list[str]:
+    """All whole blocks; %whole is where the rest begins."""
     return [
         "blocks:",
-        f"  %final = sub i64 %n, {lanes}",
-        "  br label %block",
-        "block:",
+        f"  %spare = urem i64 %n, {lanes}",
+        "  %whole = sub i64 %n, %spare",
+        "  br label %next",
+        "next:",
         "  %i = phi i64 [ 0, %blocks ], [ %i_next, %block ]",
+        "  %i_more = icmp ult i64 %i, %whole",
+        "  br i1 %i_more, label %block, label %strided",
+        "block:",
         *_call(arguments, "i"),
-        f"  %i_step = add i64 %i, {lanes}",
-        "  %i_over = icmp ugt i64 %i_step, %final",
-        "  %i_next = select i1 %i_over, i64 %final, i64 %i_step",
-        "  %i_more = icmp ult i64 %i, %final",
-        "  br i1 %i_more, label %block, label %done",
-    ]
-
-
-def _singles(arguments: list[_Argument]) -> list[str]:
-    return [
-        "singles:",
-        "  %any = icmp ugt i64 %n, 0",
-        "  br i1 %any, label %single, label %done",
-        "single:",
-        "  %j = phi i64 [ 0, %singles ], [ %j_next, %single ]",
-        *_call(arguments, "j", step="0"),
-        "  %j_next = add i64 %j, 1",
-        "  %j_more = icmp ult i64 %j_next, %n",
-        "  br i1 %j_more, label %single, label %done",
+        f"  %i_next = add i64 %i, {lanes}",
+        "  br label %next",
     ]
 
 
 def _strided(arguments: list[_Argument], vector: Vector) -> list[str]:
     """Blocks of rows copied into buffers, computed there and copied out; spare lanes repeat the last row."""
-    lines = ["strided:"]
-    lines += [f"  %b{a.number} = alloca [{max(a.port.size, 1) * vector.lanes} x double], align 64" for a in arguments]
-    lines += ["  %s_any = icmp ugt i64 %n, 0", "  br i1 %s_any, label %buffered, label %done", "buffered:"]
+    lines = ["strided:", "  %from = phi i64 [ 0, %entry ], [ %whole, %next ]"]
+    lines += ["  %s_any = icmp ult i64 %from, %n", "  br i1 %s_any, label %buffered, label %done", "buffered:"]
     lines += [
-        "  %k = phi i64 [ 0, %strided ], [ %k_next, %buffered ]",
+        "  %k = phi i64 [ %from, %strided ], [ %k_next, %buffered ]",
         "  %left = sub i64 %n, %k",
         f"  %k_full = icmp uge i64 %left, {vector.lanes}",
         f"  %rows = select i1 %k_full, i64 {vector.lanes}, i64 %left",

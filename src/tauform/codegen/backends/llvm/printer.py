@@ -125,11 +125,24 @@ class _Function:
             return let(f"fneg {real} {args[0]}")
         if op is Op.SQRT:
             return let(f"call {real} @llvm.sqrt.v{self.vector.lanes}f64({real} {args[0]})")
-        # sign: zero and NaN are their own sign
+        if op is Op.ATAN2:
+            return self._by_lane("tauform_atan2", args)
+        if op is not Op.SIGN:
+            raise AssertionError(f"{op} has no LLVM form")
+        # zero and NaN are their own sign
         one = self.vector.number(1.0)
         unit = let(f"call {real} @llvm.copysign.v{self.vector.lanes}f64({real} {one}, {real} {args[0]})")
         other = let(f"fcmp one {real} {args[0]}, zeroinitializer")
         return let(f"select {self.vector.mask} {other}, {real} {unit}, {real} {args[0]}")
+
+    def _by_lane(self, function: str, args: list[str]) -> str:
+        """A function of the C library, lane by lane: for rare operations."""
+        result = "poison"
+        for lane in range(self.vector.lanes):
+            numbers = [self.block.let(f"extractelement {self.vector.real} {a}, i64 {lane}") for a in args]
+            value = self.block.let(f"call double @{function}({', '.join(f'double {x}' for x in numbers)})")
+            result = self.block.let(f"insertelement {self.vector.real} {result}, double {value}, i64 {lane}")
+        return result
 
     def _multiply_add(self, instruction: Instruction, product: int) -> str:
         """a b + c, a b - c or c - a b."""

@@ -81,13 +81,8 @@ def emit_sincos(block: Block, vector: Vector, x: str) -> tuple[str, str]:
     shifted = add(mul(x, vector.number(DOUBLE.inverse)), magic)
     k = sub(shifted, magic)
     r = x
-    if vector.fuses:
-        for piece in DOUBLE.half_pi_fused:
-            minus = vector.number(-piece)
-            r = block.let(f"call {real} @llvm.fma.v{vector.lanes}f64({real} {k}, {real} {minus}, {real} {r})")
-    else:
-        for piece in DOUBLE.half_pi:
-            r = sub(r, mul(k, vector.number(piece)))
+    for part in DOUBLE.half_pi:
+        r = sub(r, mul(k, vector.number(part)))
     u = mul(r, r)
 
     def polynomial(coefficients: Sequence[float]) -> str:

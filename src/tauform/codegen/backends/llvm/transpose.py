@@ -10,6 +10,9 @@ from collections.abc import Sequence
 
 from tauform.codegen.backends.llvm.text import Block, Vector
 
+# Columns that are stored without a loop: longer straight lines of stores take LLVM long.
+LONGEST_UNROLLED = 48
+
 
 def chunk(size: int, index: int, lanes: int) -> range:
     """Columns to load together with column `index` of `size`; they may overlap with other chunks."""
@@ -29,7 +32,7 @@ class Rows:
         self.base = base
         self._starts: dict[int, str] = {}
 
-    def at(self, row: int, column: int) -> str:
+    def at(self, row: int, column: int | str) -> str:
         """Address of an entry."""
         if row not in self._starts:
             offset = self.block.let(f"mul i64 {self.base}_step, {row}")
@@ -70,14 +73,48 @@ def _gather(block: Block, vector: Vector, rows: Rows) -> str:
 
 def store_columns(block: Block, vector: Vector, rows: Rows, names: Sequence[str]) -> None:
     """Store one vector for each column, in pairs; an odd last one alone."""
-    lanes = vector.lanes
+    if len(names) > LONGEST_UNROLLED:
+        _store_in_a_loop(block, vector, rows, names)
+        return
     for column in range(0, len(names) - 1, 2):
-        sides = [interleave(block, names[column], names[column + 1], lanes, side) for side in (0, 1)]
-        for row in range(lanes):
-            first = row - row % 2
-            pair = block.shuffle(sides[row % 2], "poison", lanes, [first, first + 1])
-            block.emit(f"store <2 x double> {pair}, ptr {rows.at(row, column)}, align 8")
+        _store_pair(block, vector, rows, names[column], names[column + 1], str(column))
     if len(names) % 2:
-        for row in range(lanes):
+        for row in range(vector.lanes):
             number = block.let(f"extractelement {vector.real} {names[-1]}, i64 {row}")
             block.emit(f"store double {number}, ptr {rows.at(row, len(names) - 1)}, align 8")
+
+
+def _store_pair(block: Block, vector: Vector, rows: Rows, a: str, b: str, column: str) -> None:
+    sides = [interleave(block, a, b, vector.lanes, side) for side in (0, 1)]
+    for row in range(vector.lanes):
+        first = row - row % 2
+        pair = block.shuffle(sides[row % 2], "poison", vector.lanes, [first, first + 1])
+        block.emit(f"store <2 x double> {pair}, ptr {rows.at(row, column)}, align 8")
+
+
+def _store_in_a_loop(block: Block, vector: Vector, rows: Rows, names: Sequence[str]) -> None:
+    """The same by way of a buffer; the last two columns are a pair, whether or not one of them was stored before."""
+    tag = rows.base.removeprefix("%")
+    real, final = vector.real, len(names) - 2
+    buffer = block.let(f"alloca [{len(names)} x {real}], align 64")
+    for column, name in enumerate(names):
+        pointer = block.let(f"getelementptr {real}, ptr {buffer}, i64 {column}")
+        block.emit(f"store {real} {name}, ptr {pointer}")
+    for row in range(vector.lanes):
+        rows.at(row, 0)  # row addresses do not change in the loop
+    entry = f"store_{tag}"
+    block.emit(f"br label %{entry}")
+    block.label(entry)
+    block.emit(f"br label %{entry}_pair")
+    block.label(f"{entry}_pair")
+    block.emit(f"%{tag}_c = phi i64 [ 0, %{entry} ], [ %{tag}_next, %{entry}_pair ]")
+    first = block.let(f"getelementptr {real}, ptr {buffer}, i64 %{tag}_c")
+    second = block.let(f"getelementptr {real}, ptr {first}, i64 1")
+    a, b = (block.let(f"load {real}, ptr {pointer}") for pointer in (first, second))
+    _store_pair(block, vector, rows, a, b, f"%{tag}_c")
+    block.emit(f"%{tag}_step2 = add i64 %{tag}_c, 2")
+    over = block.let(f"icmp ugt i64 %{tag}_step2, {final}")
+    block.emit(f"%{tag}_next = select i1 {over}, i64 {final}, i64 %{tag}_step2")
+    more = block.let(f"icmp ult i64 %{tag}_c, {final}")
+    block.emit(f"br i1 {more}, label %{entry}_pair, label %{entry}_end")
+    block.label(f"{entry}_end")
