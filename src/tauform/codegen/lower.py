@@ -36,12 +36,9 @@ class _Code:
     def define(self, node: int) -> None:
         op, *operands = self.graph.nodes[node - 1]
         if op is Op.INPUT:
-            instruction = Instruction(op, place=(operands[0], operands[1]))
-        elif op is Op.CONSTANT:
-            instruction = Instruction(op, number=operands[0])
-        else:
-            instruction = Instruction(op, tuple(self.value(operand) for operand in operands))
-        self._append(node, instruction)
+            self._append(node, Instruction(op, place=(operands[0], operands[1])))
+        elif op is not Op.CONSTANT:  # constants appear, with their sign, where they are read
+            self._append(node, Instruction(op, tuple(self.value(operand) for operand in operands)))
 
     def value(self, reference: int) -> int:
         """The value of a reference; a minus that nothing absorbed becomes a negation."""
