@@ -46,9 +46,14 @@ def evaluate(robot: Robot, core: Core, project: int = 0, **vectors: ArrayLike) -
     inside = [_inside(robot, name, array.astype(scalar, copy=False), batch) for name, array in checked.items()]
     n_states = inside[0].shape[-1]
     slices = [slice(k, k + STATES_PER_SLICE) for k in range(0, max(n_states, 1), STATES_PER_SLICE)]
-    parts = [_projected(robot, core(*(array[:, part] for array in inside)), project) for part in slices]
-    result = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
-    return np.ascontiguousarray(np.moveaxis(result, -1, 0)).reshape(batch + result.shape[:-1])
+    result: AnyArray | None = None
+    for part in slices:
+        values = _projected(robot, core(*(array[:, part] for array in inside)), project)
+        if result is None:
+            result = np.empty((n_states, *values.shape[:-1]), dtype=values.dtype)
+        result[part] = np.moveaxis(values, -1, 0)  # while the slice is still in the cache
+    assert result is not None
+    return result.reshape(batch + result.shape[1:])
 
 
 def _inside(robot: Robot, name: str, array: AnyArray, batch: tuple[int, ...]) -> AnyArray:

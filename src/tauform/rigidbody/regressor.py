@@ -86,9 +86,9 @@ def slotine_li_regressor(
     return evaluate(robot, core, project=1, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
 
 
-def chosen_columns(robot: Robot, include: Sequence[ParameterGroup] | None) -> list[int]:
-    """Indices of the columns of these groups; None means all."""
-    return list(range(14 * robot.n_bodies)) if include is None else list(robot.columns(include))
+def chosen_columns(robot: Robot, include: Sequence[ParameterGroup] | None) -> list[int] | slice:
+    """The columns of these groups; None means all."""
+    return slice(None) if include is None else list(robot.columns(include))
 
 
 def inverse_regressor(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
@@ -114,8 +114,16 @@ def _link_columns(tree: Tree, transforms: list[Transform], wrenches: list[AnyArr
     n = tree.n
     Y = np.zeros((n, 10 * n, *wrenches[0].shape[2:]), dtype=wrenches[0].dtype)
     for i, axes in enumerate(body_jacobians(tree, transforms, wrenches[0])):
-        Y[tree.ancestors(i)[::-1], 10 * i : 10 * i + 10] = (axes[:, :, None] * wrenches[i][:, None]).sum(axis=0)
+        Y[tree.ancestors(i)[::-1], 10 * i : 10 * i + 10] = _torques(axes, wrenches[i])
     return Y
+
+
+def _torques(axes: AnyArray, wrench: AnyArray) -> AnyArray:
+    """(k, 10, N) inner products of k axes with ten wrenches; the mass has no moment, the tensor no force."""
+    x, y, z, u, v, w = axes[:, :, None]
+    moment = x * wrench[0, 1:] + y * wrench[1, 1:] + z * wrench[2, 1:]
+    force = u * wrench[3, :4] + v * wrench[4, :4] + w * wrench[5, :4]
+    return np.concatenate([force[:, :1], force[:, 1:] + moment[:, :3], moment[:, 3:]], axis=1)
 
 
 def body_jacobians(tree: Tree, transforms: list[Transform], like: AnyArray) -> list[AnyArray]:

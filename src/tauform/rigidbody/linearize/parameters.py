@@ -107,5 +107,5 @@ def trajectory_sensitivity(
     x = np.zeros_like(E)
     for k in range(len(times) - 1):
         x[k + 1] = transition[k] @ x[k] + held[k] @ ((E[k] + E[k + 1]) / 2)
-    names = tuple(robot.parameter_names[column] for column in chosen_columns(robot, include))
+    names = tuple(np.array(robot.parameter_names)[chosen_columns(robot, include)].tolist())
     return TrajectorySensitivity(names, x[:, : robot.n_joints], x[:, robot.n_joints :])
