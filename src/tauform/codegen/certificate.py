@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,25 +18,46 @@ STATES = 200
 
 
 def certified(program: Program, function: Function, problem: Problem) -> Program:
-    """The program with its certificate.
+    """The program of a robot's function with its certificate.
 
     Raises:
         GenerationError: it deviates from the textbook function by more than the function's tolerance.
     """
     robot = problem.robot
+    return checked(
+        program,
+        list(function.inputs(robot).values()),
+        lambda *arrays: function.reference(robot, *arrays),
+        function.tolerance,
+        f"textbook {function.name} (NumPy, double precision)",
+        problem.defaults,
+    )
+
+
+def checked(
+    program: Program,
+    shapes: Sequence[tuple[int, ...]],
+    reference: Callable[..., Any],
+    tolerance: float,
+    described: str,
+    runtime: tuple[Array, ...] = (),
+) -> Program:
+    """The program with a certificate of its agreement with a reference function at random states.
+
+    Raises:
+        GenerationError: it deviates by more than the tolerance.
+    """
     rng = np.random.default_rng(0)
-    shapes = function.inputs(robot)
-    arrays = [rng.uniform(-np.pi, np.pi, (STATES, *shape)) for shape in shapes.values()]
-    expected = _listed(function.reference(robot, *arrays))
-    found = _listed(evaluate(program, arrays, problem.defaults))
+    arrays = [rng.uniform(-np.pi, np.pi, (STATES, *shape)) for shape in shapes]
+    expected = _listed(reference(*arrays))
+    found = _listed(evaluate(program, arrays, runtime))
     error = max(relative_error(a, b) for a, b in zip(found, expected, strict=True))
-    certificate = Certificate(STATES, error, function.tolerance, f"textbook {function.name} (NumPy, double precision)")
-    if not error <= function.tolerance:
+    if not error <= tolerance:
         raise GenerationError(
-            f"{program.name} of {robot.name} failed its verification: it is off by {error:.1e}, allowed is "
-            f"{function.tolerance:.0e}; no program is handed over"
+            f"{program.name} of {program.robot} failed its verification: it is off by {error:.1e}, allowed is "
+            f"{tolerance:.0e}; no program is handed over"
         )
-    return replace(program, certificate=certificate)
+    return replace(program, certificate=Certificate(STATES, error, tolerance, described))
 
 
 def evaluate(program: Program, arrays: list[Array], runtime: tuple[Array, ...]) -> Any:

@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
+from tauform.closedform.bound import BoundModel
+from tauform.closedform.derive import derive
 from tauform.codegen.certificate import certified
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.search import Choice, Search, cheapest
-from tauform.codegen.problem import Parameters, Payload, Problem, problem_of
+from tauform.codegen.model_program import FACTORABLE, cheaper, factored_program, model_program
+from tauform.codegen.problem import Parameters, Payload, Problem, declared_groups, problem_of
 from tauform.codegen.program import Candidate, Program
 from tauform.codegen.split import lowered
 from tauform.codegen.tracing import operations, traced
@@ -19,6 +22,8 @@ from tauform.errors import GenerationError, UnknownNameError
 
 # Beyond this many operations straight-line code no longer pays.
 MAX_OPERATIONS = 20_000
+# Beyond this many joints a factored closed form costs more than the recursive program.
+FACTORED_JOINTS = 3
 # An algorithm this much dearer than the cheapest, before any search, will not win after it.
 WORTH_A_SEARCH = 1.15
 
@@ -33,7 +38,7 @@ class _Option:
 
 
 def generate(
-    robot: Robot,
+    source: Robot | BoundModel,
     function: str = "inverse_dynamics",
     *,
     algorithm: str = "auto",
@@ -43,8 +48,10 @@ def generate(
     """The program of a function with the fewest operations, checked against the textbook algorithms.
 
     Args:
+        source: a robot, or a closed-form model (exact or reduced) with numbers.
         function: a name of `tauform.codegen.functions.FUNCTIONS`, such as "inverse_dynamics".
-        algorithm: "auto" traces every algorithm of the function and takes the cheapest; or the name of one.
+        algorithm: "auto" traces every algorithm of the function and takes the cheapest; or the name of one; for a
+            closed form (a model, or a chain that is derived first) "factored", for a model also "recursive".
         parameters: "baked" folds the robot's numbers in; "runtime" makes the base parameters an input `theta`.
         payload: "runtime" makes the ten parameters of the body at the tool an input `payload`.
 
@@ -55,9 +62,32 @@ def generate(
         UnknownNameError: no such function or algorithm.
         GenerationError: the program would be too long, or failed its verification.
     """
+    if isinstance(source, BoundModel):
+        if (parameters, payload) != ("baked", "baked"):
+            raise GenerationError("parameters: a bound model has its numbers; give the robot for run-time parameters")
+        return model_program(source, function, algorithm, _recursive)
     wanted = _function(function)
-    problem = problem_of(robot, parameters, payload)
-    return program_of(problem, wanted, _algorithms(wanted, algorithm, robot))
+    factorable = source.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
+    if algorithm == "factored":
+        if not factorable:
+            raise GenerationError(f"{function} of {source.name} has no factored closed form; that needs a chain, baked")
+        return _factored(source, wanted)
+    problem = problem_of(source, parameters, payload)
+    program = program_of(problem, wanted, _algorithms(wanted, algorithm, source))
+    if algorithm == "auto" and factorable and source.n_joints <= FACTORED_JOINTS:
+        return cheaper([program, _factored(source, wanted)])
+    return program
+
+
+def _recursive(robot: Robot, function: str) -> Program:
+    wanted = _function(function)
+    return program_of(problem_of(robot), wanted, _algorithms(wanted, "auto", robot))
+
+
+def _factored(robot: Robot, function: Function) -> Program:
+    """The closed form's terms, checked against the textbook function like any other program."""
+    bound = derive(robot, include=declared_groups(robot)).bind(robot)
+    return certified(factored_program(bound, function.name), function, problem_of(robot))
 
 
 def program_of(problem: Problem, function: Function, names: list[str]) -> Program:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tauform.closedform.bound import BoundModel
 from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.generate import generate
 from tauform.codegen.program import Program
@@ -13,11 +14,13 @@ from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ShapeError
 
 
-def compile(source: Robot | Program, function: str | None = None, **options: Any) -> Kernel | ParametricKernel:
+def compile(
+    source: Robot | BoundModel | Program, function: str | None = None, **options: Any
+) -> Kernel | ParametricKernel:
     """A kernel of a function: kernel(q, qd, qdd, out=None, threads=None) on arrays of any leading shape.
 
     Args:
-        source: a robot, or a program that was generated before.
+        source: a robot, a closed-form model with numbers, or a program that was generated before.
         function: name of the function, "inverse_dynamics" if not given; only with a robot.
         options: passed on to `generate`; with parameters="runtime" or payload="runtime" the kernel takes those
             values as further arguments.
