@@ -1,0 +1,41 @@
+"""document: one HTML file that holds its style, scripts and data, and opens without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from string import Template
+
+from tauform.version import __version__
+
+SCRIPTS = ("plot.js", "robot.js")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: its anchor, title and body (HTML made of `elements`, `plot` and `robot_view`)."""
+
+    anchor: str
+    title: str
+    body: str
+
+
+def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
+    """A self-contained page with a list of its sections at the top."""
+    parts = (f'<section id="{escape(s.anchor)}">\n<h2>{escape(s.title)}</h2>\n{s.body}</section>' for s in sections)
+    return Template(asset("page.html")).substitute(
+        title=escape(title),
+        subtitle=escape(subtitle),
+        version=__version__,
+        contents="".join(f'<a href="#{escape(s.anchor)}">{escape(s.title)}</a>' for s in sections),
+        sections="\n".join(parts),
+        style=asset("style.css"),
+        script="\n".join(asset(name) for name in SCRIPTS),
+    )
+
+
+def asset(name: str) -> str:
+    """A file of the assets folder as text."""
+    return (resources.files("tauform.report.html") / "assets" / name).read_text(encoding="utf-8")

@@ -1,0 +1,131 @@
+"""Parts of a page as strings of HTML: tables, figures of merit, notices. Every text is escaped here."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+# Digits that plots and views need; more would only make the file larger.
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A cell or fact with a tone: "good", "warn" or "bad"."""
+
+    text: str
+    tone: str
+
+
+def shown(value: Any) -> str:
+    """A value as plain text: numbers in four significant digits, vectors entry by entry, None as a dash."""
+    if value is None:
+        return "–"
+    if isinstance(value, Marked):
+        return value.text
+    if isinstance(value, (str, bool, int, np.integer)):
+        return str(value)
+    if isinstance(value, (float, np.floating)):
+        return f"{value + 0.0:.4g}" if math.isfinite(value) else "–"  # + 0.0: no negative zero
+    return "  ".join(shown(float(entry)) for entry in value)
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    text_columns: int = 1,
+    caption: str = "",
+    tall: bool = False,
+    code_columns: Sequence[int] = (),
+) -> str:
+    """A table that scrolls sideways on narrow screens; text on the left, numbers aligned right.
+
+    Args:
+        columns: headings.
+        rows: cells, written by `shown`; a `Marked` cell takes its tone.
+        text_columns: how many leading columns hold text.
+        caption: title above the table.
+        tall: keep it to part of the screen and scroll inside.
+        code_columns: columns written in a fixed-width font.
+    """
+    head = "".join(f'<th scope="col"{_kind(k >= text_columns)}>{escape(c)}</th>' for k, c in enumerate(columns))
+    body = "\n".join(
+        f"<tr>{''.join(_cell(value, k >= text_columns, k in code_columns) for k, value in enumerate(row))}</tr>"
+        for row in rows
+    )
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    # A region that scrolls must be reachable by keyboard.
+    scrolling = f'<div class="wide{" tall" if tall else ""}" tabindex="0">'
+    return f"{scrolling}<table>{title}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
+
+
+def _kind(number: bool, tone: str = "") -> str:
+    names = " ".join(name for name in ("number" if number else "", tone) if name)
+    return f' class="{names}"' if names else ""
+
+
+def _cell(value: Any, number: bool, code: bool) -> str:
+    text = escape(shown(value))
+    tone = value.tone if isinstance(value, Marked) else ""
+    return f"<td{_kind(number, tone)}>{f'<code>{text}</code>' if code and text else text}</td>"
+
+
+def facts(entries: Mapping[str, Any]) -> str:
+    """Figures of merit in a row of boxes: what -> value."""
+    boxes = "".join(
+        f"<div><dt>{escape(name)}</dt><dd{_kind(False, value.tone if isinstance(value, Marked) else '')}>"
+        f"{escape(shown(value))}</dd></div>"
+        for name, value in entries.items()
+    )
+    return f'<dl class="facts">{boxes}</dl>\n'
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph; kind "notice" stands out, "quiet" stands back."""
+    return f"<p{_kind(False, kind)}>{escape(text)}</p>\n"
+
+
+def bullets(sentences: Iterable[str]) -> str:
+    """A list of sentences."""
+    return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>\n"
+
+
+def heading(text: str) -> str:
+    """A heading inside a section."""
+    return f"<h3>{escape(text)}</h3>\n"
+
+
+def folded(summary: str, body: str) -> str:
+    """HTML that opens on a click."""
+    return f"<details><summary>{escape(summary)}</summary>\n{body}</details>\n"
+
+
+def preformatted(text: str) -> str:
+    """Lines as they are, in a fixed-width font."""
+    return f"<pre>{escape(text)}</pre>\n"
+
+
+def data_script(data: Any, digits: int = DIGITS) -> str:
+    """Data for the page's scripts; `<` is written so that nothing inside can end the element."""
+    text = json.dumps(rounded(data, digits), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json">{text}</script>'
+
+
+def rounded(value: Any, digits: int = DIGITS) -> Any:
+    """Numbers cut to a few significant digits, arrays as lists, what is not finite as null."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): rounded(item, digits) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(item, digits) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return value

@@ -1,0 +1,84 @@
+"""plot: interactive curves and points; the page's own script draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from tauform.report.html.elements import data_script
+
+Style = Literal["", "dashed", "thin", "thick", "points"]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A curve.
+
+    Attributes:
+        y: (N,) ordinates; what is not finite leaves a gap.
+        x: (N,) abscissas; the plot's own where None.
+        colour: 0 to 7; by the order of the series where None.
+        notes: (N,) words shown beside the value under the pointer.
+    """
+
+    name: str
+    y: ArrayLike
+    x: ArrayLike | None = None
+    style: Style = ""
+    colour: int | None = None
+    notes: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """What one tab of a plot shows; a joint, for example."""
+
+    name: str
+    series: Sequence[Series]
+    ylabel: str = ""
+
+
+def plot(
+    caption: str,
+    panels: Sequence[Panel],
+    *,
+    xlabel: str,
+    ylabel: str,
+    x: ArrayLike | None = None,
+    xlog: bool = False,
+    ylog: bool = False,
+    points: bool = False,
+) -> str:
+    """A figure with a tab for each panel, a legend that hides and shows series, and values under the pointer.
+
+    Args:
+        caption: title above it.
+        panels: at least one; their series share the legend by name.
+        xlabel: with unit.
+        ylabel: with unit; a panel may have its own.
+        x: abscissas of series that have none of their own.
+        xlog: logarithmic abscissa.
+        ylog: logarithmic ordinate.
+        points: mark the points of curves.
+    """
+    data = {
+        "x": x,
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+        "xlog": xlog,
+        "ylog": ylog,
+        "points": points,
+        "panels": [
+            {"name": panel.name, "ylabel": panel.ylabel, "series": [_described(s) for s in panel.series]}
+            for panel in panels
+        ],
+    }
+    return f'<figure class="plot"><figcaption>{escape(caption)}</figcaption>{data_script(data)}</figure>\n'
+
+
+def _described(series: Series) -> dict[str, Any]:
+    return {name: value for name, value in vars(series).items() if value is not None}

@@ -1,0 +1,85 @@
+"""robot_view: a stick figure of a robot that turns with the pointer, with a slider for each coordinate."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.report.html.elements import data_script, rounded
+from tauform.report.motion import Motion, coordinate_ranges, home_position
+from tauform.rigidbody.kinematics import forward_kinematics, link_placements
+
+N_POSES = 200
+# Space around the robot, and the smallest radius of a robot without any lengths [m].
+MARGIN, SMALLEST = 1.05, 0.1
+# Transforms keep more digits than a picture needs, so that the tool stands where the package says.
+EXACT_DIGITS = 12
+
+
+def robot_view(robot: Robot, motion: Motion) -> str:
+    """A figure of the robot, moved by sliders or along a motion; frames follow from the robot's own transforms."""
+    ranges, home = coordinate_ranges(robot), home_position(robot)
+    sliders = "".join(
+        f'<label class="joint"><span title="{escape(name)}">{escape(name)}</span>'
+        f'<input type="range" min="{low:.6g}" max="{high:.6g}" step="any" value="{start:.6g}">'
+        "<output></output></label>"
+        for name, (low, high), start in zip(robot.joint_names, ranges, home, strict=True)
+    )
+    return (
+        f'<figure class="robot-view">{data_script(view_data(robot, motion), EXACT_DIGITS)}<div class="robot">'
+        '<div class="stage"><svg tabindex="0" role="img" aria-label="The robot; drag or use the arrow keys to turn it">'
+        f'</svg></div><div><div class="joints">{sliders}</div>'
+        '<p class="tool">Tool at x y z [m]: <output></output></p><div class="buttons">'
+        '<button type="button" class="zero">Home</button><button type="button" class="play">Play the motion</button>'
+        "</div></div></div></figure>\n"
+    )
+
+
+def view_data(robot: Robot, motion: Motion) -> dict[str, Any]:
+    """What the script needs: constant transforms, loop constraints, coordinates, scale and motion."""
+    centre, radius = extent(robot, motion)
+    closure, kinds = robot.closure, {joint.name: joint.is_revolute for joint in robot.joints}
+    return {
+        "joints": [
+            {"parent": joint.parent, "revolute": joint.is_revolute, "placement": _rows(joint.parent_from_joint)}
+            for joint in robot.joints
+        ],
+        "coordinates": [{"revolute": kinds[name]} for name in robot.joint_names],
+        "F": None if closure is None else closure.F.tolist(),
+        "offset": None if closure is None else closure.offset.tolist(),
+        "tool": {"link": robot.tool.link, "placement": _rows(robot.tool.link_from_frame)},
+        "home": home_position(robot),
+        "centre": centre,
+        "radius": radius,
+        "grid": round_length(radius / 5),
+        "motion": rounded({"t": motion.t, "q": motion.q}),
+    }
+
+
+def extent(robot: Robot, motion: Motion) -> tuple[Array, float]:
+    """Centre and radius of a ball that holds most of the robot along the motion and in random poses [m]."""
+    low, high = coordinate_ranges(robot).T
+    poses = np.vstack([motion.q, np.random.default_rng(0).uniform(low, high, (N_POSES, robot.n_joints))])
+    links = link_placements(robot, poses)[..., :3, 3]
+    tool = forward_kinematics(robot, poses)[..., None, :3, 3]
+    places = np.vstack([np.concatenate([links, tool], axis=1).reshape(-1, 3), np.zeros((1, 3))])
+    centre = (places.min(axis=0) + places.max(axis=0)) / 2
+    # The few poses that reach farthest would make all others small.
+    radius = float(np.quantile(np.linalg.norm(places - centre, axis=1), 0.97))
+    return centre, max(MARGIN * radius, SMALLEST)
+
+
+def _rows(T: Array) -> list[float]:
+    """The rows of [R | p], one after the other."""
+    rows: list[float] = T[:3].ravel().tolist()
+    return rows
+
+
+def round_length(length: float) -> float:
+    """The nearest of 1, 2, 5 times a power of ten that is not longer."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(power * max(k for k in (1, 2, 5) if k * power <= length))
