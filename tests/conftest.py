@@ -21,6 +21,11 @@ settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """--update-golden writes the golden files instead of comparing with them."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden with what is generated now")
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the working tree."""

@@ -55,12 +55,8 @@ def long_sum(n_operations: int) -> Program:
     x = graph.input("x", 5)
     values = [*x, *(v.sin() for v in x)]
     rng = np.random.default_rng(1)
-    while 2 * len(values) < n_operations:
+    while 3 * len(values) < n_operations:
         i, j = rng.integers(len(values) // 2, len(values), 2)
         values.append(values[i] * float(rng.uniform(0.3, 0.5)) + values[j] * values[rng.integers(10)])
-    return lower(graph, "long_sum", {"y": values[-3:], "z": [values[len(values) // 2], values[7], graph_zero(x[0])]})
-
-
-def graph_zero(x: AnyArray) -> AnyArray:
-    """A constant zero of the graph."""
-    return x - x
+    total = sum(values[1:], start=values[0]) * (1.0 / len(values))
+    return lower(graph, "long_sum", {"y": values[-3:], "z": [total, values[len(values) // 2], values[7], x[0] - x[0]]})

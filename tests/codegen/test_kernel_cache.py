@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from traced_programs import elementwise
 
 from tauform.codegen import cache
 from tauform.codegen.cache import cached
 from tauform.codegen.compile import compile_program
+from traced_programs import elementwise
 
 
 @pytest.fixture

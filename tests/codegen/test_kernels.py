@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from traced_programs import elementwise, every_kind, inverse_dynamics, long_sum
 
 import tauform as tf
 from tauform.codegen.compile import Kernel, compile_program
 from tauform.errors import ShapeError
+from traced_programs import elementwise, every_kind, inverse_dynamics, long_sum
 
 TOLERANCE = 1e-14
 

@@ -7,12 +7,12 @@ from math import factorial
 
 import numpy as np
 import pytest
-from traced_programs import sines
 
 from tauform.codegen.backends.llvm.module import compile_object, host_vector, load_object, print_module
 from tauform.codegen.backends.llvm.text import Vector
 from tauform.codegen.compile import Kernel
 from tauform.codegen.sincos import DOUBLE, FLOAT, SinCos
+from traced_programs import sines
 
 HALF_PI = Fraction("1.57079632679489661923132169163975144209858469968755291048747")
 PROGRAM = sines()

@@ -4,7 +4,7 @@
  */
 static void sines_and_cosines(int n, const $real *angle, $real *sine, $real *cosine)
 {
-#if defined(__FAST_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
     /* reordered arithmetic or excess precision would spoil the reduction */
     int i;
     for (i = 0; i < n; i++) {

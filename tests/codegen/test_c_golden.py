@@ -1,0 +1,31 @@
+"""Generated files against those in tests/golden/c; after a wanted change, run pytest with --update-golden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tauform as tf
+from tauform.codegen.backends.c.config import real_type
+from tauform.codegen.backends.c.project import project_files
+from tauform.version import __version__
+from traced_programs import every_kind, inverse_dynamics
+
+CASES = {
+    "double": lambda: project_files([inverse_dynamics(tf.load("two_link"))], "two_link", real_type("double"), False),
+    "float_batch": lambda: project_files([every_kind()], "example", real_type("float"), True),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_generated_files(case: str, repository: Path, request: pytest.FixtureRequest) -> None:
+    golden = repository / "tests" / "golden" / "c" / case
+    files = {name: text.replace(__version__, "VERSION") for name, text in CASES[case]().items()}
+    if request.config.getoption("--update-golden"):
+        golden.mkdir(parents=True, exist_ok=True)
+        for old in golden.iterdir():
+            old.unlink()
+        for name, text in files.items():
+            (golden / name).write_text(text, newline="\n")
+    assert {path.name: path.read_text() for path in golden.iterdir()} == files

@@ -1,0 +1,205 @@
+/*
+ * example: every_kind
+ *
+ * Written by tauform VERSION; do not edit.
+ */
+#include "example.h"
+
+#include <float.h>
+#include <math.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE
+#endif
+
+#define BLOCK 16 /* states that a batch function works on at once */
+
+/*
+ * Sines and cosines of n angles. The angle is reduced by the nearest multiple k of pi/2, whose parts have so few bits
+ * that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. Larger angles go to the C library.
+ */
+static void sines_and_cosines(int n, const float *angle, float *sine, float *cosine)
+{
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+    /* reordered arithmetic or excess precision would spoil the reduction */
+    int i;
+    for (i = 0; i < n; i++) {
+        sine[i] = sinf(angle[i]);
+        cosine[i] = cosf(angle[i]);
+    }
+#else
+    int i, outside = 0;
+    for (i = 0; i < n; i++) {
+        const int inside = fabsf(angle[i]) <= 10000.0f;
+        const float x = inside ? angle[i] : 0.0f;
+        const float k = (x*0.63661975f + 1.2582912e+07f) - 1.2582912e+07f;
+        const float r = ((x - k*1.5703125f) - k*0.0004837513f) - k*7.54979e-08f;
+        const float u = r*r;
+        const float s = r + r*u*(-0.16666655f + u*(0.008332197f + u*(-0.00019517973f)));
+        const float c = 1.0f + u*(-0.5f + u*(
+            0.041666646f + u*(-0.0013887308f + u*(2.443163e-05f))));
+        const int quadrant = (int)k;
+        const float y = (quadrant & 1) ? c : s;
+        const float z = (quadrant & 1) ? s : c;
+        sine[i] = (quadrant & 2) ? -y : y;
+        cosine[i] = ((quadrant + 1) & 2) ? -z : z;
+        outside |= !inside;
+    }
+    if (outside)
+        for (i = 0; i < n; i++)
+            if (!(fabsf(angle[i]) <= 10000.0f)) {
+                sine[i] = sinf(angle[i]);
+                cosine[i] = cosf(angle[i]);
+            }
+#endif
+}
+
+/* 1, -1, or the number itself where it is zero or not a number */
+static float sign_of(float x)
+{
+    return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x;
+}
+
+void example_every_kind(const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1])
+{
+    float sine[3], cosine[3];
+    const float t0 = x[0]*p->a + y[1]*(1.0f/(x[1]*x[1] + 2.0f));
+    const float angle[2] = {z[0] + t0, x[2]};
+    sines_and_cosines(2, angle, sine, cosine);
+    const float angle_2[1] = {p->b*sine[0] + cosine[1]};
+    sines_and_cosines(1, angle_2, sine + 2, cosine + 2);
+
+    /* M[4] */
+    const float t1 = p->c*sqrtf(1.0f + x[0]*x[0]);
+
+    /* M[5] */
+    const float t2 = y[3]*sign_of(x[1]);
+
+    /* results */
+    M[0] = t0;
+    M[1] = sine[2];
+    M[2] = -t0;
+    M[3] = sine[2];
+    M[4] = t1;
+    M[5] = t2;
+    new_y[0] = -(t2 + (t1 + (sine[2] - (t0 - (t0 + sine[2])))) - y[0]*y[2]);
+}
+
+static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float y[restrict][BLOCK], float z[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
+{
+    int l;
+    float angle[2][BLOCK];
+    float sine[2][BLOCK];
+    float cosine[2][BLOCK];
+    for (l = 0; l < BLOCK; l++) {
+        const float t0 = x[0][l]*p->a + y[1][l]*(1.0f/(x[1][l]*x[1][l] + 2.0f));
+        angle[0][l] = z[0][l] + t0;
+        angle[1][l] = x[2][l];
+        w[0][l] = t0;
+    }
+    sines_and_cosines(2*BLOCK, &angle[0][0], &sine[0][0], &cosine[0][0]);
+    for (l = 0; l < BLOCK; l++) {
+        w[1][l] = sine[0][l];
+        w[2][l] = cosine[1][l];
+    }
+}
+
+static NOINLINE void example_every_kind_block_1(const example_p *p, float w[restrict][BLOCK])
+{
+    int l;
+    float angle[1][BLOCK];
+    float sine[1][BLOCK];
+    float cosine[1][BLOCK];
+    for (l = 0; l < BLOCK; l++) {
+        angle[0][l] = p->b*w[1][l] + w[2][l];
+    }
+    sines_and_cosines(1*BLOCK, &angle[0][0], &sine[0][0], &cosine[0][0]);
+    for (l = 0; l < BLOCK; l++) {
+        w[3][l] = sine[0][l];
+    }
+}
+
+static NOINLINE void example_every_kind_block_2(float x[restrict][BLOCK], float y[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
+{
+    int l;
+    for (l = 0; l < BLOCK; l++) {
+
+        /* M[4] */
+        const float t0 = p->c*sqrtf(1.0f + x[0][l]*x[0][l]);
+
+        /* M[5] */
+        const float t1 = y[3][l]*sign_of(x[1][l]);
+
+        /* new_y[0] */
+        const float t2 = t1 + (t0 + (w[3][l] - (w[0][l] - (w[0][l] + w[3][l])))) - y[0][l]*y[2][l];
+
+        /* M[2] */
+        const float t3 = -w[0][l];
+
+        /* new_y[0] */
+        const float t4 = -t2;
+        w[2][l] = t0;
+        w[1][l] = t1;
+        w[4][l] = t3;
+        w[5][l] = t4;
+    }
+}
+
+static NOINLINE void example_every_kind_block_3(float M[restrict][BLOCK], float new_y[restrict][BLOCK], float w[restrict][BLOCK])
+{
+    int l;
+    for (l = 0; l < BLOCK; l++) {
+        M[0][l] = w[0][l];
+        M[1][l] = w[3][l];
+        M[2][l] = w[4][l];
+        M[3][l] = w[3][l];
+        M[4][l] = w[2][l];
+        M[5][l] = w[1][l];
+        new_y[0][l] = w[5][l];
+    }
+}
+
+void example_every_kind_batch(size_t count, const float *x, const float *y, const float *z, const example_p *p, float *M, float *new_y)
+{
+    size_t i, k, l;
+    float x_block[3][BLOCK];
+    float y_block[4][BLOCK];
+    float z_block[1][BLOCK];
+    float M_block[6][BLOCK];
+    float new_y_block[1][BLOCK];
+    float w[6][BLOCK];
+
+    for (i = 0; i < count; i += BLOCK) {
+        const size_t n = count - i < BLOCK ? count - i : BLOCK;
+        for (k = 0; k < 3; k++) {
+            for (l = 0; l < n; l++)
+                x_block[k][l] = x[k*count + i + l];
+            for (; l < BLOCK; l++)
+                x_block[k][l] = x_block[k][n - 1];
+        }
+        for (k = 0; k < 4; k++) {
+            for (l = 0; l < n; l++)
+                y_block[k][l] = y[k*count + i + l];
+            for (; l < BLOCK; l++)
+                y_block[k][l] = y_block[k][n - 1];
+        }
+        for (k = 0; k < 1; k++) {
+            for (l = 0; l < n; l++)
+                z_block[k][l] = z[k*count + i + l];
+            for (; l < BLOCK; l++)
+                z_block[k][l] = z_block[k][n - 1];
+        }
+        example_every_kind_block_0(x_block, y_block, z_block, p, w);
+        example_every_kind_block_1(p, w);
+        example_every_kind_block_2(x_block, y_block, p, w);
+        example_every_kind_block_3(M_block, new_y_block, w);
+        for (k = 0; k < 6; k++)
+            for (l = 0; l < n; l++)
+                M[k*count + i + l] = M_block[k][l];
+        for (k = 0; k < 1; k++)
+            for (l = 0; l < n; l++)
+                new_y[k*count + i + l] = new_y_block[k][l];
+    }
+}
