@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -133,11 +131,3 @@ def _bounds(value: ArrayLike, n: int, key: str) -> Array:
     if not np.isfinite(bounds).all() or (bounds[0] > bounds[1]).any():
         raise ModelError(f"{key}: bounds must be finite, and the lower one below the upper, got {value!r:.60}")
     return bounds
-
-
-def joined(profiles: Sequence[Profile]) -> Profile:
-    """One profile of several recorded ones."""
-    parts: list[Any] = [p.recorded for p in profiles if p.recorded is not None]
-    if not parts:
-        raise ModelError("profile: no recorded states were given")
-    return Profile.trajectory(*np.concatenate(parts, axis=1), name=profiles[0].name)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.pruning.sensitivity import Sensitivity
 from tauform.codegen.program import BINARY, Op, Program
+from tauform.codegen.pruning.sensitivity import Sensitivity
 
 # What an instruction is worth: a sine costs about as much as this many products.
 FUNCTION_COST = 6

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from tauform.codegen.pruning.sensitivity import sensitivity
 
 # States on which moves are ranked; the error itself is measured on all.
 RANKING_STATES = 1000
+STATES_PER_SLICE = 2048
 # Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
 BATCH, SHARE, SINGLES = 8, 0.08, 40
 MAX_ROUNDS = 4
@@ -42,15 +44,17 @@ class Task:
     confidence: float
     accepts: Callable[[Program], bool] = lambda program: True
 
-    @property
+    @cached_property
     def weights(self) -> Array:
         """(N,) one over the size of the exact result."""
         size = np.linalg.norm(self.expected, axis=1)
-        return 1.0 / np.maximum(size, 1e-12 * size.max())
+        weights: Array = 1.0 / np.maximum(size, 1e-12 * size.max())
+        return weights
 
     def errors(self, program: Program) -> Array:
         """(N,) relative error of each state.  [Lloyd2021, Eq. 67]"""
-        return np.linalg.norm(flat_results(program, self.states) - self.expected, axis=1) * self.weights
+        errors: Array = np.linalg.norm(flat_results(program, self.states) - self.expected, axis=1) * self.weights
+        return errors
 
     def error(self, program: Program) -> float:
         """The error that the given share of states stays below."""
@@ -67,10 +71,15 @@ class Task:
 
 
 def flat_results(program: Program, states: list[Array]) -> Array:
-    """(N, m) all results of a program."""
-    outputs = program(*(s.reshape(len(s), *p.shape) for s, p in zip(states, program.inputs, strict=True)))
-    listed = outputs if isinstance(outputs, tuple) else (outputs,)
-    return np.concatenate([array.reshape(len(states[0]), -1) for array in listed], axis=1)
+    """(N, m) all results of a program, interpreted in slices that stay in the cache."""
+    n_states = len(states[0])
+    parts = []
+    for first in range(0, n_states, STATES_PER_SLICE):
+        part = [s[first : first + STATES_PER_SLICE] for s in states]
+        outputs = program(*(s.reshape(len(s), *p.shape) for s, p in zip(part, program.inputs, strict=True)))
+        listed = outputs if isinstance(outputs, tuple) else (outputs,)
+        parts.append(np.concatenate([array.reshape(len(part[0]), -1) for array in listed], axis=1))
+    return np.concatenate(parts)
 
 
 def prune(program: Program, task: Task, tolerance: float) -> list[Program]:
@@ -158,5 +167,5 @@ def _damped(J: Array, residual: Array, damping: float) -> Array:
     """Least-squares step; directions that the data hardly determine are left alone."""
     normal = J.T @ J
     ridge = damping * float(np.trace(normal)) / len(normal) * np.eye(len(normal))
-    step: Array = np.linalg.solve(normal + ridge, J.T @ residual)
+    step: Array = np.linalg.solve(normal + ridge, J.T @ residual).astype(np.float64)
     return step
