@@ -1,0 +1,95 @@
+"""Compiled kernels called from Python: one state, large batches, two threads, and the share of the machine's peak."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pinocchio
+
+import tauform as tf
+from benchmarks import fma_peak
+from benchmarks.pinocchio_model import pinocchio_model
+from benchmarks.timing import Row, side_by_side
+from tauform.arrays import Array
+from tauform.codegen.program import Op, Program
+
+TITLE = "Inverse dynamics from Python: compiled kernels on (N, n) arrays against Pinocchio."
+ROBOTS = ("kr6_r700", "lbr7", "sr6ia")
+N_STATES = 100_000
+# What a pair of sine and cosine counts for, in operations.
+SINE_COSINE = 36
+CALLS = 1000
+
+
+def rows() -> Iterator[Row]:
+    """Each robot: one state, a batch on one thread, on two, and the operations a second next to the peak."""
+    for name in ROBOTS:
+        robot = tf.load(name)
+        kernel = tf.compile(robot, "inverse_dynamics")
+        states = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_STATES, robot.n_joints))
+        yield _one_state(name, robot, kernel, states[:, 0].copy())
+        yield from _batches(name, robot, kernel, states)
+
+
+def _one_state(name: str, robot: tf.Robot, kernel: Any, state: Array) -> Row:
+    model = pinocchio_model(robot)
+    data = model.createData()
+    q, qd, qdd = state
+
+    def ours() -> None:
+        for _ in range(CALLS):
+            kernel(q, qd, qdd)
+
+    def theirs() -> None:
+        for _ in range(CALLS):
+            pinocchio.rnea(model, data, q, qd, qdd)
+
+    seconds = side_by_side({"ours": ours, "theirs": theirs}, repeats=30)
+    return Row(
+        f"{name}, one state",
+        ours=seconds["ours"] / CALLS,
+        peer=seconds["theirs"] / CALLS,
+        peer_name=f"pin.rnea from Python, pin {pinocchio.__version__}",
+    )
+
+
+def _batches(name: str, robot: tf.Robot, kernel: Any, states: Array) -> Iterator[Row]:
+    pool = pinocchio.ModelPool(pinocchio_model(robot))
+    columns = [np.asfortranarray(array.T) for array in states]
+    out = np.empty_like(states[0])
+    candidates: dict[str, Callable[[], Any]] = {
+        "one": partial(kernel, *states, out=out),
+        "two": partial(kernel, *states, out=out, threads=2),
+        "pin": lambda: pinocchio.rneaInParallel(1, pool, *columns),
+    }
+    error = np.abs(candidates["one"]() - candidates["pin"]().T).max() / np.abs(out).max()
+    peak = fma_peak.measure()
+    seconds = side_by_side(candidates, repeats=20)
+    operations = N_STATES * _operations(kernel.program)
+    share = operations / seconds["one"] / peak
+    yield Row(
+        f"{name}, {N_STATES:,} states, one thread",
+        ours=seconds["one"],
+        peer=seconds["pin"],
+        peer_name="pin.rneaInParallel, one thread",
+        note=f"{N_STATES / seconds['one'] / 1e6:.0f} M states/s, {share:.0%} of {peak / 1e9:.0f} Gflop/s, "
+        f"agree to {error:.1e}",
+    )
+    if (os.cpu_count() or 1) > 1:
+        yield Row(
+            f"{name}, {N_STATES:,} states, two threads",
+            ours=seconds["two"],
+            peer=seconds["one"],
+            peer_name="one thread",
+            note=f"{N_STATES / seconds['two'] / 1e6:.0f} M states/s",
+        )
+
+
+def _operations(program: Program) -> int:
+    """Operations of a state, sines and cosines included."""
+    pairs = {i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)}
+    return program.n_operations + SINE_COSINE * len(pairs)
