@@ -12,6 +12,8 @@ from tauform.errors import ShapeError
 Array = NDArray[np.float64]
 # Cores of algorithms also run on complex, counting or symbolic scalars.
 AnyArray = NDArray[Any]
+# No length, mass or inertia of a robot comes near this, and products of a few such numbers still do not overflow.
+LARGEST = 1e50
 
 
 def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
@@ -40,7 +42,7 @@ def joint_vector(values: ArrayLike, n_joints: int, name: str) -> AnyArray:
 
 
 def fixed_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
-    """Check that values are finite numbers of exactly this shape; returns a read-only copy."""
+    """Check that values are finite numbers of exactly this shape, of a size that can be meant; a read-only copy."""
     try:
         array = read_only(values)
     except (TypeError, ValueError):
@@ -49,4 +51,6 @@ def fixed_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
         raise ShapeError(f"{name}: expected shape {shape}, got {array.shape}")
     if not np.isfinite(array).all():
         raise ShapeError(f"{name}: holds a value that is not finite")
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise ShapeError(f"{name}: holds {np.abs(array).max():g}, which cannot be meant; check the file and its units")
     return array

@@ -6,13 +6,14 @@ VERBS registers it. Heavy imports stay inside the verbs, so that `tauform --help
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from tauform.cli.page import complain
+from tauform.cli.page import complain, note
 from tauform.errors import TauformError
 from tauform.version import __version__
 
@@ -50,7 +51,9 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0, or 2 after one sentence on what was wrong with the input."""
     try:
-        code = app(args=arguments, prog_name="tauform", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: note(str(message))
+            code = app(args=arguments, prog_name="tauform", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except OSError as error:

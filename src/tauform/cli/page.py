@@ -52,6 +52,14 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
+def note(sentence: str) -> None:
+    """One yellow line on stderr, for what does not stop the work."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True, highlight=False).print(Text(" ".join(sentence.split()), style="yellow"), soft_wrap=True)
+
+
 def complain(sentence: str, hint: str | None = None) -> None:
     """One red line on stderr, and a dim one for a hint."""
     from rich.console import Console

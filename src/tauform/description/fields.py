@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import Array, fixed_array
+from tauform.arrays import LARGEST, Array, fixed_array
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import Limits
 from tauform.description.transform import rotation_rpy, translation
@@ -37,6 +37,8 @@ def number(value: Any, where: str) -> float:
         raise DescriptionError(f"{where}: expected a number (or text such as '-pi/2'), got {value!r}") from None
     if not np.isfinite(result):
         raise DescriptionError(f"{where}: expected a finite number, got {value!r}")
+    if abs(result) > LARGEST:
+        raise DescriptionError(f"{where}: {result:g} cannot be meant; check the number and its unit")
     return result
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,8 @@ def read_mjcf(path: Path) -> Robot:
     except ImportError:
         raise MissingExtraError("reading MJCF needs mujoco; pip install tauform[mjcf]") from None
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        with _silent(mujoco):
+            model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise DescriptionError(f"{path.name}: MuJoCo cannot read it ({' '.join(str(error).split())})") from None
     try:
@@ -41,6 +44,17 @@ def read_mjcf(path: Path) -> Robot:
         return robot.with_relations(relations) if relations else robot
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
+
+
+@contextmanager
+def _silent(mujoco: Any) -> Iterator[None]:
+    """Left alone, MuJoCo prints its warnings and writes them to MUJOCO_LOG.TXT in the user's folder."""
+    handler = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda _: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(handler)
 
 
 def _model_name(model: Any) -> str:

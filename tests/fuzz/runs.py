@@ -1,0 +1,68 @@
+"""One command line in process, and what must hold of it whatever was typed: a clean end and nothing half-written.
+
+Warnings become lines on standard error, so they are counted there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from tauform.cli import main
+
+# A sentence and a hint, or two notes beside a result; a progress bar leaves no line behind.
+MOST_LINES = 2
+NUMERIC_WARNING = re.compile(r"encountered in \w+|divide by zero|Warning:")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Exit code and both streams."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(arguments: list[str]) -> Outcome:
+    """Run a command line; an exception that `main` lets through is a finding of the fuzz."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        try:
+            code = main(arguments)
+        except SystemExit as error:  # argument parsers may insist on it
+            code = error.code if isinstance(error.code, int) else 1
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def check(arguments: list[str], folder: Path) -> Outcome:
+    """Run it and assert that it ended well or was refused in one sentence.
+
+    Args:
+        folder: where it may write; what a refused command leaves there must be what stood there before.
+    """
+    before = contents(folder)
+    outcome = run(arguments)
+    told = f"{arguments!r}: exit code {outcome.code}\n{outcome.err}"
+    assert outcome.code in (0, 2), told
+    assert not NUMERIC_WARNING.search(outcome.out + outcome.err), told
+    assert "Traceback" not in outcome.out + outcome.err, told
+    assert len(outcome.err.splitlines()) <= MOST_LINES, told
+    if outcome.code == 2:
+        assert outcome.err, told
+        assert outcome.out == "", told
+        assert contents(folder) == before, told
+    elif "--json" in arguments and "--help" not in arguments and "--version" not in arguments:
+        json.loads(outcome.out)
+    return outcome
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Every file below a folder, hidden ones too."""
+    return {str(path): path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
