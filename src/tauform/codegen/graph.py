@@ -121,6 +121,10 @@ class Graph:
             return self.constant(math.atan2(a, b))
         return self.node((Op.ATAN2, y, x))
 
+    def hidden(self, a: int) -> int:
+        """The value a as a node of its own: no algebra looks through it, so it can count as independent."""
+        return self.node((Op.SAME, a))
+
     def operands(self, reference: int) -> tuple[int, ...]:
         """References that a node reads."""
         key = self.nodes[abs(reference) - 1]

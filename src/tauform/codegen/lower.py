@@ -37,6 +37,8 @@ class _Code:
         op, *operands = self.graph.nodes[node - 1]
         if op is Op.INPUT:
             self._append(node, Instruction(op, place=(operands[0], operands[1])))
+        elif op is Op.SAME:
+            self.values[node] = self.value(operands[0])
         elif op is not Op.CONSTANT:  # constants appear, with their sign, where they are read
             self._append(node, Instruction(op, tuple(self.value(operand) for operand in operands)))
 

@@ -31,6 +31,7 @@ class Op(Enum):
     SQRT = "sqrt"
     SIGN = "sign"  # sign(0) = 0
     ATAN2 = "atan2"  # in setup programs only
+    SAME = "same"  # in graphs only: a value whose making is hidden
 
 
 UNARY = frozenset({Op.NEGATE, Op.SIN, Op.COS, Op.SQRT, Op.SIGN})

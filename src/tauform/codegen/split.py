@@ -77,6 +77,8 @@ def _copied(graph: Graph, main: Graph, node: int, copies: dict[int, int]) -> int
         return main.multiply(*moved)
     if op is Op.DIVIDE:
         return main.divide(*moved)
+    if op is Op.SAME:
+        return moved[0]
     return main.function(op, *moved)
 
 

@@ -11,6 +11,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
 from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
+from tauform.codegen.graph import Scalar, references
 from tauform.codegen.problem import tree_coordinates, user_efforts, user_matrix
 from tauform.codegen.tangent import tangents
 from tauform.codegen.tracing import Outputs, Tracer, Tracing
@@ -96,23 +97,27 @@ def _inverse_matrices_tangent(tracing: Tracing) -> Outputs:
     return {**by, "dqdd": minimal_mass_matrix(tracing)}
 
 
+def _torques_at(tracing: Tracing, qdd: AnyArray) -> tuple[list[Any], dict[int, int]]:
+    """Torques of accelerations that count as independent, and the directions in which those do not change."""
+    graph = tracing.graph
+    held = [graph.hidden(reference) for reference in references(graph, list(qdd))]
+    hidden = np.array([Scalar(graph, reference) for reference in held], dtype=object)
+    torques = _smooth_torques(tracing, tree_coordinates(tracing.problem.robot, hidden, is_position=False))
+    return torques, dict.fromkeys(held, graph.constant(0.0))
+
+
 def _forward_matrices_tangent(tracing: Tracing) -> Outputs:
     """dqdd/dq = -M^-1 dtau/dq, dqdd/dqd = -M^-1 dtau/dqd, dqdd/dtau = M^-1."""
     system = forward_system(tracing)
-    qdd = system.accelerations()
-    held = {abs(scalar.reference): scalar.graph.constant(0.0) for scalar in qdd}
-    torques = _smooth_torques(tracing, tree_coordinates(tracing.problem.robot, qdd, is_position=False))
+    torques, held = _torques_at(tracing, system.accelerations())
     by = {f"d{name}": system.solve(-_tangent_matrix(torques, tracing.inputs[name], held)) for name in ("q", "qd")}
     return {**by, "dtau": system.inverse()}
 
 
 def _forward_tangent(tracing: Tracing) -> Outputs:
     """M dqdd = dtau - (dtau/dq dq + dtau/dqd dqd) at the acceleration that tau causes."""
-    robot = tracing.problem.robot
     system = forward_system(tracing)
-    qdd = system.accelerations()
-    held = {abs(scalar.reference): scalar.graph.constant(0.0) for scalar in qdd}
-    torques = _smooth_torques(tracing, tree_coordinates(robot, qdd, is_position=False))
+    torques, held = _torques_at(tracing, system.accelerations())
     change = tangents(torques, {**_directions(tracing, "q", "qd"), **held})
     return {"dqdd": system.solve(tracing.inputs["dtau"] - np.array(change, dtype=object))}
 
