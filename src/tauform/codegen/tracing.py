@@ -10,7 +10,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.codegen.graph import Graph, Scalar, references
-from tauform.codegen.minimal.bodies import HX, HY, Bodies, turned_by_load
+from tauform.codegen.minimal.bodies import HX, HY, Bodies, affine, turned_by_load
 from tauform.codegen.minimal.search import Choice
 from tauform.codegen.problem import Problem, tree_coordinates
 from tauform.codegen.program import Op
@@ -78,16 +78,8 @@ def traced(
 
 
 def _materialised(problem: Problem, inputs: AnyArray) -> AnyArray:
-    entries = [[_affine(entry, inputs) for entry in row] for row in problem.friction.tolist()]
+    entries = [[affine(entry, inputs) for entry in row] for row in problem.friction.tolist()]
     return np.array(entries, dtype=object)
-
-
-def _affine(weights: list[float], inputs: AnyArray) -> Any:
-    total: Any = weights[0]
-    for weight, value in zip(weights[1:], inputs, strict=True):
-        if weight:
-            total = total + weight * value
-    return total
 
 
 def _opaque(graph: Graph, bodies: Bodies, problem: Problem) -> tuple[Bodies, AnyArray]:

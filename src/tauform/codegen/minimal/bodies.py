@@ -81,7 +81,7 @@ class Bodies:
 
     def with_scalars(self, inputs: AnyArray) -> Bodies:
         """Parameters as plain numbers and scalars, (n, 11), ready for tracing."""
-        rows = [[_affine(entry, inputs) for entry in row] for row in self.parameters.tolist()]
+        rows = [[affine(entry, inputs) for entry in row] for row in self.parameters.tolist()]
         return replace(self, parameters=np.array(rows, dtype=object))
 
     def to_tree(self) -> Tree:
@@ -99,7 +99,8 @@ class Bodies:
         return Tree.of(self.parents, self.revolute, placement, np.array(ten, dtype=object), drives, self.gravity)
 
 
-def _affine(weights: list[float], inputs: AnyArray) -> Any:
+def affine(weights: list[float], inputs: AnyArray) -> Any:
+    """weights[0] + weights[1:] . inputs; a plain number where no input takes part."""
     return weights[0] + dot(weights[1:], list(inputs)) if any(weights[1:]) else weights[0]
 
 
