@@ -71,7 +71,7 @@ class BoundModel:
     @property
     def n_terms(self) -> int:
         """The paper's p."""
-        return self.exponents.shape[1]
+        return int(self.exponents.shape[1])
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Torques tau = D qdd + C qd + g + friction, (..., n).  [Lloyd2021, Eq. 46]

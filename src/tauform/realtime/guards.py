@@ -9,6 +9,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.codegen.program import Op, Program, evaluate_instruction
+from tauform.codegen.pruning.prune import relative_weights
 
 
 def guard(function: str, states: list[Array]) -> Callable[[Program], bool]:
@@ -22,6 +23,20 @@ def guard(function: str, states: list[Array]) -> Callable[[Program], bool]:
     if function == "forward_dynamics":
         return lambda program: steady_pivots(program, states)
     return lambda program: True
+
+
+def result_weights(function: str, expected: Array) -> Array:
+    """(N, m) weights that make errors of a function's flat results relative.
+
+    Errors of a mass matrix are measured against the diagonal, D_ij / sqrt(D_ii D_jj), so that light joints count.
+    """
+    if function != "mass_matrix":
+        return relative_weights(expected)
+    n = int(np.sqrt(expected.shape[1]))
+    diagonal = expected[:, :: n + 1]
+    scale = 1.0 / np.sqrt(diagonal[:, :, None] * diagonal[:, None, :]).reshape(expected.shape)
+    weights: Array = scale * relative_weights(expected * scale)
+    return weights
 
 
 def positive_definite(matrices: Array) -> bool:

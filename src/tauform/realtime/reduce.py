@@ -21,7 +21,7 @@ from tauform.codegen.program import Candidate, Certificate, Program
 from tauform.codegen.pruning.prune import Task, flat_results, prune
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
-from tauform.realtime.guards import guard
+from tauform.realtime.guards import guard, result_weights
 from tauform.realtime.routes import Route, by_parameters, by_terms, by_velocity
 from tauform.realtime.verification import Verification, function_states, verify
 
@@ -251,7 +251,9 @@ class _Search:
         n_states = int(np.clip(FAILING_STATES / (1 - self.confidence), *STATES_BOUNDS))
         states = function_states(self.robot, self.exact, self.profile.sample(n_states, self.rng))
         soundness = guard(self.exact.name, [s[:GUARD_STATES] for s in states])
-        task = Task(states, flat_results(self.exact, states), self.confidence, soundness)
+        expected = flat_results(self.exact, states)
+        weights = result_weights(self.exact.name, expected)
+        task = Task(states, expected, weights, self.confidence, soundness)
         return prune(start, task, AIMS[0] * self.tolerance)
 
     def _nothing(self, name: str) -> RouteResult:

@@ -11,8 +11,9 @@ from tauform.arrays import Array
 from tauform.closedform.profile import Profile, States
 from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.program import Program
+from tauform.codegen.pruning.prune import weighed
 from tauform.description.robot import Robot
-from tauform.realtime.guards import guard
+from tauform.realtime.guards import guard, result_weights
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 STATES_PER_SLICE = 50_000
@@ -96,9 +97,7 @@ def _slices(profile: Profile, n_states: int, rng: np.random.Generator) -> Iterat
 def _errors(kernel: Kernel, exact: Kernel, states: list[Array]) -> Array:
     expected = _flat(exact(*states), len(states[0]))
     found = _flat(kernel(*states), len(states[0]))
-    size = np.linalg.norm(expected, axis=1)
-    errors: Array = np.linalg.norm(found - expected, axis=1) / np.maximum(size, 1e-12 * size.max())
-    return errors
+    return weighed(found, expected, result_weights(exact.program.name, expected))
 
 
 def _flat(outputs: Array | tuple[Array, ...], n_states: int) -> Array:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from tauform.codegen.pruning.moves import Move, cost, moves
 from tauform.codegen.pruning.rewrite import rewritten
 from tauform.codegen.pruning.sensitivity import sensitivity
 
-# States on which moves are ranked; the error itself is measured on all.
-RANKING_STATES = 1000
+# States on which moves are ranked, times results; the error itself is measured on all.
+RANKED_RESULTS, FEWEST_RANKED = 6000, 200
 STATES_PER_SLICE = 2048
 # Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
 BATCH, SHARE, SINGLES = 8, 0.08, 40
@@ -35,26 +34,20 @@ class Task:
     Attributes:
         states: for each input port (N, size).
         expected: (N, m) exact results, flat.
+        weights: (N, m) by which errors are weighed; the error of a state is the norm of its weighed errors.
         confidence: share of the states whose error must stay below a tolerance.
         accepts: a further condition on a program, such as positive definite results.
     """
 
     states: list[Array]
     expected: Array
+    weights: Array
     confidence: float
     accepts: Callable[[Program], bool] = lambda program: True
 
-    @cached_property
-    def weights(self) -> Array:
-        """(N,) one over the size of the exact result."""
-        size = np.linalg.norm(self.expected, axis=1)
-        weights: Array = 1.0 / np.maximum(size, 1e-12 * size.max())
-        return weights
-
     def errors(self, program: Program) -> Array:
-        """(N,) relative error of each state.  [Lloyd2021, Eq. 67]"""
-        errors: Array = np.linalg.norm(flat_results(program, self.states) - self.expected, axis=1) * self.weights
-        return errors
+        """(N,) relative error of each state."""
+        return weighed(flat_results(program, self.states), self.expected, self.weights)
 
     def error(self, program: Program) -> float:
         """The error that the given share of states stays below."""
@@ -68,6 +61,18 @@ class Task:
     def size(self, error: Array) -> float:
         """Power mean of an error (m, N)."""
         return float(np.mean((error * error).sum(axis=0) ** (self.power / 2)) ** (1 / self.power))
+
+
+def relative_weights(expected: Array) -> Array:
+    """(N, m) weights that make errors relative to the size of the exact result of each state.  [Lloyd2021, Eq. 67]"""
+    size = np.linalg.norm(expected, axis=1, keepdims=True)
+    return np.broadcast_to(1.0 / np.maximum(size, 1e-12 * size.max()), expected.shape)
+
+
+def weighed(found: Array, expected: Array, weights: Array) -> Array:
+    """(N,) norm of the weighed errors."""
+    errors: Array = np.linalg.norm((found - expected) * weights, axis=1)
+    return errors
 
 
 def flat_results(program: Program, states: list[Array]) -> Array:
@@ -99,8 +104,9 @@ def prune(program: Program, task: Task, tolerance: float) -> list[Program]:
 
 def _step(program: Program, task: Task, tolerance: float) -> Program | None:
     """A smaller program within the tolerance, or None."""
-    states, weights = [s[:RANKING_STATES] for s in task.states], task.weights[:RANKING_STATES]
-    error = ((flat_results(program, states) - task.expected[:RANKING_STATES]) * weights[:, None]).T
+    n_ranked = max(FEWEST_RANKED, RANKED_RESULTS // task.expected.shape[1])
+    states, weights = [s[:n_ranked] for s in task.states], task.weights[:n_ranked]
+    error = ((flat_results(program, states) - task.expected[:n_ranked]) * weights).T
     present = task.size(error)
     linear = sensitivity(program, states, weights)
     ranked = []
@@ -143,7 +149,7 @@ def refit(program: Program, task: Task) -> Program:
     weights, expected = task.weights[:REFIT_STATES], task.expected[:REFIT_STATES]
     best, lowest = program, task.error(program)
     for _ in range(REFIT_STEPS):
-        error = ((flat_results(best, states) - expected) * weights[:, None]).T
+        error = ((flat_results(best, states) - expected) * weights).T
         slopes = sensitivity(best, states, weights).slopes
         places = {
             k: slope

@@ -29,7 +29,7 @@ def sensitivity(program: Program, states: list[Array], weights: Array) -> Sensit
 
     Args:
         states: for each input port (N, size).
-        weights: (N,) factor of the results at each state.
+        weights: (N, m) factor of each result at each state.
     """
     values: list[Any] = []
     for instruction in program.instructions:
@@ -38,7 +38,7 @@ def sensitivity(program: Program, states: list[Array], weights: Array) -> Sensit
     slopes: list[Array | None] = [None] * len(values)
     for row, k in enumerate(results):
         own = np.zeros((len(results), len(weights)))
-        own[row] = weights
+        own[row] = weights[:, row]
         _add(slopes, k, own)
     for k in reversed(range(len(values))):
         slope = slopes[k]
