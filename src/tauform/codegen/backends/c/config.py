@@ -47,7 +47,7 @@ class Real:
 
 
 REALS = {
-    "double": Real("double", "", np.float64, DOUBLE, 1e-13),
+    "double": Real("double", "", np.float64, DOUBLE, 1e-12),
     "float": Real("float", "f", np.float32, FLOAT, 1e-5),
 }
 
