@@ -1,4 +1,4 @@
-"""Graphs: each subexpression once, zeros and ones folded, signs carried outside, nothing lost on the way to a program."""
+"""Graphs: each subexpression once, zeros and ones folded, signs carried outside, nothing lost in a program."""
 
 from __future__ import annotations
 

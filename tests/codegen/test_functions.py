@@ -1,0 +1,124 @@
+"""The contract of generated functions: every algorithm, on every robot, at any choice of frames, is the textbook one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from codegen.tracing_cases import ROBOTS, evaluated, listed, random_choice, robot_named, states
+from tauform.codegen.certificate import relative_error
+from tauform.codegen.functions import FUNCTIONS
+from tauform.codegen.minimal.search import Search
+from tauform.codegen.problem import Parameters, Payload, problem_of
+from tauform.codegen.program import Op
+
+PAIRS = [(name, algorithm) for name, function in FUNCTIONS.items() for algorithm in function.algorithms]
+# Torques determine accelerations up to the condition of the mass matrix.
+TOLERANCE = {name: max(function.tolerance, 1e-11) for name, function in FUNCTIONS.items()}
+
+
+def usable(name: str, algorithm: str, robot: tf.Robot) -> bool:
+    return robot.closure is None or FUNCTIONS[name].algorithms[algorithm].with_loops
+
+
+@pytest.mark.parametrize("robot_name", ROBOTS)
+@pytest.mark.parametrize(("name", "algorithm"), PAIRS)
+def test_every_algorithm_is_the_textbook_function(name: str, algorithm: str, robot_name: str) -> None:
+    robot, function = robot_named(robot_name), FUNCTIONS[name]
+    if not usable(name, algorithm, robot):
+        pytest.skip("not for robots with loops, and generate says so")
+    problem, way = problem_of(robot), function.algorithms[algorithm]
+    search = Search(problem.bodies, any_unit=way.any_unit, sums_angles=way.sums_angles)
+    choice = random_choice(search, np.random.default_rng(len(name))) if way.moves_frames else None
+    arrays = states(function, robot)
+    found = evaluated(function, algorithm, problem, choice, arrays)
+    for ours, textbook in zip(found, listed(function.reference(robot, *arrays)), strict=True):
+        assert ours.shape == textbook.shape
+        assert relative_error(ours, textbook) < TOLERANCE[name]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_generated_programs_carry_ports_candidates_and_certificate(name: str) -> None:
+    robot, function = robot_named("two_link"), FUNCTIONS[name]
+    if name == "friction":
+        robot = robot_named("puma260_izaguirre")
+    program = tf.generate(robot, name)
+    assert {port.name: port.shape for port in program.inputs} == function.inputs(robot)
+    assert {candidate.algorithm for candidate in program.candidates} >= set(function.algorithms)
+    chosen = [candidate for candidate in program.candidates if candidate.chosen]
+    assert len(chosen) == 1
+    assert chosen[0].algorithm == program.algorithm
+    assert (chosen[0].n_multiplications, chosen[0].n_additions) == (program.n_multiplications, program.n_additions)
+    assert all(c.n_multiplications + c.n_additions >= program.n_operations for c in program.candidates)
+    assert program.certificate is not None
+    assert program.certificate.error <= program.certificate.tolerance == function.tolerance
+    assert program.robot == robot.name
+
+
+RUNTIME: list[tuple[Parameters, Payload]] = [("runtime", "baked"), ("baked", "runtime"), ("runtime", "runtime")]
+
+
+def changed(robot: tf.Robot) -> tf.Robot:
+    """The same geometry with other masses, rotors and friction."""
+    rng = np.random.default_rng(7)
+    parameters = robot.parameters.copy()
+    n = robot.n_bodies
+    # a physical body stays one when its parameters are scaled together
+    parameters[: 10 * n] *= np.repeat(rng.uniform(0.5, 2.0, n), 10)
+    parameters[10 * n :] *= rng.uniform(0.5, 2.0, 4 * n)
+    return robot.with_parameters(parameters)
+
+
+@pytest.mark.parametrize("robot_name", ["puma260_izaguirre", "parallelogram", "small_tree"])
+@pytest.mark.parametrize(("parameters", "payload"), RUNTIME)
+def test_runtime_parameters_describe_another_robot(robot_name: str, parameters: Parameters, payload: Payload) -> None:
+    robot = robot_named(robot_name)
+    program = tf.generate(robot, "bias_torque", parameters=parameters, payload=payload)
+    assert program.setup is not None
+    assert [port.name for port in program.setup.inputs] == [
+        name for name, kind in (("theta", parameters), ("payload", payload)) if kind == "runtime"
+    ]
+    other, values = robot, []
+    if parameters == "runtime":
+        other = changed(robot)
+        base = tf.base_parameters(robot, include=used_groups(robot))
+        assert program.notes["theta"] == base.names
+        values.append(base.grouping @ other.parameters)
+    if payload == "runtime":
+        load = tf.Inertia.of(0.8, [0.05, -0.02, 0.1], np.diag([2e-3, 3e-3, 4e-3]), inertia_about="com")
+        other = other.with_payload(load)
+        values.append(load.parameters)
+    function = FUNCTIONS["bias_torque"]
+    arrays = states(function, robot)
+    found = program(*arrays, program.setup(*values))
+    assert relative_error(found, function.reference(other, *arrays)) < 1e-11
+
+
+def used_groups(robot: tf.Robot) -> tuple[str, ...]:
+    """Links, rotors where declared, and the kinds of friction that some joint has."""
+    kinds = ("viscous", "coulomb", "offset")
+    return (*robot.default_include(), *(k for k in kinds if any(getattr(joint, k) for joint in robot.joints)))
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "forward_dynamics", "friction", "coriolis_matrix"])
+def test_runtime_parameters_reach_every_kind_of_function(name: str) -> None:
+    robot = three_joints()
+    other, function = changed(robot), FUNCTIONS[name]
+    program = tf.generate(robot, name, parameters="runtime")
+    assert program.setup is not None
+    base = tf.base_parameters(robot, include=used_groups(robot))
+    arrays = states(function, robot)
+    found = program(*arrays, program.setup(base.grouping @ other.parameters))
+    assert relative_error(found, function.reference(other, *arrays)) < TOLERANCE[name]
+
+
+def three_joints() -> tf.Robot:
+    """The first joints of an arm with friction."""
+    robot = robot_named("puma260_izaguirre")
+    return robot.locked(dict.fromkeys(robot.joint_names[3:], 0.3))
+
+
+def test_one_pair_of_sine_and_cosine_for_each_joint() -> None:
+    program = tf.generate(robot_named("two_link"), "inverse_dynamics")
+    assert program.count(Op.SIN) == program.count(Op.COS) == 2

@@ -1,0 +1,194 @@
+"""The freedom that programs use: frames and the booking of parameters may change, torques may not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from codegen.tracing_cases import random_choice
+from random_robots import random_states, random_tree
+from tauform.arrays import Array
+from tauform.codegen.graph import Graph
+from tauform.codegen.lower import lower
+from tauform.codegen.minimal.bodies import HX, HY, Bodies, scaled, shifted, to_second_moments, turned, turned_by_load
+from tauform.codegen.minimal.composite import composites, gravity_torque, mass_matrix
+from tauform.codegen.minimal.equivalence import booked, null_vectors
+from tauform.codegen.minimal.newton_euler import trace
+from tauform.codegen.minimal.search import Search, cheapest
+from tauform.codegen.minimal.straighten import straightened
+from tauform.codegen.problem import problem_of
+from tauform.description.robot import Robot
+from tauform.rigidbody.regressor import regressor
+
+SHAPES = [(5, 2, True), (6, 4, False), (6, 5, False)]  # joints, seed, chain
+robots = pytest.mark.parametrize("robot", [random_tree(n, s, chain=c, friction=False) for n, s, c in SHAPES], ids=str)
+
+
+def bodies_of(robot: Robot) -> Bodies:
+    """The bodies in the robot's own frames."""
+    n = robot.n_bodies
+    links, joints = robot.parameters[: 10 * n].reshape(n, 10, 1), robot.parameters[10 * n :].reshape(n, 4, 1)
+    return Bodies.of(robot.tree, links, joints[:, 0])
+
+
+def torques(bodies: Bodies, states: Array, summed: frozenset[int] = frozenset()) -> Array:
+    """Newton-Euler of the bodies, traced and interpreted."""
+    graph = Graph()
+    q, qd, qdd = (graph.input(name, bodies.n) for name in ("q", "qd", "qdd"))
+    ready = replace(bodies, parameters=bodies.parameters[..., 0].astype(object))
+    tau: Array = lower(graph, "tau", {"tau": trace(ready, q, qd, qdd, summed)})(*states)
+    return tau
+
+
+def assert_same(found: Array, expected: Array) -> None:
+    assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
+
+
+@robots
+def test_bodies_have_the_robots_torques(robot: Robot) -> None:
+    states = random_states(robot, 5, seed=0)
+    assert_same(torques(bodies_of(robot), states), tf.inverse_dynamics(robot, *states))
+
+
+@robots
+def test_an_origin_may_slide_along_its_axis(robot: Robot) -> None:
+    states, rng = random_states(robot, 5, seed=0), np.random.default_rng(1)
+    moved = bodies_of(robot)
+    for i in range(robot.n_bodies):
+        moved = shifted(moved, i, rng.normal())
+    assert_same(torques(moved, states), tf.inverse_dynamics(robot, *states))
+
+
+@robots
+def test_a_frame_may_turn_about_its_axis(robot: Robot) -> None:
+    states = random_states(robot, 5, seed=0)
+    moved = bodies_of(robot)
+    for i in range(robot.n_bodies):
+        moved = turned(moved, i, 0.7 + i)
+    assert_same(torques(moved, states), tf.inverse_dynamics(robot, *states))
+
+
+@robots
+def test_straight_frames_need_one_angle_for_the_first_joint_that_a_body_carries(robot: Robot) -> None:
+    states = random_states(robot, 5, seed=0)
+    straight = straightened(bodies_of(robot))
+    assert_same(torques(straight, states), tf.inverse_dynamics(robot, *states))
+    first = [i for i, parent in enumerate(straight.parents) if parent not in straight.parents[:i]]
+    assert len(first) > 2
+    for i in filter(straight.revolute.__getitem__, first):
+        assert np.count_nonzero(straight.X[i]) <= 5
+        np.testing.assert_allclose(straight.X[i] @ straight.X[i].T, np.eye(3), atol=1e-15)
+
+
+@robots
+def test_any_length_may_be_the_unit(robot: Robot) -> None:
+    states = random_states(robot, 5, seed=0)
+    assert_same(torques(scaled(bodies_of(robot), 0.37), states), tf.inverse_dynamics(robot, *states))
+
+
+@robots
+def test_booking_changes_parameters_but_no_torque(robot: Robot) -> None:
+    states, rng = random_states(robot, 5, seed=0), np.random.default_rng(2)
+    bodies = bodies_of(robot)
+    null = null_vectors(bodies)
+    for _ in range(3):
+        order = rng.permutation(bodies.parameters.shape[0] * bodies.parameters.shape[1]).tolist()
+        parameters = booked(null, bodies.parameters, order)
+        assert_same(torques(replace(bodies, parameters=parameters), states), tf.inverse_dynamics(robot, *states))
+
+
+@robots
+def test_booking_leaves_as_many_parameters_as_there_are_base_parameters(robot: Robot) -> None:
+    with_all_rotors = replace(
+        robot, joints=tuple(replace(j, rotor_inertia=0.1 + 0.1 * k) for k, j in enumerate(robot.joints))
+    )
+    bodies = bodies_of(with_all_rotors)
+    order = Search(bodies).start().order
+    parameters = booked(null_vectors(bodies), bodies.parameters, order)
+    base = tf.base_parameters(with_all_rotors, include=("link", "rotor"))
+    # an oblique slide right after the first turn ties three parameters together, which booking does not look for
+    slides = len(robot.joints) > 1 and robot.joints[0].is_revolute and not robot.joints[1].is_revolute
+    assert np.count_nonzero(parameters) == len(base.names) + slides
+
+
+@robots
+def test_null_vectors_are_in_the_null_space_of_the_regressor(robot: Robot) -> None:
+    """By the textbook regressor: changes of a body's ten parameters and rotor that no torque shows."""
+    bodies, n = bodies_of(robot), robot.n_bodies
+    Y = regressor(robot, *random_states(robot, 20, seed=3)).reshape(-1, 14 * n)
+    for vector in null_vectors(bodies).reshape(-1, n, 11):
+        ten = vector[:, :10] @ np.linalg.inv(to_second_moments()).T
+        four = np.zeros((n, 4))
+        four[:, 0] = vector[:, 10]
+        change = np.concatenate([ten.ravel(), four.ravel()])
+        assert np.abs(Y @ change).max() < 1e-11 * np.abs(Y).max() * np.abs(change).max()
+
+
+@robots
+def test_random_moves_together_leave_every_result_as_it_is(robot: Robot) -> None:
+    states = random_states(robot, 5, seed=0)
+    search, rng = Search(bodies_of(robot)), np.random.default_rng(5)
+    for _ in range(3):
+        choice = random_choice(search, rng)
+        bodies = search.realised(choice)
+        assert_same(torques(bodies, states, choice.summed), tf.inverse_dynamics(robot, *states))
+
+
+def test_parallel_joints_may_turn_by_the_sum_of_their_angles() -> None:
+    robot = tf.planar_chain(4)
+    states = random_states(robot, 5, seed=0)
+    for summed in ({1}, {2}, {1, 2}, {1, 2, 3}):
+        found = torques(bodies_of(robot), states, frozenset(summed))
+        assert_same(found, tf.inverse_dynamics(robot, *states))
+
+
+@robots
+@pytest.mark.parametrize("by_trace", [False, True])
+def test_composites_give_mass_matrix_and_gravity(robot: Robot, by_trace: bool) -> None:
+    for unit in (1.0, 0.37):
+        bodies = scaled(bodies_of(robot), unit)
+        graph = Graph()
+        q = graph.input("q", bodies.n)
+        ready = replace(bodies, parameters=bodies.parameters[..., 0].astype(object))
+        carried = composites(ready, q, by_trace)
+        outputs = {"M": mass_matrix(ready, q, carried), "g": gravity_torque(ready, q, carried)}
+        at = random_states(robot, 5, seed=0)[0]
+        M, g = lower(graph, "p", outputs)(at)
+        assert_same(M, tf.mass_matrix(robot, at))
+        assert_same(g, tf.gravity_torque(robot, at))
+
+
+def test_a_frame_turned_by_its_load_has_no_first_moment_across() -> None:
+    robot = random_tree(3, seed=0, chain=True, prismatic=0.0, friction=False)
+    problem = problem_of(robot, payload="runtime")
+    graph = Graph()
+    q, qd, qdd = (graph.input(name, 3) for name in ("q", "qd", "qdd"))
+    load = graph.input("payload", 10, shared=True)
+    bodies = turned_by_load(problem.bodies.with_scalars(load), 2)
+    assert bodies.parameters[2, HY] == 0.0
+    program = lower(graph, "p", {"tau": trace(bodies, q, qd, qdd), "hx": [bodies.parameters[2, HX]]})
+    states, carried = random_states(robot, 5, seed=0), tf.Inertia.of(1.5, [0.1, -0.2, 0.3], inertia_about="com")
+    tau, hx = program(*states, carried.parameters)
+    assert_same(tau, tf.inverse_dynamics(robot.with_payload(carried), *states))
+    assert (hx > 0).all()
+
+
+@pytest.mark.parametrize("name", ["two_link", "sr6ia"])
+def test_search_is_deterministic_and_never_worse_than_its_start(name: str) -> None:
+    first, second = (tf.generate(tf.load(name)) for _ in range(2))
+    assert first.instructions == second.instructions
+    assert first.results == second.results
+
+    search = Search(bodies_of(tf.load(name)))
+    tried: list[int] = []
+
+    def cost(choice: object, bodies: Bodies) -> int:
+        tried.append(int(np.count_nonzero(bodies.parameters) + np.count_nonzero(bodies.P)))
+        return tried[-1]
+
+    _, bodies = cheapest(search, cost, budget=60)
+    assert np.count_nonzero(bodies.parameters) + np.count_nonzero(bodies.P) == min(tried)
+    assert len(tried) <= 61
