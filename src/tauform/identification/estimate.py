@@ -25,17 +25,29 @@ class Estimate:
 
     Attributes:
         values: (p,).
-        covariance: (p, p) for residuals that are white.
+        bread: (p, p) inverse of the weighted normal matrix.
+        weights: (n,) of the joints' rows.
         sigma: (n,) standard deviation of each joint's residuals.
         condition: of the weighted columns, each scaled to unit size.
         raw_condition: of the weighted columns as they are.
     """
 
     values: Array
-    covariance: Array
+    bread: Array
+    weights: Array
     sigma: Array
     condition: float
     raw_condition: float
+
+    def covariance(self, evidence: Evidence, inflation: Array | float = 1.0) -> Array:
+        """(p, p) of the values: C (A' diag(w^4 sigma^2 f) A) C, each joint's noise with its own size.
+
+        Args:
+            inflation: (n,) factor f on the variance of residuals that are correlated in time.
+        """
+        p = len(self.values)
+        half = evidence.stacked(self.weights**2 * self.sigma * np.sqrt(inflation))[:p, :p] @ self.bread
+        return half.T @ half
 
 
 def least_squares(
@@ -60,7 +72,8 @@ def least_squares(
     freedom = max(1.0, evidence.n_rows - p / n)
     floor = SMALLEST_NOISE * np.sqrt(evidence.torque_squares / max(1, evidence.n_rows))
     for _ in range(N_PASSES if weighted and not given else 1):
-        stack = evidence.stacked(1.0 / sigma)
+        used = sigma
+        stack = evidence.stacked(1.0 / used)
         if prior is not None:
             stack = np.concatenate([stack, _prior_rows(*prior)])
         values, R, scale = solve(stack)
@@ -69,14 +82,9 @@ def least_squares(
         if weighted and not given:
             sigma = spread
     inverse = scipy.linalg.solve_triangular(R, np.eye(p)) / scale[:, None]
-    covariance = inverse @ inverse.T
-    if not (weighted or given):
-        # All joints count alike, but their noise differs: (A'A)^-1 A' diag(sigma^2) A (A'A)^-1.
-        half = evidence.stacked(spread)[:p, :p] @ covariance
-        covariance = half.T @ half
     sizes = np.linalg.svd(R, compute_uv=False)
     raw = np.linalg.svd(R * scale, compute_uv=False)
-    return Estimate(values, covariance, spread, float(sizes[0] / sizes[-1]), float(raw[0] / raw[-1]))
+    return Estimate(values, inverse @ inverse.T, 1.0 / used, spread, float(sizes[0] / sizes[-1]), float(raw[0] / raw[-1]))
 
 
 def solve(stack: Array) -> tuple[Array, Array, Array]:

@@ -17,7 +17,7 @@ from tauform.arrays import Array
 from tauform.errors import IdentificationError
 from tauform.identification.rows import Rows, RowSource
 
-# Contiguous blocks that take turns at being held out.
+# Contiguous blocks of time, all recordings together; folds that are held out are made of neighbours.
 N_BLOCKS = 8
 
 
@@ -74,6 +74,13 @@ class Evidence:
         """Some of the blocks."""
         recordings = tuple(self.recordings[k] for k in index)
         return Evidence(self.triangles[list(index)], self.counts[list(index)], recordings, self.peaks, self.torque_peaks)
+
+    def folds(self, count: int) -> list[list[int]]:
+        """The blocks in `count` groups of neighbours with about as many rows each."""
+        middle = (np.cumsum(self.counts) - self.counts / 2) / max(1, self.n_rows)
+        label = np.minimum((middle * count).astype(int), count - 1)
+        groups = [np.flatnonzero(label == k).tolist() for k in range(count)]
+        return [group for group in groups if group]
 
     def stacked(self, weights: Array) -> Array:
         """(p + 1, p + 1) triangle of all rows, each joint's multiplied by its weight."""

@@ -88,6 +88,8 @@ class Fit:
         method: estimator, in words.
         filters: cut-offs; None where nothing was filtered.
         findings: sentences about recordings, delays, terms that were found.
+        inflation: (n,) how much correlation in time adds to the variance of the values.
+        weights: (n,) of the joints' rows.
         physical: full parameters of links that could be built, where the fit was asked to be physical.
     """
 
@@ -107,6 +109,7 @@ class Fit:
     validation: Errors | None = None
     physical: Array | None = None
     inflation: Array | None = None
+    weights: Array | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -116,10 +116,7 @@ def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings:
     estimated = estimate(method, problem.design, problem.evidence, problem.rows, problem.source, prior)
     residuals = residuals_of(estimated.values, problem.rows, problem.source)
     inflation = inflation_of(residuals)
-    p, weights = problem.design.n_columns, np.sqrt(inflation) / estimated.sigma
-    # Residuals that are correlated in time count for fewer: C (A' diag(f / sigma^2) A) C.
-    half = problem.evidence.stacked(weights)[:p, :p] @ estimated.covariance
-    covariance = half.T @ half if method != "ordinary" else estimated.covariance * float(inflation.mean())
+    covariance = estimated.covariance(problem.evidence, inflation)
     return Fit(
         robot=robot,
         design=problem.design,
@@ -128,13 +125,14 @@ def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings:
         sigma=read_only(estimated.sigma),
         evidence=problem.evidence,
         residuals=residuals,
-        held_out=held_out_errors(problem.evidence, estimated.values, estimated.sigma),
+        held_out=held_out_errors(problem.evidence, estimated.values, estimated.weights),
         condition=estimated.condition,
         raw_condition=estimated.raw_condition,
         method=METHODS[method],
         filters=problem.source.filters,
         findings=findings,
         inflation=read_only(inflation),
+        weights=read_only(estimated.weights),
     )
 
 

@@ -6,7 +6,7 @@ threshold; single samples are never shuffled, so a term must help on stretches o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +23,17 @@ ENOUGH = 0.08
 ENOUGH_COUPLING, ENOUGH_WIDTH = 2 * ENOUGH, 0.1 * ENOUGH
 # Widths of the Coulomb step, relative to the speed that a joint exceeds 5 % of the time.
 WIDTHS = (0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
-COUPLING_WIDTH = 0.01
+FIRST_WIDTH, COUPLING_WIDTH = 0.02, 0.01
 PER_JOINT = ("asymmetric", "quadratic", "stiffness", "sine", "cosine")
 # Candidates that look best on all rows and are tried on held-out blocks.
 N_TRIED = 8
 MOST_STEPS = 60
 RIDGE = 1e-6
+# Ways to divide the blocks into folds that are held out in turn; losses are averaged, so that the place of an edge
+# decides nothing.
+FOLDS = (8,)
+# A column with less than this part of its squares outside the others' span says nothing of its own.
+DEPENDENT = 1e-4
 # Squares below this part of the torque's are not worth a term.
 NEGLIGIBLE = 1e-10
 
@@ -91,12 +96,16 @@ class HeldOut:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.floor = NEGLIGIBLE * evidence.torque_squares
+        self.ways = [evidence.folds(count) for count in FOLDS]
+        folds = [fold for way in self.ways for fold in way]
+        self.member = np.array([[block in fold for block in range(len(evidence.counts))] for fold in folds], dtype=float)
         self.weigh(np.ones(evidence.n_joints))
 
     def weigh(self, weights: Array) -> None:
         """Set the weights of the joints."""
         self.by_block = np.einsum("j,bjpq->bpq", weights**2, self.evidence.products)
         self.total = self.by_block.sum(axis=0)
+        self.without = self.total - np.tensordot(self.member, self.by_block, axes=1)
 
     def settle_weights(self, chosen: Sequence[int]) -> None:
         """Weights that suit a selection: the inverse of each joint's residuals."""
@@ -107,22 +116,25 @@ class HeldOut:
             weights = 1.0 / np.sqrt((squares + self.floor) / self.evidence.n_rows)
         self.weigh(weights)
 
-    def squares(self, chosen: Sequence[int]) -> Array:
-        """(blocks, n) squares of each block's residuals with values from all other blocks."""
-        values = self._solve(self.total - self.by_block, chosen)
-        with_torque = np.concatenate([values, -np.ones((len(values), 1))], axis=1)
-        return ((self.evidence.triangles @ with_torque[:, None, :, None])[..., 0] ** 2).sum(axis=-1)
-
     def loss(self, chosen: Sequence[int]) -> float:
-        """Sum over the joints of the log of their held-out squares."""
-        return float(np.log(self.squares(chosen).sum(axis=0) + self.floor).sum())
+        """Sum over the joints of the log of their squares on folds whose values come from all other folds."""
+        values = self._solve(self.without, chosen)
+        losses, first = [], 0
+        for way in self.ways:
+            squares = np.zeros(self.evidence.n_joints)
+            for k, fold in enumerate(way):
+                with_torque = np.append(values[first + k], -1.0)
+                squares += ((self.evidence.triangles[fold] @ with_torque) ** 2).sum(axis=(0, 2))
+            losses.append(np.log(squares + self.floor).sum())
+            first += len(way)
+        return float(np.mean(losses))
 
     def values(self, chosen: Sequence[int]) -> Array:
         """(p,) values of a selection from all blocks, zero elsewhere."""
         return self._solve(self.total[None], chosen)[0]
 
     def promise(self, chosen: Sequence[int]) -> Array:
-        """(p,) how much the weighted squares of all rows would fall with each further column."""
+        """(p,) how much the weighted squares of all rows would fall with each further column; 0 for dependent ones."""
         p = self.evidence.n_columns
         values = self.values(chosen)
         S = self.total[np.ix_(chosen, chosen)]
@@ -131,7 +143,7 @@ class HeldOut:
         inverse = np.linalg.inv(S / np.outer(size, size) + RIDGE * np.eye(len(size)))
         left = np.diag(self.total)[:p] - np.einsum("ij,jk,ik->i", cross, inverse, cross)
         slope = self.total[:p, p] - self.total[:p, :p] @ values
-        fresh = left > 1e-6 * np.diag(self.total)[:p]
+        fresh = left > DEPENDENT * np.diag(self.total)[:p]
         return np.where(fresh, slope**2 / np.where(fresh, left, 1.0), 0.0)
 
     def _solve(self, products: Array, chosen: Sequence[int]) -> Array:
@@ -149,65 +161,61 @@ class HeldOut:
 def select(
     choice: Candidates, evidence: Evidence, start: Sequence[int], progress: Callable[[str], None] | None = None
 ) -> list[int]:
-    """Columns of `choice.design` that predict held-out blocks best: `start`, widened, then added to step by step."""
+    """Columns of `choice.design` that predict held-out blocks best, found step by step from the plain ones in `start`."""
     held_out = HeldOut(evidence)
-    chosen = list(start)
+    chosen = _started(choice, start)
     held_out.settle_weights(chosen)
-    chosen = _widen(choice, held_out, chosen)
-    for _ in range(2):
-        before = set(chosen)
-        chosen = _add(choice, held_out, chosen, progress)
-        chosen = _widen(choice, held_out, chosen)
-        if set(chosen) == before:
-            break
-    return chosen
-
-
-def _widen(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> list[int]:
-    """Give each joint's Coulomb step the width that predicts best."""
-    for columns in choice.coulomb.values():
-        current = [c for c in columns if c in chosen]
-        loss = held_out.loss(chosen)
-        for old in current:
-            trials = [(held_out.loss([*(c for c in chosen if c != old), new]), new) for new in columns if new not in chosen]
-            best, new = min(trials)
-            if best < loss - ENOUGH_WIDTH:
-                chosen, loss = [*(c for c in chosen if c != old), new], best
-    held_out.settle_weights(chosen)
-    return chosen
-
-
-def _add(
-    choice: Candidates, held_out: HeldOut, chosen: list[int], progress: Callable[[str], None] | None
-) -> list[int]:
-    singles = [c for columns in choice.singles.values() for c in columns]
     for _ in range(MOST_STEPS):
         loss = held_out.loss(chosen)
-        promise = held_out.promise(chosen)
-        best_first = sorted((c for c in singles if c not in chosen), key=lambda c: -promise[c])
-        trials: list[tuple[int, ...]] = [(c,) for c in best_first[:N_TRIED]]
-        taken = {held for group in choice.groups if set(group) <= set(chosen) for held in _pair(choice, group)}
-        groups = sorted(
-            (g for g in choice.groups if not taken & set(_pair(choice, g))), key=lambda g: -max(promise[list(g)])
-        )
-        trials += groups[: N_TRIED // 2]
-        gains = [
-            (loss - held_out.loss([*chosen, *trial]) - (ENOUGH if len(trial) == 1 else ENOUGH_COUPLING), trial)
-            for trial in trials
-        ]
-        if not gains or max(gains)[0] <= 0:
-            return chosen
-        chosen = [*chosen, *max(gains)[1]]
+        moves = [*_additions(choice, held_out, chosen), *_changes(choice, chosen)]
+        gains = [(loss - held_out.loss(following) - price, k) for k, (following, price) in enumerate(moves)]
+        best, k = max(gains, default=(0.0, 0))
+        if best <= 0:
+            break
+        chosen = moves[k][0]
         held_out.settle_weights(chosen)
         if progress is not None:
-            progress(choice.design.names[chosen[-1]])
+            progress(f"{len(chosen)} columns")
     return chosen
 
 
-def _pair(choice: Candidates, group: Sequence[int]) -> set[tuple[int, ...]]:
+def _started(choice: Candidates, start: Sequence[int]) -> list[int]:
+    """The plain columns, with a moderate width for every Coulomb step."""
+    chosen = list(start)
+    for columns in choice.coulomb.values():
+        chosen[chosen.index(columns[0])] = columns[1 + WIDTHS.index(FIRST_WIDTH)]
+    return chosen
+
+
+def _changes(choice: Candidates, chosen: list[int]) -> Iterator[tuple[list[int], float]]:
+    """Each Coulomb step with a width one or two sizes away."""
+    for columns in choice.coulomb.values():
+        for place, old in enumerate(columns):
+            if old in chosen:
+                for new in columns[max(0, place - 2) : place + 3]:
+                    if new not in chosen:
+                        yield [new if c == old else c for c in chosen], ENOUGH_WIDTH
+
+
+def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iterator[tuple[list[int], float]]:
+    """The further terms that look best on all rows."""
+    promise = held_out.promise(chosen)
+    singles = [c for columns in choice.singles.values() for c in columns if c not in chosen and promise[c] > 0]
+    for c in sorted(singles, key=lambda c: -promise[c])[:N_TRIED]:
+        yield [*chosen, c], ENOUGH
+    taken = {_pair(choice, group) for group in choice.groups if set(group) & set(chosen)}
+    free = [group for group in choice.groups if _pair(choice, group) not in taken]
+    for group in sorted(free, key=lambda g: -max(promise[list(g)]))[: N_TRIED // 2]:
+        # Parallel axes make parts of a coupling depend on link inertias; those parts stay out.
+        fresh = [c for c in group if promise[c] > 0]
+        if fresh:
+            yield [*chosen, *fresh], ENOUGH_COUPLING
+
+
+def _pair(choice: Candidates, group: Sequence[int]) -> tuple[int, ...]:
     term = choice.design.terms[group[0] - choice.design.base.n]
     assert isinstance(term, Term)
-    return {term.joints}
+    return term.joints
 
 
 def describe(terms: Sequence[Term]) -> list[str]:

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.errors import IdentificationError
-from tauform.identification.estimate import least_squares
+from tauform.identification.estimators import held_out_squares
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import lowpass
 from tauform.identification.fit import Errors, Fit, Residuals, relative_error
@@ -44,17 +43,9 @@ def autocorrelation(error: Array, n_lags: int) -> Array:
     return np.array([(error[k:] * error[: len(error) - k]).sum(axis=0) / power for k in lags])
 
 
-def held_out_errors(evidence: Evidence, values: Array, sigma: Array) -> Errors:
-    """Each block predicted with values from all the others."""
-    n_blocks = len(evidence.counts)
-    squares = np.zeros(evidence.n_joints)
-    for block in range(n_blocks):
-        others = [k for k in range(n_blocks) if k != block]
-        try:
-            x = least_squares(evidence.blocks(others), sigma=sigma).values
-        except IdentificationError:  # what is left does not excite everything; the fit to all rows has to do
-            x = values
-        squares += evidence.blocks([block]).residual_squares(x).sum(axis=0)
+def held_out_errors(evidence: Evidence, values: Array, weights: Array) -> Errors:
+    """Each fold of neighbouring blocks predicted with values from all the others."""
+    squares = held_out_squares(evidence, 1.0 / weights, values)
     torque = np.maximum(evidence.torque_squares, 1e-300)
     return Errors(
         joints=np.sqrt(squares / torque),
