@@ -70,6 +70,36 @@ class Profile:
         )
         return cls(read_only(states.min(axis=1)), read_only(states.max(axis=1)), read_only(states), name)
 
+    @classmethod
+    def harmonic(
+        cls,
+        centre: ArrayLike,
+        velocity: ArrayLike,
+        acceleration: ArrayLike,
+        n_states: int = 20_000,
+        rng: np.random.Generator | None = None,
+        name: str = "harmonic",
+    ) -> Profile:
+        """States of joints that swing, out of step with one another, so that each just reaches its bounds.
+
+        A joint with velocity bound V and acceleration bound A swings by V^2 / A about its centre at A / V rad/s:
+        the slowest motion that reaches both.
+
+        Args:
+            centre: (n,) middle positions.
+            velocity, acceleration: (n,) bounds, positive.
+
+        Raises:
+            ModelError: shapes that differ, or a bound that is not positive.
+        """
+        middle, V, A = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in (centre, velocity, acceleration))
+        if not (middle.shape == V.shape == A.shape and middle.ndim == 1 and (V > 0).all() and (A > 0).all()):
+            raise ModelError(f"{name}: centre, velocity and acceleration need (n,) numbers each, the bounds positive")
+        rng = np.random.default_rng(0) if rng is None else rng
+        phase = rng.uniform(-np.pi, np.pi, (n_states, len(middle)))
+        q, qd, qdd = middle + V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
+        return cls.trajectory(q, qd, qdd, name)
+
     @property
     def n_joints(self) -> int:
         """Length of q."""

@@ -1,0 +1,148 @@
+"""multirate: inverse dynamics split into a synchronous task of a few operations and a background task.  [Izaguirre1992]
+
+    tau = M(q) qdd + stored(q, qd),    stored = velocity torque + gravity torque + friction
+
+The background task renews M and stored; the synchronous task multiplies and adds, n products and n sums a joint.
+The background may itself be split in two by what its parts depend on: `coefficients` (positions alone) and `velocity`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.compile import Kernel, compile_program
+from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
+from tauform.codegen.functions.function import joint_vectors
+from tauform.codegen.functions.torques import friction_torques, rigid_torques
+from tauform.codegen.generate import generate, program_of
+from tauform.codegen.graph import Graph
+from tauform.codegen.lower import lower
+from tauform.codegen.problem import problem_of, user_efforts
+from tauform.codegen.program import Certificate, Program
+from tauform.codegen.tracing import Outputs, Tracing
+from tauform.description.robot import Robot
+from tauform.rigidbody.friction import friction
+from tauform.rigidbody.gravity import bias_torque, gravity_torque
+from tauform.rigidbody.mass_matrix import mass_matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultiRate:
+    """Programs of both tasks.
+
+    Attributes:
+        background: (q, qd) -> M (n, n), stored (n).
+        synchronous: (M, stored, qdd) -> tau.
+        coefficients: q -> M, gravity: the part of the background that positions determine.
+        velocity: (q, qd) -> velocity torque and friction: the rest of it.
+    """
+
+    robot: Robot
+    background: Program
+    synchronous: Program
+    coefficients: Program
+    velocity: Program
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """All four, for `tauform.write_c`."""
+        return self.background, self.synchronous, self.coefficients, self.velocity
+
+    @cached_property
+    def background_kernel(self) -> Kernel:
+        """The background task compiled for this machine."""
+        return compile_program(self.background)
+
+    @cached_property
+    def synchronous_kernel(self) -> Kernel:
+        """The synchronous task compiled for this machine."""
+        return compile_program(self.synchronous)
+
+    def __repr__(self) -> str:
+        b, s, n = self.background, self.synchronous, self.robot.n_joints
+        return (
+            f"MultiRate({self.robot.name!r}: synchronous {s.n_multiplications // n} mult + {s.n_additions // n} add a "
+            f"joint, background {b.n_multiplications} mult + {b.n_additions} add)"
+        )
+
+    def __str__(self) -> str:
+        lines = [repr(self)]
+        for program in self.programs:
+            lines.append(f"  {program.name:12} {program.n_multiplications:4} mult + {program.n_additions:4} add")
+        return "\n".join(lines)
+
+
+def multirate(robot: Robot) -> MultiRate:
+    """Split inverse dynamics into a synchronous and a background task, each checked against the textbook algorithms.
+
+    Raises:
+        GenerationError: a program would be too long or failed its verification.
+    """
+    problem = problem_of(robot)
+    coefficients = generate(robot, "coefficients")
+    return MultiRate(
+        robot=robot,
+        background=program_of(problem, _BACKGROUND, list(_BACKGROUND.algorithms)),
+        synchronous=_synchronous(robot),
+        coefficients=coefficients,
+        velocity=program_of(problem, _VELOCITY, list(_VELOCITY.algorithms)),
+    )
+
+
+def _synchronous(robot: Robot) -> Program:
+    n = robot.n_joints
+    graph = Graph()
+    M, stored, qdd = graph.input("M", n, n), graph.input("stored", n), graph.input("qdd", n)
+    tau = [stored[i] + sum((M[i, j] * qdd[j] for j in range(1, n)), M[i, 0] * qdd[0]) for i in range(n)]
+    program = lower(graph, "synchronous", {"tau": tau}, robot=robot.name, algorithm="matrix product")
+    rng = np.random.default_rng(0)
+    arrays = rng.normal(size=(20, n, n)), rng.normal(size=(20, n)), rng.normal(size=(20, n))
+    expected = np.einsum("kij,kj->ki", arrays[0], arrays[2]) + arrays[1]
+    error = float(np.abs(program(*arrays) - expected).max() / np.abs(expected).max())
+    return replace(program, certificate=Certificate(20, error, 1e-12, "matrix product in NumPy"))
+
+
+def _stored(tracing: Tracing, gravity: bool) -> AnyArray:
+    rigid = rigid_torques(tracing, tracing.joints("qd"), gravity=gravity)
+    total = [a + b for a, b in zip(rigid, friction_torques(tracing), strict=True)]
+    return user_efforts(tracing.problem.robot, total)
+
+
+def _background_by(matrix: str) -> Algorithm:
+    """M by one of the algorithms for it, the rest by Newton-Euler at rest."""
+    inner = FUNCTIONS["mass_matrix"].algorithms[matrix]
+
+    def trace(tracing: Tracing) -> Outputs:
+        return {**inner.trace(tracing), "stored": _stored(tracing, gravity=True)}
+
+    return replace(inner, trace=trace)
+
+
+def _trace_velocity(tracing: Tracing) -> Outputs:
+    return {"stored": _stored(tracing, gravity=False)}
+
+
+def stored_torque(robot: Robot, q: AnyArray, qd: AnyArray) -> Array:
+    """Velocity and gravity torques and friction: what the background task stores beside the mass matrix."""
+    stored: Array = bias_torque(robot, q, qd) + friction(robot, qd)
+    return stored
+
+
+_BACKGROUND = Function(
+    "background",
+    "mass matrix and all torques that do not depend on accelerations",
+    joint_vectors("q", "qd"),
+    lambda robot, q, qd: (mass_matrix(robot, q), stored_torque(robot, q, qd)),
+    {name: _background_by(name) for name in ("composite", "composite_trace")},
+)
+_VELOCITY = Function(
+    "velocity",
+    "velocity torques and friction",
+    joint_vectors("q", "qd"),
+    lambda robot, q, qd: stored_torque(robot, q, qd) - gravity_torque(robot, q),
+    {"newton_euler": Algorithm(_trace_velocity, any_unit=True, sums_angles=True)},
+)
