@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tauform.description.parametric import planar_chain as planar_chain
     from tauform.description.parametric import random_robot as random_robot
     from tauform.description.robot import Robot as Robot
+    from tauform.report.model_robot import RobotModel as RobotModel
+    from tauform.report.model_robot import model_robot as model_robot
     from tauform.rigidbody.check import check as check
     from tauform.rigidbody.coriolis import coriolis_matrix as coriolis_matrix
     from tauform.rigidbody.energy import energy_regressor as energy_regressor
@@ -79,6 +81,8 @@ _HOME = {
     "robots": "description.load",
     "planar_chain": "description.parametric",
     "random_robot": "description.parametric",
+    "RobotModel": "report.model_robot",
+    "model_robot": "report.model_robot",
     "check": "rigidbody.check",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",

@@ -20,6 +20,7 @@ from tauform.version import __version__
 VERBS = (
     "robots",
     "show",
+    "model",
     "derive",
     "base",
     "linearize",

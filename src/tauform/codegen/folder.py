@@ -43,7 +43,9 @@ def write_folder(folder: str | os.PathLike[str], fill: Fill, force: bool = False
             manifest = {"files": files, "products": products}
             (fresh / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", newline="\n")
             fresh.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o777 & ~_umask())
-            if next(_foreign_files(target), None) is None:
+            # A folder that somebody stands in would be pulled away from under them.
+            occupied = Path.cwd().resolve().is_relative_to(target)
+            if not occupied and next(_foreign_files(target), None) is None:
                 _swap(fresh, target)
             else:
                 _merge(fresh, target, [*files, MANIFEST])
@@ -58,11 +60,15 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False) -> Path:
     """The folder's absolute path, if `write_folder` may write there; ask before long work.
 
     Raises:
-        GenerationError: it is a file, or holds files that we did not write and force is not set.
+        GenerationError: it is a file, cannot be written, or holds files that we did not write and force is not set.
     """
     target = Path(folder).expanduser().resolve()
     if target.exists() and not target.is_dir():
         raise GenerationError(f"{folder}: is a file; give a folder")
+    nearest = next(place for place in (target, *target.parents) if place.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        reason = "Permission denied" if nearest.is_dir() else f"{nearest.name} is a file"
+        raise GenerationError(f"{folder}: cannot be written ({reason}); nothing was changed")
     others = [] if force else list(islice(_foreign_files(target), 3))
     if others:
         raise GenerationError(

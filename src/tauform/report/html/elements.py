@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -40,7 +40,7 @@ def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     *,
-    text_columns: int = 1,
+    text_columns: int | Collection[int] = 1,
     caption: str = "",
     tall: bool = False,
     code_columns: Sequence[int] = (),
@@ -50,14 +50,15 @@ def table(
     Args:
         columns: headings.
         rows: cells, written by `shown`; a `Marked` cell takes its tone.
-        text_columns: how many leading columns hold text.
+        text_columns: which columns hold text: a number of leading ones, or their indices.
         caption: title above the table.
         tall: keep it to part of the screen and scroll inside.
         code_columns: columns written in a fixed-width font.
     """
-    head = "".join(f'<th scope="col"{_kind(k >= text_columns)}>{escape(c)}</th>' for k, c in enumerate(columns))
+    text = range(text_columns) if isinstance(text_columns, int) else text_columns
+    head = "".join(f'<th scope="col"{_kind(k not in text)}>{escape(c)}</th>' for k, c in enumerate(columns))
     body = "\n".join(
-        f"<tr>{''.join(_cell(value, k >= text_columns, k in code_columns) for k, value in enumerate(row))}</tr>"
+        f"<tr>{''.join(_cell(value, k not in text, k in code_columns) for k, value in enumerate(row))}</tr>"
         for row in rows
     )
     title = f"<caption>{escape(caption)}</caption>" if caption else ""

@@ -1,0 +1,128 @@
+"""tauform model: the main job, from a robot (and recordings of it) to verified C and a report, in one command."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.page import Page, progress
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Robot
+    from tauform.report.delivery import Delivery
+    from tauform.report.model_robot import RobotModel
+
+
+@verb
+def model(
+    robot: Robot,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Folder to write.")],
+    logs: Annotated[
+        list[Path] | None, typer.Argument(metavar="[LOG]...", help="Recordings to identify the robot from.")
+    ] = None,
+    validate: Annotated[
+        list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
+    ] = None,
+    function: Annotated[
+        list[str] | None, typer.Option(help="Function to make a program of, such as mass_matrix; repeatable.")
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="Relative error that the reduced program may have; 0 makes none.")
+    ] = 0.01,
+    confidence: Annotated[float, typer.Option(help="Share of the states for which that must hold.")] = 0.999,
+    route: Annotated[
+        list[str] | None, typer.Option(help="Way to reduce: terms, parameters, velocity, operations; repeatable.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files too.")] = False,
+) -> Page:
+    """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
+    from tauform.codegen.folder import check_folder
+    from tauform.realtime.reduce import ROUTES
+    from tauform.report.model_robot import FUNCTIONS, model_robot
+
+    check_folder(output, force)  # before the work, not after it
+    with Spinner() as spinner:
+        recordings, others = read(logs, robot, spinner), read(validate, robot, spinner)
+        if others and not recordings:
+            raise typer.BadParameter("--validate checks an identification; give a recording to identify from too")
+        made = model_robot(
+            robot,
+            recordings,
+            validate=others or None,
+            functions=function or FUNCTIONS,
+            tolerance=tolerance or None,
+            confidence=confidence,
+            routes=route or ROUTES,
+            progress=spinner.say,
+        )
+        written = made.write(output, force=force, progress=spinner.say)
+    return Page(describe(made, written), shown(made, written))
+
+
+class Spinner:
+    """Progress on stderr, one line that says what is being done."""
+
+    def __init__(self) -> None:
+        self.stack = ExitStack()
+
+    def __enter__(self) -> Spinner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stack.close()
+
+    def say(self, words: str) -> None:
+        """Begin another stage."""
+        self.stack.close()
+        self.stack.enter_context(progress(words))
+
+
+def read(paths: list[Path] | None, robot: Robot, spinner: Spinner) -> list[Any]:
+    """The recordings in these files."""
+    import tauform
+
+    recordings = []
+    for path in paths or []:
+        spinner.say(f"reading {path.name}")
+        recordings.append(tauform.read_recording(path, robot))
+    return recordings
+
+
+def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:
+    """The result as plain values, for `--json`."""
+    return {
+        "robot": made.robot.name,
+        "n_base": made.base.n,
+        "n_terms": None if made.closed_form is None else made.closed_form.n_terms,
+        "findings": [str(finding) for finding in made.findings],
+        "verdict": None if made.fit is None else made.fit.verdict.grade,
+        "programs": {
+            program.name: {"multiplications": program.n_multiplications, "additions": program.n_additions}
+            for program in made.programs
+        },
+        "stages": [asdict(stage) for stage in written.stages],
+        "folder": written.folder,
+        "files": written.files,
+    }
+
+
+def shown(made: RobotModel, written: Delivery) -> tuple[Any, ...]:
+    """What a terminal shows."""
+    from rich.text import Text
+
+    from tauform.report.tables import finding_list, table
+
+    parts: list[Any] = [Text(f"Model of {made.robot.name}\n", style="bold")]
+    rows = [(s.name, s.outcome, s.verdict) for s in written.stages]
+    parts.append(table("What was done and verified", ("stage", "result", "error"), rows, text_columns=3))
+    if made.findings:
+        parts.append(finding_list(made.findings))
+    if made.fit is not None:
+        parts.append(Text(f"Identification {made.fit.verdict}"))
+    parts.append(Text(f"\nLook at {written.report}\nCompile {written.folder / 'c'} (make check runs its self-test)"))
+    return tuple(parts)

@@ -1,0 +1,139 @@
+"""deliver: a folder with C that passed its self-test, the models, and an HTML report; whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from tauform.codegen.backends.c.config import identifier
+from tauform.codegen.folder import write_folder
+from tauform.codegen.program import Program
+from tauform.codegen.write import write_c
+from tauform.errors import GenerationError
+from tauform.report.model_page import model_page
+from tauform.report.model_robot import RobotModel
+from tauform.report.stages import Progress, Stage, StageLog
+from tauform.version import __version__
+
+DEVIATION = re.compile(r"largest deviation (\S+), allowed (\S+)")
+SELF_TEST_SECONDS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Delivery:
+    """What was written.
+
+    Attributes:
+        folder: where.
+        files: paths of all files.
+        stages: those of the model, then those of writing it.
+    """
+
+    folder: Path
+    files: tuple[Path, ...]
+    stages: tuple[Stage, ...]
+
+    @property
+    def report(self) -> Path:
+        """The HTML report; any browser opens it."""
+        return self.folder / "report.html"
+
+
+def deliver(
+    model: RobotModel, folder: str | Path, *, force: bool = False, progress: Progress | None = None
+) -> Delivery:
+    """Write a robot's model: c/ (with its self-test run, where a compiler is there), robot.toml, closed_form.npz,
+    fit.json, summary.json and report.html.
+
+    Args:
+        folder: made if it does not exist; one that we wrote before is replaced.
+        force: also write into a folder that holds other files.
+        progress: called with a few words at each stage.
+
+    Raises:
+        GenerationError: the folder is not ours or cannot be written, or the C failed its self-test.
+    """
+    log = StageLog(progress or (lambda words: None), list(model.stages))
+
+    def fill(fresh: Path) -> list[str]:
+        products = _write_code(model, fresh / "c", log)
+        _write_models(model, fresh)
+        with log.stage("report") as describe:
+            describe(outcome="report.html")
+            page = model_page(replace(model, stages=tuple(log.stages)))
+            (fresh / "report.html").write_text(page, encoding="utf-8", newline="\n")
+        summary = {"tauform": __version__, "robot": model.robot.name, "stages": [asdict(s) for s in log.stages]}
+        (fresh / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", newline="\n")
+        return products
+
+    files = write_folder(folder, fill, force)
+    return Delivery(Path(folder).expanduser().resolve(), tuple(files), tuple(log.stages))
+
+
+def _write_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
+    programs = _all_programs(model)
+    with log.stage("C") as describe:
+        files = write_c(programs, folder)
+        result = self_test(folder)
+        words = f"{len(files)} files, {len(programs)} functions"
+        if result is None:
+            describe(outcome=f"{words}; self-test not run: no C compiler", status="skipped")
+        else:
+            error, allowed = result
+            describe(outcome=words, status="verified", check="make check", figure=error, allowed=allowed)
+    return [f"c/test_{identifier(programs[0].robot)}"]
+
+
+def _all_programs(model: RobotModel) -> list[Program]:
+    """The exact programs, and the reduced one under a name of its own."""
+    reduction = model.reduction
+    if reduction is None or reduction.route == "exact":
+        return list(model.programs)
+    return [*model.programs, replace(reduction.program, name=f"{reduction.program.name}_reduced")]
+
+
+def self_test(folder: Path) -> tuple[float, float] | None:
+    """Compile a folder of `write_c` and run its test elsewhere: (largest deviation, what it allows).
+
+    None where make or a C compiler is missing.
+
+    Raises:
+        GenerationError: it does not compile or a result is off.
+    """
+    compiler = os.environ.get("CC", "cc").split()
+    if not compiler or shutil.which("make") is None or shutil.which(compiler[0]) is None:
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = shutil.copytree(folder, Path(scratch) / "c")
+        done = _run(["make", "check"], copy)
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        raise GenerationError(f"the C failed its self-test ({' '.join(last)}); nothing was written")
+    found = [(float(error), float(allowed)) for error, allowed in DEVIATION.findall(done.stdout)]
+    return max(found, key=lambda pair: pair[0] / pair[1]) if found else None
+
+
+def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=SELF_TEST_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise GenerationError(
+            f"the C's self-test took longer than {SELF_TEST_SECONDS} s; nothing was written"
+        ) from None
+
+
+def _write_models(model: RobotModel, folder: Path) -> None:
+    model.robot.save(folder / "robot.toml")
+    if model.closed_form is not None:
+        model.closed_form.save(folder / "closed_form.npz")
+    if model.fit is not None:
+        model.fit.save(folder / "fit.json")

@@ -1,0 +1,182 @@
+"""model_page: the HTML report of a robot's model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.closedform.equations import KIND_NAMES, term_kinds
+from tauform.description.robot import Robot
+from tauform.report.base_section import base_section
+from tauform.report.code_section import code_section
+from tauform.report.html.document import Section, document
+from tauform.report.html.elements import Marked, bullets, facts, folded, paragraph, preformatted, table
+from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.robot_view import robot_view
+from tauform.report.identification import fit_sections
+from tauform.report.model_robot import RobotModel
+from tauform.report.motion import Motion, sweep_motion
+from tauform.report.stages import Stage
+from tauform.report.tables import base_from_joints
+from tauform.report.torque_section import torque_section
+from tauform.report.tradeoff import CONFIDENCES
+
+# Equations of more terms than this are for machines.
+SHOWN_TERMS = 60
+TONES = {"verified": "good", "doubtful": "warn", "skipped": "warn"}
+
+
+def model_page(model: RobotModel) -> str:
+    """One self-contained HTML file: robot, closed form, base parameters, torques, code, and identification."""
+    motion = sweep_motion(model.robot)
+    sections = [
+        _summary(model),
+        _robot(model, motion),
+        *_closed_form(model),
+        base_section(model.base, model.robot),
+        torque_section(model.robot, model.bound, motion),
+        *_accuracy(model),
+        code_section(model),
+        *(fit_sections(model.fit) if model.fit is not None else ()),
+    ]
+    return document(f"Dynamics of {model.robot.name}", _subtitle(model.robot), sections)
+
+
+def _subtitle(robot: Robot) -> str:
+    kinds = "".join("R" if joint.is_revolute else "P" for joint in robot.joints)
+    shape = "Serial chain" if robot.is_chain else "Mechanism with loops" if robot.closure else "Tree"
+    mass = sum(inertia.mass for inertia in robot.inertias)
+    carried = f", payload of {robot.payload.inertia.mass:.4g} kg at {robot.payload.frame}" if robot.payload else ""
+    return f"{shape} {kinds}, {robot.n_joints} coordinates, moving mass {mass:.4g} kg{carried}"
+
+
+def _summary(model: RobotModel) -> Section:
+    exact = model.programs[0] if model.programs else None
+    entries: dict[str, object] = {}
+    if model.closed_form is not None:
+        entries["terms p of the closed form"] = model.closed_form.n_terms
+    entries["base parameters l"] = model.base.n
+    if exact is not None:
+        entries[f"operations of {exact.name}"] = exact.n_operations
+        if exact.certificate is not None:
+            entries["its relative error"] = f"{exact.certificate.error:.1e}"
+    if model.reduction is not None and model.reduction.route != "exact":
+        entries[f"operations within {100 * model.reduction.tolerance:.2g} %"] = model.reduction.program.n_operations
+    if model.fit is not None:
+        errors = model.fit.validation or model.fit.held_out
+        entries["held-out torque error"] = f"{100 * errors.total:.2g} %"
+    columns = ("stage", "result", "status", "checked against", "error", "allowed", "time [s]")
+    return Section("summary", "Summary", facts(entries) + table(columns, map(_row, model.stages), text_columns=4))
+
+
+def _row(stage: Stage) -> tuple[object, ...]:
+    status = Marked(stage.status, TONES.get(stage.status, ""))
+    figures = ("" if value is None else f"{value:.{k}e}" for value, k in ((stage.figure, 1), (stage.allowed, 0)))
+    return (stage.name, stage.outcome, status, stage.check, *figures, f"{stage.seconds:.2f}")
+
+
+def _robot(model: RobotModel, motion: Motion) -> Section:
+    robot = model.robot
+    links = [
+        (link.name, inertia.mass, *inertia.com, *inertia.tensor_about_com.diagonal())
+        for link, inertia in zip(robot.links, robot.inertias, strict=True)
+    ]
+    inertias = ("link", "mass [kg]", "cx [m]", "cy [m]", "cz [m]", "Ixx [kg m²]", "Iyy [kg m²]", "Izz [kg m²]")
+    body = robot_view(robot, motion)
+    body += paragraph(
+        "Drag to turn, or use the arrow keys; a double click turns it back. Blue joints turn, orange ones slide.",
+        "quiet",
+    )
+    tall = robot.n_bodies > 12
+    body += _joints(robot, tall)
+    body += table(inertias, links, caption="Links, inertia about the centre of mass in the link's axes", tall=tall)
+    if model.fit is not None and model.fit.physical is None:
+        body += paragraph(
+            "These links hold identified base parameters: together they move like the robot, one by one they are "
+            "not bodies that could be built.",
+            "notice",
+        )
+    if model.findings:
+        body += paragraph("What the check of the description found:") + bullets(map(str, model.findings))
+    return Section("robot", "Robot", body)
+
+
+def _joints(robot: Robot, tall: bool) -> str:
+    """Kinds, parents and axes, and those limits that the description gives."""
+    columns, rows = ["joint", "kind", "parent", "axis at zero", "origin at zero [m]"], []
+    for joint, placement in zip(robot.joints, base_from_joints(robot), strict=True):
+        factor = 180 / np.pi if joint.is_revolute else 1.0
+        limits = joint.limits
+        parent = robot.links[joint.parent].name if joint.parent >= 0 else "base"
+        bounds = (factor * limits.lower, factor * limits.upper, factor * limits.velocity, limits.effort)
+        axis, origin = np.round(placement[:3, 2], 6), np.round(placement[:3, 3], 6)
+        rows.append((joint.name, joint.kind, parent, axis, origin, *bounds))
+    if np.isfinite([row[5:] for row in rows]).any():
+        columns += ["lower [°, m]", "upper [°, m]", "velocity [°/s, m/s]", "effort [N m, N]"]
+    return table(columns, [row[: len(columns)] for row in rows], text_columns=3, caption="Joints", tall=tall)
+
+
+def _closed_form(model: RobotModel) -> list[Section]:
+    closed = model.closed_form
+    if closed is None or model.bound is None:
+        return []
+    kinds = np.bincount(term_kinds(closed.exponents), minlength=len(KIND_NAMES)).tolist()
+    filled = closed.sparse_reduction.nnz / max(1, closed.sparse_reduction.shape[0] * closed.n_base)
+    body = facts(
+        {
+            "terms p": closed.n_terms,
+            "base parameters l": closed.n_base,
+            "standard parameters": len(closed.base.columns),
+            "reduction matrix filled": f"{100 * filled:.2g} %",
+        }
+    )
+    body += paragraph(
+        "Every torque is a sum of terms, products of powers of q, sin q, cos q, qd and qdd, with coefficients that "
+        "are linear in the base parameters."
+    )
+    body += table(("terms that multiply", "count"), zip(KIND_NAMES, kinds, strict=True))
+    if closed.n_terms <= SHOWN_TERMS:
+        body += folded("Equations in base parameters", preformatted("\n\n".join(closed.equations())))
+    else:
+        body += paragraph(
+            "closed_form.npz holds them all; tf.load_model reads it, and model.equations() writes them out.", "quiet"
+        )
+    return [Section("closed-form", "Closed form", body)]
+
+
+def _accuracy(model: RobotModel) -> list[Section]:
+    found, curve = model.reduction, model.tradeoff
+    if found is None and curve is None:
+        return []
+    body = ""
+    if curve is not None:
+        series = [
+            Series(f"{100 * confidence:g} % of the states", -np.log10(errors), x=curve.n_terms)
+            for confidence, errors in zip(CONFIDENCES, curve.errors, strict=True)
+        ]
+        body += plot(
+            f"Correct digits of the torque with few of the {curve.total} terms, states within {curve.profile}",
+            [Panel("", series)],
+            xlabel="terms left",
+            ylabel="correct digits",
+            xlog=True,
+            points=True,
+        )
+    if found is not None:
+        rows = [
+            (
+                Marked(c.name, "good") if c.name == found.route else c.name,
+                c.remark,
+                c.program.n_multiplications,
+                c.program.n_additions,
+                f"{100 * c.verification.error:.2g} %",
+            )
+            for c in found.candidates
+        ]
+        promise = f"{100 * found.tolerance:.2g} % for {100 * found.confidence:g} % of the states"
+        body += table(
+            ("route", "what was left out", "mult", "add", "error"),
+            rows,
+            text_columns=2,
+            caption=f"Programs within {promise}",
+        )
+    return [Section("accuracy", "Accuracy against complexity", body)]

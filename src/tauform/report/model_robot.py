@@ -1,0 +1,283 @@
+"""model_robot: the main job, from a robot (and recordings of it) to verified programs, as one pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.base import base_parameters
+from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.bound import BoundModel
+from tauform.closedform.derive import derive
+from tauform.closedform.model import ClosedFormModel
+from tauform.closedform.profile import Profile
+from tauform.codegen.certificate import relative_error
+from tauform.codegen.generate import generate
+from tauform.codegen.problem import declared_groups
+from tauform.codegen.program import Program
+from tauform.description.findings import Finding
+from tauform.description.robot import ParameterGroup, Robot
+from tauform.errors import GenerationError, ModelError
+from tauform.identification.fit import Fit
+from tauform.identification.identify import identify
+from tauform.identification.recording import Recording
+from tauform.realtime.reduce import ROUTES, Reduction, reduce
+from tauform.report.motion import coordinate_ranges
+from tauform.report.stages import Progress, Stage, StageLog
+from tauform.report.tradeoff import Tradeoff, tradeoff
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+if TYPE_CHECKING:
+    from tauform.report.delivery import Delivery
+
+FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix")
+# Random states of the comparison with Newton-Euler, and the relative error allowed there.
+N_CHECKED, EXACT = 200, 1e-10
+# Bounds of the states that a reduced program is made for, where a joint has no limits; those of Lloyd2021, "fast".
+SPEED, ACCELERATION = 1.0, 10.0
+N_FRESH = 200_000
+RANDOM_STATES = f"Newton-Euler, {N_CHECKED} states"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RobotModel:
+    """Everything that `model_robot` made.
+
+    Attributes:
+        described: the robot as it was given.
+        robot: the robot that the models and programs describe: identified where recordings were given.
+        findings: what `check` found about the description.
+        base: base parameters of the robot.
+        closed_form: its closed form; None where it has none (trees, loops) or it would be too large.
+        bound: the closed form with the robot's numbers.
+        fit: the identification; None without recordings.
+        programs: the exact programs, one a function.
+        reduction: the cheapest program within the tolerance; None where that was not asked for.
+        tradeoff: errors of the closed form with ever fewer terms; None without a closed form or a tolerance.
+        stages: what was done and verified, in order.
+    """
+
+    described: Robot
+    robot: Robot
+    findings: tuple[Finding, ...]
+    base: BaseParameters
+    closed_form: ClosedFormModel | None
+    bound: BoundModel | None
+    fit: Fit | None
+    programs: tuple[Program, ...]
+    reduction: Reduction | None
+    tradeoff: Tradeoff | None
+    stages: tuple[Stage, ...]
+
+    def write(self, folder: str | Path, *, force: bool = False, progress: Progress | None = None) -> Delivery:
+        """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
+        from tauform.report.delivery import deliver
+
+        return deliver(self, folder, force=force, progress=progress)
+
+    def __repr__(self) -> str:
+        names = ", ".join(program.name for program in self.programs)
+        return f"RobotModel({self.robot.name!r}, {self.base.n} base parameters, programs {names})"
+
+    def __str__(self) -> str:
+        """The summary, a stage a line."""
+        return "\n".join([repr(self), *(f"{s.name}: {s.outcome}; {s.verdict or s.status}" for s in self.stages)])
+
+
+def model_robot(
+    robot: Robot,
+    recordings: Recording | Sequence[Recording] = (),
+    *,
+    validate: Recording | Sequence[Recording] | None = None,
+    functions: Sequence[str] = FUNCTIONS,
+    tolerance: float | None = 0.01,
+    confidence: float = 0.999,
+    profile: Profile | None = None,
+    routes: Sequence[str] = ROUTES,
+    progress: Progress | None = None,
+) -> RobotModel:
+    """Check a robot, identify it from recordings, derive its model, and make the cheapest programs of it.
+
+    A stage that the robot rules out (no closed form of a tree) is said in the summary and left out.
+
+    Args:
+        robot: its geometry, and its parameters where there are no recordings.
+        recordings: measured motion; the models and programs then have the identified parameters.
+        validate: further recordings that are predicted, not fitted.
+        functions: functions to make exact programs of; names of `tauform.generate`.
+        tolerance: relative error that the reduced inverse dynamics may have; None makes none.
+        confidence: share of the states for which the tolerance must hold.
+        profile: states that the reduced program will meet; the robot's joint limits, at ordinary speeds, by default.
+        routes: ways to a smaller program that are tried; see `tauform.realtime.reduce`.
+        progress: called with a few words at each stage.
+
+    Raises:
+        TauformError: of the stages: a recording that does not fit, an unknown function, a failed verification.
+    """
+    log = StageLog(progress or (lambda words: None))
+    several = [recordings] if isinstance(recordings, Recording) else list(recordings)
+    findings = _check(robot, log)
+    fit = _identify(robot, several, validate, log)
+    modelled = robot if fit is None else fit.identified_robot
+    base = _base(modelled, log)
+    closed_form = _derive(modelled, log)
+    bound = None if closed_form is None else closed_form.bind(modelled)
+    programs = _programs(modelled, functions, log)
+    states = profile or usual_profile(modelled)
+    reduction = _reduce(bound or modelled, states, tolerance, confidence, routes, log)
+    curve = None if bound is None or tolerance is None else _tradeoff(bound, states, log)
+    return RobotModel(
+        *(robot, modelled, findings, base, closed_form, bound, fit, programs, reduction, curve), tuple(log.stages)
+    )
+
+
+def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
+    with log.stage("check") as describe:
+        findings = tuple(robot.check())
+        unphysical = sum(finding.severity == "unphysical" for finding in findings)
+        if findings:
+            count = f"{len(findings)} finding{'s' * (len(findings) > 1)}, {unphysical} unphysical"
+            describe(outcome=count, status="doubtful" if unphysical else "done")
+        else:
+            describe(outcome="nothing unphysical, nothing almost aligned")
+    return findings
+
+
+def _identify(
+    robot: Robot, recordings: list[Recording], validate: Recording | Sequence[Recording] | None, log: StageLog
+) -> Fit | None:
+    if not recordings:
+        return None
+    with log.stage("identification") as describe:
+        fit = identify(robot, recordings, validate=validate, progress=log.progress)
+        errors = fit.validation or fit.held_out
+        describe(
+            outcome=f"{len(fit.values)} values, {fit.verdict.grade}",
+            status="verified" if fit.verdict.grade == "good" else "doubtful",
+            check=errors.source,
+            figure=errors.total,
+        )
+    return fit
+
+
+def _base(robot: Robot, log: StageLog) -> BaseParameters:
+    with log.stage("base parameters") as describe:
+        base = base_parameters(robot, include=_groups(robot))
+        regrouped = robot.with_base_parameters(base.values(robot), base)
+        error = _torque_error(robot, inverse_dynamics(regrouped, *_states(robot)))
+        describe(
+            outcome=f"{base.n} of {len(base.columns)} parameters",
+            status=_verified("base parameters", robot, error),
+            check=RANDOM_STATES,
+            figure=error,
+            allowed=EXACT,
+        )
+    return base
+
+
+def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
+    with log.stage("closed form") as describe:
+        if not robot.is_chain:
+            describe(outcome="none: closed forms are for serial chains", status="skipped")
+            return None
+        try:
+            model = derive(robot, include=_groups(robot))
+        except ModelError as reason:  # too large to hold; everything else works without it
+            describe(outcome=str(reason), status="skipped")
+            return None
+        error = _torque_error(robot, model.bind(robot).inverse_dynamics(*_states(robot)))
+        describe(
+            outcome=f"{model.n_terms} terms in {model.n_base} base parameters",
+            status=_verified("closed form", robot, error),
+            check=RANDOM_STATES,
+            figure=error,
+            allowed=EXACT,
+        )
+    return model
+
+
+def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Program, ...]:
+    programs = []
+    for function in dict.fromkeys(functions):
+        with log.stage(function) as describe:
+            program = generate(robot, function)
+            programs.append(program)
+            describe(outcome=f"{_cost(program)}, {program.algorithm}", **_certificate(program, "textbook,"))
+    return tuple(programs)
+
+
+def _reduce(
+    model: Robot | BoundModel,
+    profile: Profile,
+    tolerance: float | None,
+    confidence: float,
+    routes: Sequence[str],
+    log: StageLog,
+) -> Reduction | None:
+    if tolerance is None:
+        return None
+    with log.stage("inverse_dynamics, reduced") as describe:
+        found = reduce(model, profile, tolerance, confidence, routes=routes, n_fresh=N_FRESH, progress=log.progress)
+        if found.route == "exact":
+            describe(outcome=f"nothing smaller keeps {100 * tolerance:.2g} %; take the exact one")
+        else:
+            saved = 100 * (1 - found.program.n_operations / found.exact.n_operations)
+            describe(
+                outcome=f"{_cost(found.program)}, {saved:.0f} % fewer",
+                **_certificate(found.program, f"exact at {100 * confidence:g} % of"),
+            )
+    return found
+
+
+def _tradeoff(bound: BoundModel, profile: Profile, log: StageLog) -> Tradeoff:
+    with log.stage("accuracy curve") as describe:
+        curve = tradeoff(bound, profile)
+        describe(outcome=f"closed forms of {curve.n_terms.min()} to {curve.n_terms.max()} terms")
+    return curve
+
+
+def usual_profile(robot: Robot) -> Profile:
+    """Positions within the joints' limits at ordinary speeds: 1 rad/s (m/s) and 10 rad/s^2, or the limits' if lower."""
+    speeds = {joint.name: joint.limits.velocity for joint in robot.joints}
+    fastest = np.array([min(SPEED, speeds[name]) for name in robot.joint_names])
+    return Profile.ranges(robot.n_joints, coordinate_ranges(robot).T, fastest, ACCELERATION, name="joint limits")
+
+
+def _groups(robot: Robot) -> tuple[ParameterGroup, ...] | None:
+    """Groups that the description uses; None is the default, which takes rotors only where they are declared."""
+    groups = declared_groups(robot)
+    return None if groups == robot.default_include() else groups
+
+
+def _states(robot: Robot) -> Array:
+    return np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_CHECKED, robot.n_joints))
+
+
+def _torque_error(robot: Robot, torques: Array) -> float:
+    return relative_error(torques, inverse_dynamics(robot, *_states(robot)))
+
+
+def _verified(what: str, robot: Robot, error: float) -> str:
+    if not error <= EXACT:
+        raise GenerationError(
+            f"the {what} of {robot.name} failed verification: torques are off by {error:.1e}, allowed is {EXACT:.0e}; "
+            "please report the robot's description"
+        )
+    return "verified"
+
+
+def _cost(program: Program) -> str:
+    return f"{program.n_multiplications} mult + {program.n_additions} add"
+
+
+def _certificate(program: Program, reference: str) -> dict[str, object]:
+    certificate = program.certificate
+    if certificate is None:
+        return {}
+    check = f"{reference} {certificate.states} states"
+    return {"status": "verified", "check": check, "figure": certificate.error, "allowed": certificate.tolerance}

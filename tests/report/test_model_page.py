@@ -1,0 +1,114 @@
+"""What the HTML report says, without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.report.delivery import Delivery
+from tauform.report.html.robot_view import view_data
+from tauform.report.model_page import model_page
+from tauform.report.model_robot import RobotModel, model_robot
+from tauform.report.motion import sweep_motion
+from tauform.report.torque_section import torque_parts
+
+DATA = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def page(delivery: Delivery) -> str:
+    return delivery.report.read_text(encoding="utf-8")
+
+
+def plots_of(page: str) -> list[dict[str, object]]:
+    found = [json.loads(text) for text in DATA.findall(page)]
+    return [data for data in found if "panels" in data]
+
+
+def test_the_page_needs_no_network(page: str) -> None:
+    # names of XML namespaces are not addresses that anybody visits
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+    assert not re.search(r"<(?:script|img|iframe)[^>]+src=|@import|url\(", page)
+    assert "default-src 'none'" in page
+
+
+def test_every_section_is_linked_and_there(page: str) -> None:
+    anchors = re.findall(r'<section id="([\w-]+)"', page)
+    assert anchors == ["summary", "robot", "closed-form", "base", "torques", "accuracy", "code"]
+    assert re.findall(r'<a href="#([\w-]+)"', page) == anchors
+
+
+def test_base_parameters_stand_with_relation_value_and_unit(page: str, two_link: RobotModel) -> None:
+    text = unescape(page)
+    for relation, value in zip(two_link.base.relations, two_link.base.values(two_link.robot), strict=True):
+        name, right = relation.text().split(" = ", 1)
+        assert f"<code>{name}</code>" in text
+        assert len(relation.terms) == 1 or f"<code>{right}</code>" in text
+        assert f'<td class="number">{value:.4g}</td>' in text
+    assert "<td>kg m²</td>" in text
+
+
+def test_certificates_state_error_and_candidates(page: str, two_link: RobotModel) -> None:
+    for program in two_link.programs:
+        assert program.certificate is not None
+        assert f"{program.certificate.error:.1e}" in page
+        assert all(candidate.algorithm in page for candidate in program.candidates)
+
+
+def test_equations_of_small_models_are_shown(page: str, two_link: RobotModel) -> None:
+    assert two_link.closed_form is not None
+    assert two_link.closed_form.equations()[0] in unescape(page)
+
+
+def test_plotted_torques_add_up_to_inverse_dynamics(page: str, two_link: RobotModel) -> None:
+    data = next(plot for plot in plots_of(page) if plot["xlabel"] == "time [s]")
+    motion = sweep_motion(two_link.robot)
+    expected = tf.inverse_dynamics(two_link.robot, motion.q, motion.qd, motion.qdd)
+    for j, panel in enumerate(data["panels"]):  # type: ignore[arg-type,var-annotated]
+        curves = {series["name"]: np.array(series["y"]) for series in panel["series"]}
+        total = curves.pop("total")
+        np.testing.assert_allclose(total, expected[:, j], atol=1e-4)
+        np.testing.assert_allclose(sum(curves.values()), total, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["two_link", "sr6ia"])
+def test_parts_from_the_closed_form_and_from_the_textbook_agree(name: str) -> None:
+    robot = tf.load(name)
+    motion = sweep_motion(robot)
+    closed = torque_parts(robot, tf.derive(robot).bind(robot), motion)
+    textbook = torque_parts(robot, None, motion)
+    np.testing.assert_allclose(closed["inertial"], textbook["inertial"], atol=1e-10)
+    velocity = closed.get("Coriolis", 0.0) + closed.get("centrifugal", 0.0)
+    np.testing.assert_allclose(velocity, textbook.get("velocity", 0.0), atol=1e-10)
+
+
+def test_loops_reach_the_view() -> None:
+    robot = tf.load("parallelogram")
+    data = view_data(robot, sweep_motion(robot))
+    assert robot.closure is not None
+    assert data["F"] == robot.closure.F.tolist()
+    assert len(data["joints"]) == robot.n_bodies
+    assert len(data["home"]) == robot.n_joints
+
+
+def test_a_robot_without_closed_form_has_a_page_too() -> None:
+    model = model_robot(tf.load("parallelogram"), functions=("gravity_torque",), tolerance=None)
+    page = model_page(model)
+    assert 'id="closed-form"' not in page
+    assert 'id="accuracy"' not in page
+    assert "closed forms are for serial chains" in page
+
+
+def test_names_from_a_description_cannot_inject_markup() -> None:
+    from dataclasses import replace
+
+    robot = tf.load("two_link")
+    evil = "<img src=x onerror=alert(1)>"
+    joints = (replace(robot.joints[0], name=evil), *robot.joints[1:])
+    page = model_page(model_robot(replace(robot, name=evil, joints=joints), functions=(), tolerance=None))
+    assert "<img" not in page
