@@ -1,4 +1,4 @@
-"""The contract of generated functions: every algorithm, on every robot, at any choice of frames, is the textbook one."""
+"""The contract of generated functions: every algorithm, on every robot, at any choice of frames, is the textbook."""
 
 from __future__ import annotations
 

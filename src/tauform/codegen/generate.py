@@ -108,7 +108,9 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
         )
     shapes = function.inputs(robot)
     graph, outputs = traced(problem, best.choice, best.bodies, shapes, best.algorithm.trace, opaque=False)
-    program = lowered(graph, function.name, outputs, robot=robot.name, algorithm=best.name, notes=_notes(problem))
+    program = lowered(
+        graph, function.name, outputs, robot=robot.name, algorithm=best.name, notes=_notes(function, problem)
+    )
     candidates = tuple(Candidate(o.name, *o.cost, chosen=o is best) for o in options)
     return certified(replace(program, candidates=candidates), function, problem)
 
@@ -174,10 +176,7 @@ def _price(
     return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True))
 
 
-def _notes(problem: Problem) -> dict[str, Any]:
-    """Names of the entries of each run-time port, and the values that describe this robot."""
-    names = [port.name for port in problem.ports]
-    if not names:
-        return {}
+def _notes(function: Function, problem: Problem) -> dict[str, Any]:
+    """What the function is, the names of the entries of each run-time port, and the values that describe this robot."""
     entries = {port.name: port.entries for port in problem.ports}
-    return {**entries, "defaults": dict(zip(names, problem.defaults, strict=True))}
+    return {"summary": function.summary, **entries, "defaults": dict(zip(entries, problem.defaults, strict=True))}

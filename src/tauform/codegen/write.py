@@ -65,6 +65,7 @@ def _with_setups(programs: Sequence[Program]) -> list[Program]:
     result = []
     for program in programs:
         if program.setup is not None:
-            result.append(replace(program.setup, robot=program.robot, notes=program.notes))
+            summary = f"what {program.name} needs of the parameters; call it once, and again when they change"
+            result.append(replace(program.setup, robot=program.robot, notes={**program.notes, "summary": summary}))
         result.append(program)
     return result

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /*
- * inverse_dynamics: 29 multiplications, 18 additions, 2 sine-cosine pairs
+ * 29 multiplications, 18 additions, 2 sine-cosine pairs
  *
  * in  q: 2
  * in  qd: 2

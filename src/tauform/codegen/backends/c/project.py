@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import Real, identifier
@@ -98,7 +99,8 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
 def _declarations(programs: Sequence[Program], real: Real, name: str, batch: bool) -> str:
     texts = [*_structs(programs, real, name)]
     for program in programs:
-        lines = ["/*", f" * {program.name}: {_cost(program)}", " *"]
+        summary = program.notes.get("summary")
+        lines = ["/*", *([f" * {program.name}: {summary}", " *"] if summary else []), f" * {_cost(program)}", " *"]
         for kind, ports in (("in", program.inputs), ("out", program.outputs)):
             for port in ports:
                 shape = " x ".join(map(str, port.shape)) or "1"
@@ -118,8 +120,9 @@ def _shared_note(program: Program) -> str:
 
 
 def _structs(programs: Sequence[Program], real: Real, name: str) -> list[str]:
-    """Types of the shared ports, in the order of the program's entries."""
+    """Types of the shared ports, in the order of the program's entries, with the values that describe the robot."""
     known: dict[str, list[str]] = {}
+    values: dict[str, Any] = {}
     for program in programs:
         for port in program.inputs:
             members = member_names(program, port)
@@ -127,17 +130,21 @@ def _structs(programs: Sequence[Program], real: Real, name: str) -> list[str]:
                 raise GenerationError(
                     f"{port.name}: two programs name its entries differently; write them to different folders"
                 )
+        values |= program.notes.get("defaults", {})
     texts = []
     for port_name, members in known.items():
         port = next(p for program in programs for p in program.inputs if p.name == port_name)
-        body = "".join(f"    {real.name} {member};\n" for member in members)
-        texts.append(f"typedef struct {{\n{body}}} {struct_name(name, port)};\n")
+        given = [f" /* {value:.6g} */" for value in values[port_name]] if port_name in values else [""] * port.size
+        body = "".join(f"    {real.name} {m};{comment}\n" for m, comment in zip(members, given, strict=True))
+        about = "/* Run-time parameters; in comments the values of the robot that this was made for. */\n"
+        texts.append(f"{about if port_name in values else ''}typedef struct {{\n{body}}} {struct_name(name, port)};\n")
     return texts
 
 
 def _cost(program: Program) -> str:
     pairs = len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
-    text = f"{program.n_multiplications} multiplications, {program.n_additions} additions, {pairs} sine-cosine pairs"
+    text = f"{program.n_multiplications} multiplications, {program.n_additions} additions, "
+    text += "1 sine-cosine pair" if pairs == 1 else f"{pairs} sine-cosine pairs"
     roots = program.count(Op.SQRT)
     return text + (f", {roots} square roots" if roots else "")
 
