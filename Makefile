@@ -9,11 +9,12 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: help demo test lint format types tests bench clean
+.PHONY: help demo test lint format types tests bench docs clean
 
 help:
 	@echo "make demo    show a robot and its dynamics"
 	@echo "make test    lint, types and tests"
+	@echo "make docs    build the pages into site/, with the plots of the examples"
 	@echo "make lint | format | types | tests | bench | clean"
 
 demo: $(VENV)/.core
@@ -39,14 +40,20 @@ tests: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(NAMES)
 
+# Warnings are errors; nothing is fetched while the pages are built, nor when they are read.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 clean:
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # A stamp is as old as the last installation; a change of the dependencies renews it.
 $(VENV)/.core: EXTRA :=
 $(VENV)/.test: EXTRA := [test]
 $(VENV)/.bench: EXTRA := [bench]
-$(VENV)/.core $(VENV)/.test $(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.docs: EXTRA := [docs]
+$(VENV)/.core $(VENV)/.test $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@echo "installing tauform$(EXTRA) into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --editable ".$(EXTRA)"
 	@touch $@

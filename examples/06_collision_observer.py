@@ -61,7 +61,7 @@ def plot(path: str, t: Array, q: Array, true: Array, observed: Array) -> None:
         torque.plot(t, true[:, j], ":", color=color)
         torque.plot(t, observed[:, j], color=color, label=f"joint {j + 1}")
     torque.axhspan(-THRESHOLD, THRESHOLD, color="0.9")
-    torque.set(xlabel="t [s]", title="external torque: dotted true, solid observed [N m]")
+    torque.set(xlabel="t [s]", title="external torque; dotted: true [N m]")
     torque.legend()
     figure.savefig(path, metadata={"Date": None})
 
@@ -72,9 +72,8 @@ def main(plot_file: str | None = None) -> int:
     t, q, true, observed = simulate(robot, np.array([0.3, -0.8, 1.2, 0.4, 0.6, 0.0]), seconds=0.3)
     alarm = np.abs(observed).max(axis=1) > THRESHOLD
     before = t < PUSH_FROM
-    print(
-        f"at rest: residual below {np.abs(observed[before]).max():.1e} N m, drift {np.ptp(q[before], axis=0).max():.1e} rad"
-    )
+    drift = np.ptp(q[before], axis=0).max()
+    print(f"at rest: residual below {np.abs(observed[before]).max():.1e} N m, drift {drift:.1e} rad")
     if not alarm.any():
         print("the push was not noticed")
         return 1

@@ -1,37 +1,98 @@
-"""Every Python block of the README and of the docs runs, in the order of the page."""
+"""Every fenced block of the README and of the docs runs, in the order of the page; links and pointers lead somewhere.
+
+A block with a title is a file of that name (```c title="main.c"); python is executed; of sh, `tauform` runs in process
+and anything else in a shell. Commands that a reader runs but the tests should not are indented, without a fence.
+"""
 
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from tauform.cli import main
+
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)(?: title=\"([\w./-]+)\")?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+RUN = ("python", "sh")
+FOLDERS = sorted(path.name for path in (ROOT / "src" / "tauform").iterdir() if path.is_dir())
+NEEDED = ("cc", "make")  # by shell blocks that build what was generated
 
 
-def blocks_of(page: Path) -> list[str]:
-    return BLOCK.findall(page.read_text(encoding="utf-8"))
+class Block(NamedTuple):
+    """A fenced block; `file` is its title."""
+
+    language: str
+    file: str
+    text: str
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if blocks_of(page)], ids=lambda page: str(page.relative_to(ROOT))
-)
-def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def blocks_of(page: Path) -> list[Block]:
+    return [Block(*found) for found in BLOCK.findall(page.read_text(encoding="utf-8"))]
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def run_shell(text: str) -> None:
+    for command in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(command, comments=True)
+        if not words:
+            continue
+        if words[0] == "tauform" and not {"|", ">", "&&"} & set(words):
+            assert main(words[1:]) == 0, command
+            continue
+        missing = [tool for tool in NEEDED if tool in words and shutil.which(tool) is None]
+        if missing:
+            pytest.skip(f"{missing[0]} is not installed")
+        command = re.sub(r"^tauform\b", f"{sys.executable} -m tauform", command)
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
+def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
     for block in blocks_of(page):
-        exec(compile(block, str(page), "exec"), namespace)
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            exec(compile(block.text, str(page), "exec"), namespace)
+        elif block.language == "sh":
+            run_shell(block.text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_fence_says_what_it_holds(page: Path) -> None:
+    """A language that is not run would be a block that nobody checks; plain output is text."""
+    for block in blocks_of(page):
+        assert block.file or block.language in (*RUN, "text"), block.text[:60]
 
 
 def test_readme_shows_code() -> None:
     assert blocks_of(ROOT / "README.md")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
         if not target.startswith(("http:", "https:", "mailto:")):
             assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pointers_into_the_repository_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    pages = re.findall(r"`((?:src|tests|examples|docs|benchmarks)/[\w./-]+\.\w+)`", text)
+    modules = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./]+\.py)`", text)
+    for path in (*pages, *(f"src/tauform/{module}" for module in modules)):
+        assert (ROOT / path).is_file(), path
