@@ -71,7 +71,7 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
     """
     target = Path(path)
     try:
-        with np.load(target, allow_pickle=False) as archive:
+        with target.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile) or "facts" not in archive:
                 raise ModelError(f"{target}: not a closed-form model; tf.load_model reads what model.save wrote")
             facts = json.loads(archive["facts"].tobytes())
@@ -81,7 +81,9 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
         raise ModelError(f"{target}: no such file; write one with model.save or tauform derive -o") from None
     except IsADirectoryError:
         raise ModelError(f"{target}: a folder, not a model file") from None
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except PermissionError:
+        raise
+    except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError(
@@ -99,7 +101,40 @@ def _check_format(facts: Any, path: Path) -> None:
         )
 
 
+def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Raise ValueError where an array has not the type, size or values that the others imply."""
+    base, exponents = facts["base"], arrays["exponents"]
+    n, l, columns = len(facts["joint_names"]), len(base["names"]), len(base["parameter_names"])  # noqa: E741
+    if exponents.ndim != 2:
+        raise ValueError("exponents are not a matrix")
+    n_terms, n_entries = exponents.shape[1], len(arrays["reduction_data"])
+    expected: dict[str, tuple[str, tuple[int, ...]]] = {
+        "exponents": ("i", (5 * n, n_terms)),
+        "parent_from_joint": ("f", (n, 4, 4)),
+        "revolute": ("b", (n,)),
+        "gravity": ("f", (3,)),
+        "reduction_data": ("f", (n_entries,)),
+        "reduction_indices": ("i", (n_entries,)),
+        "reduction_indptr": ("i", (n * n_terms + 1,)),
+        "joint_terms": ("f", (n, 3, l)),
+        "grouping": ("f", (l, columns)),
+        "ties": ("f", (len(arrays["ties"]), columns)),
+        "load_grouping": ("f", (l, 10)),
+    }
+    for name, (kind, shape) in expected.items():
+        array = arrays.get(name)
+        if array is None and name == "load_grouping":
+            continue
+        if array is None or array.dtype.kind != kind or array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} does not fit the model")
+    if not all(isinstance(name, str) for name in (*facts["joint_names"], *base["names"], *base["parameter_names"])):
+        raise ValueError("a name is not text")
+    if not (exponents >= 0).all() or len(base["pivots"]) != l:
+        raise ValueError("exponents or pivots make no sense")
+
+
 def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
+    _check_arrays(facts, arrays)
     base_facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in facts["base"].items()}
     base = BaseParameters(grouping=read_only(arrays["grouping"]), **base_facts)
     n, exponents = len(facts["joint_names"]), arrays["exponents"].astype(np.int8)
@@ -108,8 +143,7 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     reduction = scipy.sparse.csr_array(
         (arrays["reduction_data"], arrays["reduction_indices"], arrays["reduction_indptr"]), shape=(n * n_terms, base.n)
     )
-    if exponents.shape[0] != 5 * n or arrays["joint_terms"].shape != (n, 3, base.n):
-        raise ValueError("arrays do not fit together")
+    reduction.check_format(full_check=True)  # indices that point outside would crash the process
     return ClosedFormModel(
         robot_name=facts["robot_name"],
         joint_names=tuple(facts["joint_names"]),
