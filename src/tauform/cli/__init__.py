@@ -24,6 +24,8 @@ VERBS = (
     "derive",
     "base",
     "linearize",
+    "generate",
+    "bench",
 )
 
 BAD_INPUT, INTERRUPTED = 2, 130

@@ -13,7 +13,7 @@ from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.search import Choice, Search, cheapest
 from tauform.codegen.model_program import FACTORABLE, cheaper, factored_program, model_program
-from tauform.codegen.problem import Parameters, Payload, Problem, declared_groups, problem_of
+from tauform.codegen.problem import Parameters, Payload, Problem, declared_groups, has_friction, problem_of
 from tauform.codegen.program import Candidate, Program
 from tauform.codegen.split import lowered
 from tauform.codegen.tracing import operations, traced
@@ -67,6 +67,8 @@ def generate(
             raise GenerationError("parameters: a bound model has its numbers; give the robot for run-time parameters")
         return model_program(source, function, algorithm, _recursive)
     wanted = _function(function)
+    if function == "friction" and not has_friction(source):
+        raise GenerationError(f"friction of {source.name}: no joint has any; give it viscous, coulomb or offset values")
     factorable = source.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
     if algorithm == "factored":
         if not factorable:

@@ -90,6 +90,11 @@ def declared_groups(robot: Robot) -> tuple[ParameterGroup, ...]:
     return tuple(used)
 
 
+def has_friction(robot: Robot) -> bool:
+    """Whether any joint has viscous or Coulomb friction or an offset."""
+    return any(any(joint.parameters[1:]) for joint in robot.joints)
+
+
 def _payload_columns(robot: Robot) -> Array:
     frame = robot.frame(robot.payload.frame) if robot.payload else robot.tool
     if frame.link < 0:

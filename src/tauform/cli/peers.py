@@ -1,0 +1,172 @@
+"""What `tauform bench` times: our kernel and C, and other tools on the same robot."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import tauform as tf
+from tauform.arrays import Array
+from tauform.codegen.problem import has_friction
+from tauform.codegen.program import Program
+from tauform.description.robot import Robot
+
+Task = Callable[[], Any]
+C_FLAGS = ("-std=c99", "-O3", "-march=native", "-ffp-contract=fast")
+LEAST_SAMPLE = 0.02  # seconds
+
+TIMER = """
+#define _POSIX_C_SOURCE 199309L
+#include <stdio.h>
+#include <time.h>
+#include "robot.h"
+static double now(void) {{ struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9*t.tv_nsec; }}
+int main(void) {{
+    double {inputs}, tau[{n}], least = 1;
+    volatile double sink;
+    for (int round = 0; round < 300; round++) {{
+        const double start = now();
+        for (int k = 0; k < 2000; k++) {{ q[0] += 1e-3; robot_inverse_dynamics({names}, tau); sink = tau[0]; }}
+        const double each = (now() - start)/2000;
+        if (each < least) least = each;
+    }}
+    (void)sink;
+    printf("%.17g", least);
+    return 0;
+}}
+"""
+
+
+def candidates(
+    robot: Robot, kernel: Any, states: tuple[Array, Array, Array]
+) -> tuple[dict[str, Task], dict[str, Task], dict[str, str]]:
+    """Tasks of one state, tasks of the whole batch, and the tools that are missing with the reason."""
+    q, qd, qdd = states
+    first = tuple(array[0].copy() for array in states)
+    out = np.empty_like(q)
+    one: dict[str, Task] = {"tauform kernel, from Python": lambda: kernel(*first)}
+    batch: dict[str, Task] = {
+        "tauform kernel, one thread": lambda: kernel(q, qd, qdd, out=out),
+        "tauform textbook algorithm in NumPy": lambda: tf.inverse_dynamics(robot, q, qd, qdd),
+    }
+    cores = os.cpu_count() or 1
+    if cores > 1:
+        batch[f"tauform kernel, {cores} threads"] = lambda: kernel(q, qd, qdd, out=out, threads=cores)
+    missing = {}
+    for name, add in (("pinocchio", _add_pinocchio), ("mujoco", _add_mujoco)):
+        if robot.closure is not None:
+            missing[name] = "the robot has loops"
+            continue
+        try:
+            add(robot, states, one, batch)
+        except ImportError:
+            missing[name] = "not installed"
+    return one, batch, missing
+
+
+def ignored_by_peers(robot: Robot) -> bool:
+    """Whether peers leave something out."""
+    return has_friction(robot)
+
+
+def _add_pinocchio(
+    robot: Robot, states: tuple[Array, Array, Array], one: dict[str, Task], batch: dict[str, Task]
+) -> None:
+    import pinocchio
+
+    model = pinocchio.Model()
+    ids: list[int] = []
+    for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
+        kind = pinocchio.JointModelRZ() if joint.is_revolute else pinocchio.JointModelPZ()
+        placement = pinocchio.SE3(joint.parent_from_joint[:3, :3], joint.parent_from_joint[:3, 3])
+        index = model.addJoint(ids[joint.parent] if joint.parent >= 0 else 0, kind, placement, joint.name)
+        body = pinocchio.Inertia(inertia.mass, np.array(inertia.com), inertia.tensor_about_com)
+        model.appendBodyToJoint(index, body, pinocchio.SE3.Identity())
+        ids.append(index)
+    data, pool = model.createData(), pinocchio.ModelPool(model)
+    first = tuple(array[0].copy() for array in states)
+    columns = [np.asfortranarray(array.T) for array in states]
+    one[f"pinocchio {pinocchio.__version__} rnea, from Python"] = lambda: pinocchio.rnea(model, data, *first)
+    name = f"pinocchio {pinocchio.__version__} rneaInParallel, one thread"
+    batch[name] = lambda: pinocchio.rneaInParallel(1, pool, *columns)
+
+
+def _add_mujoco(robot: Robot, states: tuple[Array, Array, Array], one: dict[str, Task], _: dict[str, Task]) -> None:
+    import mujoco
+
+    spec = mujoco.MjSpec()
+    spec.option.gravity = np.array(robot.gravity)
+    bodies: list[Any] = []
+    for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
+        parent = bodies[joint.parent] if joint.parent >= 0 else spec.worldbody
+        quaternion = np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, joint.parent_from_joint[:3, :3].ravel())
+        body = parent.add_body(pos=joint.parent_from_joint[:3, 3], quat=quaternion)
+        # any inertia takes as long; MuJoCo refuses bodies without mass
+        body.mass, body.ipos, body.inertia, body.explicitinertial = (
+            max(inertia.mass, 1e-3),
+            inertia.com,
+            [1, 1, 1],
+            True,
+        )
+        kind = mujoco.mjtJoint.mjJNT_HINGE if joint.is_revolute else mujoco.mjtJoint.mjJNT_SLIDE
+        body.add_joint(type=kind, axis=[0, 0, 1])
+        bodies.append(body)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:], data.qacc[:] = (array[0] for array in states)
+    one[f"mujoco {mujoco.__version__} mj_inverse, from Python"] = lambda: mujoco.mj_inverse(model, data)
+
+
+def least_seconds(tasks: Mapping[str, Task], repeats: int) -> dict[str, float]:
+    """Least seconds a call; the tasks take turns, so that a disturbance hits all alike."""
+    calls = {}
+    for name, task in tasks.items():
+        task()
+        calls[name] = max(1, round(LEAST_SAMPLE / max(_sample(task, 1), 1e-9)))
+    best = dict.fromkeys(tasks, float("inf"))
+    for _ in range(repeats):
+        for name, task in tasks.items():
+            best[name] = min(best[name], _sample(task, calls[name]))
+    return best
+
+
+def _sample(task: Task, calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        task()
+    return (time.perf_counter() - start) / calls
+
+
+def time_in_c(program: Program, *state: Array) -> tuple[dict[str, float], dict[str, str]]:
+    """Seconds a call of the generated C by each compiler that is there, and compilers that are not."""
+    found, missing = {}, {}
+    for compiler in ("gcc", "clang"):
+        if shutil.which(compiler) is None:
+            missing[f"C by {compiler}"] = "not installed"
+            continue
+        with TemporaryDirectory() as folder:
+            tf.write_c(program, folder, name="robot")
+            (Path(folder) / "timer.c").write_text(_timer(program, state))
+            command = [compiler, *C_FLAGS, "timer.c", "robot.c", "-lm", "-o", "timer"]
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+            text = subprocess.run(["./timer"], cwd=folder, check=True, capture_output=True, text=True).stdout
+        found[f"tauform C, {compiler} -O3 -march=native"] = float(text)
+    return found, missing
+
+
+def _timer(program: Program, state: tuple[Array, ...]) -> str:
+    arrays = [
+        f"{port.name}[{port.size}] = {{{', '.join(map(repr, array.tolist()))}}}"
+        for port, array in zip(program.inputs, state, strict=True)
+    ]
+    names = ", ".join(port.name for port in program.inputs)
+    return TIMER.format(inputs=", ".join(arrays), names=names, n=program.outputs[0].size)
