@@ -72,3 +72,10 @@ def test_theta_of_the_wrong_length_is_refused() -> None:
         tf.feasible_parameters(robot, np.ones(5))
     with pytest.raises(ShapeError, match=r"theta: expected \(6,\)"):
         robot.with_base_parameters(np.ones(7))
+
+
+def test_base_of_another_robot_is_refused() -> None:
+    robot, base = tf.load("kr6_r700"), tf.base_parameters(tf.load("two_link"))
+    for call in (tf.feasible_parameters, tf.Robot.with_base_parameters):
+        with pytest.raises(ShapeError, match="base parameters of two_link"):
+            call(robot, np.ones(6), base=base)

@@ -220,5 +220,5 @@ def test_load_is_refused_where_an_assumption_rules_it_out():
 
 def test_unphysical_mass_matrix_is_said_to_be_so():
     model = tf.derive(tf.load("two_link"))
-    with pytest.raises(tf.errors.ModelError, match="not positive definite"):
+    with pytest.raises(tf.errors.SingularMassMatrixError, match="not positive definite: joint 'joint2'"):
         model.bind(-np.ones(model.n_base)).forward_dynamics([0, 0], [0, 0], [1, 1])

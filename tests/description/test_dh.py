@@ -147,6 +147,17 @@ def test_missing_column_is_named(column: str) -> None:
         tf.Robot.from_dh([row], "standard")
 
 
+@pytest.mark.parametrize("end", ["base", "tool"])
+def test_placement_that_is_no_rotation_is_named(end: str) -> None:
+    with pytest.raises(DescriptionError, match=f"{end} does not hold a rotation"):
+        tf.Robot.from_dh(ROWS, "standard", **{end: 2 * np.eye(4)})
+
+
+def test_row_that_is_no_mapping_is_named() -> None:
+    with pytest.raises(DescriptionError, match="DH row 1: expected a mapping"):
+        tf.Robot.from_dh([[0.1, 0.0, 0.0, 0.0]], "standard")  # type: ignore[list-item]
+
+
 def test_empty_table_and_unknown_convention() -> None:
     with pytest.raises(DescriptionError, match="no rows"):
         tf.Robot.from_dh([], "standard")

@@ -123,3 +123,10 @@ def test_parametric_bad_input() -> None:
     for build in (lambda: tf.random_robot(0, seed=0), lambda: tf.planar_chain(0), lambda: tf.random_robot("", seed=0)):
         with pytest.raises(DescriptionError, match="at least one joint"):
             build()
+
+
+def test_joint_and_frame_with_numbers_that_cannot_be_meant_are_named() -> None:
+    with pytest.raises(ShapeError, match="joint 'j': rotor inertia and friction: holds a value that is not finite"):
+        replace(JOINT, viscous=np.nan)
+    with pytest.raises(DescriptionError, match="frame 'hand': link_from_frame does not hold a rotation"):
+        Frame("hand", 0, 2 * np.eye(4))

@@ -21,7 +21,7 @@ NAMED = [
 NOT_A_ROBOT = {
     "quadrotor_base": "no moving joint",
     "iris_simple": "no moving joint",
-    "ur3": "not a URDF that can be read",  # a xacro fragment under a URDF's name
+    "ur3": "<robot> has no name",  # a xacro fragment under a URDF's name
 }
 
 

@@ -14,6 +14,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 
 from tauform.closedform.preference import parameter_index
+from tauform.description.fields import number
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 
@@ -41,7 +42,8 @@ def assumptions(robot: Robot, columns: Sequence[int], assume: Assumption | None)
 
     Raises:
         UnknownNameError: a name is not a parameter of the robot.
-        ModelError: a value that is neither zero nor a relation, or assumptions that contradict one another.
+        ModelError: a value that is neither zero nor a relation, a relation to a parameter that takes no part,
+            assumptions that contradict one another, or that leave nothing.
     """
     size = len(robot.parameters)
     relations = _relations(robot, columns, assume)
@@ -52,9 +54,14 @@ def assumptions(robot: Robot, columns: Sequence[int], assume: Assumption | None)
     triplets = [(c, k, 1.0) for c, k in place.items()]
     chosen = set(columns)
     for c, relation in resolved.items():
-        if c in chosen:
-            triplets += [(c, place[other], factor) for other, factor in relation.items() if other in place]
-    rows, cols, values = (np.array(part) for part in zip(*triplets, strict=True)) if triplets else ([], [], [])
+        for other in relation if c in chosen else ():
+            if other not in place:
+                tied_to = f"{robot.parameter_names[c]} is related to {robot.parameter_names[other]}"
+                raise ModelError(f"assume: {tied_to}, which takes no part; name its group in include=")
+            triplets.append((c, place[other], relation[other]))
+    if not free:
+        raise ModelError("derive: no parameter is left; include a group, or assume less to be zero")
+    rows, cols, values = (np.array(part) for part in zip(*triplets, strict=True))
     matrix = scipy.sparse.csr_array((values, (rows, cols)), shape=(size, len(free)))
     return Assumed(free, matrix, tied)
 
@@ -77,7 +84,7 @@ def _relation(robot: Robot, name: str, value: object) -> dict[int, float]:
     if isinstance(value, str):
         value = {value: 1.0}
     if isinstance(value, Mapping):
-        relation = {parameter_index(robot, other): float(factor) for other, factor in value.items()}
+        relation = {parameter_index(robot, other): number(f, f"assume: {name}: {other}") for other, f in value.items()}
         if parameter_index(robot, name) in relation:
             raise ModelError(f"assume: {name} is related to itself; leave it out of its own relation")
         return relation

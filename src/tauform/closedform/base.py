@@ -13,6 +13,7 @@ from tauform.arrays import read_only
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.dimensionless import dimensionless
 from tauform.closedform.elimination import Method
+from tauform.closedform.estimate import MEMORY_LIMIT, refuse_if_too_large
 from tauform.closedform.observation import dynamic_matrix, energy_matrix, velocity_free_matrix
 from tauform.closedform.regroup import regroup
 from tauform.closedform.relations import exact_grouping
@@ -63,9 +64,7 @@ def base_parameters(
     else:
         W = SAMPLED[source](scaled.robot, columns, np.random.default_rng(seed))
     base = regroup(W, scaled.robot, columns, order, method=method, source=source)
-    pivots = list(base.pivots)
-    grouping = base.grouping * scaled.factors / scaled.factors[pivots][:, None]
-    base = replace(base, grouping=read_only(grouping), robot=robot)
+    base = base.in_units(robot, scaled.factors)
     return replace(base, grouping=read_only(exact_grouping(robot, base, base.relations)))
 
 
@@ -80,9 +79,9 @@ def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | 
         base: what theta means; the default is base_parameters(robot).
 
     Raises:
-        ShapeError: theta has another length than base.
+        ShapeError: theta has another length than base, or base belongs to a robot of another size.
     """
-    base = base_parameters(robot) if base is None else base
+    base = base_parameters(robot) if base is None else base.of_robot(robot)
     parameters = np.array(robot.parameters)
     parameters[list(base.columns)] = 0.0
     parameters[list(base.pivots)] = base.checked(theta)
@@ -93,10 +92,11 @@ def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
     """Sparse coefficients of the closed form, one row a function of the state, one column a standard parameter.
 
     Raises:
-        ModelError: the robot is a tree or has loop constraints.
+        ModelError: the robot is a tree or has loop constraints, or its closed form would not fit.
     """
     if not robot.is_chain:
         raise ModelError(
             f"{robot.name}: the closed form is derived for serial chains; use source dynamic, velocity_free or energy"
         )
+    refuse_if_too_large(robot, MEMORY_LIMIT)
     return Coefficients.gathered(robot, sweep(robot, {})).matrix[:, list(columns)]

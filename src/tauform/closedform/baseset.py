@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,10 @@ from tauform.closedform.polynomial import Polynomial
 from tauform.closedform.relations import Relation, symbolic_relations
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
+
+# A part of another parameter, in the robot's own units, that is too small to give a base parameter another name:
+# twists of 1e-12 rad, and the rounding of different sources, must not decide what a parameter is called.
+NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,10 +70,10 @@ class BaseParameters:
         source: str,
         findings: tuple[str, ...] = (),
     ) -> BaseParameters:
-        """From a grouping whose rows belong to `pivots`; names follow from which rows hold more than their pivot."""
+        """From a grouping without units whose rows belong to `pivots`; a row that holds more is called a sum."""
         parameter_names = robot.parameter_names
         kept, absent = [int(k) for k in pivots], {int(k) for k in no_effect}
-        alone = [np.count_nonzero(row) == 1 for row in grouping]
+        alone = [np.count_nonzero(np.abs(row) > NEGLIGIBLE) == 1 for row in grouping]
         return cls(
             robot_name=robot.name,
             names=tuple(base_name(parameter_names[k], single) for k, single in zip(kept, alone, strict=True)),
@@ -114,12 +118,29 @@ class BaseParameters:
         Raises:
             ShapeError: theta has another length; the message says what it must hold.
         """
-        array = np.asarray(theta, dtype=np.float64)
-        if array.shape != (self.n,):
+        if np.shape(theta) != (self.n,):
             raise ShapeError(
-                f"theta: expected ({self.n},), one value a base parameter of {self.robot_name}, got {array.shape}"
+                f"theta: expected ({self.n},), one value a base parameter of {self.robot_name}, got {np.shape(theta)}"
             )
-        return fixed_array(array, (self.n,), "theta")
+        return fixed_array(theta, (self.n,), "theta")
+
+    def of_robot(self, robot: Robot) -> BaseParameters:
+        """Itself, where it can be this robot's.
+
+        Raises:
+            ShapeError: the robot has another number of parameters.
+        """
+        if self.grouping.shape[1] != len(robot.parameters):
+            raise ShapeError(
+                f"base: these are the base parameters of {self.robot_name}, made of {self.grouping.shape[1]} standard "
+                f"ones, but {robot.name} has {len(robot.parameters)}; call tf.base_parameters on it"
+            )
+        return self
+
+    def in_units(self, robot: Robot, factors: Array) -> BaseParameters:
+        """Those of a robot, from these of its dimensionless copy, whose parameters are `factors` times the robot's."""
+        grouping = self.grouping * factors / factors[list(self.pivots)][:, None]
+        return replace(self, grouping=read_only(grouping), robot=robot)
 
     def __len__(self) -> int:
         return self.n

@@ -13,8 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.equations import bound_equations, term_kinds
-from tauform.closedform.monomials import Projection, batched
-from tauform.errors import ModelError
+from tauform.closedform.monomials import Projection
+from tauform.errors import SingularMassMatrixError
+from tauform.rigidbody.door import batched
+from tauform.rigidbody.factorization import factorize, solve
+from tauform.rigidbody.pivots import PivotError
 
 if TYPE_CHECKING:
     from tauform.closedform.model import ClosedFormModel
@@ -134,20 +137,28 @@ class BoundModel:
         return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
-        """Accelerations D^-1 (tau - induced torque) by Cholesky, (..., n).  [Lloyd2021, Eq. 59]
+        """Accelerations D^-1 (tau - induced torque) by the factors L^T D L, (..., n).  [Lloyd2021, Eq. 59]
 
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
-            ModelError: the mass matrix is not positive definite: theta is not that of a physical robot.
+            SingularMassMatrixError: the mass matrix is not positive definite: theta is not that of a physical robot.
         """
         inertial, induced = self._inertial, self._induced
 
         def core(q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
             rest = tau - induced.torque(q, qd, 0 * q) - self._friction(qd)
-            return _cholesky_solve(_mass(inertial, q), rest)
+            return solve(factorize(_mass(inertial, q), chain), chain, rest)
 
+        chain = tuple(range(-1, self.n_joints - 1))
         slices = min(inertial.states_per_slice, induced.states_per_slice)
-        return batched(self.n_joints, core, slices, q=q, qd=qd, tau=tau)
+        try:
+            return batched(self.n_joints, core, slices, q=q, qd=qd, tau=tau)
+        except PivotError as error:
+            raise SingularMassMatrixError(
+                f"the mass matrix of {self.name!r} is not positive definite: joint {self.joint_names[error.index]!r} "
+                "has no inertia, or an unphysical one; theta is not that of a physical robot, whose nearest "
+                "tf.feasible_parameters finds (inverse dynamics still hold)"
+            ) from None
 
     def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Breakdown:
         """The torque by origin: inertial, Coriolis, centrifugal, gravity, friction.
@@ -241,25 +252,3 @@ def _coriolis(terms: Projection, q: AnyArray, qd: AnyArray) -> AnyArray:
         C[:, j] += 0.5 * G[:, k] * qd[i]
         C[:, i] += 0.5 * G[:, k] * qd[j]
     return C
-
-
-def _cholesky_solve(D: AnyArray, b: AnyArray) -> AnyArray:
-    """D^-1 b for (n, n, N) and (n, N), each step over all states."""
-    n = len(D)
-    L = np.zeros_like(D)
-    for j in range(n):
-        pivot = D[j, j] - (L[j, :j] ** 2).sum(axis=0)
-        if (np.real(pivot) <= 0).any():
-            raise ModelError(
-                f"mass matrix: not positive definite at joint {j + 1} of some state; theta is not that of a physical "
-                "robot, so there are no accelerations (inverse dynamics still holds)"
-            )
-        L[j, j] = np.sqrt(pivot)
-        for i in range(j + 1, n):
-            L[i, j] = (D[i, j] - (L[i, :j] * L[j, :j]).sum(axis=0)) / L[j, j]
-    x = np.array(b, dtype=np.result_type(D, b))
-    for i in range(n):
-        x[i] = (x[i] - (L[i, :i] * x[:i]).sum(axis=0)) / L[i, i]
-    for i in reversed(range(n)):
-        x[i] = (x[i] - (L[i + 1 :, i] * x[i + 1 :]).sum(axis=0)) / L[i, i]
-    return x

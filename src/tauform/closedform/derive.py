@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -22,8 +21,10 @@ from tauform.closedform.regroup import regroup
 from tauform.closedform.rows import Keys
 from tauform.closedform.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
 from tauform.closedform.terms import Coefficients, Terms, is_friction, terms_of
+from tauform.description.fields import number
+from tauform.description.names import no_such
 from tauform.description.robot import ParameterGroup, Robot
-from tauform.errors import ModelError, UnknownNameError
+from tauform.errors import ModelError
 
 
 def derive(
@@ -82,8 +83,8 @@ def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, floa
     names = robot.joint_names
     for name in fixed:
         if name not in names:
-            raise UnknownNameError(f"fixed: {robot.name} has no joint {name!r}; its joints are {', '.join(names)}")
-    return {names.index(name): float(position) for name, position in fixed.items()}
+            raise no_such("fixed: joint", name, names)
+    return {names.index(name): number(position, f"fixed: {name}") for name, position in fixed.items()}
 
 
 def _rank_rows(coefficients: Coefficients, terms: Terms, columns: Sequence[int], fixed: dict[int, float]) -> Keys:
@@ -107,8 +108,7 @@ def _regrouped(
     factors = free.factors[list(columns)]
     W = scipy.sparse.diags_array(1 / row_units) @ coefficients.matrix[rows] @ scipy.sparse.diags_array(1 / factors)
     base = regroup(W, free.robot, columns, order, source="closed_form")
-    grouping = base.grouping * free.factors / free.factors[list(base.pivots)][:, None]
-    return replace(base, grouping=read_only(grouping), robot=robot)
+    return base.in_units(robot, free.factors)
 
 
 def _model(

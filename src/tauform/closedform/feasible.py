@@ -55,9 +55,9 @@ def feasible_parameters(
     Raises:
         ModelError: no physical set has these base parameters; the message names the links that would not be.
         MissingExtraError: the extra `feasible` is not installed.
-        ShapeError: theta or prior has another length.
+        ShapeError: theta or prior has another length, or base belongs to a robot of another size.
     """
-    base = base_parameters(robot) if base is None else base
+    base = base_parameters(robot) if base is None else base.of_robot(robot)
     theta = base.checked(theta)
     if prior is None or isinstance(prior, Robot):
         prior = (robot if prior is None else prior).parameters

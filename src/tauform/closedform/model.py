@@ -17,10 +17,11 @@ from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.echelon import Echelon, echelon_form
 from tauform.closedform.equations import latex, structure_equations, structure_summary
-from tauform.closedform.monomials import Products, batched
+from tauform.closedform.monomials import Products
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
+from tauform.rigidbody.door import batched
 
 JOINT_TERMS = ("viscous", "coulomb", "offset")
 # Geometry that differs by less than this is the same (a description written and read again).

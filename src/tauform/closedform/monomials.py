@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from tauform.arrays import AnyArray, Array, joint_vector
-from tauform.errors import ShapeError
+from tauform.arrays import AnyArray, Array
 
 Indices = NDArray[np.int64]
 
@@ -126,7 +123,7 @@ class Projection:
         """(n, a, N)."""
         G = self.matrix @ self.products.monomials(q)
         n_rates = self.products.rates.shape[1]
-        return G.reshape(G.shape[0] // n_rates, n_rates, q.shape[1])
+        return G.reshape(q.shape[0], n_rates, q.shape[1])  # a model of friction alone has no rates
 
     def torque(self, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
         """(n, N) sum of all terms."""
@@ -137,26 +134,6 @@ class Projection:
     def states_per_slice(self) -> int:
         """So many that one slice fits the cache."""
         return _slice_for(max(self.products.n_monomials, self.matrix.shape[0]))
-
-
-def batched(n: int, core: Callable[..., Any], states_per_slice: int, **vectors: ArrayLike) -> AnyArray:
-    """Run a core on (n, N) slices of named joint vectors of shape (..., n); batch dimensions come first again."""
-    checked = {name: joint_vector(value, n, name) for name, value in vectors.items()}
-    try:
-        batch = np.broadcast_shapes(*(array.shape[:-1] for array in checked.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in checked.items())
-        raise ShapeError(f"batch dimensions do not broadcast: {shapes}") from None
-    kind = np.result_type(*checked.values())
-    inside = [
-        np.ascontiguousarray(np.broadcast_to(array, (*batch, n)).reshape(-1, n).T, dtype=kind)
-        for array in checked.values()
-    ]
-    n_states = inside[0].shape[1]
-    starts = range(0, max(n_states, 1), states_per_slice)
-    parts = [core(*(array[:, k : k + states_per_slice] for array in inside)) for k in starts]
-    result = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
-    return np.ascontiguousarray(np.moveaxis(result, -1, 0)).reshape(batch + result.shape[:-1])
 
 
 def _distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tauform.arrays import AnyArray, Array
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.elimination import Method, Split, eliminate
 from tauform.closedform.preference import order_of_preference
@@ -25,6 +26,8 @@ from tauform.errors import ShapeError
 SAFE_GAP = 1e3
 # An independent column that keeps less of itself than this is independent in theory only.
 FAINT = 1e-7
+# A first moment that shows this little of its weight [rad] belongs to an axis meant to be vertical.
+ALMOST_VERTICAL = 1e-4
 
 
 def regroup(
@@ -73,7 +76,7 @@ def regroup(
         grouping=grouping,
         gap=split.gap,
         condition=split.condition,
-        findings=_findings(split),
+        findings=(*_findings(split), *_faint_moments(robot, at[split.kept], scaled.strength[split.kept])),
         source=source,
     )
 
@@ -91,3 +94,14 @@ def _findings(split: Split) -> tuple[str, ...]:
             "measurement will show it; check for nearly aligned axes (snap=)."
         )
     return tuple(findings)
+
+
+def _faint_moments(robot: Robot, kept: AnyArray, strength: Array) -> tuple[str, ...]:
+    faint = strength < ALMOST_VERTICAL
+    if not faint.any():
+        return ()
+    names = ", ".join(robot.parameter_names[k] for k in kept[faint])
+    return (
+        f"Only {strength[faint].max():.1e} of the weight shows of {names}: an axis is almost, not exactly, vertical; "
+        "no measurement will show them, and snap= leaves them out (see check()).",
+    )

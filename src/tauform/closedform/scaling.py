@@ -62,10 +62,17 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """A few random combinations of the rows of W, its columns divided by `columns`; zero columns stay zero."""
+    """A few random combinations of the rows of W, its columns divided by `columns`; zero columns stay zero.
+
+    Attributes:
+        matrix: the combinations, in unit columns.
+        columns: what each column of W was divided by.
+        strength: how much each first moment shows, beside the weight it has or the one that shows most; else 1.
+    """
 
     matrix: Array
     columns: Array
+    strength: Array
 
 
 def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
@@ -75,6 +82,7 @@ def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
     enlarged only by what its units can explain; a row of mere rounding must not be taken for a function.
     """
     entries = _without_rounding(Entries.of(W), robot, columns)
+    strength = _strength(entries, robot, columns)
     length, time = units(robot)
     # In these units the inertia of revolute joints has size one; gravity and slides differ by powers of both.
     factors = length**2 * parameter_factors(robot, length, time)[list(columns)]
@@ -87,7 +95,14 @@ def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
     matrix = _shortened(replace(entries, values=entries.values / sizes[entries.columns]))
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0] = 1.0
-    return Scaled(matrix / norms, factors * sizes * norms)
+    return Scaled(matrix / norms, factors * sizes * norms, strength)
+
+
+def _strength(entries: Entries, robot: Robot, columns: Sequence[int]) -> Array:
+    sizes = entries.column_sizes()
+    moments = np.array([robot.parameter_names[c].startswith("m") and c % 10 > 0 for c in columns], dtype=bool)
+    most = max(sizes[moments].max(initial=0.0), float(np.linalg.norm(robot.gravity)))
+    return np.where(moments & (sizes > 0), sizes / (most or 1.0), 1.0)
 
 
 def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) -> Entries:

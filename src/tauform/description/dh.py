@@ -15,11 +15,11 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import Array, fixed_array, read_only
+from tauform.arrays import Array, read_only
 from tauform.description.fields import BOUNDS, DRIVE, INERTIAL, drive_of, inertia_of, number, reject_unknown
 from tauform.description.joint import Frame, Joint, JointKind, Length, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
-from tauform.description.transform import inverse, rotation_x, rotation_z, translation
+from tauform.description.transform import inverse, rigid, rotation_x, rotation_z, translation
 from tauform.errors import DescriptionError
 
 GEOMETRY = ("a", "alpha", "d", "theta")
@@ -56,7 +56,7 @@ def robot_from_dh(
     if not rows:
         raise DescriptionError("DH table: no rows; give one row a joint")
     # What stands between the previous link's frame and this row's: the base, then (standard) Tx(a) Rx(alpha).
-    previous = np.eye(4) if base is None else np.array(fixed_array(base, (4, 4), "base"))
+    previous = np.eye(4) if base is None else rigid(base, "base")
     pending_lengths: tuple[Length, ...] = ()
     joints, links = [], []
     for i, row in enumerate(rows):
@@ -77,13 +77,15 @@ def robot_from_dh(
         inertia = inertia_of(values, f"DH row {i + 1}").moved(link_from_dh)
         links.append(Link(values["link"] or f"link{i + 1}", inertia))
         previous = link_from_dh
-    flange = previous if tool is None else previous @ fixed_array(tool, (4, 4), "tool")
-    frames = (Frame("tool", len(joints) - 1, read_only(flange)),)
+    flange = previous if tool is None else previous @ rigid(tool, "tool")
+    frames = (Frame("tool", len(joints) - 1, flange),)
     return Robot(name, tuple(joints), tuple(links), read_only(gravity), frames, tip="tool")
 
 
 def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
     where = f"DH row {i + 1}"
+    if not isinstance(row, Mapping):
+        raise DescriptionError(f"{where}: expected a mapping from column to value, got {row!r:.60}")
     reject_unknown(row, COLUMNS, where, "column")
     kind = row.get("joint")
     if kind not in ("revolute", "prismatic"):

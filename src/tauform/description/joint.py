@@ -9,6 +9,7 @@ import numpy as np
 
 from tauform.arrays import Array, fixed_array
 from tauform.description.inertia import Inertia
+from tauform.description.transform import rigid
 from tauform.errors import DescriptionError
 
 JointKind = Literal["revolute", "prismatic"]
@@ -63,10 +64,9 @@ class Joint:
     def __post_init__(self) -> None:
         if self.kind not in ("revolute", "prismatic"):
             raise DescriptionError(f"joint {self.name!r}: kind is 'revolute' or 'prismatic', not {self.kind!r}")
-        T = fixed_array(self.parent_from_joint, (4, 4), f"joint {self.name!r}: parent_from_joint")
-        if np.abs(T[:3, :3] @ T[:3, :3].T - np.eye(3)).max() > 1e-9 or np.linalg.det(T[:3, :3]) < 0:
-            raise DescriptionError(f"joint {self.name!r}: parent_from_joint does not hold a rotation")
+        T = rigid(self.parent_from_joint, f"joint {self.name!r}: parent_from_joint")
         object.__setattr__(self, "parent_from_joint", T)
+        fixed_array(self.parameters, (4,), f"joint {self.name!r}: rotor inertia and friction")
 
     @property
     def is_revolute(self) -> bool:
@@ -93,3 +93,7 @@ class Frame:
     name: str
     link: int
     link_from_frame: Array
+
+    def __post_init__(self) -> None:
+        T = rigid(self.link_from_frame, f"frame {self.name!r}: link_from_frame")
+        object.__setattr__(self, "link_from_frame", T)

@@ -70,15 +70,16 @@ def _read(source: str | Path) -> Robot:
     catalogue = _catalogue()
     if str(source) in catalogue:
         return read_toml(catalogue[str(source)])
-    if path.suffix not in SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
         missing = no_such("robot", str(source), catalogue)
         raise UnknownNameError(f"{missing} (a file's name ends in {', '.join(SUFFIXES)})")
     if not path.is_file():
         raise DescriptionError(f"{path}: no such file; check the path")
-    if path.suffix == ".toml":
+    if suffix == ".toml":
         return read_toml(path)
     # Readers of other formats come with an extra and are imported when first needed.
-    if path.suffix == ".xml" and _root_tag(path) == "mujoco":
+    if suffix == ".xml" and _root_tag(path) == "mujoco":
         return import_module("tauform.description.mjcf").read_mjcf(path)
     return import_module("tauform.description.urdf").read_urdf(path)
 

@@ -37,6 +37,8 @@ def check_structure(robot: Robot) -> None:
 
 
 def _check_closure(closure: Closure, names: list[str]) -> None:
+    if not closure.active:
+        raise DescriptionError("loop constraints: no active joint is left; let at least one joint move freely")
     for k, active in enumerate(closure.active):
         if active not in names:
             raise no_such("loop constraints: active joint", active, names)

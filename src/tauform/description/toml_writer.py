@@ -13,11 +13,19 @@ from tauform.arrays import Array
 from tauform.description.fields import BOUNDS, DRIVE
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot
+from tauform.errors import DescriptionError
 
 
 def write_toml(robot: Robot, path: str | Path) -> None:
-    """Write the robot to a file that `load` reads."""
-    Path(path).write_text(to_toml(robot), encoding="utf-8")
+    """Write the robot to a file that `load` reads.
+
+    Raises:
+        DescriptionError: the name does not end in .toml, so that `load` would not know it, or has no folder.
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".toml" or not target.parent.is_dir():
+        raise DescriptionError(f"{target}: cannot be saved; the folder must exist and the file's name end in .toml")
+    target.write_text(to_toml(robot), encoding="utf-8")
 
 
 def to_toml(robot: Robot) -> str:

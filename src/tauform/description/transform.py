@@ -5,7 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import Array
+from tauform.arrays import Array, fixed_array
+from tauform.errors import DescriptionError
+
+# How far the columns of a rotation may be from unit length and from right angles.
+ROTATION_TOLERANCE = 1e-9
+
+
+def rigid(values: ArrayLike, where: str) -> Array:
+    """A (4, 4) placement, read-only.
+
+    Raises:
+        ShapeError: it has another shape or holds a value that is not finite.
+        DescriptionError: it is not a rotation and a translation.
+    """
+    T = fixed_array(values, (4, 4), where)
+    R = T[:3, :3]
+    turned = np.abs(R @ R.T - np.eye(3)).max() <= ROTATION_TOLERANCE and np.linalg.det(R) > 0
+    if not turned or not np.array_equal(T[3], [0, 0, 0, 1]):
+        raise DescriptionError(f"{where} does not hold a rotation and a translation; check its columns and last row")
+    return T
 
 
 def translation(offset: ArrayLike) -> Array:

@@ -19,6 +19,7 @@ from tauform.description.inertia import Inertia
 from tauform.description.joint import Limits
 from tauform.description.names import no_such
 from tauform.description.robot import EARTH_GRAVITY, Robot
+from tauform.description.urdf_elements import check_elements
 from tauform.errors import DescriptionError, MissingExtraError, TauformError
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
@@ -31,7 +32,7 @@ def read_urdf(path: Path) -> Robot:
         DescriptionError: the file is not XML or not a tree of joints that we support; the message says where.
         MissingExtraError: yourdfpy or xacrodoc is not installed.
     """
-    text = _expand(path) if path.suffix == ".xacro" else path.read_bytes()
+    text = _expand(path) if path.suffix.lower() == ".xacro" else path.read_bytes()
     try:
         return _robot(_parse(text))
     except TauformError as error:
@@ -52,17 +53,19 @@ def _expand(path: Path) -> bytes:
 def _parse(text: bytes) -> Any:
     try:
         import yourdfpy
+        from lxml import etree  # which yourdfpy itself reads with
     except ImportError:
         raise MissingExtraError("reading URDF needs yourdfpy; pip install tauform[urdf]") from None
     # yourdfpy repairs broken XML silently, so well-formedness is ours to check; undeclared prefixes are harmless.
     try:
-        root = ElementTree.fromstring(text).tag
+        root: Any = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         if "unbound prefix" not in str(error):
             raise DescriptionError(f"not XML ({error}); correct that line") from None
-        root = "robot"
-    if root != "robot":
-        raise DescriptionError(f"the root element is <{root}>, a URDF has <robot>; check the file")
+        root = etree.fromstring(text, etree.XMLParser(recover=True))
+    if root.tag != "robot":
+        raise DescriptionError(f"the root element is <{root.tag}>, a URDF has <robot>; check the file")
+    check_elements(root)
     try:
         with _silent("yourdfpy"):
             model = yourdfpy.URDF.load(io.BytesIO(text), build_scene_graph=False, load_meshes=False)

@@ -35,7 +35,22 @@ def evaluate(robot: Robot, core: Core, project: int = 0, **vectors: ArrayLike) -
     Returns:
         The result with its batch dimensions first again.
     """
-    checked = {name: joint_vector(value, robot.n_joints, name) for name, value in vectors.items()}
+    names = list(vectors)
+
+    def tree_core(*inside: AnyArray) -> AnyArray:
+        bodies = (_of_tree(robot, name, array) for name, array in zip(names, inside, strict=True))
+        return _projected(robot, core(*bodies), project)
+
+    return batched(robot.n_joints, tree_core, STATES_PER_SLICE, **vectors)
+
+
+def batched(n: int, core: Core, states_per_slice: int, **vectors: ArrayLike) -> AnyArray:
+    """Run a core on (n, N) slices of named joint vectors of shape (..., n); batch dimensions come first again.
+
+    Raises:
+        ShapeError: a vector has another last dimension or holds a value that is not finite, or batches do not fit.
+    """
+    checked = {name: joint_vector(value, n, name) for name, value in vectors.items()}
     try:
         batch = np.broadcast_shapes(*(array.shape[:-1] for array in checked.values()))
     except ValueError:
@@ -43,12 +58,15 @@ def evaluate(robot: Robot, core: Core, project: int = 0, **vectors: ArrayLike) -
         raise ShapeError(f"batch dimensions do not broadcast: {shapes}") from None
     # One scalar type for all: a complex step in one vector makes every intermediate complex.
     scalar = np.result_type(*checked.values())
-    inside = [_inside(robot, name, array.astype(scalar, copy=False), batch) for name, array in checked.items()]
+    inside = [
+        np.ascontiguousarray(np.broadcast_to(array, (*batch, n)).reshape(-1, n).T, dtype=scalar)
+        for array in checked.values()
+    ]
     n_states = inside[0].shape[-1]
-    slices = [slice(k, k + STATES_PER_SLICE) for k in range(0, max(n_states, 1), STATES_PER_SLICE)]
     result: AnyArray | None = None
-    for part in slices:
-        values = _projected(robot, core(*(array[:, part] for array in inside)), project)
+    for k in range(0, max(n_states, 1), states_per_slice):
+        part = slice(k, k + states_per_slice)
+        values = core(*(array[:, part] for array in inside))
         if result is None:
             result = np.empty((n_states, *values.shape[:-1]), dtype=values.dtype)
         result[part] = np.moveaxis(values, -1, 0)  # while the slice is still in the cache
@@ -56,13 +74,11 @@ def evaluate(robot: Robot, core: Core, project: int = 0, **vectors: ArrayLike) -
     return result.reshape(batch + result.shape[1:])
 
 
-def _inside(robot: Robot, name: str, array: AnyArray, batch: tuple[int, ...]) -> AnyArray:
-    flat = np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1])
-    inside: AnyArray = np.ascontiguousarray(flat.T)
+def _of_tree(robot: Robot, name: str, inside: AnyArray) -> AnyArray:
     if robot.closure is None:
         return inside
-    inside = robot.closure.F @ inside
-    return inside + robot.closure.offset[:, None] if name == "q" else inside
+    bodies: AnyArray = robot.closure.F @ inside
+    return bodies + robot.closure.offset[:, None] if name == "q" else bodies
 
 
 def _projected(robot: Robot, result: AnyArray, dimensions: int) -> AnyArray:
