@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tauform.closedform.explain import explain as explain
     from tauform.closedform.feasible import feasible_parameters as feasible_parameters
     from tauform.closedform.model import ClosedFormModel as ClosedFormModel
+    from tauform.closedform.profile import Profile as Profile
     from tauform.closedform.storage import load_model as load_model
     from tauform.codegen.generate import generate as generate
     from tauform.codegen.kernel import compile as compile
@@ -28,8 +29,18 @@ if TYPE_CHECKING:
     from tauform.description.parametric import planar_chain as planar_chain
     from tauform.description.parametric import random_robot as random_robot
     from tauform.description.robot import Robot as Robot
+    from tauform.realtime.multirate import MultiRate as MultiRate
+    from tauform.realtime.multirate import multirate as multirate
+    from tauform.realtime.recorded import recorded_profile as recorded_profile
+    from tauform.realtime.reduce import Reduction as Reduction
+    from tauform.realtime.reduce import reduce as reduce
+    from tauform.realtime.staleness import Rates as Rates
     from tauform.report.model_robot import RobotModel as RobotModel
     from tauform.report.model_robot import model_robot as model_robot
+    from tauform.identification.fit import Fit as Fit
+    from tauform.identification.identify import identify as identify
+    from tauform.identification.read import read_recording as read_recording
+    from tauform.identification.recording import Recording as Recording
     from tauform.rigidbody.check import check as check
     from tauform.rigidbody.coriolis import coriolis_matrix as coriolis_matrix
     from tauform.rigidbody.energy import energy_regressor as energy_regressor
@@ -83,6 +94,10 @@ _HOME = {
     "random_robot": "description.parametric",
     "RobotModel": "report.model_robot",
     "model_robot": "report.model_robot",
+    "Recording": "identification.recording",
+    "read_recording": "identification.read",
+    "identify": "identification.identify",
+    "Fit": "identification.fit",
     "check": "rigidbody.check",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",
@@ -113,6 +128,13 @@ _HOME = {
     "StateSpace": "rigidbody.linearize.state_space",
     "InverseLinearization": "rigidbody.linearize.inverse",
     "ForwardLinearization": "rigidbody.linearize.forward",
+    "Profile": "closedform.profile",
+    "Rates": "realtime.staleness",
+    "Reduction": "realtime.reduce",
+    "reduce": "realtime.reduce",
+    "MultiRate": "realtime.multirate",
+    "multirate": "realtime.multirate",
+    "recorded_profile": "realtime.recorded",
 }
 
 __all__ = ["__version__", *_HOME]

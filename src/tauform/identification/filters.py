@@ -15,6 +15,8 @@ from tauform.identification.segments import Segment
 ORDER = 4
 # Share of the velocities' power that counts as the motion; the rest is ripple and noise.
 MOTION_SHARE = 0.99
+# Density of the velocities' power, relative to its peak, that ends the motion's band.
+VALLEY = 1e-4
 # Cut-offs above the motion's bandwidth: wide enough to leave the torques that friction and coupling make.
 TORQUE_FACTOR, POSITION_FACTOR = 12.0, 24.0
 # Rows kept a second, relative to the torque's cut-off; at that spacing filtered noise is nearly white.
@@ -68,12 +70,21 @@ def choose_filters(segments: Sequence[Segment]) -> Filters:
 def motion_bandwidth(segment: Segment) -> float:
     """Frequency below which 99 % of the velocities' power lies, for the quickest joint [Hz]."""
     frequencies, power = velocity_spectrum(segment)
-    share = np.cumsum(power, axis=0)
-    moving = share[-1] > 0
+    moving = power.any(axis=0)
     if not moving.any():
         raise RecordingError("no joint moves in one of the recordings; leave it out")
-    share = share[:, moving] / share[-1, moving]
-    return float(max(frequencies[np.searchsorted(column, MOTION_SHARE)] for column in share.T))
+    return max(_band(frequencies, column) for column in power[:, moving].T)
+
+
+def _band(frequencies: Array, power: Array) -> float:
+    # Differentiation lifts noise with the square of the frequency: only what comes before the first valley counts.
+    edges = np.unique(np.geomspace(1, len(power), 60).astype(int))
+    density = np.array([power[a:b].mean() for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    peak = int(np.argmax(density[: max(1, int(0.7 * len(density)))]))
+    low = np.flatnonzero(density[peak:] < VALLEY * density[peak])
+    last = int(edges[peak + low[0]]) if len(low) else len(power)
+    share = np.cumsum(power[:last])
+    return float(frequencies[np.searchsorted(share, MOTION_SHARE * share[-1])])
 
 
 def velocity_spectrum(segment: Segment) -> tuple[Array, Array]:

@@ -33,6 +33,8 @@ FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic"]
 SELECTION_ROWS = 20_000
 # Speed that a joint exceeds 5 % of the time.
 SPEED_PERCENTILE = 95
+# Part of that speed below which a joint stands.
+AT_REST = 0.002
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +143,7 @@ def _chosen_problem(
 ) -> tuple[Problem, list[str]]:
     """The design that held-out data asks for, with its rows."""
     speeds = _speeds(source)
+    source = replace(source, rest=AT_REST * speeds)
     choice = candidates(source.design, speeds, friction, couplings)
     full = replace(source, design=choice.design)
     few = _thinned(full)

@@ -48,12 +48,15 @@ class RowSource:
     Attributes:
         filters: None leaves every sample as it is.
         smoother: how positions become velocities and accelerations.
+        rest: (n,) speeds below which a joint counts as standing; rows where all stand are left out, for friction at
+            rest may have any value.
     """
 
     design: Design
     segments: tuple[Segment, ...]
     filters: Filters | None
     smoother: Smoother
+    rest: Array | None = None
 
     def __iter__(self) -> Iterator[Rows]:
         for segment in self.segments:
@@ -109,6 +112,8 @@ class RowSource:
         index = np.arange(part.start, part.stop, first)
         start, stop = max(part.start + own.start, settle), min(part.start + own.stop, segment.n_samples - settle)
         keep = np.flatnonzero((index >= start) & (index < stop))[::second]
+        if self.rest is not None:
+            keep = keep[(np.abs(qd[keep]) > self.rest).any(axis=1)]
         t = segment.t[index[keep]]
         return Rows(A[keep], tau[keep], rate_of_tau[keep], t, qd[keep], segment.recording)
 
