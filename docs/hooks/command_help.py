@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-os.environ.update(COLUMNS="100", NO_COLOR="1", TERM="dumb")
+os.environ.update(COLUMNS="84", NO_COLOR="1", TERM="dumb")
 
 SECTION = "How to"
 HELP = re.compile(r"^<!-- help: ([\w-]+) -->$", re.MULTILINE)

@@ -23,7 +23,10 @@ TO_EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(\w+)\.py\)")
 def on_config(config: Any) -> Any:
     """Name the pages in the navigation."""
     section = next(entry for entry in config.nav if isinstance(entry, dict) and SECTION in entry)
-    section[SECTION] = ["examples/index.md", *(f"examples/{script.stem}.md" for script in EXAMPLES)]
+    section[SECTION] = [
+        "examples/index.md",
+        *({short_title_of(script): f"examples/{script.stem}.md"} for script in EXAMPLES),
+    ]
     return config
 
 
@@ -66,6 +69,11 @@ def title_of(script: Path) -> str:
     return docstring_of(script).split("\n", 1)[0].rstrip(".")
 
 
+def short_title_of(script: Path) -> str:
+    """Number, and the title up to its colon, for the navigation."""
+    return f"{script.stem.split('_')[0]} {title_of(script).split(':')[0]}"
+
+
 def docstring_of(script: Path) -> str:
     return ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or script.stem
 
@@ -81,5 +89,5 @@ def page_of(script: Path, printed: str) -> str:
     ]
     plot = f"![{title}]({script.stem}.svg)"
     return "\n\n".join(
-        [f"# {number}. {title.rstrip('.')}", text.strip(), plot, f"```text\n{printed}```", "## Code", *blocks, ""]
+        [f"# {number}. {title.rstrip('.')}", text.strip("\n"), plot, f"```text\n{printed}```", "## Code", *blocks, ""]
     )

@@ -1,0 +1,69 @@
+"""Multi-rate: a synchronous task of six products a joint, and a background task that renews its coefficients.
+
+The split of Izaguirre1992 for its PUMA 260: what each task costs, which torque error to expect at which background
+period, and the same measured along a trajectory. Run with `python examples/10_multirate.py [--plot FILE]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import numpy as np
+
+import tauform as tf
+from tauform.arrays import Array
+from tauform.realtime.prediction import measure
+
+CONTROL = 0.001  # s
+PERIODS = (0.002, 0.005, 0.01, 0.02, 0.04)  # s, of the background task
+VELOCITY, ACCELERATION = np.full(6, 0.5), np.full(6, 1.0)  # rad/s, rad/s^2
+CENTRE = np.array([0.0, -0.8, 0.6, 0.0, 0.5, 0.0])
+
+
+def swing(t: Array) -> tuple[Array, Array, Array]:
+    """Joints that swing at slightly different rates, each up to its bounds."""
+    w = ACCELERATION / VELOCITY * np.linspace(0.94, 1.06, 6)
+    phase = np.outer(t, w)
+    return CENTRE + VELOCITY / w * np.sin(phase), VELOCITY * np.cos(phase), -VELOCITY * w * np.sin(phase)
+
+
+def plot(path: str, foretold: list[float], measured: list[float]) -> None:
+    """Torque error over the background period."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 3.2), layout="constrained")
+    axes = figure.subplots()
+    axes.loglog(PERIODS, foretold, "o-", label="foretold from bounds")
+    axes.loglog(PERIODS, measured, "x--", label="measured along a trajectory")
+    axes.set(xlabel="period of the background task [s]", ylabel="torque error (RMS, relative)")
+    axes.legend()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main(plot_file: str | None = None) -> int:
+    """Print costs and errors; the exit code says whether the error was foretold within a factor of two."""
+    split = tf.multirate(tf.load("puma260_izaguirre"))
+    print(split)
+    profile = tf.Profile.harmonic(CENTRE, VELOCITY, ACCELERATION, n_states=2000)
+    times = np.arange(0.0, 20.0, 0.00737)  # out of step with every period
+    torque = np.linalg.norm(tf.inverse_dynamics(split.robot, *swing(times)), axis=1)
+    foretold, measured = [], []
+    for period in PERIODS:
+        rates = tf.Rates(CONTROL, period)
+        foretold.append(split.predict(profile, rates).relative)
+        errors = np.linalg.norm(measure(split, times, swing, rates), axis=1)
+        measured.append(float(np.sqrt((errors**2).mean() / (torque**2).mean())))
+        print(
+            f"background every {1e3 * period:4.0f} ms: error {foretold[-1]:.2%} foretold, {measured[-1]:.2%} measured"
+        )
+    if plot_file:
+        plot(plot_file, foretold, measured)
+    ratios = np.array(foretold) / measured
+    return 0 if 0.5 < ratios.min() and ratios.max() < 2 else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plot", metavar="FILE")
+    sys.exit(main(parser.parse_args().plot))
