@@ -60,7 +60,7 @@ def main(plot_file: str | None = None) -> int:
     if plot_file:
         plot(plot_file, foretold, measured)
     ratios = np.array(foretold) / measured
-    return 0 if 0.5 < ratios.min() and ratios.max() < 2 else 1
+    return 0 if ratios.min() > 0.5 and ratios.max() < 2 else 1
 
 
 if __name__ == "__main__":
