@@ -12,9 +12,11 @@ LEVELS = (
     *("version", "errors", "arrays", "description", "rigidbody", "closedform", "codegen"),
     *("identification", "realtime", "report", "cli", "__main__"),
 )
-# Users expect these as methods of Robot, though a higher folder does the work; they look it up when called.
+# Users expect these as methods, though a higher folder does the work; they look it up when called.
 DELEGATED = {
     Path("description/robot.py"): {("rigidbody", "check"), ("closedform", "base"), ("closedform", "baseset")},
+    # bound.reduce compares routes by counted operations
+    Path("closedform/bound.py"): {("realtime", "reduce")},
 }
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))

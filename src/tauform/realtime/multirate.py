@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +31,12 @@ from tauform.description.robot import Robot
 from tauform.rigidbody.friction import friction
 from tauform.rigidbody.gravity import bias_torque, gravity_torque
 from tauform.rigidbody.mass_matrix import mass_matrix
+
+if TYPE_CHECKING:
+    from tauform.closedform.profile import Profile
+    from tauform.realtime.prediction import Prediction
+    from tauform.realtime.run import Motion, RunReport
+    from tauform.realtime.staleness import Rates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +70,30 @@ class MultiRate:
     def synchronous_kernel(self) -> Kernel:
         """The synchronous task compiled for this machine."""
         return compile_program(self.synchronous)
+
+    def predict(self, profile: Profile, rates: Rates, n_states: int = 20_000) -> Prediction:
+        """Torque error foretold from rates and bounds; see `tauform.realtime.prediction.predict`."""
+        from tauform.realtime.prediction import predict
+
+        return predict(self, profile, rates, n_states)
+
+    def slowest_background(self, profile: Profile, error: float, control: float, latency: float = 0.0) -> Rates | None:
+        """The longest background period within an error; see `tauform.realtime.prediction.slowest_background`."""
+        from tauform.realtime.prediction import slowest_background
+
+        return slowest_background(self, profile, error, control, latency)
+
+    def run(self, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
+        """Run both tasks on this machine; see `tauform.realtime.run.run`."""
+        from tauform.realtime.run import run
+
+        return run(self, motion, rates, seconds)
+
+    def write_c(self, folder: str | PathLike[str], **options: Any) -> list[Path]:
+        """Write both tasks and the exchange between them as C; see `tauform.realtime.write.write_multirate_c`."""
+        from tauform.realtime.write import write_multirate_c
+
+        return write_multirate_c(self, folder, **options)
 
     def __repr__(self) -> str:
         b, s, n = self.background, self.synchronous, self.robot.n_joints

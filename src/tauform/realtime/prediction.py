@@ -10,7 +10,6 @@ present one: q - d qd + d^2/2 qdd, qd - d qdd. No trajectory is replayed: states
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from tauform.arrays import Array
 from tauform.closedform.profile import Profile
 from tauform.errors import ModelError
 from tauform.realtime.multirate import MultiRate
+from tauform.realtime.run import Motion
 from tauform.realtime.staleness import Rates
 
 N_STATES = 20_000
@@ -88,7 +88,7 @@ def predict(
     return Prediction(rates, rms, peak, np.sqrt((torque**2).mean(axis=0)), np.sqrt(square))
 
 
-def measure(split: MultiRate, times: Array, motion: Callable[[Array], tuple[Array, Array, Array]], rates: Rates) -> Array:
+def measure(split: MultiRate, times: Array, motion: Motion, rates: Rates) -> Array:
     """(N, n) torque errors of a run: the background holds its results between updates.
 
     Args:

@@ -1,0 +1,59 @@
+"""Both tasks as C: the functions of `tauform.write_c`, the exchange of results between threads, and a demonstration."""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from tauform.codegen.backends.c.config import identifier, real_type
+from tauform.codegen.backends.c.project import project_files
+from tauform.codegen.folder import write_folder
+from tauform.realtime.multirate import MultiRate
+from tauform.version import __version__
+
+TEMPLATES = {
+    "multirate.h": "{prefix}_multirate.h",
+    "multirate.c": "{prefix}_multirate.c",
+    "demo.c": "demo_{prefix}_multirate.c",
+}
+
+
+def write_multirate_c(
+    split: MultiRate,
+    folder: str | os.PathLike[str],
+    *,
+    real: str = "double",
+    force: bool = False,
+    name: str | None = None,
+) -> list[Path]:
+    """Write the programs of both tasks as C99, and as C11 the wait-free exchange between them with a demonstration.
+
+    Args:
+        folder: made if it does not exist; one that we wrote before is replaced.
+        real: "double" or "float".
+        force: also write into a folder that holds other files.
+        name: prefix of all names; the robot's name if not given.
+
+    Returns:
+        Paths of the files.
+
+    Raises:
+        GenerationError: a folder that is not ours or not writable.
+    """
+    prefix, n = identifier(name or split.robot.name), split.robot.n_joints
+    facts = {"prefix": prefix, "guard": prefix.upper(), "real": real, "n": n, "nn": n * n, "version": __version__}
+
+    files = project_files(list(split.programs), prefix, real_type(real), batch=False)
+
+    def fill(place: Path) -> list[str]:
+        for file, text in files.items():
+            (place / file).write_text(text, encoding="utf-8", newline="\n")
+        for template, file in TEMPLATES.items():
+            text = resources.files(__package__).joinpath("templates", template).read_text(encoding="utf-8")
+            filled = Template(text).substitute(facts)
+            (place / file.format(prefix=prefix)).write_text(filled, encoding="utf-8", newline="\n")
+        return [f"test_{prefix}", "demo"]
+
+    return write_folder(folder, fill, force)

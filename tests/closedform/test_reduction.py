@@ -1,0 +1,139 @@
+"""Terms left out of closed forms: contributions, refit, symmetry, profiles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.closedform.contribution import contributions
+from tauform.closedform.profile import Profile
+from tauform.closedform.reduction import fewest_terms, relative_error, with_terms
+from tauform.errors import ModelError, ShapeError
+
+
+@pytest.fixture(scope="module")
+def scara() -> tf.BoundModel:
+    robot = tf.load("sr6ia")
+    return tf.derive(robot).bind(robot)
+
+
+@pytest.fixture(scope="module")
+def kr6() -> tf.BoundModel:
+    robot = tf.load("kr6_r700")
+    return tf.derive(robot).bind(robot)
+
+
+def test_contributions_follow_their_definition(scara: tf.BoundModel) -> None:
+    # Eqs. 65-66, term by term in the plainest way
+    profile = Profile.slow(4)
+    found = contributions(scara, profile, 300, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    states = [
+        np.concatenate(parts) for parts in zip(*(profile.sample(k, rng) for k in (64, 64, 64, 64, 44)), strict=True)
+    ]
+    q, qd, qdd = states
+    generators = np.concatenate([q, np.sin(q), np.cos(q), qd, qdd], axis=1)
+    y = np.prod(generators[:, :, None] ** scara.exponents, axis=1)
+    tau = y[:, None, :] * scara.coefficients
+    rho = np.linalg.norm(tau, axis=1) / np.linalg.norm(scara.inverse_dynamics(q, qd, qdd), axis=1)[:, None]
+    np.testing.assert_allclose(found.mean, rho.mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(found.maximum, rho.max(axis=0), rtol=1e-9)
+    large = np.median(rho, axis=0) > 1e-9
+    np.testing.assert_allclose(found.median[large], np.median(rho, axis=0)[large], rtol=0.1)
+
+
+def test_all_terms_kept_is_the_same_model(scara: tf.BoundModel) -> None:
+    same = with_terms(scara, np.ones(scara.n_terms, dtype=bool))
+    states = Profile.fast(4).sample(50, np.random.default_rng(0))
+    np.testing.assert_allclose(same.inverse_dynamics(*states), scara.inverse_dynamics(*states), rtol=1e-12, atol=1e-12)
+
+
+def test_fewest_terms_keep_the_promise_and_drop_parameters(kr6: tf.BoundModel) -> None:
+    profile = Profile.slow(6)
+    found = fewest_terms(kr6, profile, 0.01, 0.99, np.random.default_rng(0))
+    assert found.bound.n_terms < kr6.n_terms / 10
+    assert found.bound.base.n < kr6.base.n
+    fresh = profile.sample(4000, np.random.default_rng(7))
+    error = relative_error(found.bound.inverse_dynamics(*fresh), kr6.inverse_dynamics(*fresh), 0.99)
+    assert error < 0.012
+
+
+def test_refit_lowers_the_error(kr6: tf.BoundModel) -> None:
+    profile, rng = Profile.slow(6), np.random.default_rng(0)
+    order = np.argsort(-contributions(kr6, profile, 300, rng).mean)
+    kept = np.zeros(kr6.n_terms, dtype=bool)
+    kept[order[:60]] = True
+    fresh = profile.sample(1000, rng)
+    exact = kr6.inverse_dynamics(*fresh)
+    plain, fitted = with_terms(kr6, kept), with_terms(kr6, kept, profile.sample(400, rng))
+    size = np.linalg.norm(exact, axis=1, keepdims=True)
+    errors = [np.linalg.norm((model.inverse_dynamics(*fresh) - exact) / size) for model in (plain, fitted)]
+    assert errors[1] < errors[0]
+
+
+def test_reduced_mass_matrix_is_symmetric(kr6: tf.BoundModel) -> None:
+    found = fewest_terms(kr6, Profile.slow(6), 0.02, 0.95, np.random.default_rng(0))
+    M = found.bound.mass_matrix(Profile.slow(6).sample(200, np.random.default_rng(3))[0])
+    np.testing.assert_allclose(M, np.swapaxes(M, 1, 2), atol=1e-12)
+
+
+def test_protected_accelerations_keep_the_mass_matrix(scara: tf.BoundModel) -> None:
+    found = fewest_terms(scara, Profile.fast(4), 0.2, 0.9, np.random.default_rng(0), keep_accelerations=True)
+    q = Profile.fast(4).sample(50, np.random.default_rng(3))[0]
+    assert found.bound.n_terms < scara.n_terms
+    accelerations = scara.exponents[16:].any(axis=0).sum()
+    assert found.bound.exponents[16:].any(axis=0).sum() == accelerations
+    assert np.linalg.eigvalsh(found.bound.mass_matrix(q)).min() > 0
+
+
+def test_a_model_without_structure_cannot_lose_terms(scara: tf.BoundModel) -> None:
+    with pytest.raises(ModelError, match="bind a model"):
+        with_terms(replace(scara, model=None), np.ones(scara.n_terms, dtype=bool))
+
+
+def test_ranges_bound_the_states() -> None:
+    profile = Profile.ranges(2, q=[[-1.0, 0.0], [1.0, 0.5]], qd=0.1, qdd=[1.0, 2.0])
+    q, qd, qdd = profile.sample(1000, np.random.default_rng(0))
+    assert (q >= [-1, 0]).all()
+    assert (q <= [1, 0.5]).all()
+    assert np.abs(qd).max() <= 0.1
+    assert (np.abs(qdd) <= [1, 2]).all()
+
+
+def test_harmonic_states_reach_their_bounds_and_are_consistent() -> None:
+    profile = Profile.harmonic([0.3, 0.0], [1.0, 2.0], [4.0, 8.0])
+    assert profile.recorded is not None
+    q, qd, qdd = profile.recorded
+    np.testing.assert_allclose(np.abs(qd).max(axis=0), [1, 2], rtol=1e-4)
+    np.testing.assert_allclose(np.abs(qdd).max(axis=0), [4, 8], rtol=1e-4)
+    np.testing.assert_allclose(q, [0.3, 0.0] - qdd / (np.array([4.0, 8.0]) / [1.0, 2.0]) ** 2)  # qdd = -w^2 (q - c)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [{"q": np.inf}, {"q": [[1.0, 1.0], [0.0, 0.0]]}, {"qd": "fast"}, {"qdd": [1.0, 2.0, 3.0]}],
+)
+def test_bad_bounds_are_refused(bounds: dict[str, object]) -> None:
+    with pytest.raises(ModelError):
+        Profile.ranges(2, **{"q": 1.0, "qd": 1.0, "qdd": 1.0, **bounds})
+
+
+def test_an_empty_trajectory_is_refused() -> None:
+    with pytest.raises(ModelError, match="at least one state"):
+        Profile.trajectory(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((0, 2)))
+    with pytest.raises(ShapeError):
+        Profile.trajectory(np.full((3, 2), np.nan), np.zeros((3, 2)), np.zeros((3, 2)))
+
+
+def test_a_profile_outside_joint_limits_is_refused() -> None:
+    robot = tf.load("two_link")
+    joint = robot.joints[1]
+    limited = replace(robot, joints=(robot.joints[0], replace(joint, limits=replace(joint.limits, upper=1.0))))
+    with pytest.raises(ModelError, match=f"joint '{joint.name}'"):
+        Profile.slow(2).check_limits(limited)
+    Profile.ranges(2, 1.0, 0.1, 1.0).check_limits(limited)
+    with pytest.raises(ModelError, match="describes 3 joints"):
+        Profile.slow(3).check_limits(robot)

@@ -1,0 +1,128 @@
+"""reduce: the promise holds on fresh states, the exact program is the answer where nothing is cheaper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.closedform.profile import Profile
+from tauform.errors import ModelError, UnknownNameError
+from tauform.realtime.guards import positive_definite
+from tauform.realtime.routes import without_velocity
+
+# Operations that the reduced program of the slow profile may take at 1 % and 99.9 %.
+LIMITS = {"kr6_r700": 300, "lbr7": 330}
+
+
+def errors_of(reduction: tf.Reduction, n_states: int, seed: int) -> np.ndarray:
+    states = reduction.profile.sample(n_states, np.random.default_rng(seed))
+    exact = tf.inverse_dynamics(reduction.robot, *states)
+    found = reduction.compile()(*states)
+    return np.linalg.norm(found - exact, axis=1) / np.linalg.norm(exact, axis=1)
+
+
+@pytest.fixture(scope="module")
+def kr6() -> tf.Reduction:
+    routes = ("velocity", "parameters", "operations")
+    return tf.reduce(tf.load("kr6_r700"), Profile.slow(6), confidence=0.95, routes=routes, n_fresh=100_000)
+
+
+def test_operations_left_out_keep_the_promise(kr6: tf.Reduction) -> None:
+    assert kr6.route == "operations"
+    assert kr6.program.n_operations <= 200
+    assert (errors_of(kr6, 100_000, seed=12) > 0.01).mean() <= 0.05
+    assert kr6.error <= 0.01
+
+
+@pytest.mark.parametrize("robot", LIMITS)
+def test_slow_profile_is_cheap_at_999_in_1000_states(robot: str) -> None:
+    loaded = tf.load(robot)
+    reduction = tf.reduce(loaded, Profile.slow(loaded.n_joints), routes=("velocity", "parameters"), n_fresh=200_000)
+    assert reduction.program.n_operations <= LIMITS[robot]
+    assert (errors_of(reduction, 300_000, seed=3) > 0.01).mean() <= 0.001
+
+
+def test_the_report_names_every_route_and_the_winner(kr6: tf.Reduction) -> None:
+    names = [candidate.name for candidate in kr6.candidates]
+    assert names == ["exact", "parameters", "velocity", "operations"]
+    cheapest = min(kr6.candidates, key=lambda c: c.program.n_operations)
+    assert kr6.route == cheapest.name
+    assert kr6.program.certificate is not None
+    assert kr6.program.certificate.error == kr6.error
+    assert [c.chosen for c in kr6.program.candidates].count(True) == 1
+    assert "operations left out" in str(kr6)
+
+
+def test_bound_model_reduces_by_terms() -> None:
+    robot = tf.load("sr6ia")
+    bound = tf.derive(robot).bind(robot)
+    reduction = bound.reduce(Profile.slow(4), tolerance=0.01, confidence=0.99, n_fresh=20_000)
+    assert reduction.program.n_operations <= reduction.exact.n_operations
+    terms = next(c for c in reduction.candidates if c.name == "terms")
+    assert terms.bound is not None
+    assert terms.bound.n_terms < bound.n_terms
+    assert (errors_of(reduction, 50_000, seed=5) > 0.01).mean() <= 0.01
+
+
+def test_the_exact_program_wins_where_nothing_may_be_left_out() -> None:
+    reduction = tf.reduce(tf.load("two_link"), Profile.fast(2), tolerance=1e-9, n_fresh=10_000)
+    assert reduction.route == "exact"
+    assert reduction.program.n_operations == reduction.exact.n_operations
+    assert reduction.error == 0
+
+
+def test_reduced_mass_matrices_are_symmetric_positive_definite() -> None:
+    robot = tf.load("two_link")
+    reduction = tf.reduce(robot, Profile.ranges(2, 1.0, 1.0, 1.0), 0.3, 0.99, function="mass_matrix", n_fresh=20_000)
+    assert reduction.program.n_operations < reduction.exact.n_operations
+    q = reduction.profile.sample(5000, np.random.default_rng(2))[0]
+    assert positive_definite(reduction.compile()(q))
+
+
+def test_forward_dynamics_keeps_its_promise_in_accelerations() -> None:
+    robot = tf.load("sr6ia")
+    reduction = tf.reduce(robot, Profile.slow(4), 0.05, 0.99, function="forward_dynamics", n_fresh=20_000)
+    q, qd, qdd = reduction.profile.sample(20_000, np.random.default_rng(2))
+    found = reduction.compile()(q, qd, tf.inverse_dynamics(robot, q, qd, qdd))
+    error = np.linalg.norm(found - qdd, axis=1) / np.linalg.norm(qdd, axis=1)
+    assert (error > 0.05).mean() <= 0.01
+    assert reduction.program.n_operations < reduction.exact.n_operations
+
+
+def test_recorded_states_are_all_verified() -> None:
+    robot = tf.load("sr6ia")
+    t = np.linspace(0, 10, 3000)[:, None]
+    w = np.array([1.0, 1.3, 1.7, 2.1])
+    profile = Profile.trajectory(0.3 * np.sin(w * t), 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
+    reduction = tf.reduce(robot, profile, 0.02, 0.999, routes=("operations",))
+    assert profile.recorded is not None
+    exact = tf.inverse_dynamics(robot, *profile.recorded)
+    error = np.linalg.norm(reduction.compile()(*profile.recorded) - exact, axis=1) / np.linalg.norm(exact, axis=1)
+    assert (error > 0.02).mean() <= 0.001
+    assert reduction.program.n_operations < reduction.exact.n_operations
+
+
+def test_leaving_out_all_velocities_is_the_torque_at_rest_plus_friction() -> None:
+    robot = tf.load("puma260_izaguirre")
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 10, 6))
+    expected = tf.inverse_dynamics(robot, q, 0 * qd, qdd) - tf.friction(robot, 0 * qd) + tf.friction(robot, qd)
+    np.testing.assert_allclose(without_velocity(robot, frozenset(range(6)), q, qd, qdd), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -0.1, 1.0, 2.0, float("nan")])
+def test_a_tolerance_out_of_range_is_refused(tolerance: float) -> None:
+    with pytest.raises(ModelError, match="tolerance"):
+        tf.reduce(tf.load("two_link"), Profile.slow(2), tolerance)
+
+
+def test_other_bad_requests_are_refused() -> None:
+    robot = tf.load("two_link")
+    with pytest.raises(ModelError, match="confidence"):
+        tf.reduce(robot, Profile.slow(2), confidence=1.0)
+    with pytest.raises(ModelError, match="describes 3 joints"):
+        tf.reduce(robot, Profile.slow(3))
+    with pytest.raises(UnknownNameError, match="route"):
+        tf.reduce(robot, Profile.slow(2), routes=("magic",))
+    with pytest.raises(UnknownNameError, match="function"):
+        tf.reduce(robot, Profile.slow(2), function="inverse")
