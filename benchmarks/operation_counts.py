@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import tauform as tf
 from tauform.rigidbody.counting import Tally, count_mass_matrix, mass_matrix_crossovers
 from tauform.rigidbody.linearize.counting import (
     ALGORITHMS,
@@ -18,6 +19,18 @@ from tauform.rigidbody.linearize.counting import (
 MASS_MATRIX_SIZES = (1, 2, 3, 6, 7, 10, 13, 20, 50, 100)
 LINEARIZATION_SIZES = (6, 7, 10, 20, 50)
 VECTOR_SIZES = (2, 6, 7, 10, 20, 30, 40, 50, 100)
+PROGRAM_ROBOTS = ("kr6_r700", "lbr7")
+# Function and algorithm; "auto" is the cheapest.
+PROGRAMS = (
+    ("inverse_dynamics", "auto"),
+    ("forward_dynamics", "auto"),
+    ("linearize_inverse_vector", "auto"),
+    ("linearize_inverse", "auto"),
+    ("linearize_forward_vector", "auto"),
+    ("linearize_forward", "auto"),
+    ("linearize_forward", "algorithm_4"),
+    ("linearize_forward", "algorithm_6"),
+)
 
 INTRODUCTION = """# Operation counts
 
@@ -66,6 +79,26 @@ def vector_rows(sizes: Iterable[int]) -> list[tuple[object, ...]]:
     return rows
 
 
+def program_rows(
+    programs: Iterable[tuple[str, str]], robots: Sequence[str] = PROGRAM_ROBOTS
+) -> list[tuple[object, ...]]:
+    """Generated programs, and their size beside that of inverse dynamics."""
+    loaded = [tf.load(robot) for robot in robots]
+    inverse = [_program(robot, "inverse_dynamics") for robot in loaded]
+    rows = []
+    for name, algorithm in programs:
+        counts = [_program(robot, name, algorithm) for robot in loaded]
+        ratios = [f"{count.total / base.total:.2f}" for count, base in zip(counts, inverse, strict=True)]
+        entries = (entry for pair in zip(map(cell, counts), ratios, strict=True) for entry in pair)
+        rows.append((f"`{name}`", algorithm, *entries))
+    return rows
+
+
+def _program(robot: tf.Robot, name: str, algorithm: str = "auto") -> Tally:
+    program = tf.generate(robot, name, algorithm=algorithm)
+    return Tally(program.n_multiplications, program.n_additions)
+
+
 def page() -> str:
     """The whole page."""
     sections = [
@@ -87,6 +120,13 @@ def page() -> str:
         table(("", "joints"), linearization_crossovers().items()),
         "\nThe vector forms grow linearly, the matrices quadratically (sums of both operations):\n",
         table(("n", "inverse dynamics", "Alg. 1", "ratio", "Alg. 5", "Alg. 6", "5 / 6"), vector_rows(VECTOR_SIZES)),
+        "\n## Generated programs\n\nFor the numbers of one robot, base parameters in place of link parameters; the "
+        'ratio is to inverse dynamics.\n"auto" is the cheapest of all that are traced, derivatives of traced programs '
+        "among them.\n",
+        table(
+            ("program", "algorithm", *(heading for robot in PROGRAM_ROBOTS for heading in (robot, "ratio"))),
+            program_rows(PROGRAMS),
+        ),
     ]
     return "\n".join(sections) + "\n"
 

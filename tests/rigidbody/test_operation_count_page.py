@@ -27,3 +27,15 @@ def test_page_is_up_to_date(counts):
     rows = counts.mass_matrix_rows([1, 7, 13]) + counts.linearization_rows([6, 7]) + counts.vector_rows([2, 7])
     for row in rows:
         assert counts.table([], [row]).splitlines()[-1] in page
+
+
+def test_vector_programs_cost_a_fraction_of_the_matrices(counts):
+    """Change of torque: at most 2.5 times inverse dynamics; change of acceleration: a third of Algorithm 6."""
+    programs = [
+        ("linearize_inverse_vector", "tangent"),
+        ("linearize_forward_vector", "tangent"),
+        ("linearize_forward", "algorithm_6"),
+    ]
+    torque, acceleration, matrices = (float(row[-1]) for row in counts.program_rows(programs, ["kr6_r700"]))
+    assert torque <= 2.5
+    assert acceleration <= matrices / 3
