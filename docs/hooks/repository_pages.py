@@ -1,4 +1,4 @@
-"""Pages that live outside docs/ (changelog, contributing, results), and sections that list what a folder holds."""
+"""Pages that come from outside docs/: changelog, contributing, results, and a reference of every public name."""
 
 from __future__ import annotations
 
@@ -15,6 +15,22 @@ PAGES = {
     "benchmarks.md": ROOT / "benchmarks" / "RESULTS.md",
 }
 REFERENCE = ["reference.md", "notation.md", "limits.md", "errata.md", "architecture.md", "dependencies.md"]
+# Where public names are defined -> what that part of the reference is called, in the order of the flow.
+PARTS = {
+    "description": "Describe a robot",
+    "rigidbody.linearize": "Linearisation",
+    "rigidbody": "Dynamics",
+    "closedform": "Base parameters and closed forms",
+    "codegen": "Programs",
+    "identification": "Identification",
+    "realtime": "Reduction and multi-rate",
+    "report": "Reports",
+}
+REFERENCE_HEAD = """# Reference
+
+Every public name is `tauform.<name>`, with `import tauform as tf` for short. Arrays have any leading batch dimensions
+and the joint last; units are SI.
+"""
 # Pages of the algorithms, in the order of the flow; one that does not exist yet is left out.
 MATHEMATICS = [
     "mathematics/index.md",
@@ -43,7 +59,7 @@ def on_config(config: Any) -> Any:
     for entry in config.nav:
         for name, pages in sections.items():
             if isinstance(entry, dict) and name in entry:
-                entry[name] = [page for page in pages if page in exists or page in PAGES]
+                entry[name] = [page for page in pages if page in exists or page in (*PAGES, "reference.md")]
     return config
 
 
@@ -52,7 +68,21 @@ def on_files(files: Any, config: Any) -> Any:
     for name, source in PAGES.items():
         text = re.sub(r"\]\((?:\.\./)?docs/", "](", source.read_text(encoding="utf-8"))
         files.append(File.generated(config, name, content=text))
+    files.append(File.generated(config, "reference.md", content=reference()))
     return files
+
+
+def reference() -> str:
+    """The reference in Markdown; mkdocstrings fills it from the docstrings."""
+    from tauform import _HOME
+
+    names: dict[str, list[str]] = {title: [] for title in PARTS.values()}
+    for name, module in _HOME.items():
+        title = next(title for part, title in PARTS.items() if module.startswith(part))
+        names[title].append(f"::: tauform.{module}.{name}\n")
+    parts = [f"## {title}\n\n" + "\n".join(entries) for title, entries in names.items() if entries]
+    errors = "## Errors\n\n::: tauform.errors\n    options:\n      show_root_heading: false\n"
+    return "\n".join([REFERENCE_HEAD, *parts, errors])
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
