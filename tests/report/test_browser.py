@@ -182,14 +182,14 @@ def test_the_pointer_turns_the_view_and_leaves_the_joints(open_page: Open, deliv
 def test_the_motion_plays_and_stops(open_page: Open, delivery: Delivery) -> None:
     tab = open_page(delivery.report)
     button = tab.page.locator("button.play")
-    at_rest = tab.origins()
+    at_rest = tab.page.locator("figure.robot-view").get_attribute("data-origins")
     button.click()
     tab.page.wait_for_function(
-        "start => document.querySelector('figure.robot-view').dataset.origins !== start",
-        arg=tab.page.locator("figure.robot-view").get_attribute("data-origins"),
+        "start => document.querySelector('figure.robot-view').dataset.origins !== start", arg=at_rest
     )
     button.click()
-    assert np.abs(tab.origins() - at_rest).max() > 0
+    assert np.abs(tab.origins() - json.loads(at_rest)).max() > 0
     stopped = tab.origins()
     tab.page.wait_for_timeout(100)
     np.testing.assert_array_equal(tab.origins(), stopped)
+    assert tab.complaints == []

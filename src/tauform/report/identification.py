@@ -18,6 +18,8 @@ MOST_POINTS = 1500
 # Half width of a 95 % interval, in standard deviations.
 CONFIDENT = 1.96
 N_LAGS = 60
+# Relative deviations from which a value is marked.
+VAGUE, UNKNOWN = 0.1, 0.5
 TONES = {"good": "good", "usable": "warn", "not trustworthy": "bad"}
 
 
@@ -82,15 +84,15 @@ def _torques(fit: Fit) -> Section:
         Panel(
             name,
             [
-                Series("measured", residuals.measured[thin, j], colour=7, style="thin"),
-                Series("predicted", residuals.predicted[thin, j], colour=0),
+                Series("measured", residuals.measured[thin, j], colour=7, style="thick"),
+                Series("predicted", residuals.predicted[thin, j], colour=0, style="thin"),
                 Series("residual", residuals.error[thin, j], colour=1, style="thin"),
             ],
         )
         for j, name in enumerate(names)
     ]
     body = plot(
-        "Measured and predicted torque",
+        "By joint, at the rows that were fitted",
         panels,
         x=t,
         xlabel="time, recordings one after another [s]",
@@ -124,7 +126,8 @@ def _values(fit: Fit) -> Section:
     for name, value, deviation, prior in zip(fit.names, fit.values, fit.deviations, before, strict=True):
         half = CONFIDENT * deviation
         relative = deviation / abs(value) if value else np.inf
-        mark = Marked(f"{100 * relative:.2g}", "" if relative < 0.1 else "warn" if relative < 0.5 else "bad")
+        tone = "" if relative < VAGUE else "warn" if relative < UNKNOWN else "bad"
+        mark = Marked(f"{100 * relative:.2g}" if relative < 1 else "> 100", tone)
         unit = unit_of(name, fit.robot) if prior is not None else ""
         rows.append((name, value, value - half, value + half, mark, prior, unit))
     columns = ("name", "value", "95 % from", "to", "deviation [%]", "description", "unit")

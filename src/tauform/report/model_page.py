@@ -38,7 +38,7 @@ def model_page(model: RobotModel) -> str:
         code_section(model),
         *(fit_sections(model.fit) if model.fit is not None else ()),
     ]
-    return document(f"Dynamics of {model.robot.name}", _subtitle(model.robot), sections)
+    return document(f"Dynamics of {model.robot.name}", _subtitle(model.described), sections)
 
 
 def _subtitle(robot: Robot) -> str:
@@ -78,7 +78,7 @@ def _robot(model: RobotModel, motion: Motion) -> Section:
     robot = model.robot
     links = [
         (link.name, inertia.mass, *inertia.com, *inertia.tensor_about_com.diagonal())
-        for link, inertia in zip(robot.links, robot.inertias, strict=True)
+        for link, inertia in zip(robot.links, model.described.inertias, strict=True)
     ]
     inertias = ("link", "mass [kg]", "cx [m]", "cy [m]", "cz [m]", "Ixx [kg m²]", "Iyy [kg m²]", "Izz [kg m²]")
     body = robot_view(robot, motion)
@@ -89,10 +89,10 @@ def _robot(model: RobotModel, motion: Motion) -> Section:
     tall = robot.n_bodies > 12
     body += _joints(robot, tall)
     body += table(inertias, links, caption="Links, inertia about the centre of mass in the link's axes", tall=tall)
-    if model.fit is not None and model.fit.physical is None:
+    if model.fit is not None:
         body += paragraph(
-            "These links hold identified base parameters: together they move like the robot, one by one they are "
-            "not bodies that could be built.",
+            "These are the links as described; torques, models and programs below have identified values, with "
+            "friction Fv qd + Fc sign(qd) + Fo.",
             "notice",
         )
     if model.findings:

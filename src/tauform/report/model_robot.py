@@ -41,6 +41,7 @@ N_CHECKED, EXACT = 200, 1e-10
 # Bounds of the states that a reduced program is made for, where a joint has no limits; those of Lloyd2021, "fast".
 SPEED, ACCELERATION = 1.0, 10.0
 N_FRESH = 200_000
+Validation = Recording | Sequence[Recording] | None
 RANDOM_STATES = f"Newton-Euler, {N_CHECKED} states"
 
 
@@ -50,12 +51,13 @@ class RobotModel:
 
     Attributes:
         described: the robot as it was given.
-        robot: the robot that the models and programs describe: identified where recordings were given.
+        robot: the robot that the models and programs describe: identified, with plain friction, where recordings were
+            given.
         findings: what `check` found about the description.
         base: base parameters of the robot.
         closed_form: its closed form; None where it has none (trees, loops) or it would be too large.
         bound: the closed form with the robot's numbers.
-        fit: the identification; None without recordings.
+        fit: the identification with all the terms that held-out data asked for; None without recordings.
         programs: the exact programs, one a function.
         reduction: the cheapest program within the tolerance; None where that was not asked for.
         tradeoff: errors of the closed form with ever fewer terms; None without a closed form or a tolerance.
@@ -93,7 +95,7 @@ def model_robot(
     robot: Robot,
     recordings: Recording | Sequence[Recording] = (),
     *,
-    validate: Recording | Sequence[Recording] | None = None,
+    validate: Validation = None,
     functions: Sequence[str] = FUNCTIONS,
     tolerance: float | None = 0.01,
     confidence: float = 0.999,
@@ -123,7 +125,7 @@ def model_robot(
     several = [recordings] if isinstance(recordings, Recording) else list(recordings)
     findings = _check(robot, log)
     fit = _identify(robot, several, validate, log)
-    modelled = robot if fit is None else fit.identified_robot
+    modelled = robot if fit is None else _identified(fit, several, validate, log)
     base = _base(modelled, log)
     closed_form = _derive(modelled, log)
     bound = None if closed_form is None else closed_form.bind(modelled)
@@ -148,9 +150,7 @@ def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
     return findings
 
 
-def _identify(
-    robot: Robot, recordings: list[Recording], validate: Recording | Sequence[Recording] | None, log: StageLog
-) -> Fit | None:
+def _identify(robot: Robot, recordings: list[Recording], validate: Validation, log: StageLog) -> Fit | None:
     if not recordings:
         return None
     with log.stage("identification") as describe:
@@ -163,6 +163,26 @@ def _identify(
             figure=errors.total,
         )
     return fit
+
+
+def _identified(fit: Fit, recordings: list[Recording], validate: Validation, log: StageLog) -> Robot:
+    """The robot that programs are made of: the fit's where it holds nothing else, or of a fit with plain friction.
+
+    Friction that builds up over a velocity, springs and couplings are no parameters of a robot; left out, they
+    would take their share of the torque with them, so the others are fitted without them.
+    """
+    if not fit.terms and not any(fit.design.widths):
+        return fit.identified_robot
+    with log.stage("identification, plain friction") as describe:
+        plain = identify(fit.robot, recordings, friction="plain", couplings=None, validate=validate)
+        errors = plain.validation or plain.held_out
+        describe(
+            outcome=f"{len(plain.values)} values, for programs",
+            status="verified" if plain.verdict.grade == "good" else "doubtful",
+            check=errors.source,
+            figure=errors.total,
+        )
+    return plain.identified_robot
 
 
 def _base(robot: Robot, log: StageLog) -> BaseParameters:

@@ -40,7 +40,7 @@ class Stage:
         """What was verified, in a few words."""
         if self.figure is None:
             return "" if self.status == "done" else self.status
-        within = "" if self.allowed is None else f" of {self.allowed:.0e} allowed"
+        within = "" if self.allowed is None else f" < {self.allowed:.0e}"
         return f"{self.figure:.1e}{within}, {self.check}"
 
 

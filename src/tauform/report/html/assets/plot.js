@@ -95,7 +95,7 @@
       this.svg = make(null, "svg:svg", { height: this.height, viewBox: `0 0 ${this.width} ${this.height}`, role: "img", tabindex: 0 });
       this.svg.setAttribute("aria-label", `${this.data.ylabel} over ${this.data.xlabel}`);
       this.stage.prepend(this.svg);
-      this.axes(xlog ? logTicks(x0, x1) : ticks(x0, x1, this.width < 480 ? 4 : 8), ylog ? logTicks(y0, y1) : ticks(y0, y1, 5));
+      this.axes(xlog ? logTicks(x0, x1) : ticks(x0, x1, this.width < 480 ? 6 : 9), ylog ? logTicks(y0, y1) : ticks(y0, y1, 5));
       shown.forEach(s => this.curve(s));
       this.cursor = make(this.svg, "svg:g");
       this.svg.onpointermove = event => this.point(this.nearest(event.clientX - this.svg.getBoundingClientRect().left));

@@ -155,7 +155,7 @@
       const { t, q } = this.data.motion, start = performance.now(), end = t[t.length - 1];
       this.figure.querySelector(".play").textContent = "Stop";
       const frame = now => {
-        const time = ((now - start) / 1000) % end;
+        const time = (Math.max(0, now - start) / 1000) % end; // a frame's time may lie before the click
         const k = Math.min(t.length - 2, Math.floor((t.length - 1) * time / end)), part = (time - t[k]) / (t[k + 1] - t[k]);
         this.set(q[k].map((value, j) => value + part * (q[k + 1][j] - value)));
         this.playing = requestAnimationFrame(frame);
