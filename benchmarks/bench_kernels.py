@@ -22,7 +22,7 @@ ROBOTS = ("kr6_r700", "lbr7", "sr6ia")
 N_STATES = 100_000
 # What a pair of sine and cosine counts for, in operations.
 SINE_COSINE = 36
-CALLS = 1000
+CALLS = 200
 
 
 def rows() -> Iterator[Row]:
@@ -48,7 +48,7 @@ def _one_state(name: str, robot: tf.Robot, kernel: Any, state: Array) -> Row:
         for _ in range(CALLS):
             pinocchio.rnea(model, data, q, qd, qdd)
 
-    seconds = side_by_side({"ours": ours, "theirs": theirs}, repeats=30)
+    seconds = side_by_side({"ours": ours, "theirs": theirs}, repeats=300)
     return Row(
         f"{name}, one state",
         ours=seconds["ours"] / CALLS,

@@ -42,8 +42,8 @@ def measure(repeats: int = 15) -> float:
             f'attributes #0 = {{ "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}',
         ]
     )
-    engine, address = load_object(compile_object(text))
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(address)
+    engine = load_object(compile_object(text))
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(engine.get_function_address("loop"))
     out = np.empty(vector.lanes)
     least = np.inf
     for _ in range(repeats):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import sys
+import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 import tauform as tf
 from tauform.codegen.compile import Kernel, compile_program
 from tauform.errors import ShapeError
-from traced_programs import elementwise, every_kind, inverse_dynamics, long_sum
+from traced_programs import elementwise, every_kind, inverse_dynamics, long_sum, sines
 
 TOLERANCE = 1e-14
 
@@ -56,6 +58,41 @@ def test_a_result_does_not_depend_on_its_place_in_the_batch(kernel: Kernel) -> N
     batch = kernel(*states)
     for k in range(21):
         np.testing.assert_array_equal(kernel(*states[:, k]), batch[k])
+
+
+def test_one_state_however_it_is_given(kernel: Kernel) -> None:
+    """Plain arrays of one state take a way of their own; everything else that holds one state must agree with it."""
+    state = _states(7)
+    expected = kernel(*state)
+    assert type(expected) is np.ndarray
+    assert expected.flags.owndata
+    wide = np.repeat(state, 2, axis=1)[:, ::2]
+    unaligned = np.frombuffer(b"?" + state[0].tobytes(), dtype=np.float64, offset=1)
+    swapped = state[1].astype(">f8")
+    for arrays in (
+        [a.tolist() for a in state],
+        list(wide),
+        [unaligned, swapped, state[2]],
+        [state[0][::-1].copy()[::-1], *state[1:]],
+        [a.view(np.recarray) for a in state],
+        [state[0], state[1], state[2][None]],
+    ):
+        np.testing.assert_array_equal(np.reshape(kernel(*arrays), 7), expected)
+
+
+def test_single_calls_leak_nothing(kernel: Kernel) -> None:
+    state = list(_states(7))
+    before = [sys.getrefcount(array) for array in state]
+    tracemalloc.start()
+    for _ in range(100):
+        kernel(*state)
+    first = tracemalloc.get_traced_memory()[0]
+    for _ in range(2000):
+        kernel(*state)
+    grown = tracemalloc.get_traced_memory()[0] - first
+    tracemalloc.stop()
+    assert grown < 2000
+    assert [sys.getrefcount(array) for array in state] == before
 
 
 @pytest.mark.parametrize("n", [3, 8, 29])
@@ -133,6 +170,17 @@ def test_every_operation_and_kind_of_port() -> None:
                 _agree(found, expected)
 
     np.testing.assert_array_equal(kernel(x, y, z, np.repeat(p, 2)[::2])[0], kernel(x, y, z, p)[0])
+    for found, expected in zip(kernel(x[0], y[0], z[0], p), program(x[0], y[0], z[0], p), strict=True):
+        _agree(found, expected)
+
+
+def test_several_outputs_of_one_state() -> None:
+    program = sines(3)
+    kernel = compile_program(program)
+    x = np.array([0.1, 2.0, -3.0])
+    found = kernel(x)
+    assert type(found) is tuple
+    np.testing.assert_allclose(found, program(x), rtol=1e-15)
 
 
 def test_many_entries_are_stored_in_a_loop() -> None:

@@ -27,8 +27,7 @@ def _kernel(fuses: bool) -> Kernel:
     if not fuses:
         # no contraction either: the plain reduction must stand on its own
         text = text.replace(" contract", "")
-    engine, address = load_object(compile_object(text))
-    return Kernel(PROGRAM, address, engine, vector.lanes)
+    return Kernel(PROGRAM, load_object(compile_object(text)), vector.lanes)
 
 
 def _ulps(kernel: Kernel, x: np.ndarray) -> float:

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from types import MethodType
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.backends.llvm.module import compile_object, host, host_vector, load_object, print_module
+from tauform.codegen.backends.llvm.module import (
+    compile_object,
+    has_single,
+    host,
+    host_vector,
+    load_object,
+    print_module,
+)
 from tauform.codegen.cache import cached
+from tauform.codegen.fastcall import builtin
 from tauform.codegen.gufunc import generalized_ufunc, signature
 from tauform.codegen.program import Port, Program
 from tauform.errors import GenerationError, ShapeError
@@ -30,13 +39,23 @@ class Kernel:
         lanes: states that are computed at once.
     """
 
-    def __init__(self, program: Program, loop: int, engine: Any, lanes: int) -> None:
+    def __init__(self, program: Program, engine: Any, lanes: int) -> None:
         self.program = program
         self.lanes = lanes
-        self._engine = engine  # owns the code that the ufunc calls
+        self._engine = engine  # owns the code that is called
+        loop = engine.get_function_address("loop")
         self._ufunc = generalized_ufunc(loop, program.name, repr(program), program.inputs, program.outputs)
         self._call = self._ufunc.call
         self._shared = tuple(k for k, port in enumerate(program.inputs) if port.shared)
+        if has_single(program):
+            self._answer_single_states()
+
+    def _answer_single_states(self) -> None:
+        """Put compiled code in the place of __call__; it answers calls with one state and passes on all others."""
+        address = self._engine.get_function_address("single")
+        general = MethodType(Kernel.__call__, self)
+        function, self._definition = builtin(address, self.program.name, repr(self.program), general)
+        self.__class__ = type("Kernel", (Kernel,), {"__call__": function, "__module__": __name__})
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
         """Evaluate on arrays of shape (..., *port.shape); leading dimensions broadcast.
@@ -137,8 +156,7 @@ def compile_program(program: Program) -> Kernel:
     text = print_module(program, vector)
     version = ".".join(map(str, llvm.llvm_version_info))
     key = "\n".join([__version__, version, *host(), text])
-    engine, address = load_object(cached(key, lambda: compile_object(text)))
-    return Kernel(program, address, engine, vector.lanes)
+    return Kernel(program, load_object(cached(key, lambda: compile_object(text))), vector.lanes)
 
 
 def _batch_shape(arrays: Sequence[Array], ports: Sequence[Port]) -> tuple[int, ...]:

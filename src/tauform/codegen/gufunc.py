@@ -10,11 +10,11 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from tauform.codegen.fastcall import numpy_table
 from tauform.codegen.program import Port
 
 # Positions in NumPy's public tables, fixed by its binary interface.
@@ -34,11 +34,7 @@ class GeneralizedUfunc:
 @cache
 def _constructor() -> Any:
     """PyUFunc_FromFuncAndDataAndSignature."""
-    core = "numpy._core" if int(np.__version__.split(".")[0]) > 1 else "numpy.core"
-    umath = import_module(f"{core}._multiarray_umath")
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    table = ctypes.cast(pointer(umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    table = numpy_table("_UFUNC_API")
     integers = (ctypes.c_int,) * 4
     texts = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p)
     kind = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *integers, *texts)

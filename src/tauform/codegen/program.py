@@ -163,7 +163,7 @@ class Program:
         outputs = []
         for port, result in zip(self.outputs, self.results, strict=True):
             entries = [np.broadcast_to(values[k], batch) for k in result]
-            outputs.append(np.stack(entries, axis=-1).reshape(*batch, *port.shape))
+            outputs.append(np.stack(entries, axis=-1).reshape((*batch, *port.shape)))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def __repr__(self) -> str:

@@ -13,7 +13,9 @@ import llvmlite.binding as llvm
 from tauform.codegen.backends.llvm.loop import print_loop
 from tauform.codegen.backends.llvm.printer import print_block
 from tauform.codegen.backends.llvm.sincos import BRING_CLOSE
+from tauform.codegen.backends.llvm.single import print_single
 from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.fastcall import is_supported, symbols
 from tauform.codegen.program import Program
 
 
@@ -34,6 +36,9 @@ def _initialize() -> None:
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m"))
     for name in ("sin", "cos", "atan2"):
         llvm.add_symbol(f"tauform_{name}", ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    if is_supported():
+        for name, address in symbols().items():
+            llvm.add_symbol(name, address)
 
 
 def host_vector() -> Vector:
@@ -41,6 +46,11 @@ def host_vector() -> Vector:
     features = set(host()[1].split(","))
     lanes = 8 if "+avx512f" in features else 4 if "+avx" in features else 2
     return Vector(lanes, fuses="+fma" in features or "aarch64" in llvm.get_default_triple())
+
+
+def has_single(program: Program) -> bool:
+    """Whether the module has @single: NumPy returns scalars, not arrays, for outputs without dimensions."""
+    return is_supported() and all(port.shape for port in program.outputs)
 
 
 def print_module(program: Program, vector: Vector) -> str:
@@ -57,6 +67,8 @@ def print_module(program: Program, vector: Vector) -> str:
     attributes = f'attributes #0 = {{ "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}'
     rare = '!0 = !{!"branch_weights", i32 1, i32 100000}'
     sections = ["\n".join(declarations), BRING_CLOSE, print_block(program, vector), print_loop(program, vector)]
+    if has_single(program):
+        sections.append(print_single(program))
     return "\n\n".join([*sections, attributes, rare, ""])
 
 
@@ -79,10 +91,10 @@ def compile_object(text: str) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def load_object(data: bytes) -> tuple[Any, int]:
-    """The engine that holds an object file, and the address of its @loop."""
+def load_object(data: bytes) -> Any:
+    """The engine that holds an object file; `get_function_address` finds @loop and @single in it."""
     machine = _target_machine()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
-    return engine, engine.get_function_address("loop")
+    return engine
