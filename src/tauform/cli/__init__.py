@@ -25,6 +25,8 @@ VERBS = (
     "base",
     "linearize",
     "generate",
+    "reduce",
+    "multirate",
     "bench",
 )
 

@@ -141,7 +141,7 @@ def reduce(
         results.append(search.first_verified(name, attempts[name]))
     if "operations" in routes:
         tell("leaving out operations")
-        results.append(search.by_operations([r.program for r in results if r.name != "terms"]))
+        results.append(search.by_operations([result.program for result in results]))
     return _decided(search, results)
 
 

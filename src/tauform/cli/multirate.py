@@ -1,0 +1,95 @@
+"""tauform multirate: the split into a synchronous and a background task, its error, and a run on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.page import Page, progress
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Robot
+
+
+@verb
+def multirate(
+    robot: Robot,
+    velocity: Annotated[float, typer.Option(help="Bound of all joint velocities.")] = 2.0,
+    acceleration: Annotated[float, typer.Option(help="Bound of all joint accelerations.")] = 12.0,
+    control: Annotated[float, typer.Option(help="Period of the synchronous task, in s.")] = 0.001,
+    background: Annotated[float, typer.Option(help="Period of the background task, in s.")] = 0.02,
+    latency: Annotated[float, typer.Option(help="From the background's input to the use of its results, in s.")] = 0.0,
+    error: Annotated[float, typer.Option(help="Find the slowest background within this relative error.")] = 0.01,
+    run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write both tasks as C to this folder.")] = None,
+) -> Page:
+    """Split inverse dynamics into a few operations at every tick and the rest in the background."""
+    import numpy as np
+
+    import tauform
+
+    rates = tauform.Rates(control, background, latency)
+    with progress("splitting"):
+        split = tauform.multirate(robot)
+        n = robot.n_joints
+        # joints swing at nearby but different frequencies, so that they meet in every combination
+        spread = np.linspace(0.85, 1.15, n)
+        bounds = np.full(n, velocity), acceleration * spread
+        profile = tauform.Profile.harmonic(np.zeros(n), *bounds)
+        foretold = split.predict(profile, rates)
+        slowest = split.slowest_background(profile, error, control, latency)
+        report = split.run(_swing(*bounds), rates, run) if run > 0 else None
+        files = split.write_c(output) if output is not None else []
+    return _page(robot, split, foretold, error, slowest, report, files)
+
+
+def _swing(V: Any, A: Any) -> Any:
+    """The motion that the bounds stand for, as a function of time."""
+    import numpy as np
+
+    def motion(t: Any) -> Any:
+        phase = np.outer(t, A / V) + np.arange(len(V))
+        return V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
+
+    return motion
+
+
+def _page(robot: Robot, split: Any, foretold: Any, error: float, slowest: Any, report: Any, files: list[Path]) -> Page:
+    from rich.text import Text
+
+    from tauform.report.tables import table
+
+    counts = [(program.name, program.n_multiplications, program.n_additions) for program in split.programs]
+    joints = zip(robot.joint_names, foretold.rms, foretold.peak, foretold.torque, strict=True)
+    shown: list[Any] = [
+        Text(f"{split!r}\n", style="bold"),
+        table("Programs", ("task", "mult", "add"), counts),
+        table("Foretold torque error", ("joint", "RMS error", "largest error", "RMS torque"), joints),
+        Text(
+            f"RMS error {foretold.relative:.2%} of the torque with a background every {foretold.rates.background:g} s"
+        ),
+        Text(
+            f"slowest background within {error:.2%}: every {slowest.background:.4g} s"
+            if slowest
+            else f"no background period keeps the error within {error:.2%}"
+        ),
+    ]
+    shown += [Text(str(report))] if report else []
+    shown += [Text(f"wrote {file}", style="green") for file in files]
+    data = {
+        "robot": robot.name,
+        "programs": {name: {"multiplications": m, "additions": a} for name, m, a in counts},
+        "rms": foretold.rms,
+        "peak": foretold.peak,
+        "torque": foretold.torque,
+        "relative_error": foretold.relative,
+        "slowest_background": slowest.background if slowest else None,
+        "run": None
+        if report is None
+        else {"ticks": report.n_ticks, "updates": report.n_updates, "missed": report.missed, "rms": report.rms},
+        "files": files,
+    }
+    return Page(data, tuple(shown))

@@ -1,0 +1,131 @@
+"""tauform reduce: the cheapest program within a stated error, and the figures of the trade-off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.page import Page, progress
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.closedform.profile import Profile
+    from tauform.description.robot import Robot
+    from tauform.realtime.reduce import Reduction
+
+
+@verb
+def reduce(
+    robot: Robot,
+    profile: Annotated[str, typer.Option(help="slow, fast, or POSITION,VELOCITY,ACCELERATION bounds.")] = "slow",
+    recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of a profile.")] = None,
+    tolerance: Annotated[float, typer.Option(help="Largest relative error, 0.01 is 1 %.")] = 0.01,
+    confidence: Annotated[float, typer.Option(help="Share of the states that must keep it.")] = 0.999,
+    function: Annotated[str, typer.Option(help="inverse_dynamics, gravity_torque, mass_matrix, forward_dynamics.")] = (
+        "inverse_dynamics"
+    ),
+    samples: Annotated[int, typer.Option(help="Fresh states to verify on.")] = 1_000_000,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the program as C to this folder.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Write the figures and the table of Lloyd2021 for this robot to this folder.")
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Threads for the figures.")] = 1,
+) -> Page:
+    """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
+    import tauform
+
+    with progress("reducing") as advance:
+        if figures is not None:
+            return _figures(robot, figures, samples, threads)
+        chosen = _profile(robot, profile, recording)
+        found = tauform.reduce(
+            robot,
+            chosen,
+            tolerance,
+            confidence,
+            function=function,
+            n_fresh=samples,
+            progress=lambda sentence: advance(1),
+        )
+    if output is not None:
+        tauform.write_c(found.program, output)
+    return _page(found, output)
+
+
+def _profile(robot: Robot, text: str, recordings: list[Path] | None) -> Profile:
+    import tauform
+
+    if recordings:
+        return tauform.recorded_profile([tauform.read_recording(path, robot) for path in recordings])
+    if text in ("slow", "fast"):
+        return getattr(tauform.Profile, text)(robot.n_joints)  # type: ignore[no-any-return]
+    try:
+        q, qd, qdd = (float(number) for number in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"--profile is slow, fast, or bounds of position, velocity and acceleration such as 3.1,0.5,5, not {text!r}"
+        ) from None
+    return tauform.Profile.ranges(robot.n_joints, q, qd, qdd, name=text)
+
+
+def _page(found: Reduction, output: Path | None) -> Page:
+    from rich.text import Text
+
+    from tauform.report.tables import table
+
+    headings = ("route", "what was left out", "mult", "add", "error", "share within tolerance")
+    rows = [
+        (
+            ("* " if c.name == found.route else "  ") + c.name,
+            c.remark,
+            c.program.n_multiplications,
+            c.program.n_additions,
+            f"{c.verification.error:.3%}",
+            f"{c.verification.share:.4%}",
+        )
+        for c in found.candidates
+    ]
+    shown: list[Any] = [
+        Text(f"{found!r}\n", style="bold"),
+        table("Routes, verified on fresh states", headings, rows, text_columns=2),
+    ]
+    if output is not None:
+        shown.append(Text(f"C written to {output}", style="green"))
+    data = {
+        "robot": found.robot.name,
+        "profile": found.profile.name,
+        "tolerance": found.tolerance,
+        "confidence": found.confidence,
+        "route": found.route,
+        "multiplications": found.program.n_multiplications,
+        "additions": found.program.n_additions,
+        "error": found.error,
+        "exact_operations": found.exact.n_operations,
+        "routes": [
+            {
+                "name": c.name,
+                "operations": c.program.n_operations,
+                "error": c.verification.error,
+                "share": c.verification.share,
+                "states": c.verification.n_states,
+                "remark": c.remark,
+            }
+            for c in found.candidates
+        ],
+        "written": output,
+    }
+    return Page(data, tuple(shown))
+
+
+def _figures(robot: Robot, folder: Path, samples: int, threads: int) -> Page:
+    from rich.text import Text
+
+    import tauform
+    from tauform.report.reduction_figures import write_figures
+
+    files = write_figures(tauform.derive(robot).bind(robot), folder, samples, threads)
+    return Page({"files": files}, tuple(Text(f"wrote {file}", style="green") for file in files))

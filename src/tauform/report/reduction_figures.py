@@ -1,0 +1,143 @@
+"""Figures of reduced models as PNG: contributions of terms, accuracy against time.  [Lloyd2021, Figures 2 and 7]"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.closedform.bound import BoundModel
+from tauform.closedform.contribution import Contributions, contributions
+from tauform.closedform.profile import Profile
+from tauform.errors import MissingExtraError
+from tauform.realtime.figures import Cell, Tradeoff, accuracy_table, tradeoff
+from tauform.realtime.reduce import robot_of
+
+Progress = Callable[[str], None]
+# Contributions of single terms do not run in kernels; as in the paper they get fewer states than the accuracy.
+CONTRIBUTION_SHARE = 100
+TABLE_HEADINGS = (
+    *("profile", "error", "share", "operations", "exact", "ns", "exact ns", "reduction", "route"),
+    *("paper us", "paper reduction"),
+)
+
+
+def write_figures(
+    bound: BoundModel, folder: Path, n_states: int = 1_000_000, threads: int = 1, progress: Progress | None = None
+) -> list[Path]:
+    """Figures 2 and 7 and Table 3 of a robot, slow and fast profiles, with the numbers behind them as CSV.
+
+    Args:
+        n_states: fresh states for accuracies; contributions of terms take a hundredth of them.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    tell = progress or (lambda sentence: None)
+    _pyplot()
+    folder.mkdir(parents=True, exist_ok=True)
+    profiles = Profile.slow(bound.n_joints), Profile.fast(bound.n_joints)
+    n_contributions = max(1000, n_states // CONTRIBUTION_SHARE)
+    shares = []
+    for profile in profiles:
+        tell(f"contributions of terms, {profile.name} profile")
+        shares.append(contributions(bound, profile, n_contributions))
+    curves = [tradeoff(bound, profile, n_states=n_states, threads=threads, progress=tell) for profile in profiles]
+    cells = list(accuracy_table(robot_of(bound), profiles, n_fresh=n_states, progress=tell))
+    names = [profile.name for profile in profiles]
+    return [
+        _contribution_figure(folder / f"{bound.name}_figure_2.png", bound.name, names, shares),
+        _tradeoff_figure(folder / f"{bound.name}_figure_7.png", bound.name, curves, cells),
+        _csv(folder / f"{bound.name}_figure_7.csv", _TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
+        _csv(folder / f"{bound.name}_table_3.csv", TABLE_HEADINGS, [table_row(cell) for cell in cells]),
+    ]
+
+
+def table_row(cell: Cell) -> tuple[Any, ...]:
+    """One line of Table 3, ours and the paper's."""
+    paper = "" if cell.paper is None else cell.paper
+    less = "" if cell.paper is None or cell.paper_exact is None else f"{1 - cell.paper / cell.paper_exact:.0%}"
+    exact, found = cell.reduction.exact.n_operations, cell.reduction.program.n_operations
+    return (
+        cell.profile,
+        f"{cell.tolerance:.1%}",
+        f"{cell.confidence:.1%}",
+        found,
+        exact,
+        round(cell.nanoseconds, 1),
+        round(cell.exact_nanoseconds, 1),
+        f"{1 - found / exact:.0%}",
+        cell.reduction.route,
+        paper,
+        less,
+    )
+
+
+_TRADEOFF_HEADINGS = ("profile", "terms", "removed", "digits 95 %", "digits 99.9 %", "operations", "ns", "states")
+
+
+def _tradeoff_rows(curves: Sequence[Tradeoff]) -> list[tuple[Any, ...]]:
+    return [
+        (c.profile, int(kept), f"{removed:.4f}", *np.round(digits, 3), int(operations), round(ns, 1), c.n_states)
+        for c in curves
+        for kept, removed, digits, operations, ns in zip(
+            c.n_kept, c.removed, c.digits, c.operations, c.nanoseconds, strict=True
+        )
+    ]
+
+
+def _csv(path: Path, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Path:
+    lines = [headings, *rows]
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError("figures need matplotlib; install tauform[plot]") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _contribution_figure(path: Path, name: str, profiles: Sequence[str], shares: Sequence[Contributions]) -> Path:
+    plt = _pyplot()
+    figure, axes = plt.subplots(len(shares), 1, figsize=(7, 6), sharex=True, layout="constrained")
+    bins = np.linspace(-12, 0, 61)
+    for ax, profile, found in zip(axes, profiles, shares, strict=True):
+        for label, values in (("median", found.median), ("maximum", found.maximum)):
+            ax.hist(np.log10(np.maximum(values, 1e-12)), bins=bins, alpha=0.6, label=label)
+        ax.set_title(f"{name}, {profile} profile, {found.n_states} states")
+        ax.set_ylabel("terms")
+        ax.legend()
+    axes[-1].set_xlabel("log10 of a term's share of the torque")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path
+
+
+def _tradeoff_figure(path: Path, name: str, curves: Sequence[Tradeoff], cells: Sequence[Cell]) -> Path:
+    plt = _pyplot()
+    figure, axes = plt.subplots(1, len(curves), figsize=(11, 4.5), layout="constrained")
+    for ax, curve in zip(axes, curves, strict=True):
+        shown = curve.removed > 0
+        for k, label in enumerate(("95 %", "99.9 %")):
+            ax.plot(100 * curve.removed[shown], curve.digits[shown, k], marker="o", label=f"correct digits, {label}")
+        ax.set_xlabel("terms removed [%]")
+        ax.set_ylabel("correct digits of the torque")
+        times = ax.twinx()
+        times.plot(100 * curve.removed, curve.nanoseconds, color="gray", marker=".", label="factored terms")
+        best = [cell for cell in cells if cell.profile == curve.profile]
+        times.axhline(best[0].exact_nanoseconds, color="black", lw=0.8, ls="--", label="exact recursive program")
+        times.set_ylabel("ns a state")
+        ax.set_title(f"{name}, {curve.profile} profile, {curve.n_states} states")
+        ax.legend(loc="lower left")
+        times.legend(loc="upper right")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path

@@ -1,0 +1,60 @@
+"""tauform reduce and tauform multirate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tauform.cli import main
+
+
+def test_reduce_reports_routes_and_writes_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["reduce", "two_link", "--tolerance", "0.05", "--samples", "20000", "-o", str(tmp_path / "c"), "--json"]
+    assert main(arguments) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["multiplications"] + data["additions"] <= data["exact_operations"]
+    assert {route["name"] for route in data["routes"]} == {"exact", "terms", "parameters", "velocity", "operations"}
+    assert all(route["error"] <= 0.05 for route in data["routes"])
+    assert (tmp_path / "c" / "two_link.h").exists()
+
+
+def test_reduce_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reduce", "two_link", "--profile", "3.1,0.5,5", "--samples", "5000"]) == 0
+    assert "operations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        (["--tolerance", "0"], "tolerance"),
+        (["--tolerance", "1.5"], "tolerance"),
+        (["--confidence", "1"], "confidence"),
+        (["--profile", "quick"], "--profile is slow, fast"),
+        (["--function", "inverse"], "choose from"),
+        (["--recording", "no_such_file.csv"], "no_such_file.csv"),
+    ],
+)
+def test_bad_input_ends_with_one_sentence(option: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reduce", "two_link", *option]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_multirate_reports_counts_and_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["multirate", "two_link", "--run", "0.2", "-o", str(tmp_path / "c"), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["programs"]["synchronous"] == {"multiplications": 4, "additions": 4}
+    assert data["run"]["ticks"] == 200
+    assert 0 < data["relative_error"] < 1
+    assert (tmp_path / "c" / "two_link_multirate.h").exists()
+
+
+def test_multirate_prints_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["multirate", "two_link", "--error", "0.05"]) == 0
+    assert "slowest background" in capsys.readouterr().out
+
+
+def test_a_background_quicker_than_the_control_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["multirate", "two_link", "--background", "0.0001"]) == 2
+    assert "shorter than the synchronous" in capsys.readouterr().err
