@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from tauform.description.robot import Robot
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import Filters
+from tauform.identification.rows import Rows, RowSource
 from tauform.identification.terms import Column, Term
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ class Fit:
         findings: sentences about recordings, delays, terms that were found.
         inflation: (n,) how much correlation in time adds to the variance of the values.
         weights: (n,) of the joints' rows.
+        rows: the rows, or where they come from; refits bring the residuals up to date with them.
         physical: full parameters of links that could be built, where the fit was asked to be physical.
     """
 
@@ -110,6 +113,7 @@ class Fit:
     physical: Array | None = None
     inflation: Array | None = None
     weights: Array | None = None
+    rows: Sequence[Rows] | RowSource = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -193,11 +197,17 @@ class Fit:
             return self.robot.with_parameters(self.physical)
         return self.robot.with_base_parameters(self.theta, self.design.base)
 
-    def reduced(self, tolerance: float = 0.01, max_deviation: float = 0.3) -> Fit:
-        """Only the significant values, refitted; see `tauform.identification.significance`."""
+    def reduced(
+        self,
+        tolerance: float = 0.01,
+        max_deviation: float = 0.3,
+        most: int | None = None,
+        keep_accuracy: bool = True,
+    ) -> Fit:
+        """Only the significant values, refitted; see `tauform.identification.significance.reduced`."""
         from tauform.identification.significance import reduced
 
-        return reduced(self, tolerance, max_deviation)
+        return reduced(self, tolerance, max_deviation, most, keep_accuracy)
 
     def physically_consistent(self, prior: Robot | ArrayLike | None = None) -> Fit:
         """The nearest fit whose links could be built; see `tauform.identification.consistency`."""
@@ -212,7 +222,7 @@ class Fit:
         return per_recording(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write values, covariance and figures as JSON (.json); `load_fit` reads it back."""
+        """Write the fit: .json for people and other programs, .npz for `load_fit`; see `tauform.identification.save`."""
         from tauform.identification.save import save_fit
 
         return save_fit(self, Path(path))

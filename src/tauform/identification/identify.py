@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -43,7 +43,7 @@ class Problem:
 
     design: Design
     source: RowSource
-    rows: Iterable[Rows]
+    rows: Sequence[Rows] | RowSource
     evidence: Evidence
 
 
@@ -116,7 +116,7 @@ def identify(
 
 def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
     estimated = estimate(method, problem.design, problem.evidence, problem.rows, problem.source, prior)
-    residuals = residuals_of(estimated.values, problem.rows, problem.source)
+    residuals = residuals_of(estimated.values, problem.rows, problem.source.segments[0].rate)
     inflation = inflation_of(residuals)
     covariance = estimated.covariance(problem.evidence, inflation)
     return Fit(
@@ -135,6 +135,7 @@ def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings:
         findings=findings,
         inflation=read_only(inflation),
         weights=read_only(estimated.weights),
+        rows=problem.rows,
     )
 
 

@@ -74,6 +74,9 @@ class RowSource:
         """About how many rows there are."""
         return sum(self.n_rows(segment) for segment in self.segments)
 
+    def __bool__(self) -> bool:
+        return bool(self.segments)
+
     def kept(self) -> Sequence[Rows] | RowSource:
         """The rows themselves where they fit into memory, else this source."""
         fits = self.total_rows * self.design.n_columns * self.design.robot.n_joints < KEPT_NUMBERS

@@ -18,12 +18,12 @@ N_LAGS = 10
 MOST_RAW_SAMPLES = 20_000
 
 
-def residuals_of(values: Array, rows: Iterable[Rows], source: RowSource) -> Residuals:
-    """Measured and predicted torque at all rows."""
+def residuals_of(values: Array, rows: Iterable[Rows], rate: float) -> Residuals:
+    """Measured and predicted torque at all rows; `rate` is a fallback for a single row."""
     parts = [(part.t, part.tau, part.A @ values, np.full(len(part.t), part.recording)) for part in rows]
     t, measured, predicted, recording = (np.concatenate(column) for column in zip(*parts, strict=True))
     steps = np.diff(t)
-    rate = 1.0 / float(np.median(steps[steps > 0])) if len(t) > 1 else source.segments[0].rate
+    rate = 1.0 / float(np.median(steps[steps > 0])) if len(t) > 1 else rate
     return Residuals(t, measured, predicted, recording, rate)
 
 
@@ -57,7 +57,7 @@ def held_out_errors(evidence: Evidence, values: Array, weights: Array) -> Errors
 
 def errors_of(fit: Fit, source: RowSource, name: str) -> Errors:
     """A fit's errors on the rows of other recordings, filtered and raw."""
-    residuals = residuals_of(fit.values, source, source)
+    residuals = residuals_of(fit.values, source, source.segments[0].rate)
     raw, raw_total = raw_errors(fit, source)
     return Errors(
         joints=residuals.relative,

@@ -1,0 +1,155 @@
+"""Save a fit: JSON for people and other programs, NPZ to work on with it later."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import read_only
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.design import Design
+from tauform.identification.evidence import Evidence
+from tauform.identification.filters import Filters
+from tauform.identification.fit import Errors, Fit, Residuals
+from tauform.identification.refit import part_of
+from tauform.identification.terms import Term
+
+FORMAT = 1
+
+
+def save_fit(fit: Fit, path: Path) -> Path:
+    """Write a fit as .json or .npz; nothing is left behind when writing fails.
+
+    Raises:
+        IdentificationError: the ending is neither, the fit holds columns of the user's own (.npz), or the disk
+            refuses.
+    """
+    writers = {".json": _write_json, ".npz": _write_npz}
+    if path.suffix not in writers:
+        raise IdentificationError(f"{path.name}: a fit is saved as .json (to read) or .npz (to load again)")
+    fresh = path.with_name(f".{path.stem}.part{path.suffix}")
+    try:
+        writers[path.suffix](fit, fresh)
+        fresh.replace(path)
+    except OSError as error:
+        raise IdentificationError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        fresh.unlink(missing_ok=True)
+    return path
+
+
+def summary(fit: Fit) -> dict[str, Any]:
+    """What a fit says, in plain values."""
+    errors = fit.held_out
+    return {
+        "format": FORMAT,
+        "robot": fit.robot.name,
+        "joints": list(fit.robot.joint_names),
+        "method": fit.method,
+        "verdict": fit.verdict.grade,
+        "reasons": list(fit.verdict.reasons),
+        "next": list(fit.verdict.next),
+        "held_out": {"total": errors.total, "joints": errors.joints.tolist(), "rms": errors.rms.tolist()},
+        "validation": None if fit.validation is None else {"total": fit.validation.total, "joints": fit.validation.joints.tolist()},
+        "condition": fit.condition,
+        "names": list(fit.names),
+        "values": fit.values.tolist(),
+        "deviations": fit.deviations.tolist(),
+        "covariance": fit.covariance.tolist(),
+        "sigma": fit.sigma.tolist(),
+        "coulomb_widths": list(fit.design.widths),
+        "terms": [asdict(term) if isinstance(term, Term) else {"name": term.name} for term in fit.terms],
+        "physical_parameters": None if fit.physical is None else dict(zip(fit.robot.parameter_names, fit.physical.tolist(), strict=True)),
+        "filters": None if fit.filters is None else asdict(fit.filters),
+        "findings": list(fit.findings),
+    }
+
+
+def _write_json(fit: Fit, path: Path) -> None:
+    path.write_text(json.dumps(summary(fit), indent=1), encoding="utf-8")
+
+
+def _write_npz(fit: Fit, path: Path) -> None:
+    if not all(isinstance(term, Term) for term in fit.terms):
+        raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json")
+    residuals, evidence = fit.residuals, fit.evidence
+    arrays = {
+        "triangles": evidence.triangles,
+        "counts": evidence.counts,
+        "recordings": np.array(evidence.recordings),
+        "peaks": evidence.peaks,
+        "torque_peaks": evidence.torque_peaks,
+        "t": residuals.t,
+        "measured": residuals.measured,
+        "predicted": residuals.predicted,
+        "recording": residuals.recording,
+        "pivots": np.array(fit.design.base.pivots),
+        "columns": np.array(fit.design.base.columns),
+        "weights": fit.weights if fit.weights is not None else 1 / fit.sigma,
+        "inflation": fit.inflation if fit.inflation is not None else np.ones_like(fit.sigma),
+    }
+    text = {**summary(fit), "rate": residuals.rate, "raw_condition": fit.raw_condition}
+    np.savez_compressed(path, summary=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
+
+
+def load_fit(path: str | Path, robot: Robot) -> Fit:
+    """Read a fit that was saved as .npz.
+
+    Args:
+        robot: the robot it was identified on; its geometry gives the columns.
+
+    Raises:
+        IdentificationError: not such a file, or of another robot.
+    """
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            data = {name: archive[name] for name in archive.files}
+        text = json.loads(str(data["summary"]))
+    except (OSError, ValueError, KeyError):
+        raise IdentificationError(f"{path}: not a fit; fit.save('name.npz') writes one") from None
+    design = _design(robot, data, text, path)
+    physical = text["physical_parameters"]
+    return Fit(
+        robot=robot,
+        design=design,
+        values=read_only(text["values"]),
+        covariance=read_only(text["covariance"]),
+        sigma=read_only(text["sigma"]),
+        evidence=Evidence(
+            data["triangles"], data["counts"], tuple(data["recordings"].tolist()), data["peaks"], data["torque_peaks"]
+        ),
+        residuals=Residuals(data["t"], data["measured"], data["predicted"], data["recording"], text["rate"]),
+        held_out=Errors(
+            joints=np.array(text["held_out"]["joints"]),
+            total=text["held_out"]["total"],
+            rms=np.array(text["held_out"]["rms"]),
+            source="blocks held out in turn",
+        ),
+        condition=text["condition"],
+        raw_condition=text["raw_condition"],
+        method=text["method"],
+        filters=None if text["filters"] is None else Filters(**text["filters"]),
+        findings=tuple(text["findings"]),
+        physical=None if physical is None else read_only(list(physical.values())),
+        inflation=data["inflation"],
+        weights=data["weights"],
+    )
+
+
+def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Design:
+    kinds = {c - 10 * robot.n_bodies for c in data["columns"].tolist() if c >= 10 * robot.n_bodies}
+    groups = ["rotor", "viscous", "coulomb", "offset"]
+    include = ["link", *(group for k, group in enumerate(groups) if any(c % 4 == k for c in kinds))]
+    full = Design.of(robot, include)  # type: ignore[arg-type]
+    place = {pivot: k for k, pivot in enumerate(full.base.pivots)}
+    if text["joints"] != list(robot.joint_names) or not set(data["pivots"].tolist()) <= set(place):
+        raise IdentificationError(f"{path.name}: was identified on {text['robot']!r}, whose joints differ from {robot.name!r}")
+    base = part_of(full.base, [place[pivot] for pivot in data["pivots"].tolist()])
+    terms = tuple(Term(**{**term, "joints": tuple(term["joints"])}) for term in text["terms"])
+    return Design(robot, base, tuple(text["coulomb_widths"]), terms)
