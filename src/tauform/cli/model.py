@@ -28,6 +28,7 @@ def model(
     validate: Annotated[
         list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
     ] = None,
+    physical: Annotated[bool, typer.Option("--physical", help="Identify links that could be built.")] = False,
     function: Annotated[
         list[str] | None, typer.Option(help="Function to make a program of, such as mass_matrix; repeatable.")
     ] = None,
@@ -54,6 +55,7 @@ def model(
             robot,
             recordings,
             validate=others or None,
+            physical=physical,
             functions=function or FUNCTIONS,
             tolerance=tolerance or None,
             confidence=confidence,

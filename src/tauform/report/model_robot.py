@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording import Recording
 from tauform.realtime.reduce import ROUTES, Reduction, reduce
+from tauform.report.identification_stages import identified_fit, identified_robot
 from tauform.report.motion import coordinate_ranges
 from tauform.report.stages import Progress, Stage, StageLog
 from tauform.report.tradeoff import Tradeoff, tradeoff
@@ -41,7 +43,6 @@ N_CHECKED, EXACT = 200, 1e-10
 # Bounds of the states that a reduced program is made for, where a joint has no limits; those of Lloyd2021, "fast".
 SPEED, ACCELERATION = 1.0, 10.0
 N_FRESH = 200_000
-Validation = Recording | Sequence[Recording] | None
 RANDOM_STATES = f"Newton-Euler, {N_CHECKED} states"
 
 
@@ -95,7 +96,8 @@ def model_robot(
     robot: Robot,
     recordings: Recording | Sequence[Recording] = (),
     *,
-    validate: Validation = None,
+    validate: Recording | Sequence[Recording] | None = None,
+    physical: bool = False,
     functions: Sequence[str] = FUNCTIONS,
     tolerance: float | None = 0.01,
     confidence: float = 0.999,
@@ -111,6 +113,7 @@ def model_robot(
         robot: its geometry, and its parameters where there are no recordings.
         recordings: measured motion; the models and programs then have the identified parameters.
         validate: further recordings that are predicted, not fitted.
+        physical: identify links that could be built (extra `feasible`).
         functions: functions to make exact programs of; names of `tauform.generate`.
         tolerance: relative error that the reduced inverse dynamics may have; None makes none.
         confidence: share of the states for which the tolerance must hold.
@@ -124,8 +127,9 @@ def model_robot(
     log = StageLog(progress or (lambda words: None))
     several = [recordings] if isinstance(recordings, Recording) else list(recordings)
     findings = _check(robot, log)
-    fit = _identify(robot, several, validate, log)
-    modelled = robot if fit is None else _identified(fit, several, validate, log)
+    fitted = partial(identify, robot, several, validate=validate, physical=physical)
+    fit = identified_fit(fitted, log) if several else None
+    modelled = robot if fit is None else identified_robot(fit, fitted, log)
     base = _base(modelled, log)
     closed_form = _derive(modelled, log)
     bound = None if closed_form is None else closed_form.bind(modelled)
@@ -148,41 +152,6 @@ def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
         else:
             describe(outcome="nothing unphysical, nothing almost aligned")
     return findings
-
-
-def _identify(robot: Robot, recordings: list[Recording], validate: Validation, log: StageLog) -> Fit | None:
-    if not recordings:
-        return None
-    with log.stage("identification") as describe:
-        fit = identify(robot, recordings, validate=validate, progress=log.progress)
-        errors = fit.validation or fit.held_out
-        describe(
-            outcome=f"{len(fit.values)} values, {fit.verdict.grade}",
-            status="verified" if fit.verdict.grade == "good" else "doubtful",
-            check=errors.source,
-            figure=errors.total,
-        )
-    return fit
-
-
-def _identified(fit: Fit, recordings: list[Recording], validate: Validation, log: StageLog) -> Robot:
-    """The robot that programs are made of: the fit's where it holds nothing else, or of a fit with plain friction.
-
-    Friction that builds up over a velocity, springs and couplings are no parameters of a robot; left out, they
-    would take their share of the torque with them, so the others are fitted without them.
-    """
-    if not fit.terms and not any(fit.design.widths):
-        return fit.identified_robot
-    with log.stage("identification, plain friction") as describe:
-        plain = identify(fit.robot, recordings, friction="plain", couplings=None, validate=validate)
-        errors = plain.validation or plain.held_out
-        describe(
-            outcome=f"{len(plain.values)} values, for programs",
-            status="verified" if plain.verdict.grade == "good" else "doubtful",
-            check=errors.source,
-            figure=errors.total,
-        )
-    return plain.identified_robot
 
 
 def _base(robot: Robot, log: StageLog) -> BaseParameters:

@@ -1,0 +1,40 @@
+"""Stages of the main job that need recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tauform.description.robot import Robot
+from tauform.identification.fit import Fit
+from tauform.report.stages import StageLog
+
+# `identify` with everything but its choice of terms.
+Fitted = Callable[..., Fit]
+
+
+def identified_fit(fitted: Fitted, log: StageLog) -> Fit:
+    """The fit with all the terms that held-out data asks for."""
+    with log.stage("identification") as describe:
+        fit = fitted(progress=log.progress)
+        describe(**_described(fit, f"{len(fit.values)} values, {fit.verdict.grade}"))
+    return fit
+
+
+def identified_robot(fit: Fit, fitted: Fitted, log: StageLog) -> Robot:
+    """The robot that programs are made of: the fit's where it holds nothing else, or of a fit with plain friction.
+
+    Friction that builds up over a velocity, springs and couplings are no parameters of a robot; left out, they
+    would take their share of the torque with them, so the others are fitted without them.
+    """
+    if not fit.terms and not any(fit.design.widths):
+        return fit.identified_robot
+    with log.stage("identification, plain friction") as describe:
+        plain = fitted(friction="plain", couplings=None)
+        describe(**_described(plain, f"{len(plain.values)} values, for programs"))
+    return plain.identified_robot
+
+
+def _described(fit: Fit, outcome: str) -> dict[str, object]:
+    errors = fit.validation or fit.held_out
+    status = "verified" if fit.verdict.grade == "good" else "doubtful"
+    return {"outcome": outcome, "status": status, "check": errors.source, "figure": errors.total}

@@ -1,0 +1,106 @@
+"""The main job with recordings: identified models and programs, and what the report says about the fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.cli import main
+from tauform.errors import IdentificationError
+from tauform.report.identification import write_report
+from tauform.report.model_page import model_page
+from tauform.report.model_robot import RobotModel, model_robot
+
+NOISE = 0.01  # of each joint's torque
+
+
+def real_robot() -> tf.Robot:
+    """The two-link arm, heavier than described and with friction."""
+    robot = tf.load("two_link")
+    values = np.array(robot.parameters)
+    values[:20] *= 1.2
+    values[21:23], values[25:27] = (2.0, 3.0), (1.0, 1.5)  # Fv, Fc of both joints
+    return robot.with_parameters(values)
+
+
+def record(seed: int) -> tf.Recording:
+    """Sums of sines at 200 Hz, torque with noise."""
+    rng, robot = np.random.default_rng(seed), real_robot()
+    t = np.arange(0.0, 12.0, 0.005)
+    w = 2 * np.pi * 0.15 * np.arange(1, 6)
+    a, b = rng.normal(size=(2, len(w), 2)) * (0.7 / np.arange(1, 6))[:, None]
+    sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
+    q, qd = sine @ a + cosine @ b, (cosine * w) @ a - (sine * w) @ b
+    tau = tf.inverse_dynamics(robot, q, qd, -(sine * w**2) @ a - (cosine * w**2) @ b)
+    tau += NOISE * tau.std(axis=0) * rng.normal(size=tau.shape)
+    return tf.Recording(t, q, tau, name=f"log {seed}")
+
+
+@pytest.fixture(scope="module")
+def identified() -> RobotModel:
+    return model_robot(
+        tf.load("two_link"), record(1), validate=record(2), functions=("inverse_dynamics",), tolerance=None
+    )
+
+
+def test_programs_have_the_identified_dynamics(identified: RobotModel) -> None:
+    q, qd, qdd = np.random.default_rng(3).uniform(-1.5, 1.5, (3, 200, 2))
+    truth = tf.inverse_dynamics(real_robot(), q, qd, qdd)
+    found = identified.programs[0](q, qd, qdd)
+    described = tf.inverse_dynamics(identified.described, q, qd, qdd)
+    error = np.linalg.norm(found - truth) / np.linalg.norm(truth)
+    assert error < 0.02
+    assert error < 0.1 * np.linalg.norm(described - truth) / np.linalg.norm(truth)
+
+
+def test_what_was_fitted_is_checked_on_other_recordings(identified: RobotModel) -> None:
+    stage = next(stage for stage in identified.stages if stage.name == "identification")
+    assert stage.status == "verified"
+    assert stage.check == "validation"
+    assert stage.figure is not None
+    assert stage.figure < 0.02
+
+
+def test_a_robot_gets_only_what_it_can_hold(identified: RobotModel) -> None:
+    """Terms that the fit found beyond friction are left out of programs only together with their share."""
+    fit = identified.fit
+    assert fit is not None
+    plain = any(stage.name == "identification, plain friction" for stage in identified.stages)
+    assert plain == bool(fit.terms or any(fit.design.widths))
+
+
+def test_the_page_shows_errors_torques_and_intervals(identified: RobotModel) -> None:
+    fit = identified.fit
+    assert fit is not None
+    page = model_page(identified)
+    for anchor in ("identification", "measured", "values"):
+        assert f'<section id="{anchor}">' in page
+    for name, value, deviation in zip(fit.names, fit.values, fit.deviations, strict=True):
+        assert f"<code>{name}</code>" in page
+        assert f'<td class="number">{value - 1.96 * deviation:.4g}</td>' in page
+    assert fit.verdict.grade in page
+
+
+def test_a_fit_writes_a_page_of_its_own(identified: RobotModel, tmp_path: Path) -> None:
+    assert identified.fit is not None
+    path = identified.fit.report(tmp_path / "fit.html")
+    assert '<section id="measured">' in path.read_text(encoding="utf-8")
+    with pytest.raises(IdentificationError, match="cannot be written"):
+        write_report(identified.fit, tmp_path)
+
+
+def test_the_command_reads_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in (1, 2):
+        log = record(seed)
+        rows = np.column_stack([log.t, log.q, log.tau])
+        np.savetxt(tmp_path / f"run{seed}.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    line = ["model", "two_link", str(tmp_path / "run1.csv"), "--validate", str(tmp_path / "run2.csv")]
+    assert main([*line, "-o", str(tmp_path / "out"), "--tolerance", "0", "--function", "gravity_torque"]) == 0
+    assert "Identification good" in capsys.readouterr().out
+    assert (tmp_path / "out" / "fit.json").is_file()
+    # validation without identification is a mistake, said in one sentence
+    assert main(["model", "two_link", *line[3:], "-o", str(tmp_path / "other")]) == 2
+    assert "recording to identify from" in capsys.readouterr().err
