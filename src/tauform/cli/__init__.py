@@ -25,6 +25,7 @@ VERBS = (
     "base",
     "linearize",
     "generate",
+    "identify",
     "reduce",
     "multirate",
     "bench",

@@ -1,0 +1,109 @@
+"""tauform identify: recordings in, a judged model out, with report, URDF and C on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.page import Page, progress
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Robot
+    from tauform.identification.fit import Fit
+
+
+@verb
+def identify(
+    robot: Robot,
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
+    validate: Annotated[
+        list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="HTML", help="Write a page with plots and tables.")] = None,
+    code: Annotated[Path | None, typer.Option(metavar="DIR", help="Write C99 of the identified model.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the fit: .json to read, .npz to load.")] = None,
+    urdf: Annotated[
+        tuple[Path, Path] | None, typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="weighted, ordinary, robust, total, instrumental or ridge.")
+    ] = "weighted",
+    friction: Annotated[str, typer.Option(help="auto, plain, asymmetric, stribeck or quadratic.")] = "auto",
+    couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
+    physical: Annotated[bool, typer.Option("--physical", help="Only links that could be built.")] = False,
+    reduce: Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")] = False,
+    delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
+    degrees: Annotated[bool, typer.Option("--degrees", help="Logs are in degrees.")] = False,
+    column: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD=NAMES", help="Columns of t, q, tau, qd; repeatable.")
+    ] = None,
+    topic: Annotated[str | None, typer.Option(help="Topic of a bag with several.")] = None,
+) -> Page:
+    """Identify base parameters, friction and couplings from recordings, and judge them on held-out data."""
+    import tauform as tf
+    from tauform.codegen.folder import check_folder
+
+    if code is not None:  # what would fail at the end fails at once
+        check_folder(code, False)
+    options: dict[str, Any] = {"degrees": degrees, "columns": parse_columns(column or []), "topic": topic}
+    with progress("identifying") as advance:
+        recordings = [tf.read_recording(path, robot, **options) for path in logs]
+        others = [tf.read_recording(path, robot, **options) for path in validate or []]
+        fit = tf.identify(
+            robot,
+            recordings,
+            method=method,  # type: ignore[arg-type]
+            friction=friction,  # type: ignore[arg-type]
+            couplings="auto" if couplings else None,
+            delay=delay,
+            validate=others or None,
+            progress=lambda words: advance(0),
+        )
+        if reduce:
+            fit = fit.reduced()
+        if physical:
+            fit = fit.physically_consistent()
+    written = []
+    written += [fit.save(save)] if save else []
+    written += [fit.write_urdf(*urdf)] if urdf else []
+    written += fit.write_code(code) if code else []
+    written += [fit.report(report)] if report else []
+    return _page(fit, written)
+
+
+def parse_columns(pairs: list[str]) -> dict[str, Any]:
+    """{"q": ["a", "b"]} from FIELD=a,b texts; one name is a prefix."""
+    columns: dict[str, Any] = {}
+    for pair in pairs:
+        field, separator, names = pair.partition("=")
+        if not (field and separator and names):
+            raise typer.BadParameter(f"--column takes FIELD=NAMES, for example tau=effort_, not {pair!r}")
+        several = [name.strip() for name in names.split(",")]
+        columns[field] = several if len(several) > 1 else several[0]
+    return columns
+
+
+def _page(fit: Fit, written: list[Path]) -> Page:
+    from rich.text import Text
+
+    from tauform.identification.save import summary
+    from tauform.report.tables import table
+
+    errors = fit.validation or fit.held_out
+    joints = zip(
+        fit.robot.joint_names, 100 * fit.residuals.relative, 100 * errors.joints, errors.rms, fit.sigma, strict=True
+    )
+    heading = ("joint", "fit [%]", "held out [%]", "held out [N m]", "noise [N m]")
+    values = zip(fit.names, fit.values, fit.deviations, 100 * fit.relative_deviations, strict=True)
+    shown = [
+        Text(f"{fit.robot.name}: {fit.verdict}", style="bold"),
+        *(Text(f"  {sentence}") for sentence in fit.findings),
+        *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),
+        table(f"Relative errors ({errors.source}: {100 * errors.total:.2f} %)", heading, joints),
+        table("Identified values", ("name", "value", "deviation", "deviation [%]"), values),
+        *(Text(f"wrote {path}") for path in written),
+    ]
+    return Page({**summary(fit), "written": written}, tuple(shown))
