@@ -104,14 +104,20 @@ def _fields(
 
 
 def _read_csv(path: Path, robot: Robot, topic: str | None) -> dict[str, Array]:
-    with path.open(encoding="utf-8-sig") as file:
-        header = file.readline()
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            header = file.readline()
+            holds_samples = any(line.strip() for line in file)  # stops at the first
+    except UnicodeDecodeError as error:
+        raise RecordingError(f"{path.name}: not text ({error.reason}); export it as CSV") from None
+    if not holds_samples:
+        raise RecordingError(f"{path.name}: holds no samples; write the columns' names, then one line a sample")
     separator = max(",;\t", key=header.count)
     names = [name.strip().strip('"') for name in header.strip().split(separator)]
     if all(_is_number(name) for name in names):
         raise RecordingError(f"{path.name}: the first line holds numbers; add a line with the columns' names")
     try:
-        values = np.loadtxt(path, delimiter=separator, skiprows=1, ndmin=2, encoding="utf-8-sig")
+        values = np.loadtxt(path, delimiter=separator, skiprows=1, ndmin=2, encoding="utf-8-sig", comments=None)
     except ValueError as error:
         raise RecordingError(f"{path.name}: {' '.join(str(error).split())}; repair that line") from None
     if values.shape[1] != len(names):
