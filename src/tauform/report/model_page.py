@@ -6,11 +6,11 @@ import numpy as np
 
 from tauform.closedform.equations import KIND_NAMES, term_kinds
 from tauform.description.robot import Robot
+from tauform.report.accuracy_section import accuracy_sections
 from tauform.report.base_section import base_section
 from tauform.report.code_section import code_section
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, bullets, facts, folded, paragraph, preformatted, table
-from tauform.report.html.plot import Panel, Series, plot
 from tauform.report.html.robot_view import robot_view
 from tauform.report.identification import fit_sections
 from tauform.report.model_robot import RobotModel
@@ -18,7 +18,6 @@ from tauform.report.motion import Motion, sweep_motion
 from tauform.report.stages import Stage
 from tauform.report.tables import base_from_joints
 from tauform.report.torque_section import torque_section
-from tauform.report.tradeoff import CONFIDENCES
 
 # Equations of more terms than this are for machines.
 SHOWN_TERMS = 60
@@ -34,7 +33,7 @@ def model_page(model: RobotModel) -> str:
         *_closed_form(model),
         base_section(model.base, model.robot),
         torque_section(model.robot, model.bound, motion),
-        *_accuracy(model),
+        *accuracy_sections(model),
         code_section(model),
         *(fit_sections(model.fit) if model.fit is not None else ()),
     ]
@@ -141,42 +140,3 @@ def _closed_form(model: RobotModel) -> list[Section]:
             "closed_form.npz holds them all; tf.load_model reads it, and model.equations() writes them out.", "quiet"
         )
     return [Section("closed-form", "Closed form", body)]
-
-
-def _accuracy(model: RobotModel) -> list[Section]:
-    found, curve = model.reduction, model.tradeoff
-    if found is None and curve is None:
-        return []
-    body = ""
-    if curve is not None:
-        series = [
-            Series(f"{100 * confidence:g} % of the states", -np.log10(errors), x=curve.n_terms)
-            for confidence, errors in zip(CONFIDENCES, curve.errors, strict=True)
-        ]
-        body += plot(
-            f"Correct digits of the torque with few of the {curve.total} terms, states within {curve.profile}",
-            [Panel("", series)],
-            xlabel="terms left",
-            ylabel="correct digits",
-            xlog=True,
-            points=True,
-        )
-    if found is not None:
-        rows = [
-            (
-                Marked(c.name, "good") if c.name == found.route else c.name,
-                c.remark,
-                c.program.n_multiplications,
-                c.program.n_additions,
-                f"{100 * c.verification.error:.2g} %",
-            )
-            for c in found.candidates
-        ]
-        promise = f"{100 * found.tolerance:.2g} % for {100 * found.confidence:g} % of the states"
-        body += table(
-            ("route", "what was left out", "mult", "add", "error"),
-            rows,
-            text_columns=2,
-            caption=f"Programs within {promise}",
-        )
-    return [Section("accuracy", "Accuracy against complexity", body)]

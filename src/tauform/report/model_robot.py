@@ -27,11 +27,11 @@ from tauform.errors import GenerationError, ModelError
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording import Recording
+from tauform.realtime.figures import Tradeoff, tradeoff
 from tauform.realtime.reduce import ROUTES, Reduction, reduce
 from tauform.report.identification_stages import identified_fit, identified_robot
 from tauform.report.motion import coordinate_ranges
 from tauform.report.stages import Progress, Stage, StageLog
-from tauform.report.tradeoff import Tradeoff, tradeoff
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix")
 N_CHECKED, EXACT = 200, 1e-10
 # Bounds of the states that a reduced program is made for, where a joint has no limits; those of Lloyd2021, "fast".
 SPEED, ACCELERATION = 1.0, 10.0
-N_FRESH = 200_000
+# Fresh states of the reduced program, and of each point of the accuracy curve.
+N_FRESH, CURVE_STATES = 200_000, 20_000
 RANDOM_STATES = f"Newton-Euler, {N_CHECKED} states"
 
 
@@ -225,8 +226,8 @@ def _reduce(
 
 def _tradeoff(bound: BoundModel, profile: Profile, log: StageLog) -> Tradeoff:
     with log.stage("accuracy curve") as describe:
-        curve = tradeoff(bound, profile)
-        describe(outcome=f"closed forms of {curve.n_terms.min()} to {curve.n_terms.max()} terms")
+        curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress)
+        describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
     return curve
 
 
