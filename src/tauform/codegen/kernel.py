@@ -63,6 +63,8 @@ class ParametricKernel:
             raise ShapeError(f"{self.program.name}: expected {len(ports)} arrays ({names}), got {len(arrays)}")
         n_states = len(ports) - len(self.setup.inputs)
         block = self._block([np.asarray(array, dtype=np.float64) for array in arrays[n_states:]])
+        if out is None and threads is None:
+            return self.kernel(*arrays[:n_states], block)
         return self.kernel(*arrays[:n_states], block, out=out, threads=threads)
 
     def _block(self, parameters: list[Any]) -> Any:

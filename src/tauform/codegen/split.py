@@ -24,14 +24,13 @@ def lowered(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -
     dependent = state_dependent(graph, results)
     frontier = _frontier(graph, results, dependent)
 
-    block = np.array([Scalar(graph, node) for node in frontier], dtype=object)
-    setup = lower(graph, f"{name}_setup", {"block": block})
-    kept = tuple(k for k, port in enumerate(setup.inputs) if port.shared)
-    setup = _with_inputs(setup, kept)
-
     main = Graph()
     copies = _state_inputs(graph, main)
-    copies.update(zip(frontier, references(main, list(main.input("block", len(frontier), shared=True))), strict=True))
+    setup = None
+    if frontier:  # where nothing depends on the parameters (kinematics), there is nothing to set up
+        setup = _setup(graph, name, frontier)
+        block = main.input("block", len(frontier), shared=True)
+        copies.update(zip(frontier, references(main, list(block)), strict=True))
     for node in sorted(dependent):
         if node not in copies:
             copies[node] = _copied(graph, main, node, copies)
@@ -46,6 +45,12 @@ def lowered(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -
         key: np.array([moved(r) for r in flat[key]], dtype=object).reshape(array.shape) for key, array in arrays.items()
     }
     return lower(main, name, moved_outputs, setup=setup, **about)
+
+
+def _setup(graph: Graph, name: str, frontier: list[int]) -> Program:
+    block = np.array([Scalar(graph, node) for node in frontier], dtype=object)
+    program = lower(graph, f"{name}_setup", {"block": block})
+    return _with_inputs(program, tuple(k for k, port in enumerate(program.inputs) if port.shared))
 
 
 def _frontier(graph: Graph, results: list[int], dependent: set[int]) -> list[int]:

@@ -27,8 +27,10 @@ def tangents(values: Sequence[Any], directions: Mapping[int, int]) -> list[Scala
     for node in sorted(reachable(graph, results)):
         if node in directions:
             rates[node] = directions[node]
+        elif any(rates[abs(operand)] != zero for operand in graph.operands(node)):
+            rates[node] = _rate(graph, node, rates)
         else:
-            rates[node] = _rate(graph, node, rates) if graph.operands(node) else zero
+            rates[node] = zero
     return [Scalar(graph, rates[r] if r > 0 else -rates[-r]) for r in results]
 
 
