@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,19 @@ def test_a_fit_writes_a_page_of_its_own(identified: RobotModel, tmp_path: Path) 
     assert '<section id="measured">' in path.read_text(encoding="utf-8")
     with pytest.raises(IdentificationError, match="cannot be written"):
         write_report(identified.fit, tmp_path)
+
+
+def test_terms_beyond_a_robot_are_delivered_as_c_of_their_own(identified: RobotModel, tmp_path: Path) -> None:
+    fit = identified.fit
+    assert fit is not None
+    assert fit.terms  # this recording makes the fit ask for one
+    identified.write(tmp_path / "out")
+    assert (tmp_path / "out" / "c_fit" / "two_link_drive.h").is_file()
+    identified.write(tmp_path / "out")  # all of it is ours
+
+    plain = tf.identify(identified.described, record(1), friction="plain", couplings=None)
+    replace(identified, fit=plain).write(tmp_path / "plain")
+    assert not (tmp_path / "plain" / "c_fit").exists()
 
 
 def test_the_command_reads_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

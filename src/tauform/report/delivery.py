@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from tauform.codegen.folder import write_folder
 from tauform.codegen.program import Program
 from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
+from tauform.report.identification_stages import holds_nothing_else
 from tauform.report.model_page import model_page
 from tauform.report.model_robot import RobotModel
 from tauform.report.stages import Progress, Stage, StageLog
@@ -50,7 +51,7 @@ def deliver(
     model: RobotModel, folder: str | Path, *, force: bool = False, progress: Progress | None = None
 ) -> Delivery:
     """Write a robot's model: c/ (with its self-test run, where a compiler is there), robot.toml, closed_form.npz,
-    fit.json, summary.json and report.html.
+    fit.json, c_fit/ (where a fit holds more than a robot can), summary.json and report.html.
 
     Args:
         folder: made if it does not exist; one that we wrote before is replaced.
@@ -63,7 +64,7 @@ def deliver(
     log = StageLog(progress or (lambda words: None), list(model.stages))
 
     def fill(fresh: Path) -> list[str]:
-        products = _write_code(model, fresh / "c", log)
+        products = [*_write_code(model, fresh / "c", log), *_write_fit_code(model, fresh / "c_fit", log)]
         _write_models(model, fresh)
         with log.stage("report") as describe:
             describe(outcome="report.html")
@@ -81,14 +82,30 @@ def _write_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
     programs = _all_programs(model)
     with log.stage("C") as describe:
         files = write_c(programs, folder)
-        result = self_test(folder)
-        words = f"{len(files)} files, {len(programs)} functions"
-        if result is None:
-            describe(outcome=f"{words}; self-test not run: no C compiler", status="skipped")
-        else:
-            error, allowed = result
-            describe(outcome=words, status="verified", check="make check", figure=error, allowed=allowed)
+        _described(f"{len(files)} files, {len(programs)} functions", self_test(folder), describe)
     return [f"c/test_{identifier(programs[0].robot)}"]
+
+
+def _write_fit_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
+    """What the fit predicts, with the terms that a robot cannot hold; without such terms c/ says it all."""
+    fit = model.fit
+    if fit is None or holds_nothing_else(fit):
+        return []
+    with log.stage("C of the fit") as describe:
+        try:
+            fit.write_code(folder)
+        except GenerationError as reason:
+            describe(outcome=str(reason), status="skipped")
+            return []
+        _described(f"c_fit: prediction with {len(fit.terms)} further terms", self_test(folder), describe)
+    return [f"c_fit/test_{identifier(fit.robot.name)}"]
+
+
+def _described(words: str, tested: tuple[float, float] | None, describe: Callable[..., None]) -> None:
+    if tested is None:
+        describe(outcome=f"{words}; self-test not run: no C compiler", status="skipped")
+    else:
+        describe(outcome=words, status="verified", check="make check", figure=tested[0], allowed=tested[1])
 
 
 def _all_programs(model: RobotModel) -> list[Program]:
