@@ -10,6 +10,7 @@ from tauform.arrays import Array
 from tauform.errors import ModelError
 
 N_AGES = 6
+LONGEST = 3600.0  # s; beyond it a time is a slip of the unit, and squares of it overflow
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,11 @@ class Rates:
 
     def __post_init__(self) -> None:
         for name in ("control", "background"):
-            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0):
-                raise ModelError(f"{name} period: expected a positive time in seconds, got {getattr(self, name)}")
-        if not (np.isfinite(self.latency) and self.latency >= 0):
-            raise ModelError(f"latency: expected a time in seconds, not negative, got {self.latency}")
+            period = getattr(self, name)
+            if not 0 < period <= LONGEST:
+                raise ModelError(f"{name} period: expected a positive time, at most {LONGEST:g} s, got {period}")
+        if not 0 <= self.latency <= LONGEST:
+            raise ModelError(f"latency: expected a time in seconds from 0 to {LONGEST:g}, got {self.latency}")
         if self.background < self.control:
             raise ModelError(
                 f"the background period ({self.background:g} s) is shorter than the synchronous one "
