@@ -12,8 +12,8 @@ from tauform.closedform.bound import BoundModel
 from tauform.closedform.monomials import Products
 from tauform.closedform.profile import Profile
 
-# Medians come from a histogram of decades: this many bins each, from 1 downwards.
-BINS_PER_DECADE, DECADES = 50, 12
+# Medians are those of the first states: all of them would not fit the memory.
+MEDIAN_STATES = 1000
 STATES_PER_SLICE = 64
 
 Progress = Callable[[int], None]
@@ -25,7 +25,7 @@ class Contributions:
 
     Attributes:
         mean, maximum: over the states.
-        median: to about 5 %, from a histogram; contributions below 1e-12 count as 1e-12.
+        median: over the first thousand states at most.
         n_states: how many states were sampled.
     """
 
@@ -54,18 +54,16 @@ def contributions(
     size = np.linalg.norm(bound.coefficients, axis=0)
     p = bound.n_terms
     total, maximum = np.zeros(p), np.zeros(p)
-    n_bins = BINS_PER_DECADE * DECADES
-    counts = np.zeros((p, n_bins), dtype=np.int32)
-    row = np.arange(p)[:, None]
+    first_states: list[Array] = []
     for first in range(0, n_states, STATES_PER_SLICE):
         q, qd, qdd = profile.sample(min(STATES_PER_SLICE, n_states - first), rng)
         tau = np.linalg.norm(bound.inverse_dynamics(q, qd, qdd), axis=1)
         rho = np.abs(products.terms(q.T, qd.T, qdd.T)) * size[:, None] / tau
         total += rho.sum(axis=1)
         np.maximum(maximum, rho.max(axis=1), out=maximum)
-        place = -BINS_PER_DECADE * np.log10(np.maximum(rho, 1e-300))
-        np.add.at(counts, (row, np.clip(place, 0, n_bins - 1).astype(np.int64)), 1)
+        if first < MEDIAN_STATES:
+            first_states.append(rho.astype(np.float32))
         if progress:
             progress(first + len(q))
-    middle = np.argmax(np.cumsum(counts, axis=1) >= n_states / 2, axis=1)
-    return Contributions(total / n_states, 10.0 ** (-(middle + 0.5) / BINS_PER_DECADE), maximum, n_states)
+    median = np.median(np.concatenate(first_states, axis=1), axis=1).astype(np.float64)
+    return Contributions(total / n_states, median, maximum, n_states)

@@ -79,11 +79,12 @@ class Reduction:
 
     def __str__(self) -> str:
         lines = [repr(self)]
+        kind = "fresh" if self.profile.recorded is None else "recorded"
         for c in self.candidates:
             mark = "*" if c.name == self.route else " "
             lines.append(
                 f"{mark} {c.name:10} {c.program.n_multiplications:5} mult + {c.program.n_additions:5} add, error "
-                f"{c.verification.error:.3%} of {c.verification.n_states} fresh states: {c.remark}"
+                f"{c.verification.error:.3%} on {c.verification.n_states} {kind} states: {c.remark}"
             )
         return "\n".join(lines)
 
@@ -275,7 +276,7 @@ def _decided(search: _Search, results: list[RouteResult]) -> Reduction:
     program = replace(best.program, candidates=candidates)
     if best.name != "exact":
         v = best.verification
-        where = f"exact {exact.name} on fresh states of profile {profile.name!r}, {search.confidence:.4%} of them"
+        where = f"exact {exact.name} on states of profile {profile.name!r}, {search.confidence:.4%} of them"
         certificate = Certificate(v.n_states, v.error, search.tolerance, where)
         program = replace(program, certificate=certificate, algorithm=f"{exact.algorithm}, {best.name} left out")
     return Reduction(

@@ -22,7 +22,9 @@ from tauform.codegen.pruning.sensitivity import sensitivity
 RANKED_RESULTS, FEWEST_RANKED = 6000, 200
 STATES_PER_SLICE = 2048
 # Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
-BATCH, SHARE, SINGLES = 8, 0.08, 40
+BATCH, SHARE, SINGLES = 8, 0.08, 30
+# One part of the states is tried first; an error this much beyond the tolerance there refuses a program.
+QUICK_PART, HOPELESS = 8, 1.3
 MAX_ROUNDS = 4
 REFIT_STEPS, REFIT_STATES, DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
 
@@ -52,6 +54,14 @@ class Task:
     def error(self, program: Program) -> float:
         """The error that the given share of states stays below."""
         return float(np.quantile(self.errors(program), self.confidence))
+
+    def within(self, program: Program, tolerance: float) -> bool:
+        """Whether the error stays within a tolerance; a part of the states refuses hopeless programs quickly."""
+        few = len(self.expected) // QUICK_PART
+        quick = weighed(flat_results(program, [s[:few] for s in self.states]), self.expected[:few], self.weights[:few])
+        if np.quantile(quick, self.confidence) > HOPELESS * tolerance:
+            return False
+        return self.error(program) <= tolerance
 
     @property
     def power(self) -> int:
@@ -120,7 +130,7 @@ def _step(program: Program, task: Task, tolerance: float) -> Program | None:
     several = _fitting([move for _, after, move in ranked if after <= room], error, task, room)
     for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:SINGLES]]:
         smaller = _applied(program, chosen)
-        if cost(smaller) < cost(program) and task.error(smaller) <= tolerance and task.accepts(smaller):
+        if cost(smaller) < cost(program) and task.within(smaller, tolerance) and task.accepts(smaller):
             return smaller
     return None
 
