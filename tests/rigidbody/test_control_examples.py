@@ -20,7 +20,7 @@ def example(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(("name", "seconds"), [("balance_two_link", 2.0), ("track_kr6", 0.7)])
+@pytest.mark.parametrize(("name", "seconds"), [("08_balance_two_link", 2.0), ("12_track_kr6", 0.7)])
 def test_closed_loop_is_stable(name: str, seconds: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "loop.svg"

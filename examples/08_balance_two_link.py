@@ -1,6 +1,6 @@
-"""Balance the two-link arm upright with LQR, in closed loop with its nonlinear forward dynamics.
+"""LQR: balance the two-link arm upright, in closed loop with its nonlinear forward dynamics.
 
-Run with `python examples/balance_two_link.py [--plot FILE]`.
+Run with `python examples/08_balance_two_link.py [--plot FILE]`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Track a fast motion of the KR6 with time-varying LQR, in closed loop with its nonlinear forward dynamics.
+"""Time-varying LQR: track a fast motion of the KR6, in closed loop with its nonlinear forward dynamics.
 
 A(t) and B(t) of the whole trajectory come from one batched call. Run with
-`python examples/track_kr6.py [--plot FILE]`.
+`python examples/12_track_kr6.py [--plot FILE]`.
 """
 
 from __future__ import annotations
