@@ -15,6 +15,7 @@ import tauform as tf
 from tauform.codegen.folder import MANIFEST
 from tauform.errors import GenerationError
 from tauform.report import delivery as module
+from tauform.report import model_robot as pipeline
 from tauform.report.delivery import Delivery, self_test
 from tauform.report.model_robot import RobotModel
 
@@ -153,3 +154,28 @@ def test_the_folder_somebody_stands_in_stays_the_same_folder(
     two_link.write(".")
     assert tmp_path.stat().st_ino == inode
     assert Path("report.html").is_file()
+
+
+def test_a_robot_too_large_for_programs_still_gets_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_long(*_: object, **__: object) -> None:
+        raise GenerationError("takes 30000 operations, more than 20000 for one straight line")
+
+    monkeypatch.setattr(pipeline, "generate", too_long)
+    model = pipeline.model_robot(tf.load("two_link"), functions=("inverse_dynamics",), tolerance=None)
+    assert model.delivered == ()
+    written = model.write(tmp_path / "out")
+    stages = {stage.name: stage for stage in written.stages}
+    assert stages["inverse_dynamics"].status == "skipped"
+    assert "30000 operations" in stages["inverse_dynamics"].outcome
+    assert stages["C"].status == "skipped"
+    assert written.report.is_file()
+
+
+def test_the_reduced_program_has_a_name_of_its_own(tmp_path: Path) -> None:
+    robot = tf.load("sr6ia")
+    options = {"functions": ("inverse_dynamics",), "tolerance": 0.1, "confidence": 0.9, "routes": ("parameters",)}
+    model = pipeline.model_robot(robot, **options)  # type: ignore[arg-type]
+    assert [program.name for program in model.delivered] == ["inverse_dynamics", "inverse_dynamics_reduced"]
+    model.write(tmp_path / "out")
+    header = (tmp_path / "out" / "c" / "sr6ia.h").read_text()
+    assert "sr6ia_inverse_dynamics_reduced(" in header

@@ -11,9 +11,7 @@ from tauform.report.model_robot import RobotModel
 
 def code_section(model: RobotModel) -> Section:
     """Every program with its certificate."""
-    programs = list(model.programs)
-    if model.reduction is not None and model.reduction.route != "exact":
-        programs.append(model.reduction.program)
+    programs = model.delivered
     columns = ("function", "algorithm", "checked against", "mult", "add", "sin/cos", "states", "error", "allowed")
     body = paragraph(
         "Before a program is handed over it is compared with the textbook algorithm on random states; the error is "

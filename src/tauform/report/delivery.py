@@ -14,7 +14,6 @@ from pathlib import Path
 
 from tauform.codegen.backends.c.config import identifier
 from tauform.codegen.folder import write_folder
-from tauform.codegen.program import Program
 from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
 from tauform.report.identification_stages import holds_nothing_else
@@ -79,8 +78,11 @@ def deliver(
 
 
 def _write_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
-    programs = _all_programs(model)
+    programs = model.delivered
     with log.stage("C") as describe:
+        if not programs:
+            describe(outcome="no programs to write", status="skipped")
+            return []
         files = write_c(programs, folder)
         _described(f"{len(files)} files, {len(programs)} functions", self_test(folder), describe)
     return [f"c/test_{identifier(programs[0].robot)}"]
@@ -106,14 +108,6 @@ def _described(words: str, tested: tuple[float, float] | None, describe: Callabl
         describe(outcome=f"{words}; self-test not run: no C compiler", status="skipped")
     else:
         describe(outcome=words, status="verified", check="make check", figure=tested[0], allowed=tested[1])
-
-
-def _all_programs(model: RobotModel) -> list[Program]:
-    """The exact programs, and the reduced one under a name of its own."""
-    reduction = model.reduction
-    if reduction is None or reduction.route == "exact":
-        return list(model.programs)
-    return [*model.programs, replace(reduction.program, name=f"{reduction.program.name}_reduced")]
 
 
 def self_test(folder: Path) -> tuple[float, float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,6 +77,14 @@ class RobotModel:
     reduction: Reduction | None
     tradeoff: Tradeoff | None
     stages: tuple[Stage, ...]
+
+    @property
+    def delivered(self) -> tuple[Program, ...]:
+        """The exact programs, and the reduced one under a name of its own, as C holds them."""
+        reduction = self.reduction
+        if reduction is None or reduction.route == "exact":
+            return self.programs
+        return (*self.programs, replace(reduction.program, name=f"{reduction.program.name}_reduced"))
 
     def write(self, folder: str | Path, *, force: bool = False, progress: Progress | None = None) -> Delivery:
         """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
@@ -195,7 +203,11 @@ def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Pr
     programs = []
     for function in dict.fromkeys(functions):
         with log.stage(function) as describe:
-            program = generate(robot, function)
+            try:
+                program = generate(robot, function)
+            except GenerationError as reason:  # too long for one straight line, for example
+                describe(outcome=str(reason), status="skipped")
+                continue
             programs.append(program)
             describe(outcome=f"{_cost(program)}, {program.algorithm}", **_certificate(program, "textbook,"))
     return tuple(programs)
@@ -212,7 +224,11 @@ def _reduce(
     if tolerance is None:
         return None
     with log.stage("inverse_dynamics, reduced") as describe:
-        found = reduce(model, profile, tolerance, confidence, routes=routes, n_fresh=N_FRESH, progress=log.progress)
+        try:
+            found = reduce(model, profile, tolerance, confidence, routes=routes, n_fresh=N_FRESH, progress=log.progress)
+        except GenerationError as reason:
+            describe(outcome=str(reason), status="skipped")
+            return None
         if found.route == "exact":
             describe(outcome=f"nothing smaller keeps {100 * tolerance:.2g} %; take the exact one")
         else:

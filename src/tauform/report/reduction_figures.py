@@ -17,7 +17,7 @@ from tauform.realtime.reduce import robot_of
 
 Progress = Callable[[str], None]
 # Contributions of single terms do not run in kernels; as in the paper they get fewer states than the accuracy.
-CONTRIBUTION_SHARE = 100
+CONTRIBUTION_SHARE = 10
 TABLE_HEADINGS = (
     *("profile", "error", "share", "operations", "exact", "ns", "exact ns", "reduction", "route"),
     *("paper us", "paper reduction"),
@@ -30,7 +30,7 @@ def write_figures(
     """Figures 2 and 7 and Table 3 of a robot, slow and fast profiles, with the numbers behind them as CSV.
 
     Args:
-        n_states: fresh states for accuracies; contributions of terms take a hundredth of them.
+        n_states: fresh states for accuracies; contributions of terms take a tenth of them.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -127,17 +127,17 @@ def _tradeoff_figure(path: Path, name: str, curves: Sequence[Tradeoff], cells: S
     for ax, curve in zip(axes, curves, strict=True):
         shown = curve.removed > 0
         for k, label in enumerate(("95 %", "99.9 %")):
-            ax.plot(100 * curve.removed[shown], curve.digits[shown, k], marker="o", label=f"correct digits, {label}")
-        ax.set_xlabel("terms removed [%]")
-        ax.set_ylabel("correct digits of the torque")
+            ax.plot(curve.n_kept[shown], curve.digits[shown, k], marker="o", label=f"digits, {label} of the states")
+        ax.set(xscale="log", xlabel="terms kept", ylabel="correct digits of the torque")
+        ax.invert_xaxis()
         times = ax.twinx()
-        times.plot(100 * curve.removed, curve.nanoseconds, color="gray", marker=".", label="factored terms")
+        times.plot(curve.n_kept, curve.nanoseconds, color="gray", marker=".", label="time, factored terms")
         best = [cell for cell in cells if cell.profile == curve.profile]
-        times.axhline(best[0].exact_nanoseconds, color="black", lw=0.8, ls="--", label="exact recursive program")
-        times.set_ylabel("ns a state")
+        times.axhline(best[0].exact_nanoseconds, color="black", lw=0.8, ls="--", label="time, exact recursive program")
+        times.set(ylabel="ns a state", ylim=(0, None))
         ax.set_title(f"{name}, {curve.profile} profile, {curve.n_states} states")
-        ax.legend(loc="lower left")
-        times.legend(loc="upper right")
+        lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]
+        ax.legend(handles=lines, loc="lower left", fontsize="small")
     figure.savefig(path, dpi=150)
     plt.close(figure)
     return path

@@ -28,7 +28,7 @@ def torque_parts(robot: Robot, bound: BoundModel | None, motion: Motion) -> dict
         bias, gravity = bias_torque(robot, motion.q, motion.qd), gravity_torque(robot, motion.q)
         lost = friction(robot, motion.qd)
         total = inverse_dynamics(robot, *states)
-        named = {"inertial": total - bias, "velocity": bias - gravity - lost, "gravity": gravity, "friction": lost}
+        named = {"inertial": total - bias - lost, "velocity": bias - gravity, "gravity": gravity, "friction": lost}
     largest = max(np.abs(part).max() for part in named.values())
     return {name: part for name, part in named.items() if np.abs(part).max() > 1e-12 * largest}
 
@@ -60,7 +60,9 @@ def torque_section(robot: Robot, bound: BoundModel | None, motion: Motion) -> Se
         (name, *(_rms(torque[:, j]) for torque in parts.values()), _rms(total[:, j]), float(np.abs(total[:, j]).max()))
         for j, name in enumerate(robot.joint_names)
     ]
-    body += table(("joint", *parts, "total", "peak"), rows, caption="RMS along the motion [N m or N]")
+    body += table(
+        ("joint", *parts, "total", "peak"), rows, caption="RMS along the motion [N m or N]", tall=len(rows) > 12
+    )
     body += paragraph("Hover for values, or focus the plot and use the arrow keys; the legend hides curves.", "quiet")
     return Section("torques", "Torques", body)
 

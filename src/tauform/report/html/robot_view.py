@@ -61,16 +61,22 @@ def view_data(robot: Robot, motion: Motion) -> dict[str, Any]:
 
 
 def extent(robot: Robot, motion: Motion) -> tuple[Array, float]:
-    """Centre and radius of a ball that holds most of the robot along the motion and in random poses [m]."""
+    """Centre and radius of a ball that holds the robot at home and most of it elsewhere in its ranges [m]."""
     low, high = coordinate_ranges(robot).T
-    poses = np.vstack([motion.q, np.random.default_rng(0).uniform(low, high, (N_POSES, robot.n_joints))])
-    links = link_placements(robot, poses)[..., :3, 3]
-    tool = forward_kinematics(robot, poses)[..., None, :3, 3]
-    places = np.vstack([np.concatenate([links, tool], axis=1).reshape(-1, 3), np.zeros((1, 3))])
+    poses = np.random.default_rng(0).uniform(low, high, (N_POSES, robot.n_joints))
+    places = _places(robot, np.vstack([motion.q, poses]))
     centre = (places.min(axis=0) + places.max(axis=0)) / 2
     # The few poses that reach farthest would make all others small.
-    radius = float(np.quantile(np.linalg.norm(places - centre, axis=1), 0.97))
-    return centre, max(MARGIN * radius, SMALLEST)
+    usual = np.quantile(np.linalg.norm(places - centre, axis=1), 0.9)
+    home = np.linalg.norm(_places(robot, home_position(robot)[None]) - centre, axis=1).max()
+    return centre, max(MARGIN * float(max(usual, home)), SMALLEST)
+
+
+def _places(robot: Robot, poses: Array) -> Array:
+    """(N, 3) origins of links and tool in all poses, and the base."""
+    links = link_placements(robot, poses)[..., :3, 3]
+    tool = forward_kinematics(robot, poses)[..., None, :3, 3]
+    return np.vstack([np.concatenate([links, tool], axis=1).reshape(-1, 3), np.zeros((1, 3))])
 
 
 def _rows(T: Array) -> list[float]:

@@ -79,7 +79,7 @@
       this.figure.querySelector(".tool output").value = places[places.length - 1].map(v => v.toFixed(3)).join("  ");
       if (!width) return;
       this.middle = [width / 2, height / 2];
-      this.zoom = 0.55 * Math.min(width, height) / this.data.radius;
+      this.zoom = 0.47 * Math.min(width, height) / this.data.radius;
       this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       this.svg.replaceChildren();
       this.floor();
