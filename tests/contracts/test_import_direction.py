@@ -17,6 +17,7 @@ DELEGATED = {
     Path("description/robot.py"): {("rigidbody", "check"), ("closedform", "base"), ("closedform", "baseset")},
     # bound.reduce compares routes by counted operations
     Path("closedform/bound.py"): {("realtime", "reduce")},
+    Path("identification/fit.py"): {("report", "identification")},
 }
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
