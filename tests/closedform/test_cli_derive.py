@@ -33,5 +33,5 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, arguments, tmp_path):
     assert main(["derive", *arguments, "-o", str(tmp_path / "model.npz")]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert len(captured.err.strip().splitlines()) == 1
+    assert len(captured.err.splitlines()) == 1
     assert not list(tmp_path.iterdir())

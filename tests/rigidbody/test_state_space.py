@@ -112,6 +112,8 @@ def test_wrong_time_steps_are_named():
         model.discretized(0.1)
     with pytest.raises(ModelError, match="positive"):
         tf.state_space(ROBOT, np.zeros(3), np.zeros(3), dt=0.0)
+    with pytest.raises(ShapeError, match="t: expected numbers"):
+        tf.trajectory_sensitivity(ROBOT, "soon", *np.zeros((3, 3, 3)))
     with pytest.raises(ShapeError, match="rising"):
         tf.trajectory_sensitivity(ROBOT, [0, 1, 1], *np.zeros((3, 3, 3)))
     with pytest.raises(ShapeError, match="tau: expected shape"):

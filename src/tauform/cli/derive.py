@@ -33,7 +33,7 @@ def derive(
     import tauform
 
     derivation = tauform.derive  # loads what it needs, before the clock starts
-    with progress("deriving", total=1.0) as advance:
+    with progress(f"deriving {_foreseen(robot)}".strip(), total=1.0) as advance:
         done = 0.0
 
         def report(part: float) -> None:
@@ -53,6 +53,13 @@ def derive(
     if output is not None:
         model.save(output)
     return _page(model, seconds, error, output)
+
+
+def _foreseen(robot: Robot) -> str:
+    """How large the closed form of a long chain will be; nothing where it takes no time."""
+    from tauform.closedform.estimate import ALWAYS_FITS, estimate_size
+
+    return str(estimate_size(robot)) if robot.is_chain and robot.n_bodies > ALWAYS_FITS else ""
 
 
 def torque_error(robot: Robot, model: ClosedFormModel) -> float:

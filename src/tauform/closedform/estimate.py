@@ -11,6 +11,8 @@ from tauform.errors import ModelError
 
 # Joints that are swept for the estimate: a tenth of a second at most, whatever the geometry.
 N_PROBED = 6
+# Chains of this length fit, whatever their geometry.
+ALWAYS_FITS = N_PROBED + 1
 # Peak memory of a derivation, measured on usual and generic arms of 6 to 8 joints.
 BYTES_PER_TERM = 1100
 MEMORY_LIMIT = 4e9
@@ -22,6 +24,9 @@ class Size:
 
     n_terms: float
     n_bytes: float
+
+    def __str__(self) -> str:
+        return f"about {self.n_terms:.1g} terms, {self.n_bytes / 1e9:.2g} GB"
 
 
 def estimate_size(robot: Robot) -> Size:
@@ -45,12 +50,12 @@ def _terms_of_first(robot: Robot, n: int) -> int:
 
 def refuse_if_too_large(robot: Robot, memory_limit: float) -> None:
     """Raise ModelError when the estimate is above the limit; the message names the alternative."""
-    if robot.n_bodies <= N_PROBED + 1:  # these fit, whatever their geometry
+    if robot.n_bodies <= ALWAYS_FITS:
         return
     size = estimate_size(robot)
     if size.n_bytes > memory_limit:
         raise ModelError(
-            f"derive: the closed form of {robot.name} would have about {size.n_terms:.1g} terms and take "
-            f"{size.n_bytes / 1e9:.0f} GB (limit {memory_limit / 1e9:g} GB); for so long a chain call "
+            f"derive: the closed form of {robot.name} would take {size} (limit {memory_limit / 1e9:g} GB); for so long "
+            "a chain call "
             "tf.generate(robot, 'inverse_dynamics'), a recursive program, or raise memory_limit"
         )

@@ -23,7 +23,6 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.rigidbody.door import batched
 
-JOINT_TERMS = ("viscous", "coulomb", "offset")
 # Geometry that differs by less than this is the same (a description written and read again).
 SAME_GEOMETRY = 1e-9
 

@@ -8,7 +8,6 @@ the cache. With loop constraints, q_tree = F q + offset on the way in and tau = 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,10 +85,3 @@ def _projected(robot: Robot, result: AnyArray, dimensions: int) -> AnyArray:
         for k in range(dimensions):
             result = np.moveaxis(np.tensordot(robot.closure.F.T, result, axes=(1, k)), 0, k)
     return result
-
-
-def zeros_like_states(n: int, *arrays: Any) -> AnyArray:
-    """(n, N) zeros with the batch length and scalar type of the given arrays."""
-    kind = np.result_type(*arrays)
-    shape = np.broadcast_shapes(*(np.shape(array)[-1:] for array in arrays))
-    return np.zeros((n, *shape), dtype=kind)

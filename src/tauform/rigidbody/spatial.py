@@ -74,22 +74,10 @@ def twist_to_child(X: Transform, twist: AnyArray) -> AnyArray:
     return np.concatenate([rotate_back(X.R, w), rotate_back(X.R, v + cross(w, X.p))])
 
 
-def twist_to_parent(X: Transform, twist: AnyArray) -> AnyArray:
-    """A link's twist seen in the parent's frame: w' = R w, v' = R v + p x w'."""
-    w = rotate(X.R, twist[ANGULAR])
-    return np.concatenate([w, rotate(X.R, twist[LINEAR]) + cross(X.p, w)])
-
-
 def wrench_to_parent(X: Transform, wrench: AnyArray) -> AnyArray:
     """A wrench on the link seen in the parent's frame: f' = R f, n' = R n + p x f'."""
     f = rotate(X.R, wrench[LINEAR])
     return np.concatenate([rotate(X.R, wrench[ANGULAR]) + cross(X.p, f), f])
-
-
-def wrench_to_child(X: Transform, wrench: AnyArray) -> AnyArray:
-    """A wrench in the parent's frame seen in the link's: f' = R^T f, n' = R^T (n - p x f)."""
-    n, f = wrench[ANGULAR], wrench[LINEAR]
-    return np.concatenate([rotate_back(X.R, n - cross(X.p, f)), rotate_back(X.R, f)])
 
 
 def cross_motion(a: AnyArray, b: AnyArray) -> AnyArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import Array, joint_vector
+from tauform.arrays import Array, fixed_array, joint_vector
 from tauform.description.robot import ParameterGroup, Robot
 from tauform.errors import ShapeError
 from tauform.rigidbody.factorization import factorize, solve
@@ -93,7 +93,7 @@ def trajectory_sensitivity(
         SingularMassMatrixError: the mass matrix is not positive definite; the message names the link.
         UnknownNameError: `include` names a group that does not exist.
     """
-    times = np.asarray(t, dtype=np.float64)
+    times = fixed_array(t, np.shape(t), "t")
     if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0).all():
         raise ShapeError(f"t: expected at least two rising times of shape (T,), got shape {times.shape}")
     for name, values in (("q", q), ("qd", qd), ("tau", tau)):
