@@ -23,7 +23,7 @@ def model(
     robot: Robot,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Folder to write.")],
     logs: Annotated[
-        list[Path] | None, typer.Argument(metavar="[LOG]...", help="Recordings to identify the robot from.")
+        list[Path] | None, typer.Argument(metavar="LOG", help="Recordings to identify the robot from.")
     ] = None,
     validate: Annotated[
         list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
