@@ -124,7 +124,8 @@ class HeldOut:
             squares = np.zeros(self.evidence.n_joints)
             for k, fold in enumerate(way):
                 with_torque = np.append(values[first + k], -1.0)
-                squares += ((self.evidence.triangles[fold] @ with_torque) ** 2).sum(axis=(0, 2))
+                part = slice(fold[0], fold[-1] + 1)  # neighbours: a view, not a copy
+                squares += ((self.evidence.triangles[part] @ with_torque) ** 2).sum(axis=(0, 2))
             losses.append(np.log(squares + self.floor).sum())
             first += len(way)
         return float(np.mean(losses))
@@ -147,11 +148,11 @@ class HeldOut:
         return np.where(fresh, slope**2 / np.where(fresh, left, 1.0), 0.0)
 
     def _solve(self, products: Array, chosen: Sequence[int]) -> Array:
-        index = list(chosen)
+        index = np.array(chosen)
         p = self.evidence.n_columns
         size = np.sqrt(np.diag(self.total)[index])
         size = np.where(size > 0, size, 1.0)
-        A = products[:, index][:, :, index] / np.outer(size, size) + RIDGE * np.eye(len(index))
+        A = products[:, index[:, None], index] / np.outer(size, size) + RIDGE * np.eye(len(index))
         b = products[:, index, p] / size
         values = np.zeros((len(products), p))
         values[:, index] = np.linalg.solve(A, b[..., None])[..., 0] / size
@@ -167,7 +168,7 @@ def select(
     held_out.settle_weights(chosen)
     for _ in range(MOST_STEPS):
         loss = held_out.loss(chosen)
-        moves = [*_additions(choice, held_out, chosen), *_changes(choice, chosen)]
+        moves = [*_additions(choice, held_out, chosen), *_changes(choice, chosen), *_removals(choice, chosen, start)]
         gains = [(loss - held_out.loss(following) - price, k) for k, (following, price) in enumerate(moves)]
         best, k = max(gains, default=(0.0, 0))
         if best <= 0:
@@ -195,6 +196,15 @@ def _changes(choice: Candidates, chosen: list[int]) -> Iterator[tuple[list[int],
                 for new in columns[max(0, place - 2) : place + 3]:
                     if new not in chosen:
                         yield [new if c == old else c for c in chosen], ENOUGH_WIDTH
+
+
+def _removals(choice: Candidates, chosen: list[int], start: Sequence[int]) -> Iterator[tuple[list[int], float]]:
+    """Each further term taken away again; it may go if that costs less than half of what it had to bring."""
+    steps = {c: columns for columns in choice.coulomb.values() for c in columns}
+    for c in chosen:
+        spare = c not in start if c not in steps else sum(other in steps[c] for other in chosen) > 1
+        if spare and not any(c in group for group in choice.groups):
+            yield [other for other in chosen if other != c], -0.5 * ENOUGH
 
 
 def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iterator[tuple[list[int], float]]:

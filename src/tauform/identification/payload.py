@@ -1,0 +1,107 @@
+"""The body at the tool, from a recording with it and a fit without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.inertia import LINK_PARAMETERS, Inertia, parameter_transform
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.differentiate import Smoother
+from tauform.identification.filters import choose_filters
+from tauform.identification.fit import Fit
+from tauform.identification.plausibility import check_recordings
+from tauform.identification.recording import Recording
+from tauform.identification.rows import RowSource
+from tauform.identification.segments import uniform_segments
+from tauform.identification.terms import Column
+from tauform.rigidbody.regressor import regressor
+
+# Moments about the tool are taken to be of this size [m, relative to the mass found] where the motion is silent.
+TYPICAL_RADIUS = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadEstimate:
+    """What is carried, in the tool frame.
+
+    Attributes:
+        inertia: mass, first moments and inertia tensor about the tool's origin.
+        deviations: (10,) standard deviations, in the order m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+        gain: what share of the torque's change it explains.
+    """
+
+    inertia: Inertia
+    deviations: Array
+    gain: float
+
+    @property
+    def mass(self) -> float:
+        """[kg]."""
+        return self.inertia.mass
+
+    @property
+    def com(self) -> Array:
+        """(3,) in the tool frame [m]."""
+        return self.inertia.com
+
+
+def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> PayloadEstimate:
+    """Identify the body at the tool (or another frame) from a recording with it.
+
+    Args:
+        fit: of the robot without it.
+        loaded: recording with it.
+
+    Raises:
+        RecordingError: the recording is not of this robot.
+        IdentificationError: no load shows.
+    """
+    robot = fit.robot
+    check_recordings(robot, [loaded])
+    segments = uniform_segments(loaded).segments
+    filters = None if fit.filters is None else choose_filters(segments)
+    design = fit.design.with_terms([*fit.terms, *load_columns(robot, frame)])
+    source = RowSource(design, segments, filters, Smoother())
+    p, sizes = len(fit.values), 1.0 / fit.sigma
+    triangle = []
+    for rows in source:
+        left = rows.tau - rows.A[:, :, :p] @ fit.values
+        triangle.append(np.concatenate([rows.A[:, :, p:], left[:, :, None]], axis=2) * sizes[:, None])
+    table = np.concatenate(triangle).reshape(-1, 11)
+    A, b = table[:, :10], table[:, 10]
+    mass = float(np.linalg.lstsq(A[:, :4], b, rcond=None)[0][0])
+    if mass <= 0:
+        raise IdentificationError("no load shows: the torques are those of the empty robot; check which recording is which")
+    # Moments that the motion leaves open stay near those of a compact body.
+    deviation = mass * np.array([1e3, *[1e3 * TYPICAL_RADIUS] * 3, *[TYPICAL_RADIUS**2] * 6])
+    stack = np.concatenate([A, np.diag(1.0 / deviation)])
+    values = np.linalg.lstsq(stack, np.concatenate([b, np.zeros(10)]), rcond=None)[0]
+    left = b - A @ values
+    covariance = np.linalg.inv(stack.T @ stack) * float(left @ left) / max(1, len(b) - 10)
+    return PayloadEstimate(Inertia(values), np.sqrt(np.diag(covariance)), float(1 - (left @ left) / (b @ b)))
+
+
+def load_columns(robot: Robot, frame: str | None = None) -> list[Column]:
+    """Ten columns: the torque of each parameter of a body at the tool."""
+    place = robot.tool if frame is None else robot.frame(frame)
+    if place.link < 0:
+        raise IdentificationError(f"frame {place.name!r} sits on the base and carries nothing that moves")
+    link_from_frame = parameter_transform(place.link_from_frame)
+    cache: dict[int, Array] = {}
+
+    def torques(q: Array, qd: Array, qdd: Array) -> Array:
+        key = id(q)
+        if key not in cache:
+            cache.clear()
+            Y = regressor(robot, q, qd, qdd)[..., 10 * place.link : 10 * place.link + 10]
+            cache[key] = Y @ link_from_frame
+        return cache[key]
+
+    return [
+        Column(f"load_{name}", lambda q, qd, qdd, k=k: torques(q, qd, qdd)[..., k])  # type: ignore[misc]
+        for k, name in enumerate(LINK_PARAMETERS)
+    ]

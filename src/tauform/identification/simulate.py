@@ -1,0 +1,44 @@
+"""Recordings made by our own dynamics: what a robot with known parameters would have shown."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.identification.recording import Recording
+from tauform.identification.trajectory import Trajectory
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+
+def simulated_recording(
+    robot: Robot,
+    trajectory: Trajectory,
+    rng: np.random.Generator,
+    *,
+    torque_noise: ArrayLike = 0.0,
+    position_noise: ArrayLike = 0.0,
+    exact_states: bool = False,
+    name: str = "simulated",
+) -> Recording:
+    """Torques of a robot along a trajectory, with white noise.
+
+    Args:
+        torque_noise: standard deviation [N m or N], one number or (n,).
+        position_noise: standard deviation [rad or m].
+        exact_states: hand over velocities and accelerations too, without noise.
+    """
+    def noisy(values: Array, deviation: ArrayLike) -> Array:
+        return values + rng.normal(size=values.shape) * np.asarray(deviation, dtype=np.float64)
+
+    tau = inverse_dynamics(robot, trajectory.q, trajectory.qd, trajectory.qdd)
+    return Recording(
+        t=trajectory.t,
+        q=noisy(trajectory.q, position_noise),
+        tau=noisy(tau, torque_noise),
+        qd=trajectory.qd if exact_states else None,
+        qdd=trajectory.qdd if exact_states else None,
+        reference=trajectory.q,
+        name=name,
+    )
