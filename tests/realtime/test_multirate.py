@@ -133,11 +133,11 @@ def test_accelerations_have_the_wider_band(puma: tf.MultiRate) -> None:
         q, qd, qdd = (slow[k] + 0.1 * 4**k * quick[k] for k in range(3))
         return q, qd, qdd
 
-    found = bandwidths(puma, *motion(np.arange(0.0, 20.0, 0.005)), rate=200.0)
+    found = bandwidths(puma.robot, *motion(np.arange(0.0, 20.0, 0.005)), rate=200.0)
     assert found.position < found.acceleration
     assert found.gravity < found.inertial_torque
     with pytest.raises(ModelError, match="too few"):
-        bandwidths(puma, *motion(np.arange(10.0)), rate=1.0)
+        bandwidths(puma.robot, *motion(np.arange(10.0)), rate=1.0)
 
 
 @pytest.mark.parametrize("real", ["double", "float"])

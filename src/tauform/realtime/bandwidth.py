@@ -12,8 +12,11 @@ import numpy as np
 from scipy import signal
 
 from tauform.arrays import Array
+from tauform.description.robot import Robot
 from tauform.errors import ModelError
-from tauform.realtime.multirate import MultiRate
+from tauform.realtime.multirate import stored_torque
+from tauform.rigidbody.gravity import gravity_torque
+from tauform.rigidbody.mass_matrix import mass_matrix
 
 # A signal's bandwidth holds this share of the power of its variation.
 POWER_SHARE = 0.95
@@ -26,7 +29,7 @@ class Bandwidths:
 
     Attributes:
         position, velocity, acceleration: of the joints.
-        inertia: of the mass matrix; gravity, velocity_torque: of the stored torques.
+        inertia: of the mass matrix; gravity, velocity_torque: of the stored torques, friction with the latter.
         inertial_torque: of M qdd, which the synchronous task makes.
     """
 
@@ -39,7 +42,7 @@ class Bandwidths:
     inertial_torque: float
 
 
-def bandwidths(split: MultiRate, q: Array, qd: Array, qdd: Array, rate: float) -> Bandwidths:
+def bandwidths(robot: Robot, q: Array, qd: Array, qdd: Array, rate: float) -> Bandwidths:
     """Bandwidths along a uniformly sampled trajectory, (N, n) each.
 
     Raises:
@@ -47,16 +50,15 @@ def bandwidths(split: MultiRate, q: Array, qd: Array, qdd: Array, rate: float) -
     """
     if len(q) < FEWEST_SAMPLES:
         raise ModelError(f"bandwidths: {len(q)} samples are too few for a spectrum; give at least {FEWEST_SAMPLES}")
-    M, gravity = split.coefficients(q)
-    still = np.zeros_like(gravity)
+    M, gravity = mass_matrix(robot, q), gravity_torque(robot, q)
     signals = {
         "position": q,
         "velocity": qd,
         "acceleration": qdd,
         "inertia": M.reshape(len(q), -1),
         "gravity": gravity,
-        "velocity_torque": split.velocity(q, qd),
-        "inertial_torque": split.synchronous(M, still, qdd),
+        "velocity_torque": stored_torque(robot, q, qd) - gravity,
+        "inertial_torque": (M @ qdd[..., None])[..., 0],
     }
     return Bandwidths(**{name: bandwidth(values, rate) for name, values in signals.items()})
 

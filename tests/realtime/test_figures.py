@@ -1,0 +1,52 @@
+"""Figures of the trade-off: data are consistent, files are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.realtime.figures import PAPER_TIMES, Cell, accuracy_table, tradeoff
+from tauform.report import reduction_figures
+from tauform.report.reduction_figures import TABLE_HEADINGS, table_row, write_figures
+
+
+@pytest.fixture(scope="module")
+def bound() -> tf.BoundModel:
+    robot = tf.load("two_link")
+    return tf.derive(robot).bind(robot)
+
+
+def test_more_terms_give_more_digits_and_all_terms_give_all(bound: tf.BoundModel) -> None:
+    curve = tradeoff(bound, tf.Profile.fast(2), n_levels=5, n_states=5000)
+    assert curve.digits[-1].min() > 10
+    assert (curve.digits[:, 0] >= curve.digits[:, 1]).all()
+    assert curve.removed[-1] == 0
+    assert (np.diff(curve.n_kept) > 0).all()
+    assert (curve.nanoseconds > 0).all()
+
+
+@pytest.fixture(scope="module")
+def cells() -> list[Cell]:
+    return list(accuracy_table(tf.load("two_link"), n_fresh=5000, routes=("operations",)))
+
+
+def test_every_cell_of_the_table_is_within_its_error_and_never_dearer_than_the_exact_program(cells: list[Cell]) -> None:
+    assert {(c.profile, c.tolerance, c.confidence) for c in cells} == set(PAPER_TIMES["kr6_r700"])
+    for cell in cells:
+        assert cell.reduction.error <= cell.tolerance
+        assert cell.reduction.program.n_operations <= cell.reduction.exact.n_operations
+        assert len(table_row(cell)) == len(TABLE_HEADINGS)
+
+
+def test_figures_and_tables_are_written(
+    bound: tf.BoundModel, cells: list[Cell], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(reduction_figures, "accuracy_table", lambda *args, **options: cells)
+    files = write_figures(bound, tmp_path / "figures", n_states=3000)
+    assert [file.suffix for file in files] == [".png", ".png", ".csv", ".csv"]
+    assert all(file.stat().st_size > 0 for file in files)
+    assert len(files[-1].read_text().splitlines()) == 9
