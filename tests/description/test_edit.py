@@ -179,3 +179,13 @@ def test_tip_on_the_base_is_refused() -> None:
     robot = replace(TREE, frames=(*TREE.frames, Frame("stand", -1, np.eye(4))))
     with pytest.raises(DescriptionError, match="no moving joint lies between the base and 'stand'"):
         robot.up_to("stand")
+
+
+def test_a_follower_may_be_locked_where_its_leader_puts_it() -> None:
+    arm = tf.planar_chain(3).with_relations({"joint3": {"joint2": -2.0}})
+    robot = arm.locked({"joint2": 0.25, "joint3": -0.5})
+    assert robot.joint_names == ("joint1",)
+    with pytest.raises(DescriptionError, match=r"'joint3' follows joints that put it at -0\.5, not 0\.1"):
+        arm.locked({"joint2": 0.25, "joint3": 0.1})
+    with pytest.raises(DescriptionError, match="'joint3' follows other joints; lock those instead"):
+        arm.locked({"joint3": 0.1})

@@ -16,24 +16,44 @@ from tauform.description.robot import Closure, Robot
 from tauform.description.transform import rotation_x, rotation_z, translation
 from tauform.errors import DescriptionError
 
+# Positions of a follower that count as the same [rad or m].
+FOLLOWER_TOLERANCE = 1e-9
+
 
 def locked(robot: Robot, positions: Mapping[str, float]) -> Robot:
     """Make joints rigid; see `Robot.locked`."""
     names = robot.joint_names
     F, offset = _constraints(robot)
     F, offset = F.copy(), offset.copy()
+    followers = {}
     for name, value in positions.items():
-        if name not in names:
-            if any(joint.name == name for joint in robot.joints):
-                raise DescriptionError(f"lock: joint {name!r} follows other joints; lock those instead")
+        if name in names:
+            offset += F[:, names.index(name)] * number(value, f"lock: {name}")
+        elif any(joint.name == name for joint in robot.joints):
+            followers[name] = number(value, f"lock: {name}")
+        else:
             raise no_such("lock: joint", name, names)
-        offset += F[:, names.index(name)] * number(value, f"lock: {name}")
     free = [k for k, name in enumerate(names) if name not in positions]
     F = F[:, free]
+    _check_followers(robot, followers, F, offset)
     rigid = {int(i): float(offset[i]) for i in np.flatnonzero(~F.any(axis=1))}
     merged = _merge_rigid(robot, rigid)
     moving = [i for i in range(robot.n_bodies) if i not in rigid]
     return replace(merged, closure=_closure(F[moving], offset[moving], tuple(names[k] for k in free)))
+
+
+def _check_followers(robot: Robot, followers: Mapping[str, float], F: Array, offset: Array) -> None:
+    """A joint that follows others may be named too, as long as they are locked and put it there."""
+    for i, joint in enumerate(robot.joints):
+        if joint.name not in followers:
+            continue
+        if F[i].any():
+            raise DescriptionError(f"lock: joint {joint.name!r} follows other joints; lock those instead")
+        asked = followers[joint.name]
+        if abs(offset[i] - asked) > FOLLOWER_TOLERANCE:
+            raise DescriptionError(
+                f"lock: joint {joint.name!r} follows joints that put it at {offset[i]:g}, not {asked:g}; leave it out"
+            )
 
 
 def up_to(robot: Robot, tip: str) -> Robot:
