@@ -22,7 +22,7 @@
   // Round steps of 1, 2 or 5; on a logarithmic axis the powers of ten, and 2 and 5 between few of them.
   function ticks(low, high, count) {
     const raw = (high - low) / count, power = Math.pow(10, Math.floor(Math.log10(raw)));
-    const step = [1, 2, 5, 10].map(k => k * power).find(k => k >= raw);
+    const step = [1, 2, 5, 10].map(k => k * power).find(k => k >= 0.75 * raw);
     const result = [];
     for (let k = Math.ceil(low / step); k <= Math.floor(high / step + 1e-9); k++) result.push(Number((k * step).toPrecision(12)));
     return result;
