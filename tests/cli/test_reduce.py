@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tauform.cli import main
@@ -48,6 +49,22 @@ def test_multirate_reports_counts_and_errors(tmp_path: Path, capsys: pytest.Capt
     assert data["run"]["ticks"] == 200
     assert 0 < data["relative_error"] < 1
     assert (tmp_path / "c" / "two_link_multirate.h").exists()
+
+
+def test_multirate_along_a_recording_shows_bandwidths_and_a_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    t = np.arange(0.0, 10.0, 0.01)
+    q = np.stack([np.sin(2 * t), np.sin(3 * t)], axis=1)
+    names = "t,q1,q2,tau1,tau2"
+    np.savetxt(tmp_path / "log.csv", np.column_stack([t, q, 0 * q + 1.0]), delimiter=",", header=names, comments="")
+    figure = tmp_path / "errors.png"
+    arguments = ["multirate", "two_link", "--recording", str(tmp_path / "log.csv"), "--figure", str(figure), "--json"]
+    assert main(arguments) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["bandwidths"]["position"] == pytest.approx(3 / (2 * np.pi), abs=0.2)
+    assert figure.stat().st_size > 0
 
 
 def test_multirate_prints_a_page(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,9 @@ def multirate(
     background: Annotated[float, typer.Option(help="Period of the background task, in s.")] = 0.02,
     latency: Annotated[float, typer.Option(help="From the background's input to the use of its results, in s.")] = 0.0,
     error: Annotated[float, typer.Option(help="Find the slowest background within this relative error.")] = 0.01,
+    recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of bounds.")] = None,
     run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,
+    figure: Annotated[Path | None, typer.Option(help="Write a figure of the errors (PNG, SVG, PDF).")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write both tasks as C to this folder.")] = None,
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
@@ -32,18 +34,35 @@ def multirate(
     import tauform
 
     rates = tauform.Rates(control, background, latency)
+    n = robot.n_joints
+    # joints swing at nearby but different frequencies, so that they meet in every combination
+    bounds = np.full(n, velocity), acceleration * np.linspace(0.85, 1.15, n)
+    swing = tauform.Profile.harmonic(np.zeros(n), *bounds)
+    recordings = [tauform.read_recording(path, robot) for path in recording or []]
+    profile = tauform.recorded_profile(recordings) if recordings else swing
     with progress("splitting"):
         split = tauform.multirate(robot)
-        n = robot.n_joints
-        # joints swing at nearby but different frequencies, so that they meet in every combination
-        spread = np.linspace(0.85, 1.15, n)
-        bounds = np.full(n, velocity), acceleration * spread
-        profile = tauform.Profile.harmonic(np.zeros(n), *bounds)
         foretold = split.predict(profile, rates)
         slowest = split.slowest_background(profile, error, control, latency)
         report = split.run(_swing(*bounds), rates, run) if run > 0 else None
         files = split.write_c(output) if output is not None else []
-    return _page(robot, split, foretold, error, slowest, report, files)
+        if figure is not None:
+            from tauform.report.multirate_figure import write_multirate_figure
+
+            files = [*files, write_multirate_figure(split, _swing(*bounds), swing, rates, figure)]
+    bands = _bandwidths(robot, recordings)
+    return _page(robot, split, foretold, error, slowest, report, files, bands)
+
+
+def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
+    """How often each group of terms must be renewed along the first recorded motion [Hz]."""
+    if not recordings:
+        return {}
+    from tauform.realtime.bandwidth import bandwidths
+    from tauform.realtime.recorded import recorded_states
+
+    rate, states = recorded_states(recordings[0])[0]
+    return vars(bandwidths(robot, *states, rate))
 
 
 def _swing(V: Any, A: Any) -> Any:
@@ -57,7 +76,16 @@ def _swing(V: Any, A: Any) -> Any:
     return motion
 
 
-def _page(robot: Robot, split: Any, foretold: Any, error: float, slowest: Any, report: Any, files: list[Path]) -> Page:
+def _page(
+    robot: Robot,
+    split: Any,
+    foretold: Any,
+    error: float,
+    slowest: Any,
+    report: Any,
+    files: list[Path],
+    bands: dict[str, float],
+) -> Page:
     from rich.text import Text
 
     from tauform.report.tables import table
@@ -77,6 +105,8 @@ def _page(robot: Robot, split: Any, foretold: Any, error: float, slowest: Any, r
             else f"no background period keeps the error within {error:.2%}"
         ),
     ]
+    if bands:
+        shown.append(table("Bandwidths along the recording", ("of", "Hz"), bands.items()))
     shown += [Text(str(report))] if report else []
     shown += [Text(f"wrote {file}", style="green") for file in files]
     data = {
@@ -90,6 +120,7 @@ def _page(robot: Robot, split: Any, foretold: Any, error: float, slowest: Any, r
         "run": None
         if report is None
         else {"ticks": report.n_ticks, "updates": report.n_updates, "missed": report.missed, "rms": report.rms},
+        "bandwidths": bands,
         "files": files,
     }
     return Page(data, tuple(shown))
