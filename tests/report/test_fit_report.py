@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ import tauform as tf
 from tauform.cli import main
 from tauform.errors import IdentificationError
 from tauform.report.identification import write_report
+from tauform.report.identification_stages import identified_robot
 from tauform.report.model_page import model_page
 from tauform.report.model_robot import RobotModel, model_robot
+from tauform.report.stages import StageLog
 
 NOISE = 0.01  # of each joint's torque
 
@@ -94,16 +97,26 @@ def test_a_fit_writes_a_page_of_its_own(identified: RobotModel, tmp_path: Path) 
 
 
 def test_terms_beyond_a_robot_are_delivered_as_c_of_their_own(identified: RobotModel, tmp_path: Path) -> None:
-    fit = identified.fit
-    assert fit is not None
-    assert fit.terms  # this recording makes the fit ask for one
-    identified.write(tmp_path / "out")
-    assert (tmp_path / "out" / "c_fit" / "two_link_drive.h").is_file()
-    identified.write(tmp_path / "out")  # all of it is ours
-
-    plain = tf.identify(identified.described, record(1), friction="plain", couplings=None)
-    replace(identified, fit=plain).write(tmp_path / "plain")
+    fits = {
+        law: tf.identify(identified.described, record(1), friction=law, couplings=None)  # type: ignore[arg-type]
+        for law in ("quadratic", "plain")
+    }
+    for law, fit in fits.items():
+        replace(identified, fit=fit).write(tmp_path / law)
+        replace(identified, fit=fit).write(tmp_path / law)  # all of it is ours
+    assert (tmp_path / "quadratic" / "c_fit" / "two_link_drive.h").is_file()
     assert not (tmp_path / "plain" / "c_fit").exists()
+
+
+@pytest.mark.parametrize(("law", "stages"), [("quadratic", ["identification, plain friction"]), ("plain", [])])
+def test_programs_come_from_a_fit_that_a_robot_can_hold(law: str, stages: list[str]) -> None:
+    robot = tf.load("two_link")
+    fit = tf.identify(robot, record(1), friction=law, couplings=None)  # type: ignore[arg-type]
+    log = StageLog()
+    found = identified_robot(fit, partial(tf.identify, robot, record(1)), log)
+    assert [stage.name for stage in log.stages] == stages
+    plain = tf.identify(robot, record(1), friction="plain", couplings=None)
+    np.testing.assert_allclose(found.parameters, plain.identified_robot.parameters)
 
 
 def test_the_command_reads_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
