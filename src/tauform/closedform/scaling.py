@@ -67,7 +67,7 @@ class Scaled:
     Attributes:
         matrix: the combinations, in unit columns.
         columns: what each column of W was divided by.
-        strength: how much each first moment shows, beside the weight it has or the one that shows most; else 1.
+        strength: how much of its weight each first moment shows; 1 for other columns and without gravity.
     """
 
     matrix: Array
@@ -101,8 +101,8 @@ def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
 def _strength(entries: Entries, robot: Robot, columns: Sequence[int]) -> Array:
     sizes = entries.column_sizes()
     moments = np.array([robot.parameter_names[c].startswith("m") and c % 10 > 0 for c in columns], dtype=bool)
-    most = max(sizes[moments].max(initial=0.0), float(np.linalg.norm(robot.gravity)))
-    return np.where(moments & (sizes > 0), sizes / (most or 1.0), 1.0)
+    weight = float(np.linalg.norm(robot.gravity))
+    return np.where(moments & (sizes > 0), sizes / weight, 1.0) if weight else np.ones(len(sizes))
 
 
 def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) -> Entries:
