@@ -62,13 +62,17 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
     defaults: list[Array] = []
     constant = bare.parameters[:, None]
     if parameters == "runtime":
-        base = base_parameters(bare, include=declared_groups(bare))
+        # Friction stands beside the base parameters: an offset torque must not take over the weight of a slide,
+        # which gravity_torque and bias_torque count and friction does not.
+        base = base_parameters(bare)
+        losses = [k for k in bare.columns(declared_groups(bare)) if k not in bare.columns(bare.default_include())]
+        places = [*base.pivots, *losses]
         constant = np.zeros_like(constant)
-        spread = np.zeros((len(constant), len(base.pivots)))
-        spread[list(base.pivots), range(len(base.pivots))] = 1.0
+        spread = np.zeros((len(constant), len(places)))
+        spread[places, range(len(places))] = 1.0
         blocks.append(spread)
-        ports.append(RuntimePort("theta", base.names))
-        defaults.append(base.grouping @ bare.parameters)
+        ports.append(RuntimePort("theta", (*base.names, *(bare.parameter_names[k] for k in losses))))
+        defaults.append(np.concatenate([base.grouping @ bare.parameters, bare.parameters[losses]]))
     if payload == "runtime":
         blocks.append(_payload_columns(robot))
         ports.append(RuntimePort("payload", LINK_PARAMETERS))
