@@ -15,6 +15,7 @@ from tauform.arrays import Array
 from tauform.closedform.profile import Profile
 from tauform.errors import ModelError
 from tauform.realtime.bandwidth import bandwidth, bandwidths
+from tauform.realtime.multirate import Friction
 from tauform.realtime.prediction import measure
 from tauform.realtime.staleness import Rates
 
@@ -55,6 +56,18 @@ def test_both_tasks_together_are_inverse_dynamics(puma: tf.MultiRate) -> None:
     M2, gravity = puma.coefficients(q)
     np.testing.assert_allclose(M2, M, atol=1e-12)
     np.testing.assert_allclose(gravity + puma.velocity(q, qd), stored, atol=1e-10)
+
+
+def test_friction_in_the_synchronous_task_follows_reversals_at_once(puma: tf.MultiRate) -> None:
+    quick = tf.multirate(puma.robot, friction="synchronous")
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 50, 6))
+    tau = quick.torque(*quick.background_kernel(q, qd), qd, qdd)
+    np.testing.assert_allclose(tau, tf.inverse_dynamics(puma.robot, q, qd, qdd), rtol=1e-10, atol=1e-10)
+    assert quick.synchronous.n_operations <= 6 * (8 + 8)
+    profile, rates = Profile.harmonic(CENTRE, VELOCITY, ACCELERATION, n_states=4000), Rates(0.001, 0.02)
+    assert quick.predict(profile, rates).total < 0.5 * puma.predict(profile, rates).total
+    with pytest.raises(ModelError, match="friction"):
+        tf.multirate(puma.robot, friction="nowhere")
 
 
 def test_loops_are_split_too() -> None:
@@ -140,12 +153,17 @@ def test_accelerations_have_the_wider_band(puma: tf.MultiRate) -> None:
         bandwidths(puma.robot, *motion(np.arange(10.0)), rate=1.0)
 
 
-@pytest.mark.parametrize("real", ["double", "float"])
-def test_c_of_both_tasks_compiles_without_warnings_and_runs(puma: tf.MultiRate, tmp_path: Path, real: str) -> None:
+@pytest.mark.parametrize(
+    ("real", "friction"), [("double", "background"), ("float", "background"), ("double", "synchronous")]
+)
+def test_c_of_both_tasks_compiles_without_warnings_and_runs(
+    puma: tf.MultiRate, tmp_path: Path, real: str, friction: Friction
+) -> None:
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
-    files = puma.write_c(tmp_path / "c", real=real, name="puma")
+    split = puma if friction == "background" else tf.multirate(tf.load("two_link"), friction)
+    files = split.write_c(tmp_path / "c", real=real, name="puma")
     assert {"puma_multirate.h", "puma_multirate.c", "demo_puma_multirate.c", "puma.c"} <= {f.name for f in files}
     flags = "-std=c11 -O1 -Wall -Wextra -Wpedantic -Werror -pthread"
     sources = "demo_puma_multirate.c puma_multirate.c puma.c"
@@ -159,4 +177,4 @@ def test_c_of_both_tasks_compiles_without_warnings_and_runs(puma: tf.MultiRate, 
     assert int(found[1]) == 300
     assert int(found[2]) >= 2
     assert 0 < float(found[4]) < 60
-    puma.write_c(tmp_path / "c", real=real, name="puma")  # our own folder may be written again
+    split.write_c(tmp_path / "c", real=real, name="puma")  # our own folder may be written again

@@ -23,6 +23,9 @@ def multirate(
     background: Annotated[float, typer.Option(help="Period of the background task, in s.")] = 0.02,
     latency: Annotated[float, typer.Option(help="From the background's input to the use of its results, in s.")] = 0.0,
     error: Annotated[float, typer.Option(help="Find the slowest background within this relative error.")] = 0.01,
+    friction: Annotated[
+        str, typer.Option(help="Task that makes the friction: background, synchronous.")
+    ] = "background",
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of bounds.")] = None,
     run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,
     figure: Annotated[Path | None, typer.Option(help="Write a figure of the errors (PNG, SVG, PDF).")] = None,
@@ -41,7 +44,7 @@ def multirate(
     recordings = [tauform.read_recording(path, robot) for path in recording or []]
     profile = tauform.recorded_profile(recordings) if recordings else swing
     with progress("splitting"):
-        split = tauform.multirate(robot)
+        split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
         foretold = split.predict(profile, rates)
         slowest = split.slowest_background(profile, error, control, latency)
         report = split.run(_swing(*bounds), rates, run) if run > 0 else None

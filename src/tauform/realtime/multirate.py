@@ -4,6 +4,8 @@
 
 The background task renews M and stored; the synchronous task multiplies and adds, n products and n sums a joint.
 The background may itself be split in two by what its parts depend on: `coefficients` (positions alone) and `velocity`.
+Coulomb friction jumps when a joint turns round, which a slow background notices late: friction may instead be made by
+the synchronous task, for up to two products and sums more a joint.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,11 +26,12 @@ from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.generate import generate, program_of
 from tauform.codegen.graph import Graph
 from tauform.codegen.lower import lower
-from tauform.codegen.problem import problem_of, user_efforts
+from tauform.codegen.problem import problem_of, tree_coordinates, user_efforts
 from tauform.codegen.program import Certificate, Program
 from tauform.codegen.tracing import Outputs, Tracing
 from tauform.description.robot import Robot
-from tauform.rigidbody.friction import friction
+from tauform.errors import ModelError
+from tauform.rigidbody.friction import friction as friction_torque
 from tauform.rigidbody.gravity import bias_torque, gravity_torque
 from tauform.rigidbody.mass_matrix import mass_matrix
 
@@ -39,13 +42,18 @@ if TYPE_CHECKING:
     from tauform.realtime.staleness import Rates
 
 
+Friction = Literal["background", "synchronous"]
+# States that the synchronous task is checked at.
+STATES = 20
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MultiRate:
     """Programs of both tasks.
 
     Attributes:
         background: (q, qd) -> M (n, n), stored (n).
-        synchronous: (M, stored, qdd) -> tau.
+        synchronous: (M, stored, qdd) -> tau, or (M, stored, qd, qdd) -> tau where it makes the friction.
         coefficients: q -> M, gravity: the part of the background that positions determine.
         velocity: (q, qd) -> velocity torque and friction: the rest of it.
     """
@@ -70,6 +78,22 @@ class MultiRate:
     def synchronous_kernel(self) -> Kernel:
         """The synchronous task compiled for this machine."""
         return compile_program(self.synchronous)
+
+    @property
+    def reads_velocity(self) -> bool:
+        """Whether the synchronous task makes the friction, and so reads velocities."""
+        return any(port.name == "qd" for port in self.synchronous.inputs)
+
+    def results(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """M and stored of the background task, compiled."""
+        M, stored = self.background_kernel(q, qd)
+        return M, stored
+
+    def torque(self, M: Array, stored: Array, qd: Array, qdd: Array) -> Array:
+        """The synchronous task on results of the background, compiled."""
+        rates = (qd, qdd) if self.reads_velocity else (qdd,)
+        tau: Array = self.synchronous_kernel(M, stored, *rates)
+        return tau
 
     def predict(self, profile: Profile, rates: Rates, n_states: int = 20_000) -> Prediction:
         """Torque error foretold from rates and bounds; see `tauform.realtime.prediction.predict`."""
@@ -109,73 +133,98 @@ class MultiRate:
         return "\n".join(lines)
 
 
-def multirate(robot: Robot) -> MultiRate:
+def multirate(robot: Robot, friction: Friction = "background") -> MultiRate:
     """Split inverse dynamics into a synchronous and a background task, each checked against the textbook algorithms.
 
+    Args:
+        friction: the task that makes it; "synchronous" costs operations at every tick and follows reversals at once.
+
     Raises:
+        ModelError: no such task.
         GenerationError: a program would be too long or failed its verification.
     """
-    problem = problem_of(robot)
-    coefficients = generate(robot, "coefficients")
+    if friction not in ("background", "synchronous"):
+        raise ModelError(f'friction: expected "background" or "synchronous", got {friction!r}')
+    problem, stores_friction = problem_of(robot), friction == "background"
+    background, velocity = _background_function(stores_friction), _velocity_function(stores_friction)
     return MultiRate(
         robot=robot,
-        background=program_of(problem, _BACKGROUND, list(_BACKGROUND.algorithms)),
-        synchronous=_synchronous(robot),
-        coefficients=coefficients,
-        velocity=program_of(problem, _VELOCITY, list(_VELOCITY.algorithms)),
+        background=program_of(problem, background, list(background.algorithms)),
+        synchronous=_synchronous(robot, not stores_friction),
+        coefficients=generate(robot, "coefficients"),
+        velocity=program_of(problem, velocity, list(velocity.algorithms)),
     )
 
 
-def _synchronous(robot: Robot) -> Program:
+def stored_torque(robot: Robot, q: AnyArray, qd: AnyArray, with_friction: bool = True) -> Array:
+    """Velocity and gravity torques, and friction: what the background task stores beside the mass matrix."""
+    stored: Array = bias_torque(robot, q, qd)
+    return stored + friction_torque(robot, qd) if with_friction else stored
+
+
+def _synchronous(robot: Robot, with_friction: bool) -> Program:
     n = robot.n_joints
     graph = Graph()
-    M, stored, qdd = graph.input("M", n, n), graph.input("stored", n), graph.input("qdd", n)
+    M, stored = graph.input("M", n, n), graph.input("stored", n)
+    qd = graph.input("qd", n) if with_friction else None
+    qdd = graph.input("qdd", n)
     tau = [stored[i] + sum((M[i, j] * qdd[j] for j in range(1, n)), M[i, 0] * qdd[0]) for i in range(n)]
+    if qd is not None:
+        tau = [a + b for a, b in zip(tau, _friction(robot, qd), strict=True)]
     program = lower(graph, "synchronous", {"tau": tau}, robot=robot.name, algorithm="matrix product")
     rng = np.random.default_rng(0)
-    arrays = rng.normal(size=(20, n, n)), rng.normal(size=(20, n)), rng.normal(size=(20, n))
-    expected = np.einsum("kij,kj->ki", arrays[0], arrays[2]) + arrays[1]
+    arrays = [rng.normal(size=(STATES, *port.shape)) for port in program.inputs]
+    expected = np.einsum("kij,kj->ki", arrays[0], arrays[-1]) + arrays[1]
+    if with_friction:
+        expected = expected + friction_torque(robot, arrays[2])
     error = float(np.abs(program(*arrays) - expected).max() / np.abs(expected).max())
-    return replace(program, certificate=Certificate(20, error, 1e-12, "matrix product in NumPy"))
+    return replace(program, certificate=Certificate(STATES, error, 1e-12, "matrix product in NumPy"))
 
 
-def _stored(tracing: Tracing, gravity: bool) -> AnyArray:
-    rigid = rigid_torques(tracing, tracing.joints("qd"), gravity=gravity)
-    total = [a + b for a, b in zip(rigid, friction_torques(tracing), strict=True)]
-    return user_efforts(tracing.problem.robot, total)
+def _friction(robot: Robot, qd: AnyArray) -> AnyArray:
+    """Friction on scalars, in the user's coordinates."""
+    torques = []
+    for joint, velocity in zip(robot.joints, tree_coordinates(robot, qd, False), strict=True):
+        coulomb = joint.coulomb * velocity.sign() if joint.coulomb else 0.0
+        torques.append(joint.viscous * velocity + coulomb + joint.offset)
+    return user_efforts(robot, torques)
 
 
-def _background_by(matrix: str) -> Algorithm:
-    """M by one of the algorithms for it, the rest by Newton-Euler at rest."""
-    inner = FUNCTIONS["mass_matrix"].algorithms[matrix]
+def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> AnyArray:
+    torques = rigid_torques(tracing, tracing.joints("qd"), gravity=gravity)
+    if with_friction:
+        torques = [a + b for a, b in zip(torques, friction_torques(tracing), strict=True)]
+    return user_efforts(tracing.problem.robot, torques)
 
+
+def _background_function(with_friction: bool) -> Function:
+    """M by one of the algorithms for it, the rest by Newton-Euler without accelerations."""
+
+    def algorithm(matrix: str) -> Algorithm:
+        inner = FUNCTIONS["mass_matrix"].algorithms[matrix]
+
+        def trace(tracing: Tracing) -> Outputs:
+            return {**inner.trace(tracing), "stored": _stored(tracing, True, with_friction)}
+
+        return replace(inner, trace=trace)
+
+    return Function(
+        "background",
+        "mass matrix and all torques that do not depend on accelerations",
+        joint_vectors("q", "qd"),
+        lambda robot, q, qd: (mass_matrix(robot, q), stored_torque(robot, q, qd, with_friction)),
+        {name: algorithm(name) for name in ("composite", "composite_trace")},
+    )
+
+
+def _velocity_function(with_friction: bool) -> Function:
     def trace(tracing: Tracing) -> Outputs:
-        return {**inner.trace(tracing), "stored": _stored(tracing, gravity=True)}
+        return {"stored": _stored(tracing, False, with_friction)}
 
-    return replace(inner, trace=trace)
-
-
-def _trace_velocity(tracing: Tracing) -> Outputs:
-    return {"stored": _stored(tracing, gravity=False)}
-
-
-def stored_torque(robot: Robot, q: AnyArray, qd: AnyArray) -> Array:
-    """Velocity and gravity torques and friction: what the background task stores beside the mass matrix."""
-    stored: Array = bias_torque(robot, q, qd) + friction(robot, qd)
-    return stored
-
-
-_BACKGROUND = Function(
-    "background",
-    "mass matrix and all torques that do not depend on accelerations",
-    joint_vectors("q", "qd"),
-    lambda robot, q, qd: (mass_matrix(robot, q), stored_torque(robot, q, qd)),
-    {name: _background_by(name) for name in ("composite", "composite_trace")},
-)
-_VELOCITY = Function(
-    "velocity",
-    "velocity torques and friction",
-    joint_vectors("q", "qd"),
-    lambda robot, q, qd: stored_torque(robot, q, qd) - gravity_torque(robot, q),
-    {"newton_euler": Algorithm(_trace_velocity, any_unit=True, sums_angles=True)},
-)
+    return Function(
+        "velocity",
+        "velocity torques and friction",
+        joint_vectors("q", "qd"),
+        lambda robot, q, qd: stored_torque(robot, q, qd, with_friction) - gravity_torque(robot, q),
+        {"newton_euler": Algorithm(trace, any_unit=True, sums_angles=True)},
+    )

@@ -76,12 +76,12 @@ def predict(
         q, qd, qdd = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
     else:
         q, qd, qdd = profile.recorded
-    now = split.background_kernel(q, qd)
-    torque = split.synchronous_kernel(*now, qdd)
+    now = split.results(q, qd)
+    torque = split.torque(*now, qd, qdd)
     square, peak = np.zeros_like(torque), np.zeros(split.robot.n_joints)
     for age, weight in zip(*rates.ages(), strict=True):
-        before = split.background_kernel(q - age * qd + 0.5 * age**2 * qdd, qd - age * qdd)
-        error = split.synchronous_kernel(*before, qdd) - torque
+        before = split.results(q - age * qd + 0.5 * age**2 * qdd, qd - age * qdd)
+        error = split.torque(*before, qd, qdd) - torque
         square += weight * error**2
         peak = np.maximum(peak, np.abs(error).max(axis=0))
     rms = np.sqrt(square.mean(axis=0))
@@ -96,9 +96,9 @@ def measure(split: MultiRate, times: Array, motion: Motion, rates: Rates) -> Arr
         motion: q, qd, qdd of the trajectory at given times.
     """
     q, qd, qdd = motion(times)
-    now = split.background_kernel(q, qd)
-    held = split.background_kernel(*motion(rates.source(times))[:2])
-    error: Array = split.synchronous_kernel(*held, qdd) - split.synchronous_kernel(*now, qdd)
+    now = split.results(q, qd)
+    held = split.results(*motion(rates.source(times))[:2])
+    error: Array = split.torque(*held, qd, qdd) - split.torque(*now, qd, qdd)
     return error
 
 

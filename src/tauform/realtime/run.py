@@ -79,9 +79,9 @@ def run(split: MultiRate, motion: Motion, rates: Rates, seconds: float = 2.0) ->
         raise ModelError(f"seconds: expected more than one background period ({rates.background:g} s), got {seconds}")
     times = np.arange(0.0, seconds, rates.control)
     q, qd, qdd = motion(times)
-    background, synchronous = split.background_kernel, split.synchronous_kernel
+    background = split.results
     shared = _Shared((0.0, q[0], qd[0]), (0.0, *background(q[0], qd[0])))
-    synchronous(*shared.results[1:], qdd[0])  # the first call allocates
+    split.torque(*shared.results[1:], qd[0], qdd[0])  # the first call allocates
     thread = threading.Thread(target=_background, args=(split, shared, rates.background), daemon=True)
     tau, began, ended, source = np.zeros_like(q), *np.zeros((3, len(times)))
     thread.start()
@@ -90,11 +90,11 @@ def run(split: MultiRate, motion: Motion, rates: Rates, seconds: float = 2.0) ->
         began[k] = _wait(start + due) - start
         shared.state = (due, q[k], qd[k])
         source[k], M, stored = shared.results
-        tau[k] = synchronous(M, stored, qdd[k])
+        tau[k] = split.torque(M, stored, qd[k], qdd[k])
         ended[k] = time.perf_counter() - start
     shared.stop.set()
     thread.join()
-    exact = synchronous(*background(q, qd), qdd)
+    exact = split.torque(*background(q, qd), qd, qdd)
     return RunReport(
         rates,
         n_ticks=len(times),
@@ -112,7 +112,7 @@ def _background(split: MultiRate, shared: _Shared, period: float) -> None:
     due = time.perf_counter()
     while not shared.stop.is_set():
         when, q, qd = shared.state
-        shared.results = (when, *split.background_kernel(q, qd))
+        shared.results = (when, *split.results(q, qd))
         shared.n_updates += 1
         due = max(due + period, time.perf_counter())
         shared.stop.wait(due - time.perf_counter())

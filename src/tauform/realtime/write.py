@@ -43,7 +43,17 @@ def write_multirate_c(
         GenerationError: a folder that is not ours or not writable.
     """
     prefix, n = identifier(name or split.robot.name), split.robot.n_joints
-    facts = {"prefix": prefix, "guard": prefix.upper(), "real": real, "n": n, "nn": n * n, "version": __version__}
+    rates = ("qd", "qdd") if split.reads_velocity else ("qdd",)
+    facts = {
+        "prefix": prefix,
+        "guard": prefix.upper(),
+        "real": real,
+        "n": n,
+        "nn": n * n,
+        "motion": ", ".join(f"const {real} {name}[{n}]" for name in rates),
+        "names": ", ".join(rates),
+        "version": __version__,
+    }
 
     files = project_files(list(split.programs), prefix, real_type(real), batch=False)
 

@@ -88,12 +88,12 @@ int main(int argc, char **argv)
         if (late > latest) latest = late;
         atomic_store(&now_ns, k * period);
         motion(1e-9 * (double)(k * period), q, qd, qdd);
-        (void)${prefix}_multirate_torque(&tasks, qdd, tau);
+        (void)${prefix}_multirate_torque(&tasks, ${names}, tau);
         clock_gettime(CLOCK_MONOTONIC, &at);
         advance(&due, period);
         if (at.tv_sec > due.tv_sec || (at.tv_sec == due.tv_sec && at.tv_nsec > due.tv_nsec)) ++missed;
         ${prefix}_background(q, qd, M, stored);
-        ${prefix}_synchronous(M, stored, qdd, exact);
+        ${prefix}_synchronous(M, stored, ${names}, exact);
         for (int i = 0; i < N; ++i) {
             error += (double)((tau[i] - exact[i]) * (tau[i] - exact[i]));
             size += (double)(exact[i] * exact[i]);

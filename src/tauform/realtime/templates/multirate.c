@@ -20,11 +20,11 @@ void ${prefix}_multirate_renew(${prefix}_multirate *m, const ${real} q[${n}], co
     m->background = atomic_exchange_explicit(&m->between, m->background | FRESH, memory_order_acq_rel) & ~FRESH;
 }
 
-int ${prefix}_multirate_torque(${prefix}_multirate *m, const ${real} qdd[${n}], ${real} tau[${n}])
+int ${prefix}_multirate_torque(${prefix}_multirate *m, ${motion}, ${real} tau[${n}])
 {
     const int fresh = (atomic_load_explicit(&m->between, memory_order_relaxed) & FRESH) != 0;
     if (fresh)
         m->synchronous = atomic_exchange_explicit(&m->between, m->synchronous, memory_order_acq_rel) & ~FRESH;
-    ${prefix}_synchronous(m->slot[m->synchronous].M, m->slot[m->synchronous].stored, qdd, tau);
+    ${prefix}_synchronous(m->slot[m->synchronous].M, m->slot[m->synchronous].stored, ${names}, tau);
     return fresh;
 }

@@ -30,6 +30,6 @@ void ${prefix}_multirate_start(${prefix}_multirate *m, const ${real} q[${n}], co
 void ${prefix}_multirate_renew(${prefix}_multirate *m, const ${real} q[${n}], const ${real} qd[${n}]);
 
 /* Synchronous task: torque from the newest results; returns 1 when they are new since the last call. */
-int ${prefix}_multirate_torque(${prefix}_multirate *m, const ${real} qdd[${n}], ${real} tau[${n}]);
+int ${prefix}_multirate_torque(${prefix}_multirate *m, ${motion}, ${real} tau[${n}]);
 
 #endif
