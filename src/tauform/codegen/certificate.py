@@ -15,6 +15,8 @@ from tauform.codegen.program import Certificate, Program
 from tauform.errors import GenerationError
 
 STATES = 200
+# Share of the largest row's magnitude below which a row's errors are measured against that share.
+SMALLEST_ROW = 1e-3
 
 
 def certified(program: Program, function: Function, problem: Problem) -> Program:
@@ -72,9 +74,10 @@ def relative_error(found: Array, expected: Array, tolerance: float = 1e-12) -> f
     deviation = np.abs(found - expected).max(axis=0)
     size = np.abs(expected).max(axis=0)
     row = size.max(axis=tuple(range(1, size.ndim)), keepdims=True)
-    # a row of rounding, too small for the tolerance to resolve, is measured against the others
-    scale = np.where(row > tolerance * row.max(), row, max(float(row.max()), 1e-300))
-    return float((deviation / scale).max())
+    # A row of rounding, too small for the tolerance to resolve, is measured against the others; a small row, such as
+    # gravity about an axis that is vertical but for a few microradians, inherits the rounding of the large ones.
+    floor = np.where(row > tolerance * row.max(), SMALLEST_ROW * row.max(), row.max())
+    return float((deviation / np.maximum(np.maximum(row, floor), 1e-300)).max())
 
 
 def _listed(outputs: Any) -> list[Array]:

@@ -108,13 +108,21 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
             + function.name
             + "), or generate for a part of the robot (tip=, lock=)"
         )
-    shapes = function.inputs(robot)
-    graph, outputs = traced(problem, best.choice, best.bodies, shapes, best.algorithm.trace, opaque=False)
-    program = lowered(
-        graph, function.name, outputs, robot=robot.name, algorithm=best.name, notes=_notes(function, problem)
-    )
     candidates = tuple(Candidate(o.name, *o.cost, chosen=o is best) for o in options)
-    return certified(replace(program, candidates=candidates), function, problem)
+    try:
+        return certified(replace(_lowered(problem, function, best), candidates=candidates), function, problem)
+    except GenerationError:
+        # Frames and units that suit the count may cost digits, where a robot has lengths of a nanometre beside metres.
+        plain = _plain(problem, function, best.name)
+        candidates = (*(replace(c, chosen=False) for c in candidates), Candidate(plain.name, *plain.cost, chosen=True))
+        return certified(replace(_lowered(problem, function, plain), candidates=candidates), function, problem)
+
+
+def _lowered(problem: Problem, function: Function, option: _Option) -> Program:
+    shapes = function.inputs(problem.robot)
+    graph, outputs = traced(problem, option.choice, option.bodies, shapes, option.algorithm.trace, opaque=False)
+    notes = _notes(function, problem)
+    return lowered(graph, function.name, outputs, robot=problem.robot.name, algorithm=option.name, notes=notes)
 
 
 def _function(name: str) -> Function:

@@ -61,10 +61,8 @@ def _without_last_turn(bodies: Bodies, i: int, twist: float, angle: float) -> Bo
 def _euler_zxz(X: Array) -> tuple[float, float, float]:
     """Angles a, b, c of X = Rz(a) Rx(b) Rz(c)."""
     lean = float(np.hypot(X[0, 2], X[1, 2]))
-    if lean < 1e-15:
-        return 0.0, 0.0 if X[2, 2] > 0 else np.pi, float(np.arctan2(X[1, 0], X[0, 0]))
-    return (
-        float(np.arctan2(X[0, 2], -X[1, 2])),
-        float(np.arctan2(lean, X[2, 2])),
-        float(np.arctan2(X[2, 0], X[2, 1])),
-    )
+    a, b = float(np.arctan2(X[0, 2], -X[1, 2])) if lean else 0.0, float(np.arctan2(lean, X[2, 2]))
+    # Where the axes almost coincide a is arbitrary, so c comes from what a leaves over, not from an entry near zero.
+    rest = (np.cos(a), np.sin(a))
+    along_x = rest[0] * X[0] + rest[1] * X[1]  # first row of Rz(a)^T X, which is that of Rz(c)
+    return a, b, float(np.arctan2(-along_x[1], along_x[0]))
