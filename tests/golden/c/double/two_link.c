@@ -8,6 +8,11 @@
 #include <float.h>
 #include <math.h>
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc would gather single results into vectors, which costs more than it saves */
+#pragma GCC optimize("no-tree-slp-vectorize")
+#endif
+
 /*
  * Sines and cosines of n angles. The angle is reduced by the nearest multiple k of pi/2, whose parts have so few bits
  * that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. Larger angles go to the C library.

@@ -8,6 +8,11 @@
 #include <float.h>
 #include <math.h>
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc would gather single results into vectors, which costs more than it saves */
+#pragma GCC optimize("no-tree-slp-vectorize")
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 #define NOINLINE __attribute__((noinline))
 #else
