@@ -66,13 +66,15 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
         # which gravity_torque and bias_torque count and friction does not.
         base = base_parameters(bare)
         losses = [k for k in bare.columns(declared_groups(bare)) if k not in bare.columns(bare.default_include())]
-        places = [*base.pivots, *losses]
+        rows = {**dict(zip(base.pivots, base.grouping, strict=True)), **{k: np.eye(len(constant))[k] for k in losses}}
+        names = {**dict(zip(base.pivots, base.names, strict=True)), **{k: bare.parameter_names[k] for k in losses}}
+        places = sorted(rows)  # the order of robot.parameters, as in base_parameters
         constant = np.zeros_like(constant)
         spread = np.zeros((len(constant), len(places)))
         spread[places, range(len(places))] = 1.0
         blocks.append(spread)
-        ports.append(RuntimePort("theta", (*base.names, *(bare.parameter_names[k] for k in losses))))
-        defaults.append(np.concatenate([base.grouping @ bare.parameters, bare.parameters[losses]]))
+        ports.append(RuntimePort("theta", tuple(names[k] for k in places)))
+        defaults.append(np.array([rows[k] for k in places]) @ bare.parameters)
     if payload == "runtime":
         blocks.append(_payload_columns(robot))
         ports.append(RuntimePort("payload", LINK_PARAMETERS))
