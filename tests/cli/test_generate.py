@@ -1,0 +1,110 @@
+"""tauform generate and tauform bench."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tauform as tf
+from tauform.cli import main
+from tauform.codegen.functions import FUNCTIONS
+
+needs_compiler = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="no C compiler here")
+
+
+@needs_compiler
+@pytest.mark.parametrize("options", [(), ("--real", "float", "--batch"), ("--parameters", "runtime")])
+def test_written_folder_passes_its_own_test(
+    options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    assert main(["generate", "two_link", "-o", str(folder), *options]) == 0
+    shown = capsys.readouterr().out
+    assert "inverse_dynamics" in shown
+    assert "check" in shown
+    done = subprocess.run(["make", "check"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mass_matrix" in done.stdout
+
+
+def test_json_holds_counts_candidates_and_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "out"
+    command = ["generate", "sr6ia", "-o", str(folder), "--functions", "mass_matrix,gravity_torque", "--json"]
+    assert main(command) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [function["name"] for function in shown["functions"]] == ["mass_matrix", "gravity_torque"]
+    program = tf.generate(tf.load("sr6ia"), "mass_matrix")
+    assert shown["functions"][0]["multiplications"] == program.n_multiplications
+    assert len(shown["functions"][0]["candidates"]) == len(program.candidates)
+    certificate = shown["functions"][0]["certificate"]
+    assert certificate["error"] < certificate["tolerance"]
+    assert sorted(Path(file).name for file in shown["files"]) == sorted(
+        entry.name for entry in folder.iterdir() if not entry.name.startswith(".")
+    )
+
+
+def test_all_functions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "two_link", "-o", str(tmp_path / "out"), "--functions", "all", "--json"]) == 0
+    names = {function["name"] for function in json.loads(capsys.readouterr().out)["functions"]}
+    assert names == set(FUNCTIONS) - {"friction"}  # the arm has none
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--functions", "inverse_dynamic"), "did you mean 'inverse_dynamics'"),
+        (("--functions", "xyz"), "choose from inverse_dynamics"),
+        (("--functions", ","), "names no function"),
+        (("--functions", "friction"), "no joint has any"),
+        (("--functions", "inverse_dynamics", "--algorithm", "magic"), "choose from auto, newton_euler"),
+        (("--parameters", "loose"), 'expected "baked" or "runtime"'),
+        (("--payload", "loose"), 'expected "baked" or "runtime"'),
+        (("--real", "half"), "expected one of double, float"),
+    ],
+)
+def test_bad_input_is_named_and_nothing_is_written(
+    options: tuple[str, ...], complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", "two_link", "-o", str(tmp_path / "out"), *options]) == 2
+    assert complaint in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_of_others_are_refused_unless_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    command = ["generate", "two_link", "-o", str(tmp_path), "--functions", "gravity_torque"]
+    assert main(command) == 2
+    assert "mine.txt" in capsys.readouterr().err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["mine.txt"]
+    assert main([*command, "--force"]) == 0
+    assert (tmp_path / "mine.txt").read_text() == "precious"
+    assert (tmp_path / "two_link.c").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_no_permission(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path.chmod(0o500)
+    assert main(["generate", "two_link", "-o", str(tmp_path / "out"), "--functions", "gravity_torque"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_bench_names_what_it_measured_and_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pinocchio")
+    monkeypatch.setitem(sys.modules, "mujoco", None)  # as if it were not installed
+    monkeypatch.setattr("tauform.cli.peers.shutil.which", lambda name: None)
+    monkeypatch.setattr("tauform.cli.peers.LEAST_SAMPLE", 1e-4)
+    assert main(["bench", "two_link", "--states", "100", "--repeats", "1", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["missing"] == dict.fromkeys(("mujoco", "C by gcc", "C by clang"), "not installed")
+    assert shown["error"] < 1e-13
+    measured = {**shown["one_state_seconds"], **shown["batch_seconds"]}
+    assert sum("pinocchio" in name for name in measured) == 2
+    assert all(seconds > 0 for seconds in measured.values())
