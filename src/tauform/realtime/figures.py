@@ -128,7 +128,7 @@ def nanoseconds(profile: Profile, *kernels: Kernel) -> list[float]:
             start = time.perf_counter()
             kernel(*states)
             best[k] = min(best[k], time.perf_counter() - start)
-    return (1e9 * best / TIMED_STATES).tolist()
+    return [1e9 * float(seconds) / TIMED_STATES for seconds in best]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +165,14 @@ def accuracy_table(
                 if progress:
                     progress(f"{profile.name} at {tolerance:.1%}, {confidence:.1%} of the states")
                 found = reduce(robot, profile, tolerance, confidence, routes=routes, n_fresh=n_fresh)
+                reduced_ns, exact_ns = nanoseconds(profile, found.compile(), compile_program(found.exact))
                 yield Cell(
                     profile.name,
                     tolerance,
                     confidence,
                     found,
-                    *nanoseconds(profile, found.compile(), compile_program(found.exact)),
+                    reduced_ns,
+                    exact_ns,
                     PAPER_TIMES.get(robot.name, {}).get((profile.name, tolerance, confidence)),
                     PAPER_EXACT.get(robot.name),
                 )
