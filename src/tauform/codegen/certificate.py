@@ -16,7 +16,7 @@ from tauform.errors import GenerationError
 
 STATES = 200
 # Share of the largest row's magnitude below which a row's errors are measured against that share.
-SMALLEST_ROW = 1e-3
+SMALLEST_ROW = 1e-2
 
 
 def certified(program: Program, function: Function, problem: Problem) -> Program:
