@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -82,9 +84,7 @@ def test_runtime_parameters_describe_another_robot(robot_name: str, parameters: 
     other, values = robot, []
     if parameters == "runtime":
         other = changed(robot)
-        base = tf.base_parameters(robot, include=used_groups(robot))
-        assert program.notes["theta"] == base.names
-        values.append(base.grouping @ other.parameters)
+        values.append(theta_of(other, program.notes["theta"]))
     if payload == "runtime":
         load = tf.Inertia.of(0.8, [0.05, -0.02, 0.1], np.diag([2e-3, 3e-3, 4e-3]), inertia_about="com")
         other = other.with_payload(load)
@@ -95,10 +95,13 @@ def test_runtime_parameters_describe_another_robot(robot_name: str, parameters: 
     assert relative_error(found, function.reference(other, *arrays)) < 1e-11
 
 
-def used_groups(robot: tf.Robot) -> tuple[str, ...]:
-    """Links, rotors where declared, and the kinds of friction that some joint has."""
-    kinds = ("viscous", "coulomb", "offset")
-    return (*robot.default_include(), *(k for k in kinds if any(getattr(joint, k) for joint in robot.joints)))
+def theta_of(robot: tf.Robot, names: Sequence[str]) -> np.ndarray:
+    """Values by name: base parameters of links and rotors, and friction as it stands."""
+    base = tf.base_parameters(robot)
+    values = dict(zip(robot.parameter_names, robot.parameters, strict=True))
+    values |= dict(zip(base.names, base.grouping @ robot.parameters, strict=True))
+    assert {*base.names} <= {*names}
+    return np.array([values[name] for name in names])
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "forward_dynamics", "friction", "coriolis_matrix"])
@@ -107,9 +110,8 @@ def test_runtime_parameters_reach_every_kind_of_function(name: str) -> None:
     other, function = changed(robot), FUNCTIONS[name]
     program = tf.generate(robot, name, parameters="runtime")
     assert program.setup is not None
-    base = tf.base_parameters(robot, include=used_groups(robot))
     arrays = states(function, robot)
-    found = program(*arrays, program.setup(base.grouping @ other.parameters))
+    found = program(*arrays, program.setup(theta_of(other, program.notes["theta"])))
     assert relative_error(found, function.reference(other, *arrays)) < TOLERANCE[name]
 
 
@@ -122,3 +124,10 @@ def three_joints() -> tf.Robot:
 def test_one_pair_of_sine_and_cosine_for_each_joint() -> None:
     program = tf.generate(robot_named("two_link"), "inverse_dynamics")
     assert program.count(Op.SIN) == program.count(Op.COS) == 2
+
+
+def test_theta_is_that_of_base_parameters_with_all_declared_friction() -> None:
+    robot = three_joints()
+    program = tf.generate(robot, "gravity_torque", parameters="runtime")
+    base = tf.base_parameters(robot, include=("link", "rotor", "viscous", "coulomb"))
+    assert program.notes["theta"] == base.names

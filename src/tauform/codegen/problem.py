@@ -62,19 +62,11 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
     defaults: list[Array] = []
     constant = bare.parameters[:, None]
     if parameters == "runtime":
-        # Friction stands beside the base parameters: an offset torque must not take over the weight of a slide,
-        # which gravity_torque and bias_torque count and friction does not.
-        base = base_parameters(bare)
-        losses = [k for k in bare.columns(declared_groups(bare)) if k not in bare.columns(bare.default_include())]
-        rows = {**dict(zip(base.pivots, base.grouping, strict=True)), **{k: np.eye(len(constant))[k] for k in losses}}
-        names = {**dict(zip(base.pivots, base.names, strict=True)), **{k: bare.parameter_names[k] for k in losses}}
-        places = sorted(rows)  # the order of robot.parameters, as in base_parameters
+        names, grouping, places = _theta(bare)
         constant = np.zeros_like(constant)
-        spread = np.zeros((len(constant), len(places)))
-        spread[places, range(len(places))] = 1.0
-        blocks.append(spread)
-        ports.append(RuntimePort("theta", tuple(names[k] for k in places)))
-        defaults.append(np.array([rows[k] for k in places]) @ bare.parameters)
+        blocks.append(np.eye(len(constant))[:, places])
+        ports.append(RuntimePort("theta", names))
+        defaults.append(grouping @ bare.parameters)
     if payload == "runtime":
         blocks.append(_payload_columns(robot))
         ports.append(RuntimePort("payload", LINK_PARAMETERS))
@@ -85,6 +77,21 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
     links, joints = affine[: 10 * n].reshape(n, 10, -1), affine[10 * n :].reshape(n, 4, -1)
     bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0]))
     return Problem(robot, bodies, joints[:, 1:], tuple(ports), tuple(defaults))
+
+
+def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:
+    """Names and grouping of the run-time parameters, and the standard parameters that they stand in for.
+
+    Friction stands beside the base parameters, in the order of robot.parameters: an offset torque must not take over
+    the weight of a slide, which gravity_torque and bias_torque count and friction does not.
+    """
+    base = base_parameters(robot)
+    losses = [k for k in robot.columns(declared_groups(robot)) if k not in robot.columns(robot.default_include())]
+    names = {**dict(zip(base.pivots, base.names, strict=True)), **{k: robot.parameter_names[k] for k in losses}}
+    alone = np.eye(len(robot.parameters))
+    rows = {**dict(zip(base.pivots, base.grouping, strict=True)), **{k: alone[k] for k in losses}}
+    places = sorted(rows)
+    return tuple(names[k] for k in places), np.array([rows[k] for k in places]), places
 
 
 def declared_groups(robot: Robot) -> tuple[ParameterGroup, ...]:
