@@ -37,10 +37,14 @@ if TYPE_CHECKING:
     from tauform.realtime.staleness import Rates as Rates
     from tauform.report.model_robot import RobotModel as RobotModel
     from tauform.report.model_robot import model_robot as model_robot
+    from tauform.identification.excite import excite as excite
     from tauform.identification.fit import Fit as Fit
     from tauform.identification.identify import identify as identify
+    from tauform.identification.payload import identify_payload as identify_payload
     from tauform.identification.read import read_recording as read_recording
     from tauform.identification.recording import Recording as Recording
+    from tauform.identification.save import load_fit as load_fit
+    from tauform.identification.simulate import simulated_recording as simulated_recording
     from tauform.rigidbody.check import check as check
     from tauform.rigidbody.coriolis import coriolis_matrix as coriolis_matrix
     from tauform.rigidbody.energy import energy_regressor as energy_regressor
@@ -98,6 +102,10 @@ _HOME = {
     "read_recording": "identification.read",
     "identify": "identification.identify",
     "Fit": "identification.fit",
+    "load_fit": "identification.save",
+    "identify_payload": "identification.payload",
+    "simulated_recording": "identification.simulate",
+    "excite": "identification.excite",
     "check": "rigidbody.check",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",

@@ -25,6 +25,7 @@ VERBS = (
     "base",
     "linearize",
     "generate",
+    "excite",
     "identify",
     "reduce",
     "multirate",

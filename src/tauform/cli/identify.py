@@ -18,19 +18,21 @@ if TYPE_CHECKING:
 @verb
 def identify(
     robot: Robot,
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
+    logs: Annotated[
+        list[Path], typer.Argument(metavar="LOG...", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")
+    ],
     validate: Annotated[
         list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="HTML", help="Write a page with plots and tables.")] = None,
     code: Annotated[Path | None, typer.Option(metavar="DIR", help="Write C99 of the identified model.")] = None,
-    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the fit: .json to read, .npz to load.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the fit: .json to read, .npz to load.")
+    ] = None,
     urdf: Annotated[
         tuple[Path, Path] | None, typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias.")
     ] = None,
-    method: Annotated[
-        str, typer.Option(help="weighted, ordinary, robust, total, instrumental or ridge.")
-    ] = "weighted",
+    method: Annotated[str, typer.Option(help="weighted, ordinary, robust, total, instrumental or ridge.")] = "weighted",
     friction: Annotated[str, typer.Option(help="auto, plain, asymmetric, stribeck or quadratic.")] = "auto",
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
     physical: Annotated[bool, typer.Option("--physical", help="Only links that could be built.")] = False,
@@ -98,7 +100,7 @@ def _page(fit: Fit, written: list[Path]) -> Page:
     )
     heading = ("joint", "fit [%]", "held out [%]", "held out [N m]", "noise [N m]")
     values = zip(fit.names, fit.values, fit.deviations, 100 * fit.relative_deviations, strict=True)
-    shown = [
+    shown: list[Any] = [
         Text(f"{fit.robot.name}: {fit.verdict}", style="bold"),
         *(Text(f"  {sentence}") for sentence in fit.findings),
         *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),

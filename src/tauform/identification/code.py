@@ -84,13 +84,14 @@ def _expressions(term: Term) -> list[tuple[int, str]]:
     return [(i, f"{sign}{motion}[{j}]"), (j, f"{sign}{motion}[{i}]")]
 
 
-_HEADER = """/* Torque of the drives of {robot}: identified friction, springs and couplings. Add it to the rigid-body torque. */
+_HEADER = """/* Torque of the drives of {robot}: friction, springs and couplings, to add to the rigid-body torque. */
 #ifndef {guard}
 #define {guard}
 
 #include <math.h>
 
-static inline void {prefix}_drive_torque(const double q[{n}], const double qd[{n}], const double qdd[{n}], double tau[{n}])
+static inline void {prefix}_drive_torque(const double q[{n}], const double qd[{n}], const double qdd[{n}],
+    double tau[{n}])
 {{
     (void)q;
     (void)qd;

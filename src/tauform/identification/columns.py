@@ -12,7 +12,7 @@ TIME_NAMES = ("t", "time", "timestamp", "stamp", "time_s", "sec", "seconds")
 # Endings and beginnings that loggers use; longer ones are tried first.
 FIELD_NAMES: dict[str, tuple[str, ...]] = {
     "q": ("actual_q", "actual_position", "joint_position", "position", "positions", "pos", "q_actual", "angle", "q"),
-    "qd": ("actual_qd", "actual_velocity", "joint_velocity", "velocity", "velocities", "vel", "qd", "dq", "qdot", "q_dot"),
+    "qd": ("actual_qd", "actual_velocity", "joint_velocity", "velocity", "velocities", "vel", "qd", "dq", "qdot"),
     "tau": (
         "actual_torque", "joint_torque", "measured_torque", "torque", "torques", "effort", "efforts", "tau_j", "tau",
         "trq", "load",
@@ -83,7 +83,9 @@ def _mapped(
     if isinstance(value, str):
         match = _with_prefix(names, value, joint_names)
         if match is None:
-            raise RecordingError(f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {_listed(names)}")
+            raise RecordingError(
+                f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {_listed(names)}"
+            )
         return match
     missing = [name for name in value if name not in names]
     if missing:

@@ -45,7 +45,9 @@ def physically_consistent(fit: Fit, prior: Robot | ArrayLike | None = None) -> F
     squares = np.zeros(fit.evidence.n_joints)
     for fold in fit.evidence.folds(N_FOLDS):
         others = [k for k in range(len(fit.evidence.counts)) if k not in fold]
-        squares += fit.evidence.blocks(fold).residual_squares(program.solve(fit.evidence.blocks(others), weights)[1]).sum(0)
+        squares += (
+            fit.evidence.blocks(fold).residual_squares(program.solve(fit.evidence.blocks(others), weights)[1]).sum(0)
+        )
     torque = np.maximum(fit.evidence.torque_squares, 1e-300)
     held_out = Errors(
         joints=np.sqrt(squares / torque),
@@ -56,9 +58,7 @@ def physically_consistent(fit: Fit, prior: Robot | ArrayLike | None = None) -> F
     free = least_squares(fit.evidence, sigma=1.0 / weights)
     sigma = np.sqrt(fit.evidence.residual_squares(values).sum(axis=0) / max(1, fit.evidence.n_rows))
     changed = with_values(fit, values, fit.evidence, replace(free, sigma=np.maximum(sigma, free.sigma)))
-    return replace(
-        changed, physical=read_only(parameters), held_out=held_out, method=f"{fit.method}, physical links"
-    )
+    return replace(changed, physical=read_only(parameters), held_out=held_out, method=f"{fit.method}, physical links")
 
 
 class Program:
@@ -87,10 +87,10 @@ class Program:
         theta = G @ self.x
         values = cp.hstack([theta, self.extra]) if len(self.fit.terms) else theta
         # The last row of R is what no values explain; it would only add a constant.
-        misfit = cp.multiply(scale, values)
-        objective = cp.sum_squares((R[:p, :p] / scale) @ misfit / np.linalg.norm(R[:, p]) - R[:p, p] / np.linalg.norm(R[:, p]))
-        pull = PRIOR_PULL / np.linalg.norm(R[:, p]) ** 2
-        objective += pull * cp.sum_squares(self.x - self.prior / self.size)
+        size = np.linalg.norm(R[:, p])
+        misfit = (R[:p, :p] / scale / size) @ cp.multiply(scale, values) - R[:p, p] / size
+        pull = PRIOR_PULL / size**2
+        objective = cp.sum_squares(misfit) + pull * cp.sum_squares(self.x - self.prior / self.size)
         problem = cp.Problem(cp.Minimize(objective), self._conditions())
         try:
             problem.solve(solver=cp.CLARABEL)
@@ -100,11 +100,14 @@ class Program:
             raise IdentificationError(f"physical links: the solver found no solution ({problem.status})")
         parameters = self._mended(self.x.value * self.size)
         found = base.grouping @ parameters
-        return parameters, np.concatenate([found, self.extra.value[: len(self.fit.terms)]])
+        extra = self.extra.value if len(self.fit.terms) else np.zeros(0)
+        return parameters, np.concatenate([found, extra])
 
     def _conditions(self) -> list[Any]:
         robot, base, cp = self.fit.robot, self.fit.design.base, self.cp
-        conditions = [matrix >> 0 for matrix in pseudo_inertias(cp, cp.multiply(self.size, self.x), self.size, robot.n_bodies)]
+        conditions = [
+            matrix >> 0 for matrix in pseudo_inertias(cp, cp.multiply(self.size, self.x), self.size, robot.n_bodies)
+        ]
         joint = np.arange(10 * robot.n_bodies, 14 * robot.n_bodies).reshape(-1, 4)[:, :3].ravel()
         positive = np.intersect1d(joint, base.columns)
         fixed = np.setdiff1d(np.arange(len(self.prior)), base.columns)

@@ -31,7 +31,9 @@ class Smoother:
 
     def states(self, segment: Segment, part: slice, filters: Filters | None) -> tuple[Array, Array, Array]:
         """(q, qd, qdd) of some samples; measured velocities and accelerations are used where there are any."""
-        read = [None if x is None else np.asarray(x[part], dtype=np.float64) for x in (segment.q, segment.qd, segment.qdd)]
+        read = [
+            None if x is None else np.asarray(x[part], dtype=np.float64) for x in (segment.q, segment.qd, segment.qdd)
+        ]
         q, qd, qdd = read
         assert q is not None
         rate = segment.rate
@@ -50,9 +52,7 @@ def savitzky_golay(q: Array, rate: float, cutoff: float) -> tuple[Array, Array, 
     # A cubic window of 2m+1 points has its -3 dB point near (degree + 1) / (3.2 m - 4.6) half-rates (Schafer 2011).
     half = max(3, round(((POLYNOMIAL_DEGREE + 1) * (rate / 2) / cutoff + 4.6) / 3.2))
     window = min(2 * half + 1, len(q) - (len(q) + 1) % 2)
-    q0, q1, q2 = (
-        signal.savgol_filter(q, window, POLYNOMIAL_DEGREE, deriv=k, delta=1 / rate, axis=0) for k in range(3)
-    )
+    q0, q1, q2 = (signal.savgol_filter(q, window, POLYNOMIAL_DEGREE, deriv=k, delta=1 / rate, axis=0) for k in range(3))
     return q0, q1, q2
 
 

@@ -84,7 +84,9 @@ def least_squares(
     inverse = scipy.linalg.solve_triangular(R, np.eye(p)) / scale[:, None]
     sizes = np.linalg.svd(R, compute_uv=False)
     raw = np.linalg.svd(R * scale, compute_uv=False)
-    return Estimate(values, inverse @ inverse.T, 1.0 / used, spread, float(sizes[0] / sizes[-1]), float(raw[0] / raw[-1]))
+    return Estimate(
+        values, inverse @ inverse.T, 1.0 / used, spread, float(sizes[0] / sizes[-1]), float(raw[0] / raw[-1])
+    )
 
 
 def solve(stack: Array) -> tuple[Array, Array, Array]:

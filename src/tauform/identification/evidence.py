@@ -6,6 +6,7 @@ any weights of joints and any selection of blocks follow from these, without goi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,13 +68,15 @@ class Evidence:
     def chosen(self, columns: Sequence[int]) -> Evidence:
         """The same with fewer columns."""
         index = [*columns, self.n_columns]
-        R = np.linalg.qr(self.triangles[..., index], mode="r")
+        R: Array = np.asarray(np.linalg.qr(self.triangles[..., index], mode="r"))
         return Evidence(_square(R), self.counts, self.recordings, self.peaks[:, list(columns)], self.torque_peaks)
 
     def blocks(self, index: Sequence[int]) -> Evidence:
         """Some of the blocks."""
         recordings = tuple(self.recordings[k] for k in index)
-        return Evidence(self.triangles[list(index)], self.counts[list(index)], recordings, self.peaks, self.torque_peaks)
+        return Evidence(
+            self.triangles[list(index)], self.counts[list(index)], recordings, self.peaks, self.torque_peaks
+        )
 
     def folds(self, count: int) -> list[list[int]]:
         """The blocks in `count` groups of neighbours with about as many rows each."""
@@ -145,7 +148,7 @@ def _block_edges(layout: RowSource) -> list[tuple[int, float, float]]:
         count = max(1, round(N_BLOCKS * layout.n_rows(segment) / total))
         limits = np.linspace(segment.t[0], segment.t[-1], count + 1)
         limits[0], limits[-1] = -np.inf if count == 0 else limits[0], limits[-1] + 1.0
-        edges += [(segment.recording, float(a), float(b)) for a, b in zip(limits[:-1], limits[1:], strict=True)]
+        edges += [(segment.recording, float(a), float(b)) for a, b in itertools.pairwise(limits)]
     if len(edges) == 1:  # one block cannot be held out
         recording, start, end = edges[0]
         edges = [(recording, start, (start + end) / 2), (recording, (start + end) / 2, end)]

@@ -20,7 +20,9 @@ def check_excitation(design: Design, evidence: Evidence, has_prior: bool = False
     open_columns = unexcited(evidence)
     if open_columns and not has_prior:
         names = [design.names[k] for k in open_columns]
-        shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+        shown = ", ".join(names[:MOST_NAMES]) + (
+            f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        )
         raise IdentificationError(
             f"the motion does not show {shown}; {missing_motion(names)} (tf.excite plans such a motion), or give a "
             "prior with method='ridge'"

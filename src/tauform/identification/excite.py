@@ -6,6 +6,7 @@ each state, however many amplitudes the trajectory has.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -142,7 +143,9 @@ class Problem:
     def random(self, rng: np.random.Generator) -> Array:
         """Random beginnings and amplitudes, scaled until the trajectory touches its limits."""
         n = self.robot.n_joints
-        return self.feasible(np.concatenate([rng.uniform(-0.5, 0.5, n), rng.normal(size=self.shape).ravel()]), grow=True)
+        return self.feasible(
+            np.concatenate([rng.uniform(-0.5, 0.5, n), rng.normal(size=self.shape).ravel()]), grow=True
+        )
 
     def feasible(self, z: Array, grow: bool = False) -> Array:
         """The motion of each joint scaled to its limits, and moved to lie within its range."""
@@ -183,10 +186,8 @@ class Problem:
                 best[0] = candidate
             callback(x)
 
-        try:
+        with contextlib.suppress(StopIteration):
             scipy.optimize.minimize(self.cost, z, jac=True, method="L-BFGS-B", callback=watch, options={"maxiter": 400})
-        except StopIteration:
-            pass
         return best[0]
 
     def cost(self, z: Array) -> tuple[float, Array]:
@@ -254,7 +255,9 @@ class Problem:
                 break
         else:
             worst = self.robot.joint_names[int(np.argmax(effort / self.bounds.effort))]
-            raise IdentificationError(f"joint {worst!r} passes its effort limit even when moved slowly; narrow its range")
+            raise IdentificationError(
+                f"joint {worst!r} passes its effort limit even when moved slowly; narrow its range"
+            )
         if slower > 1:
             findings.append(f"slowed down to {duration * slower:.1f} s to stay within effort limits")
         step = max(1, len(q) // (4 * N_STATES))
@@ -263,7 +266,10 @@ class Problem:
 
 
 def _bounds(
-    robot: Robot, velocity: ArrayLike | None, acceleration: ArrayLike | None, position: tuple[ArrayLike, ArrayLike] | None
+    robot: Robot,
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
+    position: tuple[ArrayLike, ArrayLike] | None,
 ) -> Bounds:
     joints = {joint.name: joint for joint in robot.joints}
     limits = [joints[name].limits for name in robot.joint_names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -79,7 +80,7 @@ def motion_bandwidth(segment: Segment) -> float:
 def _band(frequencies: Array, power: Array) -> float:
     # Differentiation lifts noise with the square of the frequency: only what comes before the first valley counts.
     edges = np.unique(np.geomspace(1, len(power), 60).astype(int))
-    density = np.array([power[a:b].mean() for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    density = np.array([power[a:b].mean() for a, b in itertools.pairwise(edges)])
     peak = int(np.argmax(density[: max(1, int(0.7 * len(density)))]))
     low = np.flatnonzero(density[peak:] < VALLEY * density[peak])
     last = int(edges[peak + low[0]]) if len(low) else len(power)

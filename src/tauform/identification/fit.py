@@ -222,7 +222,7 @@ class Fit:
         return per_recording(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the fit: .json for people and other programs, .npz for `load_fit`; see `tauform.identification.save`."""
+        """Write the fit: .json for people and other programs, .npz for `tauform.load_fit`."""
         from tauform.identification.save import save_fit
 
         return save_fit(self, Path(path))

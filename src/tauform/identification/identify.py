@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -151,10 +152,11 @@ def _chosen_problem(
     rows = few.kept()
     evidence = gather(rows, few, delay_column=True)
     start = list(range(source.design.n_columns))
+    # Before terms are chosen: some could take on what a delay does.
+    findings = check_delay(evidence, start, source)
     say("choosing terms on held-out blocks")
     columns = select(choice, evidence.chosen(range(choice.design.n_columns)), start)
     design, columns = settled(choice, source.design, columns)
-    findings = check_delay(evidence, columns, source.segments[0].rate)
     findings += [f"found {term.name}: {term.meaning}" for term in design.terms[len(source.design.terms) :]]
     own = replace(source, design=design)
     if few.segments is full.segments and isinstance(rows, list):
@@ -186,8 +188,10 @@ def _asked_terms(
     asked: list[Term] = []
     if friction in SHAPES:
         speeds = np.max([np.abs(np.gradient(s.q, axis=0) * s.rate).max(axis=0) for s in segments], axis=0)
-        asked += [Term(friction, (j,), float(0.05 * speeds[j]) if friction == "stribeck" else 0.0)
-                  for j in range(robot.n_joints)]
+        asked += [
+            Term(friction, (j,), float(0.05 * speeds[j]) if friction == "stribeck" else 0.0)
+            for j in range(robot.n_joints)
+        ]
     if couplings is not None and not isinstance(couplings, str):
         for i, j in couplings:
             if not (0 <= i < robot.n_joints and 0 <= j < robot.n_joints and i != j):
@@ -212,10 +216,13 @@ def _thinned(source: RowSource) -> RowSource:
     parts: list[Segment] = []
     for segment in source.segments:
         edges = np.linspace(0, segment.n_samples, 9).astype(int)
-        for first, last in zip(edges[:-1], edges[1:], strict=True):
+        for first, last in itertools.pairwise(edges):
             cut = slice(first, first + max(1, int((last - first) / excess)))
-            fields = {name: getattr(segment, name) for name in ("t", "q", "tau", "qd", "qdd", "reference")}
-            parts.append(replace(segment, **{k: None if v is None else v[cut] for k, v in fields.items()}))
+            fields: dict[str, Any] = {
+                name: getattr(segment, name) for name in ("t", "q", "tau", "qd", "qdd", "reference")
+            }
+            fields = {name: None if values is None else values[cut] for name, values in fields.items()}
+            parts.append(replace(segment, **fields))
     return replace(source, segments=tuple(parts))
 
 

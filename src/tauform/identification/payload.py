@@ -75,7 +75,9 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
     A, b = table[:, :10], table[:, 10]
     mass = float(np.linalg.lstsq(A[:, :4], b, rcond=None)[0][0])
     if mass <= 0:
-        raise IdentificationError("no load shows: the torques are those of the empty robot; check which recording is which")
+        raise IdentificationError(
+            "no load shows: the torques are those of the empty robot; check which recording is which"
+        )
     # Moments that the motion leaves open stay near those of a compact body.
     deviation = mass * np.array([1e3, *[1e3 * TYPICAL_RADIUS] * 3, *[TYPICAL_RADIUS**2] * 6])
     stack = np.concatenate([A, np.diag(1.0 / deviation)])

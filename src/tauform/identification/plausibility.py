@@ -31,7 +31,8 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str
         _check_joints(robot, recording)
         _check_positions(robot, recording)
         _check_torques(robot, recording)
-        findings += [*recording.findings, *_check_velocities(robot, recording)]
+        _check_velocities(robot, recording)
+        findings += recording.findings
     for j, name in enumerate(robot.joint_names):
         if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
             raise IdentificationError(
@@ -73,7 +74,9 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
         # Over three turns, or outside the limits, while the same numbers read as degrees would fit.
         outside = bounded and (low < limits.lower - LIMIT_MARGIN or high > limits.upper + LIMIT_MARGIN)
         as_degrees = np.deg2rad([low, high])
-        fits = not bounded or (limits.lower - LIMIT_MARGIN <= as_degrees[0] and as_degrees[1] <= limits.upper + LIMIT_MARGIN)
+        fits = not bounded or (
+            limits.lower - LIMIT_MARGIN <= as_degrees[0] and as_degrees[1] <= limits.upper + LIMIT_MARGIN
+        )
         widest = max(abs(low), abs(high))
         if fits and (widest > 6 * np.pi or (outside and widest > 2 * np.pi)):
             raise RecordingError(
@@ -87,16 +90,16 @@ def _check_torques(robot: Robot, recording: Recording) -> None:
     for j, name in enumerate(robot.joint_names):
         if _is_constant(tau[:, j]):
             raise RecordingError(
-                f"{recording.name}: the torque of joint {name!r} is {tau[0, j]:.4g} at every sample; the column is dead "
-                "or mapped wrongly"
+                f"{recording.name}: the torque of joint {name!r} is {tau[0, j]:.4g} at every sample; its column is "
+                "dead or mapped wrongly"
             )
     if np.array_equal(tau, _sampled(recording.q)):
         raise RecordingError(f"{recording.name}: torques and positions are the same columns; map the torques")
 
 
-def _check_velocities(robot: Robot, recording: Recording) -> list[str]:
+def _check_velocities(robot: Robot, recording: Recording) -> None:
     if recording.qd is None:
-        return []
+        return
     stretch = slice(0, SAMPLES_PER_PIECE)
     t, fresh = np.unique(recording.t[stretch], return_index=True)
     q, qd = recording.q[stretch][fresh], np.asarray(recording.qd[stretch][fresh])
@@ -104,23 +107,27 @@ def _check_velocities(robot: Robot, recording: Recording) -> list[str]:
     steps = np.diff(t)[:, None]
     regained = np.cumsum(0.5 * (qd[1:] + qd[:-1]) * steps, axis=0)
     moved = q[1:] - q[0]
-    findings = []
     for j, name in enumerate(robot.joint_names):
         a, b = moved[:, j] - moved[:, j].mean(), regained[:, j] - regained[:, j].mean()
         if not (a @ a > 0 and np.ptp(a) > 1e-3):
             continue
         if not b @ b > 0:
-            raise RecordingError(f"{recording.name}: the velocity of joint {name!r} is zero while its position changes; "
-                                 "leave the velocities out (qd=None) or map the right column")
+            raise RecordingError(
+                f"{recording.name}: the velocity of joint {name!r} is zero while its position changes; "
+                "leave the velocities out (qd=None) or map the right column"
+            )
         factor = float(a @ b / (a @ a))
         if 1 / VELOCITY_FACTOR < factor < VELOCITY_FACTOR:
             continue
-        known = {57.29577951308232: "degrees per second", 0.017453292519943295: "radians per second while positions "
-                 "are degrees", 1000.0: "per second while time is in milliseconds", -1.0: "of the opposite sign"}
+        known = {
+            57.29577951308232: "degrees per second",
+            0.017453292519943295: "radians per second while positions are degrees",
+            1000.0: "per second while time is in milliseconds",
+            -1.0: "of the opposite sign",
+        }
         likely = [text for value, text in known.items() if 0.8 < factor / value < 1.25]
         reason = f"it seems to be {likely[0]}" if likely else "it does not belong to that position"
         raise RecordingError(
-            f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; {reason}; "
-            "convert it, or leave the velocities out"
+            f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; {reason}"
+            "; convert it, or leave the velocities out"
         )
-    return findings

@@ -77,7 +77,9 @@ def _reader(path: Path) -> Callable[[Path, Robot, str | None], dict[str, Array]]
         return read_bag
     readers = {".csv": _read_csv, ".txt": _read_csv, ".npz": _read_npz, ".parquet": _read_parquet, ".mat": _read_mat}
     if path.suffix not in readers:
-        raise RecordingError(f"{path.name}: cannot read {path.suffix or 'a file without ending'}; use .csv .npz .parquet .mat .db3 .mcap")
+        raise RecordingError(
+            f"{path.name}: cannot read {path.suffix or 'a file without ending'}; use .csv .npz .parquet .mat .db3 .mcap"
+        )
     return readers[path.suffix]
 
 
@@ -99,7 +101,9 @@ def _fields(
     single = {name: values for name, values in table.items() if values.ndim == 1}
     layout = guess_layout(list(single), robot.joint_names, columns, source)
     lists = {"q": layout.q, "tau": layout.tau, "qd": layout.qd, "reference": layout.reference}
-    stacked = {k: None if names is None else np.column_stack([single[name] for name in names]) for k, names in lists.items()}
+    stacked = {
+        k: None if names is None else np.column_stack([single[name] for name in names]) for k, names in lists.items()
+    }
     return {"t": single[layout.t], **stacked}
 
 
@@ -136,7 +140,11 @@ def _is_number(text: str) -> bool:
 def _read_npz(path: Path, robot: Robot, topic: str | None) -> dict[str, Array]:
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return {name: np.asarray(archive[name], dtype=np.float64) for name in archive.files if archive[name].dtype.kind in "fiu"}
+            return {
+                name: np.asarray(archive[name], dtype=np.float64)
+                for name in archive.files
+                if archive[name].dtype.kind in "fiu"
+            }
     except (ValueError, OSError) as error:
         raise RecordingError(f"{path.name}: not an NPZ of numbers ({error})") from None
 
@@ -161,6 +169,10 @@ def _read_mat(path: Path, robot: Robot, topic: str | None) -> dict[str, Array]:
         content = loadmat(path)
     except (ValueError, NotImplementedError, OSError) as error:
         raise RecordingError(f"{path.name}: cannot read it ({error}); save it with MATLAB's option -v7") from None
-    arrays = {k: np.asarray(v, dtype=np.float64) for k, v in content.items() if not k.startswith("__") and np.asarray(v).dtype.kind in "fiu"}
+    arrays = {
+        k: np.asarray(v, dtype=np.float64)
+        for k, v in content.items()
+        if not k.startswith("__") and np.asarray(v).dtype.kind in "fiu"
+    }
     # MATLAB has no vectors: a row or column of N is one.
     return {k: v.ravel() if v.ndim == 2 and 1 in v.shape else v for k, v in arrays.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -107,7 +108,7 @@ def pieces(n_samples: int, overlap: int = 0, size: int = SAMPLES_PER_PIECE) -> I
     """Cover 0..n_samples: (samples to read, the part of them that belongs to this piece), neighbours overlapping."""
     count = max(1, -(-n_samples // size))
     edges = np.linspace(0, n_samples, count + 1).astype(int)
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in itertools.pairwise(edges):
         first, last = max(0, int(start) - overlap), min(n_samples, int(end) + overlap)
         yield slice(first, last), slice(int(start) - first, int(end) - first)
 

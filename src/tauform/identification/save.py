@@ -55,7 +55,9 @@ def summary(fit: Fit) -> dict[str, Any]:
         "reasons": list(fit.verdict.reasons),
         "next": list(fit.verdict.next),
         "held_out": {"total": errors.total, "joints": errors.joints.tolist(), "rms": errors.rms.tolist()},
-        "validation": None if fit.validation is None else {"total": fit.validation.total, "joints": fit.validation.joints.tolist()},
+        "validation": None
+        if fit.validation is None
+        else {"total": fit.validation.total, "joints": fit.validation.joints.tolist()},
         "condition": fit.condition,
         "names": list(fit.names),
         "values": fit.values.tolist(),
@@ -64,7 +66,9 @@ def summary(fit: Fit) -> dict[str, Any]:
         "sigma": fit.sigma.tolist(),
         "coulomb_widths": list(fit.design.widths),
         "terms": [asdict(term) if isinstance(term, Term) else {"name": term.name} for term in fit.terms],
-        "physical_parameters": None if fit.physical is None else dict(zip(fit.robot.parameter_names, fit.physical.tolist(), strict=True)),
+        "physical_parameters": None
+        if fit.physical is None
+        else dict(zip(fit.robot.parameter_names, fit.physical.tolist(), strict=True)),
         "filters": None if fit.filters is None else asdict(fit.filters),
         "findings": list(fit.findings),
     }
@@ -149,7 +153,9 @@ def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
     full = Design.of(robot, include)  # type: ignore[arg-type]
     place = {pivot: k for k, pivot in enumerate(full.base.pivots)}
     if text["joints"] != list(robot.joint_names) or not set(data["pivots"].tolist()) <= set(place):
-        raise IdentificationError(f"{path.name}: was identified on {text['robot']!r}, whose joints differ from {robot.name!r}")
+        raise IdentificationError(
+            f"{path.name}: was identified on {text['robot']!r}, whose joints differ from {robot.name!r}"
+        )
     base = part_of(full.base, [place[pivot] for pivot in data["pivots"].tolist()])
     terms = tuple(Term(**{**term, "joints": tuple(term["joints"])}) for term in text["terms"])
     return Design(robot, base, tuple(text["coulomb_widths"]), terms)

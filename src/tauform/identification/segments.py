@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,7 +75,7 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
     edges = [0, *cuts.tolist(), len(t)]
     parts = [
         _segment(recording, fresh, slice(first, last), rate, regular, index)
-        for first, last in zip(edges[:-1], edges[1:], strict=True)
+        for first, last in itertools.pairwise(edges)
         if last - first >= FEWEST_SAMPLES
     ]
     if not parts:
@@ -94,7 +95,10 @@ def _fresh_samples(recording: Recording) -> tuple[AnyArray | None, list[str]]:
     # A logger that outruns its source writes the same sample again, under a new time stamp.
     if not isinstance(recording.q, np.memmap):
         same = np.concatenate(
-            [[False], (np.diff(recording.q, axis=0) == 0).all(axis=1) & (np.diff(recording.tau, axis=0) == 0).all(axis=1)]
+            [
+                [False],
+                (np.diff(recording.q, axis=0) == 0).all(axis=1) & (np.diff(recording.tau, axis=0) == 0).all(axis=1),
+            ]
         )
         stale = same & ~repeated
         # At rest a quantised sensor may hold still; only scattered repeats are the logger's.

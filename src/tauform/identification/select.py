@@ -98,7 +98,9 @@ class HeldOut:
         self.floor = NEGLIGIBLE * evidence.torque_squares
         self.ways = [evidence.folds(count) for count in FOLDS]
         folds = [fold for way in self.ways for fold in way]
-        self.member = np.array([[block in fold for block in range(len(evidence.counts))] for fold in folds], dtype=float)
+        self.member = np.array(
+            [[block in fold for block in range(len(evidence.counts))] for fold in folds], dtype=float
+        )
         self.weigh(np.ones(evidence.n_joints))
 
     def weigh(self, weights: Array) -> None:
@@ -162,7 +164,7 @@ class HeldOut:
 def select(
     choice: Candidates, evidence: Evidence, start: Sequence[int], progress: Callable[[str], None] | None = None
 ) -> list[int]:
-    """Columns of `choice.design` that predict held-out blocks best, found step by step from the plain ones in `start`."""
+    """Columns of `choice.design` that predict held-out blocks best, found step by step from the plain `start`."""
     held_out = HeldOut(evidence)
     chosen = _started(choice, start)
     held_out.settle_weights(chosen)

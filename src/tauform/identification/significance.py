@@ -58,7 +58,9 @@ def reduced(
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
     kept = _significant(fit, tolerance, weights, keep_accuracy)
     if not kept:
-        raise IdentificationError(f"tolerance: no value contributes {tolerance:g} of a joint's largest torque; lower it")
+        raise IdentificationError(
+            f"tolerance: no value contributes {tolerance:g} of a joint's largest torque; lower it"
+        )
     kept = _eliminate(fit.evidence, kept, weights, max_deviation, fit.inflation)
     if most is not None:
         kept = _least_missed(fit.evidence, kept, weights, most)

@@ -29,6 +29,7 @@ def simulated_recording(
         position_noise: standard deviation [rad or m].
         exact_states: hand over velocities and accelerations too, without noise.
     """
+
     def noisy(values: Array, deviation: ArrayLike) -> Array:
         return values + rng.normal(size=values.shape) * np.asarray(deviation, dtype=np.float64)
 

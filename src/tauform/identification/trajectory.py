@@ -51,7 +51,8 @@ class Trajectory:
 
     def __repr__(self) -> str:
         known = "" if self.condition is None else f", condition {self.condition:.3g}"
-        return f"Trajectory({self.q.shape[1]} joints, {self.duration:.1f} s at {1 / (self.t[1] - self.t[0]):.0f} Hz{known})"
+        rate = 1 / (self.t[1] - self.t[0])
+        return f"Trajectory({self.q.shape[1]} joints, {self.duration:.1f} s at {rate:.0f} Hz{known})"
 
 
 @dataclass(frozen=True, eq=False)

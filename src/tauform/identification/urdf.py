@@ -37,7 +37,9 @@ def write_urdf(fit: Fit, source: Path, path: Path) -> Path:
     known = {joint.name for joint in robot.joints}
     missing = sorted(known - set(joints))
     if missing:
-        raise IdentificationError(f"{source.name}: has no joint {missing[0]!r}; give the file that the robot was read from")
+        raise IdentificationError(
+            f"{source.name}: has no joint {missing[0]!r}; give the file that the robot was read from"
+        )
     for link in list(elements.values()):
         for inertial in link.findall("inertial"):
             link.remove(inertial)

@@ -87,5 +87,5 @@ def spectrum(residuals: Residuals) -> tuple[Array, Array]:
     error = residuals.error - residuals.error.mean(axis=0)
     window = np.hanning(len(error))[:, None]
     amplitude = np.abs(np.fft.rfft(error * window, axis=0)) / max(1.0, window.sum() / 2)
-    frequencies = np.fft.rfftfreq(len(error), 1.0 / residuals.rate)
+    frequencies = np.asarray(np.fft.rfftfreq(len(error), 1.0 / residuals.rate), dtype=np.float64)
     return frequencies, lowpass(amplitude, 1.0, 0.2) if len(amplitude) > 60 else amplitude

@@ -1,0 +1,194 @@
+"""What becomes of a fit: reduced, physical, saved, a URDF, C, a verdict."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from shutil import which
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from identification.arms import arm, motion, with_drives
+from tauform.identification.payload import identify_payload
+from tauform.identification.save import load_fit
+from tauform.identification.simulate import simulated_recording
+from tauform.identification.terms import Term, coupling
+
+NOISE = [2.0, 1.0, 0.5]
+
+
+@cache
+def fit() -> tf.Fit:
+    robot = arm()
+    rng = np.random.default_rng(0)
+    recordings = [simulated_recording(robot, motion(robot, k), rng, torque_noise=NOISE) for k in (1, 2, 3)]
+    return tf.identify(robot, recordings, friction="plain", couplings=None)
+
+
+def states(robot: tf.Robot, n: int = 20) -> np.ndarray:
+    return np.random.default_rng(9).normal(size=(3, n, robot.n_joints))
+
+
+def test_a_coupling_is_found_where_there_is_one_and_not_elsewhere() -> None:
+    robot = arm()
+    rng = np.random.default_rng(1)
+    values = (0.4, 2.0, 3.0)
+    recordings = []
+    for k in (1, 2):
+        plain = simulated_recording(robot, motion(robot, k), rng, torque_noise=NOISE)
+        path = motion(robot, k)
+        extra = sum(v * term.torque(path.q, path.qd, path.qdd) for v, term in zip(values, coupling(1, 2), strict=True))
+        recordings.append(replace(plain, tau=plain.tau + extra))
+    found = tf.identify(robot, recordings, friction="plain")
+    names = [term.name for term in found.terms]
+    assert {"Fvm_2_3", "Fcm_2_3"} <= set(names)
+    assert not any(name.endswith("_1_2") for name in names)
+    assert found.values[found.names.index("Fcm_2_3")] == pytest.approx(3.0, rel=0.2)
+
+
+def test_a_spring_is_found_where_there_is_one() -> None:
+    robot = arm()
+    recording = simulated_recording(robot, motion(robot, 1, duration=16), np.random.default_rng(1), torque_noise=NOISE)
+    sprung = replace(recording, tau=recording.tau + [0, 0, 6.0] * recording.q)
+    found = tf.identify(robot, sprung, couplings=None)
+    assert found.values[found.names.index("K_3")] == pytest.approx(6.0, rel=0.1)
+    assert len(found.terms) <= 2
+
+
+def test_reduction_drops_what_does_not_matter_and_improves_the_condition() -> None:
+    small = fit().reduced()
+    assert len(small.values) < len(fit().values)
+    assert small.raw_condition < fit().raw_condition
+    assert small.held_out.total < 1.1 * fit().held_out.total
+    np.testing.assert_allclose(small.residuals.relative, fit().residuals.relative, rtol=0.2)
+
+
+def test_scatter_over_recordings_has_the_statistics_of_the_paper() -> None:
+    scatter = fit().per_recording()
+    assert scatter.estimates.shape == (3, len(fit().values))
+    np.testing.assert_allclose(scatter.mean, fit().values, atol=5 * fit().deviations.max())
+    assert (scatter.minimum <= scatter.mean).all()
+    assert (scatter.mean <= scatter.maximum).all()
+
+
+def test_physical_links_could_be_built_and_predict_as_well() -> None:
+    pytest.importorskip("cvxpy")
+    physical = fit().physically_consistent()
+    robot = physical.identified_robot
+    assert min(np.linalg.eigvalsh(inertia.pseudo_inertia)[0] for inertia in robot.inertias) >= -1e-12
+    assert all(joint.viscous >= 0 and joint.coulomb >= 0 for joint in robot.joints)
+    assert physical.held_out.total < 1.1 * fit().held_out.total
+    q = states(robot)
+    np.testing.assert_allclose(tf.inverse_dynamics(robot, *q), physical.predict(*q), atol=1e-8)
+
+
+def test_the_identified_robot_has_the_dynamics_of_the_fit() -> None:
+    q = states(arm())
+    np.testing.assert_allclose(tf.inverse_dynamics(fit().identified_robot, *q), fit().predict(*q), atol=1e-9)
+
+
+def test_a_saved_fit_predicts_the_same(tmp_path: Path) -> None:
+    fit().save(tmp_path / "fit.npz")
+    again = load_fit(tmp_path / "fit.npz", arm())
+    q = states(arm())
+    np.testing.assert_array_equal(again.predict(*q), fit().predict(*q))
+    assert again.verdict.grade == fit().verdict.grade
+    assert fit().save(tmp_path / "fit.json").stat().st_size > 1000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.json", "fit.npz"]
+
+
+def test_the_urdf_of_a_fit_has_its_dynamics(tmp_path: Path) -> None:
+    pytest.importorskip("cvxpy")
+    pytest.importorskip("yourdfpy")
+    source = tmp_path / "arm.urdf"
+    source.write_text(URDF)
+    robot = with_drives(tf.load(source))
+    rng = np.random.default_rng(0)
+    recordings = [simulated_recording(robot, motion(robot, k), rng, torque_noise=0.2) for k in (1, 2)]
+    physical = tf.identify(robot, recordings, friction="plain", couplings=None).physically_consistent()
+    physical.write_urdf(source, tmp_path / "out.urdf")
+    written, wanted = tf.load(tmp_path / "out.urdf"), np.array(physical.physical)
+    wanted[20:].reshape(-1, 4)[:, [0, 3]] = 0.0  # a URDF has no rotors and no offsets
+    q = states(robot)
+    np.testing.assert_allclose(
+        tf.inverse_dynamics(written, *q), tf.inverse_dynamics(robot.with_parameters(wanted), *q), atol=1e-8
+    )
+
+
+def test_the_c_of_a_fit_computes_its_prediction(tmp_path: Path) -> None:
+    compiler = which("cc") or which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    design = fit().design.with_terms([Term("stiffness", (1,)), Term("stribeck", (2,), 0.2), *coupling(0, 1, 0.1, -1)])
+    values = np.concatenate([fit().values, [3.0, 0.7, 0.2, 0.5, 0.9]])
+    rich = replace(fit(), design=replace(design, widths=(0.1, 0.0, 0.3)), values=values)
+    rich.write_code(tmp_path / "c")
+    name = next((tmp_path / "c").glob("*_drive.h")).name.removesuffix("_drive.h")
+    q = states(arm(), 4)
+    calls = "".join(
+        f"{{double q[]={_c(a)},v[]={_c(b)},a[]={_c(c)},t[3],d[3];{name}_inverse_dynamics(q,v,a,t);"
+        f'{name}_drive_torque(q,v,a,d);for(int i=0;i<3;i++)printf("%.17g ",t[i]+d[i]);}}'
+        for a, b, c in zip(*q, strict=True)
+    )
+    program = (
+        f'#include <stdio.h>\n#include "{name}.h"\n#include "{name}_drive.h"\nint main(void){{{calls}return 0;}}\n'
+    )
+    (tmp_path / "main.c").write_text(program)
+    sources = [str(tmp_path / "main.c"), str(tmp_path / "c" / f"{name}.c")]
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path / 'c'}"]
+    subprocess.run([compiler, *flags, *sources, "-lm", "-o", str(tmp_path / "run")], check=True)
+    out = subprocess.run([str(tmp_path / "run")], check=True, capture_output=True, text=True).stdout
+    np.testing.assert_allclose(np.array(out.split(), dtype=float).reshape(4, 3), rich.predict(*q), atol=1e-9)
+
+
+def _c(values: np.ndarray) -> str:
+    return "{" + ",".join(repr(float(v)) for v in values) + "}"
+
+
+def test_a_payload_is_found_within_two_percent() -> None:
+    robot = arm()
+    mass, com = 2.0, np.array([0.03, -0.02, 0.08])
+    load = tf.Inertia.of(mass, com, (0.01, 0.012, 0.008, 0, 0, 0), inertia_about="com")
+    loaded = simulated_recording(
+        robot.with_payload(load), motion(robot, 6), np.random.default_rng(6), torque_noise=[0.2, 0.2, 0.1]
+    )
+    found = identify_payload(fit_of_quiet_robot(), loaded)
+    assert found.mass == pytest.approx(mass, rel=0.02)
+    place = robot.tool.link_from_frame
+    # The base and the axes leave the com's part along the first axis open on a short arm; what matters is the lever.
+    lever = (place[:3, :3] @ found.com + place[:3, 3]) - (place[:3, :3] @ com + place[:3, 3])
+    assert np.linalg.norm(lever) < 0.02 * np.linalg.norm(place[:3, :3] @ com + place[:3, 3])
+
+
+@cache
+def fit_of_quiet_robot() -> tf.Fit:
+    robot = arm()
+    rng = np.random.default_rng(3)
+    recordings = [simulated_recording(robot, motion(robot, k), rng, torque_noise=[0.2, 0.2, 0.1]) for k in (1, 2)]
+    return tf.identify(robot, recordings, friction="plain", couplings=None)
+
+
+def test_the_verdict_on_noise_is_not_trustworthy() -> None:
+    robot = arm()
+    noise = simulated_recording(robot, motion(robot, 1), np.random.default_rng(0), torque_noise=[2000, 2000, 1000])
+    verdict = tf.identify(robot, noise, friction="plain", couplings=None).verdict
+    assert verdict.grade == "not trustworthy"
+    assert "held-out error" in str(verdict)
+    assert verdict.next
+
+
+URDF = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><origin xyz="0.1 0 0.2"/><mass value="4"/>
+    <inertia ixx="0.05" iyy="0.06" izz="0.02" ixy="0" ixz="0" iyz="0.001"/></inertial></link>
+  <link name="fore"><inertial><origin xyz="0 0.05 0.15" rpy="0.1 0.2 0.3"/><mass value="2"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="a" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+  <joint name="b" type="continuous"><parent link="upper"/><child link="fore"/><origin xyz="0 0 0.4"/>
+    <axis xyz="1 0 0"/></joint>
+</robot>
+"""
