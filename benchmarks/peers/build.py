@@ -1,4 +1,4 @@
-"""Peers built once from the headers in their wheels, kept in ~/.cache/tauform-peers under a name that tells their sources apart.
+"""Peers built once from the headers in their wheels, and kept in ~/.cache/tauform-peers by a hash of their sources.
 
 The first build takes minutes: Pinocchio is a library of templates.
 """
