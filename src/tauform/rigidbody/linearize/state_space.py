@@ -41,7 +41,10 @@ class StateSpace:
             raise ModelError(f"the model already has a time step of {self.dt:g} s; discretize the continuous one")
         if not (np.isfinite(dt) and dt > 0):
             raise ModelError(f"dt: expected a positive time step in seconds, got {dt!r}")
-        A, B = zero_order_hold(self.A, self.B, np.asarray(dt))
+        with np.errstate(over="ignore", invalid="ignore"):
+            A, B = zero_order_hold(self.A, self.B, np.asarray(dt))
+        if not (np.isfinite(A).all() and np.isfinite(B).all()):
+            raise ModelError(f"dt: over {dt:g} s the state grows beyond all numbers; take a shorter step")
         return replace(self, A=A, B=B, dt=float(dt))
 
     @property
