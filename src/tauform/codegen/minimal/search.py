@@ -42,6 +42,9 @@ _EFFORT = 180_000
 _OVERHEAD = 50  # a candidate's frames and booking cost about as much as tracing this many operations a body
 _MIN_CANDIDATES = 8
 
+# A length this much shorter than the longest is no unit to measure the robot in: numbers would grow out of scale.
+SHORTEST_UNIT = 1e-3
+
 Cost = Callable[["Choice", Bodies], int]
 
 
@@ -109,6 +112,7 @@ class Search:
         for i in self._parallel() if self.sums_angles else ():
             yield replace(choice, summed=choice.summed ^ {i})
         lengths = np.unique(np.abs(present.P[np.nonzero(present.P)]) * present.unit)
+        lengths = lengths[lengths > SHORTEST_UNIT * lengths.max(initial=0.0)]
         for length in lengths.tolist() if self.any_unit else ():
             yield replace(choice, unit=length)
         for place in np.flatnonzero((present.parameters != 0).any(axis=-1)).tolist():
