@@ -7,6 +7,7 @@ the reach of the inline reduction.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from tauform.codegen.program import Op, Program
 
@@ -29,12 +30,52 @@ def stages(program: Program) -> list[Stage]:
     result = []
     trigonometric = [k for k, i in enumerate(program.instructions) if i.op in (Op.SIN, Op.COS)]
     for depth in sorted({level[k] for k in trigonometric}):
-        angles = tuple(dict.fromkeys(program.instructions[k].args[0] for k in trigonometric if level[k] == depth))
+        found = dict.fromkeys(program.instructions[k].args[0] for k in trigonometric if level[k] == depth)
+        angles = tuple(sorted(found, key=partial(_place, program)))
         needed = _ancestors(program, angles) - done
         result.append(Stage(_executable(program, needed), angles))
         done |= needed | {k for k in trigonometric if level[k] == depth}
     rest = set(range(len(program.instructions))) - done
     return [*result, Stage(_executable(program, rest), ())]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Neighbouring entries of an input port, from `index` on, each with a constant added."""
+
+    port: int
+    index: int
+    offsets: list[float]
+
+
+def neighbours(program: Program, angles: tuple[int, ...]) -> Run | None:
+    """The angles as neighbouring entries of an input with constants added, if that is what they are."""
+    found = [_shifted_input(program, angle) for angle in angles]
+    places = [place for place, _ in found]
+    port, index = places[0]
+    if port < 0 or places != [(port, index + k) for k in range(len(angles))]:
+        return None
+    return Run(port, index, [offset for _, offset in found])
+
+
+def _place(program: Program, angle: int) -> tuple[int, int]:
+    """Where among the inputs an angle is found; others come first, in the order of the program."""
+    place, _ = _shifted_input(program, angle)
+    return place if place[0] >= 0 else (-1, angle)
+
+
+def _shifted_input(program: Program, value: int) -> tuple[tuple[int, int], float]:
+    """Port and entry of an input, and the constant added to it; port -1 where the value is something else."""
+    instruction = program.instructions[value]
+    if instruction.op is Op.INPUT and not program.inputs[instruction.place[0]].shared:
+        return instruction.place, 0.0
+    if instruction.op in (Op.ADD, Op.SUBTRACT):
+        left, right = (program.instructions[k] for k in instruction.args)
+        if left.op is Op.CONSTANT and instruction.op is Op.ADD:
+            left, right = right, left
+        if left.op is Op.INPUT and right.op is Op.CONSTANT and not program.inputs[left.place[0]].shared:
+            return left.place, right.number if instruction.op is Op.ADD else -right.number
+    return (-1, -1), 0.0
 
 
 def _levels(program: Program) -> list[int]:

@@ -22,41 +22,44 @@
 #define BLOCK 16 /* states that a batch function works on at once */
 
 /*
- * Sines and cosines of n angles. The angle is reduced by the nearest multiple k of pi/2, whose parts have so few bits
- * that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. Larger angles go to the C library.
+ * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
+ * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. m is k modulo 4, from -2 to 2.
+ * Larger angles go to the C library.
  */
-static void sines_and_cosines(int n, const float *angle, float *sine, float *cosine)
+static void sines_and_cosines(int n, const float *restrict x, const float *restrict offset, float *restrict sine,
+                              float *restrict cosine)
 {
+    int i;
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
     /* reordered arithmetic or excess precision would spoil the reduction */
-    int i;
     for (i = 0; i < n; i++) {
-        sine[i] = sinf(angle[i]);
-        cosine[i] = cosf(angle[i]);
+        sine[i] = sinf(x[i] + offset[i]);
+        cosine[i] = cosf(x[i] + offset[i]);
     }
 #else
-    int i, outside = 0;
+    int outside = 0;
+    for (i = 0; i < n; i++)
+        outside |= !(fabsf(x[i] + offset[i]) <= 10000.0f);
     for (i = 0; i < n; i++) {
-        const int inside = fabsf(angle[i]) <= 10000.0f;
-        const float x = inside ? angle[i] : 0.0f;
-        const float k = (x*0.63661975f + 1.2582912e+07f) - 1.2582912e+07f;
-        const float r = ((x - k*1.5703125f) - k*0.0004837513f) - k*7.54979e-08f;
+        const float angle = x[i] + offset[i];
+        const float k = (angle*0.63661975f + 1.2582912e+07f) - 1.2582912e+07f;
+        const float m = k - 4.0f*((k*0.25f + 1.2582912e+07f) - 1.2582912e+07f);
+        const float r = ((angle - k*1.5703125f) - k*0.0004837513f) - k*7.54979e-08f;
         const float u = r*r;
         const float s = r + r*u*(-0.16666655f + u*(0.008332197f + u*(-0.00019517973f)));
         const float c = 1.0f + u*(-0.5f + u*(
             0.041666646f + u*(-0.0013887308f + u*(2.443163e-05f))));
-        const int quadrant = (int)k;
-        const float y = (quadrant & 1) ? c : s;
-        const float z = (quadrant & 1) ? s : c;
-        sine[i] = (quadrant & 2) ? -y : y;
-        cosine[i] = ((quadrant + 1) & 2) ? -z : z;
-        outside |= !inside;
+        const int odd = m == 1.0f || m == -1.0f;
+        const float y = odd ? c : s;
+        const float z = odd ? s : c;
+        sine[i] = m < -0.5f || m > 1.0f ? -y : y;
+        cosine[i] = m < -1.0f || m > 0.5f ? -z : z;
     }
     if (outside)
         for (i = 0; i < n; i++)
-            if (!(fabsf(angle[i]) <= 10000.0f)) {
-                sine[i] = sinf(angle[i]);
-                cosine[i] = cosf(angle[i]);
+            if (!(fabsf(x[i] + offset[i]) <= 10000.0f)) {
+                sine[i] = sinf(x[i] + offset[i]);
+                cosine[i] = cosf(x[i] + offset[i]);
             }
 #endif
 }
@@ -72,9 +75,11 @@ void example_every_kind(const float x[3], const float y[4], const float z[1], co
     float sine[3], cosine[3];
     const float t0 = x[0]*p->a + y[1]*(1.0f/(x[1]*x[1] + 2.0f));
     const float angle[2] = {z[0] + t0, x[2]};
-    sines_and_cosines(2, angle, sine, cosine);
+    static const float offset[2] = {0.0f, 0.0f};
+    sines_and_cosines(2, angle, offset, sine, cosine);
     const float angle_2[1] = {p->b*sine[0] + cosine[1]};
-    sines_and_cosines(1, angle_2, sine + 2, cosine + 2);
+    static const float offset_2[1] = {0.0f};
+    sines_and_cosines(1, angle_2, offset_2, sine + 2, cosine + 2);
 
     /* M[4] */
     const float t1 = p->c*sqrtf(1.0f + x[0]*x[0]);
@@ -98,13 +103,14 @@ static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float 
     float angle[2][BLOCK];
     float sine[2][BLOCK];
     float cosine[2][BLOCK];
+    static const float offset[2*BLOCK] = {0.0f};
     for (l = 0; l < BLOCK; l++) {
         const float t0 = x[0][l]*p->a + y[1][l]*(1.0f/(x[1][l]*x[1][l] + 2.0f));
         angle[0][l] = z[0][l] + t0;
         angle[1][l] = x[2][l];
         w[0][l] = t0;
     }
-    sines_and_cosines(2*BLOCK, &angle[0][0], &sine[0][0], &cosine[0][0]);
+    sines_and_cosines(2*BLOCK, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);
     for (l = 0; l < BLOCK; l++) {
         w[1][l] = sine[0][l];
         w[2][l] = cosine[1][l];
@@ -117,10 +123,11 @@ static NOINLINE void example_every_kind_block_1(const example_p *p, float w[rest
     float angle[1][BLOCK];
     float sine[1][BLOCK];
     float cosine[1][BLOCK];
+    static const float offset[1*BLOCK] = {0.0f};
     for (l = 0; l < BLOCK; l++) {
         angle[0][l] = p->b*w[1][l] + w[2][l];
     }
-    sines_and_cosines(1*BLOCK, &angle[0][0], &sine[0][0], &cosine[0][0]);
+    sines_and_cosines(1*BLOCK, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);
     for (l = 0; l < BLOCK; l++) {
         w[3][l] = sine[0][l];
     }

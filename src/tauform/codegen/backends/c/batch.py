@@ -95,7 +95,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
             printer.lines += [
                 f"{printer.indent}angle[{k}][l] = {text};" for k, text in enumerate(printer.angles(stage, 0))
             ]
-            call = f"sines_and_cosines({n_angles}*{BLOCK}, &angle[0][0], &sine[0][0], &cosine[0][0]);"
+            call = f"sines_and_cosines({n_angles}*{BLOCK}, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);"
             printer.hand_over(trigonometric=False)
             lines = [loop, *printer.lines, "    }", f"    {call}"]
             printer.lines = []
@@ -113,5 +113,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
     arguments += [f"{real.name} w[restrict][{BLOCK}]"] if part.reads or part.writes else []
     head = f"static NOINLINE void {name}({', '.join(arguments)})"
     local = [f"    {real.name} {array}[{n_angles}][{BLOCK}];" for array in ("angle", "sine", "cosine") if n_angles]
+    if n_angles:
+        local.append(f"    static const {real.name} offset[{n_angles}*{BLOCK}] = {{{real.number(0.0)}}};")
     counter = ["    int l;"] if lines else []
     return "\n".join([head, "{", *counter, *local, *lines, "}", ""]), printer.used_ports

@@ -21,7 +21,7 @@ BATCH_BLOCK = 16
 _RESERVED = """
 auto break case char const continue default do double else enum extern float for goto if inline int long register
 restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-sin cos tan exp log pow sqrt y0 y1 yn j0 j1 jn gamma angle sine cosine w i k l n count
+sin cos tan exp log pow sqrt y0 y1 yn j0 j1 jn gamma angle offset sine cosine w i k l n count
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from string import Template
 
+from tauform.codegen.angles import Stage, neighbours
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real, identifier
 from tauform.codegen.backends.c.printer import PartPrinter, member_names
 from tauform.codegen.parts import Part, parts
@@ -54,8 +55,10 @@ def sincos_text(real: Real) -> str:
     return template("sincos.c").substitute(
         real=real.name,
         f=real.suffix,
-        zero=real.number(0.0),
+        quarter=real.number(0.25),
+        half=real.number(0.5),
         one=real.number(1.0),
+        four=real.number(4.0),
         limit=real.number(scheme.limit),
         inverse=real.number(scheme.inverse),
         magic=real.number(scheme.magic),
@@ -97,6 +100,27 @@ def unused(program: Program, used: set[str]) -> str:
     return "".join(f"    (void){port.name};\n" for port in program.inputs if port.name not in used)
 
 
+def _emit_sines(printer: PartPrinter, stage: Stage, first: int) -> None:
+    """The sines and cosines of a stage's angles, as entries of the arrays from `first` on.
+
+    Angles that are neighbours in an input are read where they stand: to copy them one by one and then to read them as a
+    vector would make the processor wait.
+    """
+    real, n = printer.real.name, len(stage.angles)
+    texts = printer.angles(stage, first)
+    tag, at = (f"_{first}", f" + {first}") if first else ("", "")
+    run = neighbours(printer.program, stage.angles)
+    if run is None:
+        start, offsets = f"angle{tag}", [0.0] * n
+        printer.emit(f"const {real} {start}[{n}] = {{{', '.join(texts)}}};")
+    else:
+        port, offsets = printer.program.inputs[run.port], run.offsets
+        printer.used_ports.add(port.name)
+        start = f"{port.name} + {run.index}" if run.index else port.name
+    printer.emit(f"static const {real} offset{tag}[{n}] = {{{', '.join(map(printer.real.number, offsets))}}};")
+    printer.emit(f"sines_and_cosines({n}, {start}, offset{tag}, sine{at}, cosine{at});")
+
+
 def _body(program: Program, part: Part, real: Real, last: bool) -> tuple[str, set[str]]:
     """Statements of a part for one state, and the ports that it touches."""
     printer = PartPrinter(program, part, real)
@@ -107,11 +131,8 @@ def _body(program: Program, part: Part, real: Real, last: bool) -> tuple[str, se
     for stage in part.stages:
         printer.statements(stage)
         if stage.angles:
-            angles = printer.angles(stage, first)
-            name, at = (f"angle_{first}", f" + {first}") if first else ("angle", "")
-            printer.emit(f"const {real.name} {name}[{len(angles)}] = {{{', '.join(angles)}}};")
-            printer.emit(f"sines_and_cosines({len(angles)}, {name}, sine{at}, cosine{at});")
-            first += len(angles)
+            _emit_sines(printer, stage, first)
+            first += len(stage.angles)
     printer.hand_over(trigonometric=False)
     printer.hand_over(trigonometric=True)
     if last:
