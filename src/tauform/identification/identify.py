@@ -40,12 +40,17 @@ AT_REST = 0.002
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows and evidence of a design."""
+    """Rows and evidence of a design.
+
+    Attributes:
+        shown: the rows whose residuals are kept: all, or stretches spread over a long recording.
+    """
 
     design: Design
     source: RowSource
     rows: Sequence[Rows] | RowSource
     evidence: Evidence
+    shown: Sequence[Rows] | RowSource
 
 
 def identify(
@@ -117,7 +122,7 @@ def identify(
 
 def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
     estimated = estimate(method, problem.design, problem.evidence, problem.rows, problem.source, prior)
-    residuals = residuals_of(estimated.values, problem.rows, problem.source.segments[0].rate)
+    residuals = residuals_of(estimated.values, problem.shown, problem.source.segments[0].rate)
     inflation = inflation_of(residuals)
     covariance = estimated.covariance(problem.evidence, inflation)
     return Fit(
@@ -136,7 +141,7 @@ def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings:
         findings=findings,
         inflation=read_only(inflation),
         weights=read_only(estimated.weights),
-        rows=problem.rows,
+        rows=problem.shown,
     )
 
 
@@ -161,9 +166,10 @@ def _chosen_problem(
     own = replace(source, design=design)
     if few.segments is full.segments and isinstance(rows, list):
         fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]
-        return Problem(design, own, fitting, evidence.chosen(columns)), findings
+        return Problem(design, own, fitting, evidence.chosen(columns), fitting), findings
     everything = own.kept()
-    return Problem(design, own, everything, gather(everything, own)), findings
+    stretches = replace(own, segments=few.segments).kept()
+    return Problem(design, own, everything, gather(everything, own), stretches), findings
 
 
 def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[Design, list[int]]:

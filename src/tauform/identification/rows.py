@@ -109,7 +109,10 @@ class RowSource:
             tau = lowpass(tau, segment.rate, ANTI_ALIAS * rate)[::first]
         q, qd, qdd = q[::first], qd[::first], qdd[::first]
         # The same filter on both sides keeps the equation true, whatever it does to the signals.
-        A = lowpass(self.design.columns(q, qd, qdd), rate, self.filters.torque)
+        A = self.design.columns(q, qd, qdd)
+        flat = A.reshape(len(A), -1)
+        active = np.flatnonzero(flat.any(axis=0))  # a joint feels nothing of the links before it: half the entries
+        flat[:, active] = lowpass(flat[:, active], rate, self.filters.torque)
         tau = lowpass(tau, rate, self.filters.torque)
         rate_of_tau = np.gradient(tau, 1.0 / rate, axis=0)
         index = np.arange(part.start, part.stop, first)

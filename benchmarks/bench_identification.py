@@ -1,0 +1,118 @@
+"""Identification: held-out errors on real recordings, excitation, and a recording of ten million samples.
+
+Real recordings are looked for in ../shared/data; their rows are left out where they are absent.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tauform as tf
+from benchmarks.timing import Row
+from tauform.identification.excite import Problem, _bounds
+from tauform.identification.trajectory import FourierBasis
+
+TITLE = "One default call: held-out errors by the fixed scorer, planned motion, and a recording longer than memory."
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DEGREE = np.pi / 180
+# Held-out error [%] of a plain weighted least squares.
+PLAIN = {"tx40": 7.63, "panda": 0.74, "lwr4": 2.17, "ur10": 6.74}
+N_SAMPLES, RATE = 10_000_000, 1000.0
+
+
+def rows() -> Iterator[Row]:
+    """Real recordings, KR6 excitation, ten million samples."""
+    if (DATA / "score.py").exists():
+        yield from scores()
+    yield excitation()
+    yield long_recording()
+
+
+def scores() -> Iterator[Row]:
+    """Free, physically consistent and reduced fits of each real recording."""
+    spec = importlib.util.spec_from_file_location("score", DATA / "score.py")
+    assert spec is not None
+    assert spec.loader is not None
+    score: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(score)
+    for name, robot in robots().items():
+        recordings = [tf.Recording(t, q, tau, qd) for t, q, qd, tau in score.train(name)]
+        start = time.perf_counter()
+        fit = tf.identify(robot, recordings)
+        seconds = time.perf_counter() - start
+        small, physical = fit.reduced(), fit.physically_consistent()
+        free = score.score(name, fit.predict)
+        parts = [f"raw {free['raw_total']:.2f}", f"physical {score.score(name, physical.predict)['total']:.2f}"]
+        parts += [f"reduced {score.score(name, small.predict)['total']:.2f} ({len(small.values)} of {len(fit.values)})"]
+        note = ", ".join([*parts, f"{seconds:.1f} s"])
+        yield Row(f"{name}, held-out error", free["total"], PLAIN[name], "plain weighted least squares", "%", note)
+
+
+def robots() -> dict[str, tf.Robot]:
+    """The robots of the real recordings."""
+    import pinocchio
+
+    parents = Path(pinocchio.__file__).resolve().parents
+    examples = next(p for p in parents if (p / "share/example-robot-data").exists()) / "share/example-robot-data/robots"
+    return {
+        "tx40": tf.load(DATA / "tx40" / "tx40_mdh_modified.urdf"),
+        "panda": tf.load(examples / "panda_description/urdf/panda.urdf", lock={"panda_finger_joint1": 0.0}),
+        "lwr4": tf.load(DATA / "kuka_lwr4" / "kuka_lwr4.urdf"),
+        "ur10": tf.load(examples / "ur_description/urdf/ur10_robot.urdf"),
+    }
+
+
+def excitation() -> Row:
+    """KR6 within its data sheet's limits: condition number against the best of 100 random feasible motions."""
+    robot = tf.load("kr6_r700")
+    lower, upper = np.array([-170, -190, -120, -185, -120, -350]), np.array([170, 45, 156, 185, 120, 350])
+    position, velocity = (lower * DEGREE, upper * DEGREE), np.array([360, 300, 360, 381, 388, 615]) * DEGREE
+    start = time.perf_counter()
+    found = tf.excite(robot, position=position, velocity=velocity, acceleration=20.0, max_seconds=50, n_starts=2)
+    seconds = time.perf_counter() - start
+    bounds = _bounds(robot, velocity, 20.0, position)
+    problem = Problem(robot, bounds, FourierBasis.of(10, 5, 6.0), None, "condition")
+    rng = np.random.default_rng(1)
+    random = [problem.trajectory(problem.random(rng), 100.0).condition or np.inf for _ in range(100)]
+    name = "kr6_r700, condition number of a planned motion"
+    return Row(name, found.condition or np.inf, min(random), "best of 100 random motions", "", f"{seconds:.0f} s")
+
+
+def long_recording() -> Row:
+    """Ten million samples from memory-mapped files, against real time."""
+    robot = tf.load("kr6_r700")
+    with tempfile.TemporaryDirectory() as folder:
+        t, q, tau = _write_long(robot, Path(folder))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        start = time.perf_counter()
+        fit = tf.identify(robot, tf.Recording(t, q, tau), friction="plain", couplings=None)
+        seconds = time.perf_counter() - start
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    note = f"{grown:.0f} MB more memory (mapped pages counted), held-out error {fit.held_out.total:.2%}"
+    return Row(f"kr6_r700, {N_SAMPLES} samples", seconds, N_SAMPLES / RATE, "real time", note=note)
+
+
+def _write_long(robot: tf.Robot, folder: Path) -> tuple[np.memmap, np.memmap, np.memmap]:
+    rng = np.random.default_rng(0)
+    n, kernel = robot.n_joints, tf.compile(robot, "inverse_dynamics")
+    q, tau = (np.memmap(folder / name, np.float64, "w+", shape=(N_SAMPLES, n)) for name in ("q", "tau"))
+    t = np.memmap(folder / "t", np.float64, "w+", shape=(N_SAMPLES,))
+    amplitude, phase = rng.uniform(0.1, 0.4, (6, n)), rng.uniform(0, 6, (6, n))
+    w = 2 * np.pi * rng.uniform(0.05, 0.5, (6, n))
+    for first in range(0, N_SAMPLES, 100_000):
+        part = slice(first, first + 100_000)
+        t[part] = np.arange(part.start, part.stop) / RATE
+        angle = w * t[part, None, None] + phase
+        sine, cosine = np.sin(angle), np.cos(angle)
+        states = (amplitude * sine).sum(1), (amplitude * w * cosine).sum(1), -(amplitude * w**2 * sine).sum(1)
+        q[part] = states[0] + 1e-5 * rng.normal(size=(100_000, n))
+        tau[part] = kernel(*states) + rng.normal(size=(100_000, n))
+    return t, q, tau
