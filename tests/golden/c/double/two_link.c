@@ -15,7 +15,7 @@
 
 /*
  * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
- * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. m is k modulo 4, from -2 to 2.
+ * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4].
  * Larger angles go to the C library.
  */
 static void sines_and_cosines(int n, const double *restrict x, const double *restrict offset, double *restrict sine,
@@ -30,24 +30,24 @@ static void sines_and_cosines(int n, const double *restrict x, const double *res
     }
 #else
     int outside = 0;
-    for (i = 0; i < n; i++)
-        outside |= !(fabs(x[i] + offset[i]) <= 100000.0);
     for (i = 0; i < n; i++) {
         const double angle = x[i] + offset[i];
-        const double k = (angle*0.6366197723675814 + 6755399441055744.0) - 6755399441055744.0;
-        const double m = k - 4.0*((k*0.25 + 6755399441055744.0) - 6755399441055744.0);
-        const double r = ((angle - k*1.5707963267923333) - k*2.5633441515839558e-12) - k*1.0562999066987428e-23;
+        const int inside = fabs(angle) <= 100000.0;
+        const double a = inside ? angle : 0.0;
+        const double k = (a*0.6366197723675814 + 6755399441055744.0) - 6755399441055744.0;
+        const double r = ((a - k*1.5707963267923333) - k*2.5633441515839558e-12) - k*1.0562999066987428e-23;
         const double u = r*r;
         const double s = r + r*u*(-0.1666666666666663 + u*(0.008333333333321764 + u*(-0.0001984126982922775 + u*(
             2.7557313464816214e-06 + u*(-2.505071771107727e-08 + u*(1.5894158422302393e-10))))));
         const double c = 1.0 + u*(-0.5 + u*(
             0.041666666666666595 + u*(-0.0013888888888873418 + u*(2.480158728907706e-05 + u*(
             -2.755731423385223e-07 + u*(2.087570569259304e-09 + u*(-1.1358621290718328e-11)))))));
-        const int odd = m == 1.0 || m == -1.0;
-        const double y = odd ? c : s;
-        const double z = odd ? s : c;
-        sine[i] = m < -0.5 || m > 1.0 ? -y : y;
-        cosine[i] = m < -1.0 || m > 0.5 ? -z : z;
+        const int quadrant = (int)k;
+        const double y = (quadrant & 1) ? c : s;
+        const double z = (quadrant & 1) ? s : c;
+        sine[i] = (quadrant & 2) ? -y : y;
+        cosine[i] = ((quadrant + 1) & 2) ? -z : z;
+        outside |= !inside;
     }
     if (outside)
         for (i = 0; i < n; i++)

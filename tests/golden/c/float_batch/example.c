@@ -23,7 +23,7 @@
 
 /*
  * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
- * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. m is k modulo 4, from -2 to 2.
+ * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4].
  * Larger angles go to the C library.
  */
 static void sines_and_cosines(int n, const float *restrict x, const float *restrict offset, float *restrict sine,
@@ -38,22 +38,22 @@ static void sines_and_cosines(int n, const float *restrict x, const float *restr
     }
 #else
     int outside = 0;
-    for (i = 0; i < n; i++)
-        outside |= !(fabsf(x[i] + offset[i]) <= 10000.0f);
     for (i = 0; i < n; i++) {
         const float angle = x[i] + offset[i];
-        const float k = (angle*0.63661975f + 1.2582912e+07f) - 1.2582912e+07f;
-        const float m = k - 4.0f*((k*0.25f + 1.2582912e+07f) - 1.2582912e+07f);
-        const float r = ((angle - k*1.5703125f) - k*0.0004837513f) - k*7.54979e-08f;
+        const int inside = fabsf(angle) <= 10000.0f;
+        const float a = inside ? angle : 0.0f;
+        const float k = (a*0.63661975f + 1.2582912e+07f) - 1.2582912e+07f;
+        const float r = ((a - k*1.5703125f) - k*0.0004837513f) - k*7.54979e-08f;
         const float u = r*r;
         const float s = r + r*u*(-0.16666655f + u*(0.008332197f + u*(-0.00019517973f)));
         const float c = 1.0f + u*(-0.5f + u*(
             0.041666646f + u*(-0.0013887308f + u*(2.443163e-05f))));
-        const int odd = m == 1.0f || m == -1.0f;
-        const float y = odd ? c : s;
-        const float z = odd ? s : c;
-        sine[i] = m < -0.5f || m > 1.0f ? -y : y;
-        cosine[i] = m < -1.0f || m > 0.5f ? -z : z;
+        const int quadrant = (int)k;
+        const float y = (quadrant & 1) ? c : s;
+        const float z = (quadrant & 1) ? s : c;
+        sine[i] = (quadrant & 2) ? -y : y;
+        cosine[i] = ((quadrant + 1) & 2) ? -z : z;
+        outside |= !inside;
     }
     if (outside)
         for (i = 0; i < n; i++)

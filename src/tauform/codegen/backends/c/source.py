@@ -55,10 +55,8 @@ def sincos_text(real: Real) -> str:
     return template("sincos.c").substitute(
         real=real.name,
         f=real.suffix,
-        quarter=real.number(0.25),
-        half=real.number(0.5),
+        zero=real.number(0.0),
         one=real.number(1.0),
-        four=real.number(4.0),
         limit=real.number(scheme.limit),
         inverse=real.number(scheme.inverse),
         magic=real.number(scheme.magic),

@@ -1,6 +1,6 @@
 /*
  * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
- * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. m is k modulo 4, from -2 to 2.
+ * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4].
  * Larger angles go to the C library.
  */
 static void sines_and_cosines(int n, const $real *restrict x, const $real *restrict offset, $real *restrict sine,
@@ -15,21 +15,21 @@ static void sines_and_cosines(int n, const $real *restrict x, const $real *restr
     }
 #else
     int outside = 0;
-    for (i = 0; i < n; i++)
-        outside |= !(fabs$f(x[i] + offset[i]) <= $limit);
     for (i = 0; i < n; i++) {
         const $real angle = x[i] + offset[i];
-        const $real k = (angle*$inverse + $magic) - $magic;
-        const $real m = k - $four*((k*$quarter + $magic) - $magic);
-        const $real r = ((angle - k*$h1) - k*$h2) - k*$h3;
+        const int inside = fabs$f(angle) <= $limit;
+        const $real a = inside ? angle : $zero;
+        const $real k = (a*$inverse + $magic) - $magic;
+        const $real r = ((a - k*$h1) - k*$h2) - k*$h3;
         const $real u = r*r;
         const $real s = r + r*u*($sine);
         const $real c = $one + u*($cosine);
-        const int odd = m == $one || m == -$one;
-        const $real y = odd ? c : s;
-        const $real z = odd ? s : c;
-        sine[i] = m < -$half || m > $one ? -y : y;
-        cosine[i] = m < -$one || m > $half ? -z : z;
+        const int quadrant = (int)k;
+        const $real y = (quadrant & 1) ? c : s;
+        const $real z = (quadrant & 1) ? s : c;
+        sine[i] = (quadrant & 2) ? -y : y;
+        cosine[i] = ((quadrant + 1) & 2) ? -z : z;
+        outside |= !inside;
     }
     if (outside)
         for (i = 0; i < n; i++)
