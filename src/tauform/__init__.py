@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from tauform.description.parametric import planar_chain as planar_chain
     from tauform.description.parametric import random_robot as random_robot
     from tauform.description.robot import Robot as Robot
-    from tauform.realtime.multirate import MultiRate as MultiRate
-    from tauform.realtime.multirate import multirate as multirate
-    from tauform.realtime.recorded import recorded_profile as recorded_profile
-    from tauform.realtime.reduce import Reduction as Reduction
-    from tauform.realtime.reduce import reduce as reduce
-    from tauform.realtime.staleness import Rates as Rates
-    from tauform.report.model_robot import RobotModel as RobotModel
-    from tauform.report.model_robot import model_robot as model_robot
     from tauform.identification.excite import excite as excite
     from tauform.identification.fit import Fit as Fit
     from tauform.identification.identify import identify as identify
@@ -45,6 +37,14 @@ if TYPE_CHECKING:
     from tauform.identification.recording import Recording as Recording
     from tauform.identification.save import load_fit as load_fit
     from tauform.identification.simulate import simulated_recording as simulated_recording
+    from tauform.realtime.multirate import MultiRate as MultiRate
+    from tauform.realtime.multirate import multirate as multirate
+    from tauform.realtime.recorded import recorded_profile as recorded_profile
+    from tauform.realtime.reduce import Reduction as Reduction
+    from tauform.realtime.reduce import reduce as reduce
+    from tauform.realtime.staleness import Rates as Rates
+    from tauform.report.model_robot import RobotModel as RobotModel
+    from tauform.report.model_robot import model_robot as model_robot
     from tauform.rigidbody.check import check as check
     from tauform.rigidbody.coriolis import coriolis_matrix as coriolis_matrix
     from tauform.rigidbody.energy import energy_regressor as energy_regressor

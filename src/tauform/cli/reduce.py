@@ -62,7 +62,7 @@ def _profile(robot: Robot, text: str, recordings: list[Path] | None) -> Profile:
     if recordings:
         return tauform.recorded_profile([tauform.read_recording(path, robot) for path in recordings])
     if text in ("slow", "fast"):
-        return getattr(tauform.Profile, text)(robot.n_joints)  # type: ignore[no-any-return]
+        return getattr(tauform.Profile, text)(robot.n_joints)
     try:
         q, qd, qdd = (float(number) for number in text.split(","))
     except ValueError:
