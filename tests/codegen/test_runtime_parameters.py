@@ -14,7 +14,7 @@ import tauform as tf
 from codegen.tracing_cases import robot_named
 from tauform.arrays import Array
 from tauform.codegen.kernel import ParametricKernel
-from tauform.errors import GenerationError, ShapeError, UnknownNameError
+from tauform.errors import GenerationError, ShapeError, SingularMassMatrixError, UnknownNameError
 
 LOAD = tf.Inertia.of(0.8, [0.05, -0.02, 0.1], np.diag([2e-3, 3e-3, 4e-3]), inertia_about="com")
 
@@ -93,3 +93,10 @@ def test_programs_that_would_be_too_long_are_refused_with_the_alternative(monkey
     monkeypatch.setattr("tauform.codegen.generate.MAX_OPERATIONS", 20)
     with pytest.raises(GenerationError, match=r"more than 20 .* call the textbook function \(tf.inverse_dynamics\)"):
         tf.generate(robot_named("sr6ia"), "inverse_dynamics")
+
+
+def test_a_link_without_inertia_is_named() -> None:
+    arm = tf.planar_chain(2)
+    massless = arm.with_parameters(np.where(np.arange(28) // 10 == 1, 0.0, arm.parameters))
+    with pytest.raises(SingularMassMatrixError, match=r"'link2' \(joint 'joint2'\) has no inertia"):
+        tf.generate(massless, "forward_dynamics")

@@ -19,6 +19,7 @@ from tauform.codegen.split import lowered
 from tauform.codegen.tracing import operations, traced
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, UnknownNameError
+from tauform.rigidbody.pivots import named_pivots
 
 # Beyond this many operations straight-line code no longer pays.
 MAX_OPERATIONS = 20_000
@@ -61,6 +62,7 @@ def generate(
     Raises:
         UnknownNameError: no such function or algorithm.
         GenerationError: the program would be too long, or failed its verification.
+        SingularMassMatrixError: a function that divides by inertias meets a link without one.
     """
     if isinstance(source, BoundModel):
         if (parameters, payload) != ("baked", "baked"):
@@ -75,7 +77,8 @@ def generate(
             raise GenerationError(f"{function} of {source.name} has no factored closed form; that needs a chain, baked")
         return _factored(source, wanted)
     problem = problem_of(source, parameters, payload)
-    program = program_of(problem, wanted, _algorithms(wanted, algorithm, source))
+    with named_pivots(source):
+        program = program_of(problem, wanted, _algorithms(wanted, algorithm, source))
     if algorithm == "auto" and factorable and source.n_joints <= FACTORED_JOINTS:
         return cheaper([program, _factored(source, wanted)])
     return program
