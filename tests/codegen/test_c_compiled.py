@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.codegen.backends.c.config import LONGEST_FUNCTION
 from tauform.codegen.compile import compile_program
 from tauform.codegen.program import Program
 from tauform.codegen.write import write_c
@@ -157,8 +158,8 @@ def test_batches_equal_single_states(tmp_path: Path, n: int) -> None:
 
 
 def test_long_programs_are_split(tmp_path: Path) -> None:
-    program = long_sum(6_000)
-    assert program.n_operations > 4_000
+    program = long_sum(10_000)
+    assert program.n_operations > LONGEST_FUNCTION
     write_c(program, tmp_path / "build", batch=True)
     source = (tmp_path / "build" / "model.c").read_text()
     assert source.count("static NOINLINE void model_long_sum_part_") > 3

@@ -33,7 +33,7 @@ def batch_prototype(program: Program, real: Real, prefix: str) -> str:
 def batch_text(program: Program, real: Real, prefix: str) -> str:
     """The function for a batch, with the functions of its parts before it."""
     # every stage is a part of its own: what passes between them is an array over the block
-    pieces, n_slots = parts(program, -1, LONGEST_FUNCTION // 2)
+    pieces, n_slots = parts(program, -1, LONGEST_FUNCTION // 4)
     texts, calls, used = [], [], set()
     for number, piece in enumerate(pieces):
         name = f"{function_name(program, prefix)}_block_{number}"

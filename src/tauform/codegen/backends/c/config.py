@@ -11,7 +11,7 @@ from tauform.codegen.sincos import DOUBLE, FLOAT, SinCos
 from tauform.errors import GenerationError
 
 # Operations of one C function: compilers need more than linear time beyond.
-LONGEST_FUNCTION = 4000
+LONGEST_FUNCTION = 8000
 PART_SIZE = 1500
 
 # States that a batch function works on at once: a multiple of every vector width.
