@@ -125,6 +125,22 @@ class Graph:
         """The value a as a node of its own: no algebra looks through it, so it can count as independent."""
         return self.node((Op.SAME, a))
 
+    def apply(self, op: Op, *operands: int) -> int:
+        """Any operation on references of this graph."""
+        if op is Op.ADD:
+            return self.add(*operands)
+        if op is Op.SUBTRACT:
+            return self.add(operands[0], -operands[1])
+        if op is Op.MULTIPLY:
+            return self.multiply(*operands)
+        if op is Op.DIVIDE:
+            return self.divide(*operands)
+        if op is Op.NEGATE:
+            return -operands[0]
+        if op is Op.ATAN2:
+            return self.angle(*operands)
+        return self.function(op, operands[0])
+
     def operands(self, reference: int) -> tuple[int, ...]:
         """References that a node reads."""
         key = self.nodes[abs(reference) - 1]

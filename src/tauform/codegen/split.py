@@ -74,17 +74,7 @@ def _copied(graph: Graph, main: Graph, node: int, copies: dict[int, int]) -> int
     for operand in operands:
         number = graph.number(operand)
         moved.append(main.constant(number) if number is not None else _signed(copies, operand))
-    if op is Op.ADD:
-        return main.add(*moved)
-    if op is Op.SUBTRACT:
-        return main.add(moved[0], -moved[1])
-    if op is Op.MULTIPLY:
-        return main.multiply(*moved)
-    if op is Op.DIVIDE:
-        return main.divide(*moved)
-    if op is Op.SAME:
-        return moved[0]
-    return main.function(op, *moved)
+    return moved[0] if op is Op.SAME else main.apply(op, *moved)
 
 
 def _signed(copies: dict[int, int], reference: int) -> int:

@@ -44,14 +44,4 @@ def _copied(graph: Graph, instruction: Instruction, inputs: list[list[int]], mad
         return inputs[port][index]
     if op is Op.CONSTANT:
         return graph.constant(instruction.number)
-    if op is Op.ADD:
-        return graph.add(*operands)
-    if op is Op.SUBTRACT:
-        return graph.add(operands[0], -operands[1])
-    if op is Op.MULTIPLY:
-        return graph.multiply(*operands)
-    if op is Op.DIVIDE:
-        return graph.divide(*operands)
-    if op is Op.NEGATE:
-        return -operands[0]
-    return graph.function(op, operands[0])
+    return graph.apply(op, *operands)
