@@ -26,7 +26,7 @@ def test_held_out_error_of_the_default_call(name: str) -> None:
         pytest.importorskip("cvxpy")
         physical = fit.physically_consistent()
         assert score.score(name, physical.predict)["total"] <= free + 0.3
-        assert min(np.linalg.eigvalsh(i.pseudo_inertia)[0] for i in physical.identified_robot.inertias) >= 0
+        assert min(np.linalg.eigvalsh(i.pseudo_inertia)[0] for i in physical.rigid_robot.inertias) >= 0
 
 
 def test_the_wrist_coupling_of_the_tx40_is_found() -> None:

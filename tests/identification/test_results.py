@@ -13,6 +13,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion, with_drives
+from tauform.errors import IdentificationError
 from tauform.identification.payload import identify_payload
 from tauform.identification.save import load_fit
 from tauform.identification.simulate import simulated_recording
@@ -57,6 +58,8 @@ def test_a_spring_is_found_where_there_is_one() -> None:
     found = tf.identify(robot, sprung, couplings=None)
     assert found.values[found.names.index("K_3")] == pytest.approx(6.0, rel=0.1)
     assert len(found.terms) <= 2
+    with pytest.raises(IdentificationError, match=r"friction='plain', couplings=None .* for a robot"):
+        _ = found.identified_robot
 
 
 def test_reduction_drops_what_does_not_matter_and_improves_the_condition() -> None:

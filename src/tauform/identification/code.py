@@ -23,7 +23,7 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
     Raises:
         GenerationError: the fit holds columns of the user's own, or belongs to a robot with loop constraints.
     """
-    robot = fit.identified_robot
+    robot = fit.rigid_robot
     if robot.closure is not None:
         raise GenerationError(f"write_code: {robot.name} has loop constraints, for which friction is not written yet")
     if not all(isinstance(term, Term) for term in fit.terms):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, joint_vector, read_only
 from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import Filters
@@ -187,12 +188,30 @@ class Fit:
 
         return judge(self)
 
-    @cached_property
+    @property
+    def holds_nothing_else(self) -> bool:
+        """Whether a robot's own parameters (links, rotors, Fv, Fc, Fo) say all that the fit does."""
+        return not self.terms and not any(self.design.widths)
+
+    @property
     def identified_robot(self) -> Robot:
         """The robot with the identified parameters: physical ones where they were asked for, else virtual links.
 
-        Friction is Fv, Fc and Fo; widths and further terms stay with the fit.
+        Raises:
+            IdentificationError: the fit holds smooth friction, springs or couplings, which are no parameters of a
+                robot; left out, they would take their share of the torque with them.
         """
+        if not self.holds_nothing_else:
+            raise IdentificationError(
+                f"identified_robot: the fit of {self.robot.name} holds friction or couplings that a robot has no "
+                "parameters for; identify with friction='plain', couplings=None (--friction plain --no-couplings) "
+                "for a robot, or use fit.write_code, which writes those terms too"
+            )
+        return self.rigid_robot
+
+    @property
+    def rigid_robot(self) -> Robot:
+        """The identified links with Fv, Fc and Fo as they stand in this fit, its further terms left out."""
         if self.physical is not None:
             return self.robot.with_parameters(self.physical)
         return self.robot.with_base_parameters(self.theta, self.design.base)

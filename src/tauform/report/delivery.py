@@ -16,7 +16,6 @@ from tauform.codegen.backends.c.config import identifier
 from tauform.codegen.folder import write_folder
 from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
-from tauform.report.identification_stages import holds_nothing_else
 from tauform.report.model_page import model_page
 from tauform.report.model_robot import RobotModel
 from tauform.report.stages import Progress, Stage, StageLog
@@ -91,7 +90,7 @@ def _write_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
 def _write_fit_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
     """What the fit predicts, with the terms that a robot cannot hold; without such terms c/ says it all."""
     fit = model.fit
-    if fit is None or holds_nothing_else(fit):
+    if fit is None or fit.holds_nothing_else:
         return []
     with log.stage("C of the fit") as describe:
         try:

@@ -26,17 +26,12 @@ def identified_robot(fit: Fit, fitted: Fitted, log: StageLog) -> Robot:
     Friction that builds up over a velocity, springs and couplings are no parameters of a robot; left out, they
     would take their share of the torque with them, so the others are fitted without them.
     """
-    if holds_nothing_else(fit):
+    if fit.holds_nothing_else:
         return fit.identified_robot
     with log.stage("identification, plain friction") as describe:
         plain = fitted(friction="plain", couplings=None)
         describe(**_described(plain, f"{len(plain.values)} values, for programs"))
     return plain.identified_robot
-
-
-def holds_nothing_else(fit: Fit) -> bool:
-    """Whether a robot's own parameters say all that the fit does."""
-    return not fit.terms and not any(fit.design.widths)
 
 
 def _described(fit: Fit, outcome: str) -> dict[str, object]:
