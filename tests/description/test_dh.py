@@ -163,3 +163,9 @@ def test_empty_table_and_unknown_convention() -> None:
         tf.Robot.from_dh([], "standard")
     with pytest.raises(DescriptionError, match="convention: expected"):
         tf.Robot.from_dh(ROWS, "khalil")  # type: ignore[arg-type]
+
+
+def test_a_table_in_degrees_is_refused() -> None:
+    row = {"joint": "revolute", "a": 0.0, "alpha": 90.0, "d": 0.1}
+    with pytest.raises(DescriptionError, match="DH row 1: alpha = 90 is more than two turns; angles are in radians"):
+        tf.Robot.from_dh([row], "standard")

@@ -133,8 +133,8 @@ def test_the_c_of_a_fit_computes_its_prediction(tmp_path: Path) -> None:
     name = next((tmp_path / "c").glob("*_drive.h")).name.removesuffix("_drive.h")
     q = states(arm(), 4)
     calls = "".join(
-        f"{{double q[]={_c(a)},v[]={_c(b)},a[]={_c(c)},t[3],d[3];{name}_inverse_dynamics(q,v,a,t);"
-        f'{name}_drive_torque(q,v,a,d);for(int i=0;i<3;i++)printf("%.17g ",t[i]+d[i]);}}'
+        f"{{double q[]={_c(a)},v[]={_c(b)},a[]={_c(c)},t[3];{name}_predicted_torque(q,v,a,t);"
+        f'for(int i=0;i<3;i++)printf("%.17g ",t[i]);}}'
         for a, b, c in zip(*q, strict=True)
     )
     program = (

@@ -71,6 +71,8 @@ def _read(source: str | Path) -> Robot:
     if str(source) in catalogue:
         return read_toml(catalogue[str(source)])
     suffix = path.suffix.lower()
+    if path.is_dir():
+        raise DescriptionError(f"{path} is a folder; name the file in it that describes the robot")
     if suffix not in SUFFIXES:
         missing = no_such("robot", str(source), catalogue)
         raise UnknownNameError(f"{missing} (a file's name ends in {', '.join(SUFFIXES)})")

@@ -35,6 +35,8 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
     paths = write_c(program, folder, name=prefix)
     header = Path(folder) / f"{prefix}_drive.h"
     header.write_text(drive_header(fit, prefix), newline="\n")
+    with (Path(folder) / "README.md").open("a", newline="\n") as readme:
+        readme.write(_README.format(prefix=prefix))
     return [*paths, header]
 
 
@@ -90,6 +92,8 @@ _HEADER = """/* Torque of the drives of {robot}: friction, springs and couplings
 
 #include <math.h>
 
+#include "{prefix}.h"
+
 static inline void {prefix}_drive_torque(const double q[{n}], const double qd[{n}], const double qdd[{n}],
     double tau[{n}])
 {{
@@ -99,5 +103,24 @@ static inline void {prefix}_drive_torque(const double q[{n}], const double qd[{n
 {lines}
 }}
 
+/* What the fit predicts: rigid bodies and drives together. */
+static inline void {prefix}_predicted_torque(const double q[{n}], const double qd[{n}], const double qdd[{n}],
+    double tau[{n}])
+{{
+    double drive[{n}];
+    int j;
+    {prefix}_inverse_dynamics(q, qd, qdd, tau);
+    {prefix}_drive_torque(q, qd, qdd, drive);
+    for (j = 0; j < {n}; j++)
+        tau[j] += drive[j];
+}}
+
 #endif
+"""
+
+_README = """
+## Friction
+
+`{prefix}_inverse_dynamics` is the rigid body alone. The friction, springs and couplings of the fit are in
+`{prefix}_drive.h`; call `{prefix}_predicted_torque` of that header for the torque that the fit predicts.
 """

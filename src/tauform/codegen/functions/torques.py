@@ -89,7 +89,7 @@ def torque_breakdown(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> 
 TORQUES = (
     Function(
         "inverse_dynamics",
-        "torques that a motion needs, friction included",
+        "torques that a motion needs, with the friction that the robot has",
         joint_vectors("q", "qd", "qdd"),
         inverse_dynamics,
         {"newton_euler": Algorithm(_inverse, any_unit=True, sums_angles=True)},
