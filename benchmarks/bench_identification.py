@@ -76,7 +76,7 @@ def excitation() -> Row:
     lower, upper = np.array([-170, -190, -120, -185, -120, -350]), np.array([170, 45, 156, 185, 120, 350])
     position, velocity = (lower * DEGREE, upper * DEGREE), np.array([360, 300, 360, 381, 388, 615]) * DEGREE
     start = time.perf_counter()
-    found = tf.excite(robot, position=position, velocity=velocity, acceleration=20.0, max_seconds=50, n_starts=2)
+    found = tf.excite(robot, position=position, velocity=velocity, acceleration=20.0, max_seconds=50)
     seconds = time.perf_counter() - start
     bounds = _bounds(robot, velocity, 20.0, position)
     problem = Problem(robot, bounds, FourierBasis.of(10, 5, 6.0), None, "condition")

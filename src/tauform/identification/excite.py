@@ -1,14 +1,14 @@
 """excite: a motion that shows the base parameters, within the robot's limits.
 
-The criterion's derivative needs that of u' Y(q, qd, qdd) v for fixed vectors: 3 n complex steps of the regressor at
-each state, however many amplitudes the trajectory has.
+The criterion's derivative needs that of a fixed weighted sum of the columns by each state (see slopes), however many
+amplitudes the trajectory has.  The condition number is that of the base regressor itself, columns not scaled.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,12 +18,11 @@ import scipy.optimize
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array
-from tauform.closedform.base import base_parameters
 from tauform.description.robot import ParameterGroup, Robot
 from tauform.errors import IdentificationError
+from tauform.identification.slopes import BaseColumns
 from tauform.identification.trajectory import FourierBasis, Trajectory
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
-from tauform.rigidbody.regressor import regressor
 
 Criterion = Literal["condition", "d_optimal"]
 # States at which the criterion is evaluated; the trajectory itself is finer.
@@ -32,8 +31,13 @@ N_STATES = 60
 DEFAULT_RANGE, DEFAULT_SPEED, DEFAULT_ACCELERATION = np.pi / 2, 2.0, 5.0
 # Part of the limits that is used, and weight of the penalty for passing them.
 MARGIN, PENALTY = 0.98, 50.0
-SOFTNESS = 3
-TINY = 1e-30
+# Random motions that are compared before any is improved.
+N_RANDOM = 200
+# (softness, iterations): every beginning is improved by the first, the best POLISHED of them by the others, whose
+# criterion comes closer and closer to the true condition number.
+ROUGH: tuple[tuple[int, int], ...] = ((2, 150),)
+POLISH: tuple[tuple[int, int], ...] = ((4, 300), (12, 400), (40, 300))
+POLISHED = 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,7 @@ def excite(
     position: tuple[ArrayLike, ArrayLike] | None = None,
     include: tuple[ParameterGroup, ...] | None = None,
     criterion: Criterion = "condition",
-    n_starts: int = 3,
+    n_starts: int = 16,
     max_seconds: float = 40.0,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
@@ -78,8 +82,8 @@ def excite(
         position: (lower, upper), the robot's limits by default.
         include: groups of parameters to show; link and declared rotors by default.
         criterion: "condition" of the base regressor, or "d_optimal" (determinant of the information).
-        n_starts: random beginnings that are improved.
-        max_seconds: time to stop at.
+        n_starts: random beginnings that are improved; the best third of them to the end.
+        max_seconds: time to stop at; a search that ends before depends on the seed alone.
         seed: of the random beginnings.
         progress: called with the part of max_seconds that has passed.
 
@@ -91,21 +95,20 @@ def excite(
         raise IdentificationError(f"criterion: expected condition or d_optimal, got {criterion!r}")
     problem = Problem(robot, bounds, FourierBasis.of(duration, harmonics, N_STATES / duration), include, criterion)
     rng = np.random.default_rng(seed)
-    starts = sorted((problem.random(rng) for _ in range(20 * n_starts)), key=lambda z: problem.score(z))[:n_starts]
-    deadline = time.monotonic() + max_seconds
+    found = sorted((problem.random(rng) for _ in range(max(N_RANDOM, n_starts))), key=problem.score)[:n_starts]
     begin = time.monotonic()
 
-    def passed(_: Array) -> None:
+    def passed(*_: Array) -> None:
+        part = (time.monotonic() - begin) / max_seconds
         if progress is not None:
-            progress(min(1.0, (time.monotonic() - begin) / max_seconds))
-        if time.monotonic() > deadline:
+            progress(min(1.0, part))
+        if part > 1:
             raise StopIteration
 
-    best = starts[0]
-    for k, start in enumerate(starts):
-        deadline = begin + max_seconds * (k + 1) / n_starts
-        found = problem.improved(start, passed)
-        best = min(best, found, key=problem.score)
+    best = found[0]
+    for stages, count in ((ROUGH, n_starts), (POLISH, max(1, round(POLISHED * n_starts)))):
+        found = sorted((problem.improved(z, stages, passed) for z in found[:count]), key=problem.score)
+        best = min(best, found[0], key=problem.score)
     return problem.trajectory(best, rate)
 
 
@@ -120,8 +123,10 @@ class Problem:
         include: tuple[ParameterGroup, ...] | None,
         criterion: Criterion,
     ) -> None:
-        self.robot, self.bounds, self.basis, self.criterion = robot, bounds, basis, criterion
-        self.pivots = list(base_parameters(robot, include=include).pivots)
+        self.robot, self.bounds, self.basis = robot, bounds, basis
+        self.include, self.criterion = include, criterion
+        self.columns = BaseColumns(robot, include)
+        self.softness = ROUGH[0][0]
         self.shape = (robot.n_joints, basis.n)
         # Unit amplitudes use about the joint's range and speed.
         reach = np.minimum(
@@ -171,37 +176,34 @@ class Problem:
 
     def score(self, z: Array) -> float:
         """The criterion alone, without its smoothing."""
-        W = self._columns(*self.states(z))
+        W = self.columns(*self.states(z))
         if self.criterion == "condition":
             return float(np.log(np.linalg.cond(W.reshape(-1, W.shape[-1]))))
         return self._criterion(W)[0]
 
-    def improved(self, z: Array, callback: Callable[[Array], None]) -> Array:
+    def improved(self, z: Array, stages: Sequence[tuple[int, int]], callback: Callable[[Array], None]) -> Array:
         """Local optimum from a beginning, brought back within the limits."""
-        best = [z]
+        best = at = z
+        for self.softness, iterations in stages:
+            last = [at]
 
-        def watch(x: Array) -> None:
-            candidate = self.feasible(x)
-            if self.score(candidate) < self.score(best[0]):
-                best[0] = candidate
-            callback(x)
+            def watch(x: Array, last: list[Array] = last) -> None:
+                last[0] = x.copy()
+                callback(x)
 
-        with contextlib.suppress(StopIteration):
-            scipy.optimize.minimize(self.cost, z, jac=True, method="L-BFGS-B", callback=watch, options={"maxiter": 400})
-        return best[0]
+            # Few variables and a narrow valley: the whole Hessian is worth its memory.
+            with contextlib.suppress(StopIteration):
+                scipy.optimize.minimize(
+                    self.cost, at, jac=True, method="BFGS", callback=watch, options={"maxiter": iterations}
+                )
+            at = last[0]
+            best = min(best, self.feasible(at), key=self.score)
+        return best
 
     def cost(self, z: Array) -> tuple[float, Array]:
         """Criterion with a penalty for passing limits, and its gradient."""
         q, qd, qdd = self.states(z)
-        W = self._columns(q, qd, qdd)
-        value, G = self._criterion(W)
-        # All 3 n directions of all states in one batch of complex steps.
-        n = self.robot.n_joints
-        moved = np.tile(np.stack([q, qd, qdd]).astype(complex), (3 * n, 1, 1, 1))
-        for k in range(3 * n):
-            moved[k, k // n, :, k % n] += 1j * TINY
-        slopes_of_W = self._columns(moved[:, 0], moved[:, 1], moved[:, 2]).imag / TINY
-        gradient = np.einsum("tjp,ktjp->kt", G, slopes_of_W).reshape(3, n, -1).swapaxes(1, 2)
+        value, gradient = self.columns.with_slopes(q, qd, qdd, self._criterion)
         penalty, slopes = self._penalty(q, qd, qdd)
         total = [g + s for g, s in zip(gradient, slopes, strict=True)]
         basis = (self.basis.values, self.basis.rates, self.basis.accelerations)
@@ -209,24 +211,24 @@ class Problem:
         at_start = total[0].sum(axis=0) * (self.bounds.upper - self.bounds.lower) / 2
         return value + penalty, np.concatenate([at_start, slope.ravel()])
 
-    def _columns(self, q: Array, qd: Array, qdd: Array) -> Array:
-        return regressor(self.robot, q, qd, qdd)[..., self.pivots]
-
     def _criterion(self, W: Array) -> tuple[float, Array]:
         """log condition (or minus log determinant), and its derivative by every entry of W."""
         flat = W.reshape(-1, W.shape[-1])
-        U, sizes, Vt = scipy.linalg.svd(flat, full_matrices=False)
+        # The few columns of the triangular factor have the same sizes and directions.
+        _, sizes, Vt = scipy.linalg.svd(np.linalg.qr(flat, mode="r"))
         small = max(float(sizes[-1]), 1e-12 * float(sizes[0]))
+        known = np.maximum(sizes, small)
         if self.criterion == "condition":
-            # Smooth stand-ins for the largest and the smallest: with k = SOFTNESS, (sum of sizes^2k)^(1/2k) and its
+            # Smooth stand-ins for the largest and the smallest: with k = softness, (sum of sizes^2k)^(1/2k) and its
             # inverse; where singular values cross, the true ones have a kink that stops a quasi-Newton method.
-            ratio = np.maximum(sizes, small) / sizes[0]
-            high, low = ratio ** (2 * SOFTNESS), (ratio[-1] / ratio) ** (2 * SOFTNESS)
-            share = (high / high.sum() - low / low.sum()) / np.maximum(sizes, small)
-            value = (np.log(high.sum()) + np.log(low.sum())) / (2 * SOFTNESS) - np.log(ratio[-1])
-            return float(value), ((U * share) @ Vt).reshape(W.shape)
-        G = -2 * (U / np.maximum(sizes, small)) @ Vt
-        return float(-2 * np.log(np.maximum(sizes, small)).sum()), G.reshape(W.shape)
+            k = self.softness
+            ratio = known / sizes[0]
+            high, low = ratio ** (2 * k), (ratio[-1] / ratio) ** (2 * k)
+            share = high / high.sum() - low / low.sum()
+            value = (np.log(high.sum()) + np.log(low.sum())) / (2 * k) - np.log(ratio[-1])
+        else:
+            share, value = np.full(len(sizes), -2.0), -2 * np.log(known).sum()
+        return float(value), (flat @ ((Vt.T * (share / known**2)) @ Vt)).reshape(W.shape)
 
     def _penalty(self, q: Array, qd: Array, qdd: Array) -> tuple[float, list[Array]]:
         b = self.bounds
@@ -242,7 +244,9 @@ class Problem:
         """The fine trajectory, slowed down where efforts ask for it."""
         duration = float(self.basis.t[-1])
         harmonics = self.basis.n // 2 + 1
-        fine = Problem(self.robot, self.bounds, FourierBasis.of(duration, harmonics, rate), None, self.criterion)
+        fine = Problem(
+            self.robot, self.bounds, FourierBasis.of(duration, harmonics, rate), self.include, self.criterion
+        )
         start, a = fine.split(fine.feasible(fine.matched(self, z)))
         findings: list[str] = []
         for slower in 1.2 ** np.arange(12):
@@ -261,7 +265,7 @@ class Problem:
         if slower > 1:
             findings.append(f"slowed down to {duration * slower:.1f} s to stay within effort limits")
         step = max(1, len(q) // (4 * N_STATES))
-        W = self._columns(q[::step], qd[::step], qdd[::step]).reshape(-1, len(self.pivots))
+        W = self.columns(q[::step], qd[::step], qdd[::step]).reshape(-1, len(self.columns.pivots))
         return Trajectory(basis.t, q, qd, qdd, self.robot.joint_names, float(np.linalg.cond(W)), tuple(findings))
 
 
