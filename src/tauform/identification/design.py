@@ -64,23 +64,33 @@ class Design:
         """(n_bodies, n) rates of the tree's joints for unit rates of q."""
         return self.robot.closure.F if self.robot.closure else np.eye(self.robot.n_bodies)
 
-    def columns(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(N, n, n_columns) torque of each column for a value of one."""
+    def columns(self, q: Array, qd: Array, qdd: Array, total: int = 0) -> Array:
+        """(N, n, n_columns) torque of each column for a value of one.
+
+        Args:
+            total: states in all where these are one piece of many.
+        """
         n_link = 10 * self.robot.n_bodies
         out = np.empty((*q.shape, self.n_columns))
-        kernel = self._kernel if len(q) >= KERNEL_STATES else None
+        kernel = self._kernel if max(len(q), total) >= KERNEL_STATES else None
         of_links = [k for k, p in enumerate(self.base.pivots) if p < n_link]
+        # The links' columns come first as a rule: a block is written several times as fast as a choice.
+        first = of_links == list(range(len(of_links)))
+        block: slice | list[int] = slice(len(of_links)) if first else of_links
         if kernel is not None:
-            out[:, :, of_links] = kernel(q, qd, qdd)
+            out[:, :, block] = kernel(q, qd, qdd)
         else:
-            out[:, :, of_links] = regressor(self.robot, q, qd, qdd)[:, :, [self.base.pivots[k] for k in of_links]]
+            out[:, :, block] = regressor(self.robot, q, qd, qdd)[:, :, [self.base.pivots[k] for k in of_links]]
+        others = [k for k in range(self.n_columns) if k not in of_links]
+        out[:, :, slice(len(of_links), None) if first else others] = 0.0
         rates, accelerations = qd @ self.loops.T, qdd @ self.loops.T
         for k, pivot in enumerate(self.base.pivots):
             body, kind = divmod(pivot - n_link, 4)
             if pivot >= n_link:
                 v = rates[:, body]
                 value = (accelerations[:, body], v, step(v, self.widths[body]), np.ones_like(v))[kind]
-                out[:, :, k] = value[:, None] * self.loops[body]
+                for j in np.flatnonzero(self.loops[body]):
+                    out[:, j, k] = value * self.loops[body, j]
         for k, term in enumerate(self.terms):
             out[:, :, self.base.n + k] = term.torque(q, qd, qdd)
         return out
@@ -88,7 +98,13 @@ class Design:
     @cached_property
     def _kernel(self) -> Callable[..., Array] | None:
         """Compiled columns of the links, five times as quick for long batches; None where there is none."""
-        bare = replace(self.robot, joints=tuple(replace(joint, rotor_inertia=None) for joint in self.robot.joints))
+        # A compiled base regressor has columns for the drives too, where the robot declares them.
+        bare = replace(
+            self.robot,
+            joints=tuple(
+                replace(joint, rotor_inertia=None, viscous=0.0, coulomb=0.0, offset=0.0) for joint in self.robot.joints
+            ),
+        )
         pivots = tuple(p for p in self.base.pivots if p < 10 * self.robot.n_bodies)
         if bare.closure is not None or base_parameters(bare).pivots != pivots:
             return None

@@ -16,8 +16,11 @@ from tauform.identification.segments import Segment
 
 # Anti-alias filter before samples are thinned out, relative to the new rate; far above the torque's cut-off.
 ANTI_ALIAS = 0.4
-# Columns of all rows are kept in memory below this many numbers, and evaluated anew on each pass above it.
-KEPT_NUMBERS = 40_000_000
+# Samples a piece that is filtered: its columns stay near the processor and its memory is used again.
+PIECE = 40_000
+# Columns of all rows are kept in memory below this many numbers (half a gigabyte), and evaluated anew on each pass
+# above it.
+KEPT_NUMBERS = 64_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,7 @@ class RowSource:
                 yield self._raw(segment, part)
             return
         settle = int(np.ceil(self.filters.settle * segment.rate))
-        for part, own in pieces(segment.n_samples, overlap=2 * settle):
+        for part, own in pieces(segment.n_samples, overlap=2 * settle, size=PIECE):
             rows = self._filtered(segment, part, own, settle)
             if len(rows.t):
                 yield rows
@@ -109,7 +112,7 @@ class RowSource:
             tau = lowpass(tau, segment.rate, ANTI_ALIAS * rate)[::first]
         q, qd, qdd = q[::first], qd[::first], qdd[::first]
         # The same filter on both sides keeps the equation true, whatever it does to the signals.
-        A = self.design.columns(q, qd, qdd)
+        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first)
         flat = A.reshape(len(A), -1)
         active = np.flatnonzero(flat.any(axis=0))  # a joint feels nothing of the links before it: half the entries
         flat[:, active] = lowpass(flat[:, active], rate, self.filters.torque)
