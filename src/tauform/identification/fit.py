@@ -178,7 +178,8 @@ class Fit:
         out = np.empty_like(flat[0])
         for k in range(0, len(out), STATES_PER_SLICE):
             part = slice(k, k + STATES_PER_SLICE)
-            out[part] = result(self.design.columns(*(x[part] for x in flat)))
+            positions, velocities, accelerations = (x[part] for x in flat)
+            out[part] = result(self.design.columns(positions, velocities, accelerations))
         return out.reshape(vectors[0].shape)
 
     @cached_property
