@@ -12,9 +12,9 @@ import pinocchio
 
 import tauform as tf
 from benchmarks import fma_peak
-from benchmarks.pinocchio_model import pinocchio_model
 from benchmarks.timing import Row, side_by_side
 from tauform.arrays import Array
+from tauform.cli.peer_models import pinocchio_model
 from tauform.codegen.program import Op, Program
 
 TITLE = "Inverse dynamics from Python: compiled kernels on (N, n) arrays against Pinocchio."

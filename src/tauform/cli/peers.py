@@ -15,6 +15,7 @@ import numpy as np
 
 import tauform as tf
 from tauform.arrays import Array
+from tauform.cli.peer_models import mujoco_model, pinocchio_model
 from tauform.codegen.problem import has_friction
 from tauform.codegen.program import Program
 from tauform.description.robot import Robot
@@ -82,15 +83,7 @@ def _add_pinocchio(
 ) -> None:
     import pinocchio
 
-    model = pinocchio.Model()
-    ids: list[int] = []
-    for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
-        kind = pinocchio.JointModelRZ() if joint.is_revolute else pinocchio.JointModelPZ()
-        placement = pinocchio.SE3(joint.parent_from_joint[:3, :3], joint.parent_from_joint[:3, 3])
-        index = model.addJoint(ids[joint.parent] if joint.parent >= 0 else 0, kind, placement, joint.name)
-        body = pinocchio.Inertia(inertia.mass, np.array(inertia.com), inertia.tensor_about_com)
-        model.appendBodyToJoint(index, body, pinocchio.SE3.Identity())
-        ids.append(index)
+    model = pinocchio_model(robot)
     data, pool = model.createData(), pinocchio.ModelPool(model)
     first = tuple(array[0].copy() for array in states)
     columns = [np.asfortranarray(array.T) for array in states]
@@ -102,25 +95,7 @@ def _add_pinocchio(
 def _add_mujoco(robot: Robot, states: tuple[Array, Array, Array], one: dict[str, Task], _: dict[str, Task]) -> None:
     import mujoco
 
-    spec = mujoco.MjSpec()
-    spec.option.gravity = np.array(robot.gravity)
-    bodies: list[Any] = []
-    for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
-        parent = bodies[joint.parent] if joint.parent >= 0 else spec.worldbody
-        quaternion = np.empty(4)
-        mujoco.mju_mat2Quat(quaternion, joint.parent_from_joint[:3, :3].ravel())
-        body = parent.add_body(pos=joint.parent_from_joint[:3, 3], quat=quaternion)
-        # any inertia takes as long; MuJoCo refuses bodies without mass
-        body.mass, body.ipos, body.inertia, body.explicitinertial = (
-            max(inertia.mass, 1e-3),
-            inertia.com,
-            [1, 1, 1],
-            True,
-        )
-        kind = mujoco.mjtJoint.mjJNT_HINGE if joint.is_revolute else mujoco.mjtJoint.mjJNT_SLIDE
-        body.add_joint(type=kind, axis=[0, 0, 1])
-        bodies.append(body)
-    model = spec.compile()
+    model = mujoco_model(robot)
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:], data.qacc[:] = (array[0] for array in states)
     one[f"mujoco {mujoco.__version__} mj_inverse, from Python"] = lambda: mujoco.mj_inverse(model, data)

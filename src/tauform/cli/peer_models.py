@@ -1,0 +1,62 @@
+"""A Robot as a model of another tool, so that both compute the same mechanism; friction is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tauform.description.robot import Robot
+
+
+def pinocchio_model(robot: Robot) -> Any:
+    """Joints about or along z in the same placements, inertias of the links, rotors as armature."""
+    import pinocchio
+
+    model = pinocchio.Model()
+    model.name = robot.name
+    ids: list[int] = []
+    for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
+        kind = pinocchio.JointModelRZ() if joint.is_revolute else pinocchio.JointModelPZ()
+        placement = pinocchio.SE3(joint.parent_from_joint[:3, :3], joint.parent_from_joint[:3, 3])
+        index = model.addJoint(ids[joint.parent] if joint.parent >= 0 else 0, kind, placement, joint.name)
+        # Built directly: Inertia.FromDynamicParameters divides by the mass.
+        body = pinocchio.Inertia(inertia.mass, np.array(inertia.com), inertia.tensor_about_com)
+        model.appendBodyToJoint(index, body, pinocchio.SE3.Identity())
+        ids.append(index)
+    model.gravity.linear = np.array(robot.gravity)
+    model.armature = np.array([joint.rotor_inertia or 0.0 for joint in robot.joints])
+    return model
+
+
+def mujoco_model(robot: Robot) -> Any:
+    """Bodies with one hinge or slide about or along z, rotors as armature."""
+    import mujoco
+
+    spec = mujoco.MjSpec()
+    spec.option.gravity = np.array(robot.gravity)
+    bodies: list[Any] = []
+    for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
+        parent = bodies[joint.parent] if joint.parent >= 0 else spec.worldbody
+        body = parent.add_body(pos=joint.parent_from_joint[:3, 3], quat=_quaternion(joint.parent_from_joint[:3, :3]))
+        # Its compiler refuses bodies without mass and unphysical inertias; the numbers follow below.
+        body.mass, body.ipos, body.inertia, body.explicitinertial = 1.0, inertia.com, [1, 1, 1], True
+        kind = mujoco.mjtJoint.mjJNT_HINGE if joint.is_revolute else mujoco.mjtJoint.mjJNT_SLIDE
+        body.add_joint(type=kind, axis=[0, 0, 1], armature=joint.rotor_inertia or 0.0)
+        bodies.append(body)
+    model = spec.compile()
+    for i, inertia in enumerate(robot.inertias, start=1):
+        principal, axes = np.linalg.eigh(inertia.tensor_about_com)
+        axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])  # right-handed
+        model.body_mass[i], model.body_inertia[i], model.body_iquat[i] = inertia.mass, principal, _quaternion(axes)
+        # Flags with which it leaves out rotations that its own compiler found to be none.
+        model.body_sameframe[i], model.body_simple[i] = 0, 0
+    return model
+
+
+def _quaternion(rotation: Any) -> Any:
+    import mujoco
+
+    result = np.empty(4)
+    mujoco.mju_mat2Quat(result, np.ascontiguousarray(rotation).ravel())
+    return result
