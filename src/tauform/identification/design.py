@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,6 +19,8 @@ from tauform.rigidbody.regressor import regressor
 
 # Batches from this length on are worth a second of compiling.
 KERNEL_STATES = 10_000
+# Place of Coulomb friction among a joint's own parameters Ia, Fv, Fc, Fo.
+COULOMB = 2
 DEFAULT_INCLUDE: tuple[ParameterGroup, ...] = ("link", "rotor", "viscous", "coulomb", "offset")
 
 
@@ -94,6 +96,21 @@ class Design:
         for k, term in enumerate(self.terms):
             out[:, :, self.base.n + k] = term.torque(q, qd, qdd)
         return out
+
+    def sharp_columns(self, q: Array, qd: Array, qdd: Array) -> Iterator[tuple[int, int, Array]]:
+        """(column, joint, (N,) torque) of what jumps or bends where a velocity changes its sign."""
+        n_link, rates = 10 * self.robot.n_bodies, qd @ self.loops.T
+        for k, pivot in enumerate(self.base.pivots):
+            body, kind = divmod(pivot - n_link, 4)
+            if pivot >= n_link and kind == COULOMB:
+                jump = step(rates[:, body], self.widths[body])
+                for j in np.flatnonzero(self.loops[body]):
+                    yield k, int(j), jump * self.loops[body, j]
+        for k, term in enumerate(self.terms):
+            if term.is_sharp:
+                torque = term.torque(q, qd, qdd)
+                for j in np.flatnonzero(torque.any(axis=0)):
+                    yield self.base.n + k, int(j), torque[:, j]
 
     @cached_property
     def _kernel(self) -> Callable[..., Array] | None:

@@ -104,6 +104,6 @@ def load_columns(robot: Robot, frame: str | None = None) -> list[Column]:
         return cache[key]
 
     return [
-        Column(f"load_{name}", lambda q, qd, qdd, k=k: torques(q, qd, qdd)[..., k])  # type: ignore[misc]
+        Column(f"load_{name}", lambda q, qd, qdd, k=k: torques(q, qd, qdd)[..., k], is_sharp=False)  # type: ignore[misc]
         for k, name in enumerate(LINK_PARAMETERS)
     ]

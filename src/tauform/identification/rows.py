@@ -108,11 +108,15 @@ class RowSource:
         first, second = strides(segment.rate, self.filters)
         rate = segment.rate / first
         tau = np.asarray(segment.tau[part], dtype=np.float64)
+        # The same filter on both sides keeps the equation true, whatever it does to the signals. What is smooth passes
+        # the one before thinning out unchanged; steps of friction, like the torques, do not.
+        steps = list(self.design.sharp_columns(q, qd, qdd)) if first > 1 else []
         if first > 1:
             tau = lowpass(tau, segment.rate, ANTI_ALIAS * rate)[::first]
         q, qd, qdd = q[::first], qd[::first], qdd[::first]
-        # The same filter on both sides keeps the equation true, whatever it does to the signals.
         A = self.design.columns(q, qd, qdd, total=segment.n_samples // first)
+        for column, joint, torque in steps:
+            A[:, joint, column] = lowpass(torque, segment.rate, ANTI_ALIAS * rate)[::first]
         flat = A.reshape(len(A), -1)
         active = np.flatnonzero(flat.any(axis=0))  # a joint feels nothing of the links before it: half the entries
         flat[:, active] = lowpass(flat[:, active], rate, self.filters.torque)

@@ -26,6 +26,7 @@ class Shape:
         function: (q, qd, width) of one joint -> torque for a coefficient of one.
         c: the same in C, with {q}, {qd} and {width} to be filled in.
         meaning: for people.
+        is_sharp: whether it jumps or bends where the velocity changes its sign.
     """
 
     prefix: str
@@ -33,11 +34,17 @@ class Shape:
     function: Callable[[Array, Array, float], Array]
     c: str
     meaning: str
+    is_sharp: bool = False
 
 
 SHAPES = {
     "smooth": Shape(
-        "Fs", "N m", lambda q, qd, w: step(qd, w), "tanh({qd} / {width})", "friction that builds up over a velocity"
+        "Fs",
+        "N m",
+        lambda q, qd, w: step(qd, w),
+        "tanh({qd} / {width})",
+        "friction that builds up over a velocity",
+        True,
     ),
     "stribeck": Shape(
         "Fb",
@@ -45,12 +52,18 @@ SHAPES = {
         lambda q, qd, w: np.sign(qd) * np.exp(-np.abs(qd) / w),
         "copysign(exp(-fabs({qd}) / {width}), {qd}) * ({qd} != 0)",
         "break-away friction that fades with velocity (Stribeck)",
+        True,
     ),
     "asymmetric": Shape(
-        "Fa", "N m s/rad", lambda q, qd, w: np.abs(qd), "fabs({qd})", "viscous friction that differs by direction"
+        "Fa", "N m s/rad", lambda q, qd, w: np.abs(qd), "fabs({qd})", "viscous friction that differs by direction", True
     ),
     "quadratic": Shape(
-        "Fq", "N m s2/rad2", lambda q, qd, w: qd * np.abs(qd), "{qd} * fabs({qd})", "friction that bends with speed"
+        "Fq",
+        "N m s2/rad2",
+        lambda q, qd, w: qd * np.abs(qd),
+        "{qd} * fabs({qd})",
+        "friction that bends with speed",
+        True,
     ),
     "stiffness": Shape("K", "N m/rad", lambda q, qd, w: q, "{q}", "a spring or a cable that pulls"),
     "sine": Shape("Ks", "N m", lambda q, qd, w: np.sin(q), "sin({q})", "torque that repeats with a turn"),
@@ -100,6 +113,11 @@ class Term:
         """Whether it acts between two joints."""
         return self.kind in COUPLINGS
 
+    @property
+    def is_sharp(self) -> bool:
+        """Whether it jumps or bends where a velocity changes its sign."""
+        return self.kind == "coupled_coulomb" if self.is_coupling else SHAPES[self.kind].is_sharp
+
     def torque(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(N, n) torque for a coefficient of one."""
         out = np.zeros_like(q)
@@ -120,11 +138,16 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of the user's own: function(q, qd, qdd) -> (N, n) torque for a coefficient of one."""
+    """A column of the user's own: function(q, qd, qdd) -> (N, n) torque for a coefficient of one.
+
+    Attributes:
+        is_sharp: False says that it neither jumps nor bends, so that fewer samples of it do.
+    """
 
     name: str
     function: Torque
     meaning: str = "given by the user"
+    is_sharp: bool = True
 
     @property
     def is_coupling(self) -> bool:
