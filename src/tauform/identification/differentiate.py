@@ -10,7 +10,7 @@ from scipy import interpolate, signal
 
 from tauform.arrays import Array
 from tauform.errors import RecordingError
-from tauform.identification.filters import Filters, central_difference, lowpass
+from tauform.identification.filters import Filters, central_difference, lowpass, smooth_derivative
 from tauform.identification.kalman import smoothed
 from tauform.identification.segments import Segment
 
@@ -21,7 +21,7 @@ POLYNOMIAL_DEGREE = 3
 
 @dataclass(frozen=True)
 class Smoother:
-    """How states are estimated; "lowpass" is the zero-phase filter with central differences."""
+    """How states are estimated; "lowpass" is the zero-phase filter, then differences of fourth order."""
 
     name: SmootherName = "lowpass"
 
@@ -43,8 +43,8 @@ class Smoother:
         if self.name != "lowpass":
             return _WAYS[self.name](q, rate, filters.position)
         q = lowpass(q, rate, filters.position)
-        qd = central_difference(q, rate) if qd is None else lowpass(qd, rate, filters.position)
-        return q, qd, central_difference(qd, rate) if qdd is None else lowpass(qdd, rate, filters.position)
+        qd = smooth_derivative(q, rate) if qd is None else lowpass(qd, rate, filters.position)
+        return q, qd, smooth_derivative(qd, rate) if qdd is None else lowpass(qdd, rate, filters.position)
 
 
 def savitzky_golay(q: Array, rate: float, cutoff: float) -> tuple[Array, Array, Array]:

@@ -109,3 +109,15 @@ def lowpass(values: Array, rate: float, cutoff: float) -> Array:
 def central_difference(values: Array, rate: float) -> Array:
     """(x[i+1] - x[i-1]) / (2 h), one-sided at the ends.  [Izaguirre1992, section 7]"""
     return np.gradient(values, 1.0 / rate, axis=0)
+
+
+def smooth_derivative(values: Array, rate: float) -> Array:
+    """Fourth order in the step, from five points; central differences next to the ends.
+
+    Central differences lose (2 pi f / rate)^2 / 6 of a motion at f: 1 % at f = rate / 25, more than noise does.
+    """
+    out = central_difference(values, rate)
+    if len(values) > 4:
+        near, far = values[3:-1] - values[1:-3], values[4:] - values[:-4]
+        out[2:-2] = (8 * near - far) * (rate / 12)
+    return out
