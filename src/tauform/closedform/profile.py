@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauform.arguments import checked_methods
 from tauform.arrays import Array, joint_vector, read_only
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
@@ -15,6 +16,7 @@ VECTORS = ("q", "qd", "qdd")
 States = tuple[Array, Array, Array]
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile:
     """Where q, qd and qdd lie.
@@ -92,7 +94,10 @@ class Profile:
         Raises:
             ModelError: shapes that differ, or a bound that is not positive.
         """
-        middle, V, A = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in (centre, velocity, acceleration))
+        try:
+            middle, V, A = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in (centre, velocity, acceleration))
+        except (TypeError, ValueError):
+            raise ModelError(f"{name}: centre, velocity and acceleration must be numbers, one a joint") from None
         if not (middle.shape == V.shape == A.shape and middle.ndim == 1 and (V > 0).all() and (A > 0).all()):
             raise ModelError(f"{name}: centre, velocity and acceleration need (n,) numbers each, the bounds positive")
         rng = np.random.default_rng(0) if rng is None else rng
@@ -111,7 +116,8 @@ class Profile:
             q, qd, qdd = self.recorded[:, rng.integers(0, self.recorded.shape[1], n_states)]
             return q, qd, qdd
         q, qd, qdd = (
-            rng.uniform(low, high, (n_states, self.n_joints)) for low, high in zip(self.lower, self.upper, strict=True)
+            low + (high - low) * rng.random((n_states, self.n_joints))
+            for low, high in zip(self.lower, self.upper, strict=True)
         )
         return q, qd, qdd
 

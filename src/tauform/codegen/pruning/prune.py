@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tauform.arrays import Array
 from tauform.codegen.program import Op, Program
@@ -23,8 +24,6 @@ RANKED_RESULTS, FEWEST_RANKED = 6000, 200
 STATES_PER_SLICE = 2048
 # Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
 BATCH, SHARE, SINGLES = 8, 0.08, 30
-# One part of the states is tried first; an error this much beyond the tolerance there refuses a program.
-QUICK_PART, HOPELESS = 8, 1.3
 MAX_ROUNDS = 4
 REFIT_STEPS, REFIT_STATES, DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
 
@@ -55,13 +54,22 @@ class Task:
         """The error that the given share of states stays below."""
         return float(np.quantile(self.errors(program), self.confidence))
 
-    def within(self, program: Program, tolerance: float) -> bool:
-        """Whether the error stays within a tolerance; a part of the states refuses hopeless programs quickly."""
-        few = len(self.expected) // QUICK_PART
-        quick = weighed(flat_results(program, [s[:few] for s in self.states]), self.expected[:few], self.weights[:few])
-        if np.quantile(quick, self.confidence) > HOPELESS * tolerance:
-            return False
-        return self.error(program) <= tolerance
+    def errors_within(self, program: Program, tolerance: float, hardest: NDArray[np.int64]) -> Array | None:
+        """(N,) errors of a program that stays within a tolerance, None for one that does not.
+
+        Args:
+            hardest: the states in the order in which they are tried; those that fail first refuse a program soonest.
+        """
+        allowed = (1 - self.confidence) * len(hardest)
+        errors, n_failed = np.empty(len(hardest)), 0
+        for first in range(0, len(hardest), STATES_PER_SLICE):
+            part = hardest[first : first + STATES_PER_SLICE]
+            results = flat_results(program, [s[part] for s in self.states])
+            errors[part] = weighed(results, self.expected[part], self.weights[part])
+            n_failed += int(np.count_nonzero(errors[part] > tolerance))
+            if n_failed > allowed:
+                return None
+        return errors
 
     @property
     def power(self) -> int:
@@ -99,21 +107,33 @@ def flat_results(program: Program, states: list[Array]) -> Array:
 
 def prune(program: Program, task: Task, tolerance: float) -> list[Program]:
     """Smaller and smaller programs whose error stays within the tolerance; the first is the one given."""
+    rung = _Rung(program, task.errors(program))
     kept = [program]
     for _ in range(MAX_ROUNDS):
         before = len(kept)
-        while (smaller := _step(kept[-1], task, tolerance)) is not None:
-            kept.append(smaller)
+        while (smaller := _step(rung, task, tolerance)) is not None:
+            rung = smaller
+            kept.append(rung.program)
         if len(kept) == before:
             break
-        fitted = refit(kept[-1], task)
-        if task.error(fitted) < task.error(kept[-1]) and task.accepts(fitted):
+        fitted = refit(rung.program, task)
+        if fitted is not rung.program and task.accepts(fitted):
+            rung = _Rung(fitted, task.errors(fitted))
             kept.append(fitted)
     return kept
 
 
-def _step(program: Program, task: Task, tolerance: float) -> Program | None:
+@dataclass(frozen=True, eq=False)
+class _Rung:
+    """A program and its error at every state."""
+
+    program: Program
+    errors: Array
+
+
+def _step(rung: _Rung, task: Task, tolerance: float) -> _Rung | None:
     """A smaller program within the tolerance, or None."""
+    program = rung.program
     n_ranked = max(FEWEST_RANKED, RANKED_RESULTS // task.expected.shape[1])
     states, weights = [s[:n_ranked] for s in task.states], task.weights[:n_ranked]
     error = ((flat_results(program, states) - task.expected[:n_ranked]) * weights).T
@@ -128,10 +148,14 @@ def _step(program: Program, task: Task, tolerance: float) -> Program | None:
     ranked.sort(key=lambda item: item[0])
     room = present + SHARE * max(tolerance - present, 0.0)
     several = _fitting([move for _, after, move in ranked if after <= room], error, task, room)
+    hardest = np.argsort(-rung.errors, kind="stable")
     for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:SINGLES]]:
         smaller = _applied(program, chosen)
-        if cost(smaller) < cost(program) and task.within(smaller, tolerance) and task.accepts(smaller):
-            return smaller
+        if cost(smaller) >= cost(program):
+            continue
+        errors = task.errors_within(smaller, tolerance, hardest)
+        if errors is not None and task.accepts(smaller):
+            return _Rung(smaller, errors)
     return None
 
 
