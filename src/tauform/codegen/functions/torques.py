@@ -20,12 +20,14 @@ from tauform.rigidbody.gravity import gravity_torque as textbook_gravity
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 
-def rigid_torques(tracing: Tracing, qd: Any = None, qdd: Any = None, gravity: bool = True) -> list[Any]:
-    """Torques of the tree without friction; a motion that is None is zero."""
+def rigid_torques(
+    tracing: Tracing, qd: Any = None, qdd: Any = None, gravity: bool = True, quiet: frozenset[int] = frozenset()
+) -> list[Any]:
+    """Torques of the tree without friction; a motion that is None is zero, velocities of quiet bodies too."""
     bodies = tracing.bodies if gravity else replace(tracing.bodies, gravity=np.zeros(3))
     still = np.zeros(bodies.n)
     qd, qdd = (still if x is None else x for x in (qd, qdd))
-    return newton_euler(bodies, tracing.joints("q"), qd, qdd, tracing.choice.summed)
+    return newton_euler(bodies, tracing.joints("q"), qd, qdd, tracing.choice.summed, quiet)
 
 
 def friction_torques(tracing: Tracing) -> list[Any]:

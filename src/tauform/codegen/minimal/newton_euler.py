@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tauform.arrays import AnyArray
 from tauform.codegen.minimal.bodies import HX, IA, KXX, KXY, KXZ, KYY, KYZ, KZZ, Bodies, M
 from tauform.codegen.minimal.vectors import (
@@ -51,14 +53,30 @@ class _State:
     column_before: Vector | None = None
 
 
-def trace(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int] = frozenset()) -> list[Any]:
+def trace(
+    bodies: Bodies,
+    q: AnyArray,
+    qd: AnyArray,
+    qdd: AnyArray,
+    summed: frozenset[int] = frozenset(),
+    quiet: frozenset[int] = frozenset(),
+) -> list[Any]:
     """Torques of all joints, without friction.
 
     Args:
         bodies: geometry and parameters, after any moves.
         q, qd, qdd: (n,) scalars, or plain zeros where a torque part is wanted.
         summed: joints parallel to their parent's that turn by the sum of both angles.
+        quiet: bodies that move as if all velocities were zero; what nobody needs of their motion is dead code.
     """
+    states = _motion(bodies, q, qd, qdd, summed)
+    if quiet:
+        still = _motion(bodies, q, np.zeros(bodies.n), qdd, summed)
+        states = [still[i] if i in quiet else state for i, state in enumerate(states)]
+    return _backward(bodies, states, q, qdd, summed)
+
+
+def _motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[_State]:
     states: list[_State] = []
     for i in range(bodies.n):
         parent = states[bodies.parents[i]] if bodies.parents[i] >= 0 else _fixed_base(bodies)
@@ -66,7 +84,7 @@ def trace(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: froz
             states.append(_turn(bodies, i, parent, q[i] + bodies.offsets[i], qd[i], qdd[i], i in summed))
         else:
             states.append(_slide(bodies, i, parent, *(x[i] * (1 / bodies.unit) for x in (q, qd, qdd))))
-    return _backward(bodies, states, q, qdd, summed)
+    return states
 
 
 def _fixed_base(bodies: Bodies) -> _State:
