@@ -5,8 +5,10 @@ values identified from measured data, and verified real-time C. Names load on fi
 """
 
 from importlib import import_module
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
+from tauform.arguments import checked
 from tauform.version import __version__
 
 if TYPE_CHECKING:
@@ -152,6 +154,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'tauform' has no attribute {name!r}")
     value = getattr(import_module(f"tauform.{_HOME[name]}"), name)
+    if isfunction(value):
+        value = checked(value)
+        value.__module__ = "tauform"  # where pickle and help find it
     globals()[name] = value
     return value
 

@@ -26,15 +26,17 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
 def joint_vector(values: ArrayLike, n_joints: int, name: str) -> AnyArray:
     """Check that values have shape (..., n_joints) and are finite; complex values pass (complex step)."""
     try:
+        if values is None:
+            raise TypeError  # NumPy would make a NaN of it
         array = np.asarray(values)
         if array.dtype.kind != "c":
             array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ShapeError(f"{name}: expected numbers of shape (..., {n_joints}), got {values!r:.60}") from None
     if array.ndim == 0 or array.shape[-1] != n_joints:
-        raise ShapeError(
-            f"{name}: expected shape (..., {n_joints}), got {array.shape}; the last dimension is the joint"
-        )
+        turned = array.ndim == 2 and array.shape[0] == n_joints
+        remedy = f"pass {name}.T" if turned else "the last dimension is the joint"
+        raise ShapeError(f"{name}: expected shape (..., {n_joints}), got {array.shape}; {remedy}")
     if not np.isfinite(array).all():
         where = np.argwhere(~np.isfinite(array))[0].tolist()
         raise ShapeError(f"{name}: entry {where} is not finite; remove or repair that sample")

@@ -8,6 +8,10 @@ class TauformError(Exception):
     """Base of all errors that a user's input can cause."""
 
 
+class ArgumentError(TauformError, TypeError):
+    """An argument is of another type than the function takes; the message says what to write instead."""
+
+
 class ShapeError(TauformError, ValueError):
     """An array has the wrong shape or holds values that are not finite."""
 

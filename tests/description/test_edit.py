@@ -158,7 +158,7 @@ def test_snapped_frames_are_rotations_near_the_old_ones(seed: int) -> None:
         (lambda r: r.save("no/such/folder/robot.toml"), DescriptionError, "the folder must exist"),
         (lambda r: r.with_loops(np.eye(7), np.zeros(6), r.joint_names), ShapeError, r"offset: expected shape \(7,\)"),
         (lambda r: r.with_loops(np.eye(6), np.zeros(7), r.joint_names), ShapeError, r"F: expected shape \(7, 7\)"),
-        (lambda r: r.with_loops(np.eye(7), np.zeros(7), "abcdefg"), UnknownNameError, "active joint 'a'"),
+        (lambda r: r.with_loops(np.eye(7), np.zeros(7), list("abcdefg")), UnknownNameError, "active joint .a."),
         (
             lambda r: r.with_loops(2 * np.eye(7), np.zeros(7), r.joint_names),
             DescriptionError,

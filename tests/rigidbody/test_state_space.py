@@ -72,7 +72,7 @@ def test_pendulum_modes():
         "viscous": viscous,
     }
     pendulum = tf.Robot.from_dh([row], "standard", gravity=[g, 0, 0])
-    model = tf.state_space(pendulum, [0.0], [0.0])
+    model = tf.state_space(pendulum, [0.0])  # at rest
     inertia = m * length**2 + rotor
     np.testing.assert_allclose(model.A, [[0, 1], [-m * g * length / inertia, -viscous / inertia]], atol=1e-12)
     np.testing.assert_allclose(model.B, [[0], [1 / inertia]], atol=1e-12)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.polynomial import Polynomial
 from tauform.closedform.relations import Relation, symbolic_relations
@@ -20,6 +21,7 @@ from tauform.errors import ShapeError
 NEGLIGIBLE = 1e-9
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class BaseParameters:
     """theta = grouping @ robot.parameters: l numbers that determine the dynamics, none of them redundant.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.equations import bound_equations, term_kinds
@@ -42,6 +43,7 @@ class Breakdown:
         return total
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundModel:
     """tau_i = sum_j coefficients[i, j] y_j(q, qd, qdd) + joint terms, the y_j products of powers of the generators.

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array, read_only
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.bound import BoundModel
@@ -65,6 +66,7 @@ class Geometry:
         return None
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosedFormModel:
     """tau_i = y(q, qd, qdd) P_i theta: terms, base parameters, and the map from one to the other.

@@ -20,7 +20,7 @@ from tauform.errors import DescriptionError
 FOLLOWER_TOLERANCE = 1e-9
 
 
-def locked(robot: Robot, positions: Mapping[str, float]) -> Robot:
+def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
     """Make joints rigid; see `Robot.locked`."""
     names = robot.joint_names
     F, offset = _constraints(robot)
@@ -78,7 +78,7 @@ def up_to(robot: Robot, tip: str) -> Robot:
     )
 
 
-def related(robot: Robot, relations: Mapping[str, Mapping[str, float]]) -> Robot:
+def related(robot: Robot, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:
     """Make joints follow others; see `Robot.with_relations`."""
     names = [joint.name for joint in robot.joints]
     active = tuple(name for name in names if name not in relations)

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array, fixed_array, read_only
 from tauform.errors import DescriptionError
 
@@ -28,6 +29,7 @@ def skew(v: AnyArray) -> AnyArray:
     return np.array([[zero, -v[2], v[1]], [v[2], zero, -v[0]], [-v[1], v[0], zero]])
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Inertia:
     """Inertial parameters of one body in one frame.

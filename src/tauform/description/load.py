@@ -22,7 +22,7 @@ def load(
     source: str | Path,
     *,
     tip: str | None = None,
-    lock: Mapping[str, float] | None = None,
+    lock: Mapping[str, float | str] | None = None,
     snap: float | None = None,
     gravity: ArrayLike | None = None,
 ) -> Robot:
@@ -32,7 +32,8 @@ def load(
         source: name in the catalogue, or path.
         tip: keep only the joints between the base and this link or frame. What is rigidly fixed to a kept link stays
             part of it; a joint off that path goes with everything it carries, unless it is locked.
-        lock: joint name -> position; the joint becomes rigid and what it carries part of the link before it.
+        lock: joint name -> position, a number or text such as "pi/2"; the joint becomes rigid and what
+            it carries part of the link before it.
         snap: straighten frames that are within this angle [rad] of a right angle; see `Robot.snapped`.
         gravity: (3,) acceleration in the base frame [m/s^2], in place of the file's.
 

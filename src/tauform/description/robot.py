@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauform.arguments import check_fields, checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
@@ -52,6 +53,7 @@ class Payload:
     inertia: Inertia
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Robot:
     """A fixed-base tree of links: link i is moved by joint i, parents come before children (depth first).
@@ -73,6 +75,7 @@ class Robot:
     payload: Payload | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "gravity", fixed_array(self.gravity, (3,), "gravity"))
         check_structure(self)
 
@@ -212,7 +215,7 @@ class Robot:
         )
         return replace(self, links=links, joints=joints, payload=None)
 
-    def locked(self, positions: Mapping[str, float]) -> Robot:
+    def locked(self, positions: Mapping[str, float | str]) -> Robot:
         """Make joints rigid at these positions: what each carries becomes part of the link before it.
 
         Joints that follow a locked one (mimic joints, loops) are locked with it. The names of merged links stay as
@@ -243,7 +246,7 @@ class Robot:
 
         return snapped(self, angle)
 
-    def with_relations(self, relations: Mapping[str, Mapping[str, float]]) -> Robot:
+    def with_relations(self, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:
         """Make joints follow others, by name: {"joint5": {"joint3": -1.0, "": 3.14}} is q5 = 3.14 - q3.
 
         The empty name holds the constant part. q then holds the joints that follow nothing.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauform.arguments import checked_methods
 from tauform.arrays import Array, joint_vector, read_only
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
@@ -74,6 +75,7 @@ class Errors:
     raw_total: float | None = None
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """An identified model.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauform.arguments import checked_methods
 from tauform.arrays import Array
 from tauform.errors import RecordingError
 
@@ -19,6 +20,7 @@ SAMPLES_PER_PIECE = 200_000
 FEWEST_SAMPLES = 30
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Recording:
     """Positions and torques of all joints over time; arrays may be memory-mapped files.

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauform.arguments import checked_methods
 from tauform.arrays import Array
 from tauform.errors import IdentificationError
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """Positions, velocities and accelerations over time.

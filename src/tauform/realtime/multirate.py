@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
@@ -47,6 +48,7 @@ Friction = Literal["background", "synchronous"]
 STATES = 20
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class MultiRate:
     """Programs of both tasks.

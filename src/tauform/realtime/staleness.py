@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tauform.arguments import check_fields
 from tauform.arrays import Array
 from tauform.errors import ModelError
 
@@ -28,6 +29,7 @@ class Rates:
     latency: float = 0.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("control", "background"):
             period = getattr(self, name)
             if not 0 < period <= LONGEST:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tauform.arguments import checked_methods
 from tauform.arrays import Array
 from tauform.closedform.base import base_parameters
 from tauform.closedform.baseset import BaseParameters
@@ -47,6 +48,7 @@ N_FRESH, CURVE_STATES = 200_000, 20_000
 RANDOM_STATES = f"Newton-Euler, {N_CHECKED} states"
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class RobotModel:
     """Everything that `model_robot` made.

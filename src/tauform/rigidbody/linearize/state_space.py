@@ -97,13 +97,17 @@ class StateSpace:
 
 
 def state_space(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float | None = None
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    dt: float | None = None,
 ) -> StateSpace:
     """Linear model of the robot near a state, or near each state of a trajectory.
 
     Args:
         q: (..., n) joint positions [rad or m].
-        qd: (..., n) joint velocities.
+        qd: (..., n) joint velocities; None is rest.
         tau: (..., n) joint torques or forces [N m or N]; None takes those that hold the velocity (qdd = 0).
         dt: time step [s] to discretise with, exactly for inputs held constant; None stays continuous.
 
@@ -115,6 +119,7 @@ def state_space(
         SingularMassMatrixError: the mass matrix is not positive definite; the message names the link.
         ModelError: dt is not positive.
     """
+    qd = np.zeros(robot.n_joints) if qd is None else qd
     if tau is None:
         tau = inverse_dynamics(robot, q, qd, np.zeros(robot.n_joints))
     forward = linearize_forward(robot, q, qd, tau)
