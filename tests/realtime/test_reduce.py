@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import tauform as tf
 from tauform.closedform.profile import Profile
 from tauform.errors import ModelError, UnknownNameError
 from tauform.realtime.guards import positive_definite
-from tauform.realtime.routes import without_velocity
+from tauform.realtime.velocity import Quiet, all_joints, recursive, without_velocity
 
 # Operations that the reduced program of the slow profile may take at 1 % and 99.9 %.
 LIMITS = {"kr6_r700": 300, "lbr7": 330}
@@ -107,7 +109,8 @@ def test_leaving_out_all_velocities_is_the_torque_at_rest_plus_friction() -> Non
     robot = tf.load("puma260_izaguirre")
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 10, 6))
     expected = tf.inverse_dynamics(robot, q, 0 * qd, qdd) - tf.friction(robot, 0 * qd) + tf.friction(robot, qd)
-    np.testing.assert_allclose(without_velocity(robot, frozenset(range(6)), q, qd, qdd), expected, rtol=1e-12)
+    found = without_velocity(robot, Quiet(joints=all_joints(robot)), q, qd, qdd)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -0.1, 1.0, 2.0, float("nan")])
@@ -126,3 +129,87 @@ def test_other_bad_requests_are_refused() -> None:
         tf.reduce(robot, Profile.slow(2), routes=("magic",))
     with pytest.raises(UnknownNameError, match="function"):
         tf.reduce(robot, Profile.slow(2), function="inverse")
+
+
+def test_velocity_terms_of_links_are_those_of_their_parameters() -> None:
+    robot = tf.load("kr6_r700")
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 20, 6))
+    light = robot.parameters.copy()
+    light[40:60] = 0.0  # links 5 and 6 without inertia
+    bare = robot.with_parameters(light)
+    kept = tf.bias_torque(bare, q, qd) - tf.gravity_torque(bare, q)  # velocity torque of links 1 to 4
+    expected = tf.inverse_dynamics(robot, q, 0 * qd, qdd) + kept
+    found = without_velocity(robot, Quiet(links=frozenset({4, 5})), q, qd, qdd)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
+def test_programs_without_velocity_terms_of_all_links_are_those_of_still_joints(function: str) -> None:
+    robot = tf.load("puma260_izaguirre")
+    all_links = recursive(robot, function, Quiet(links=frozenset(range(6))))
+    still = recursive(robot, function, Quiet(joints=all_joints(robot)))
+    states = np.random.default_rng(0).normal(size=(3, 10, 6))
+    np.testing.assert_allclose(all_links(*states), still(*states), rtol=1e-9, atol=1e-9)
+    assert all_links.n_operations == still.n_operations < tf.generate(robot, function).n_operations
+
+
+def test_velocity_terms_can_be_left_out_by_name() -> None:
+    robot = tf.load("kr6_r700")
+    options = {"routes": ("velocity",), "n_fresh": 10_000}
+    found = tf.reduce(robot, Profile.slow(6), quiet=("all",), **options)
+    assert found.remark == "velocity terms of all joints left out"
+    assert found.program.n_operations <= 300
+    refused = tf.reduce(robot, Profile.fast(6), quiet=(robot.links[5].name, robot.joint_names[1]), **options)
+    tried = refused.candidates[-1]
+    assert (refused.route, tried.verification.holds) == ("exact", False)
+    assert tried.verification.error > refused.tolerance
+    assert f"links {robot.links[5].name}" in tried.remark
+    assert "but errs by" in refused.reason
+    with pytest.raises(UnknownNameError, match="no joint or link 'elbow'"):
+        tf.reduce(robot, Profile.slow(6), quiet=("elbow",))
+    with pytest.raises(ModelError, match="route 'velocity'"):
+        tf.reduce(robot, Profile.slow(6), quiet=("all",), routes=("terms",))
+
+
+@pytest.mark.parametrize("route", ["terms", "parameters", "velocity", "operations"])
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
+def test_what_multiplies_accelerations_is_positive_definite_on_every_route(route: str, function: str) -> None:
+    robot = tf.load("sr6ia")
+    found = tf.reduce(robot, Profile.slow(4), 0.1, 0.95, function=function, routes=(route,), n_fresh=20_000)
+    assert found.candidates[-1].verification.definite is True
+    kernel, q = found.compile(), Profile.slow(4).sample(2000, np.random.default_rng(9))[0]
+    unit = np.broadcast_to(np.eye(4)[:, None], (4, 2000, 4))
+    matrices = np.moveaxis(kernel(q, 0 * q, unit) - kernel(q, 0 * q, 0 * q), 0, -1)
+    if route != "operations":  # single operations may go on one side of the diagonal alone
+        np.testing.assert_allclose(matrices, np.swapaxes(matrices, 1, 2), atol=1e-9 * np.abs(matrices).max())
+    assert np.linalg.eigvalsh(matrices + np.swapaxes(matrices, 1, 2)).min() > 0
+
+
+def test_without_a_profile_slow_motions_within_the_limits_are_taken() -> None:
+    robot = tf.load("two_link")
+    joint = robot.joints[1]
+    limited = replace(
+        robot, joints=(robot.joints[0], replace(joint, limits=replace(joint.limits, upper=1.0, velocity=0.05)))
+    )
+    profile = tf.reduce(limited, n_fresh=5000, routes=("velocity",)).profile
+    np.testing.assert_allclose(profile.upper, [[np.pi, 1.0], [0.1, 0.05], [1.0, 1.0]])
+    np.testing.assert_allclose(profile.lower[0], -np.pi)
+    profile.check_limits(limited)
+    with pytest.raises(ModelError, match="speed"):
+        Profile.within(robot, "swift")
+
+
+def test_blocks_of_a_recording_are_held_out() -> None:
+    t = np.linspace(0, 10, 1000)[:, None] * np.ones(2)
+    profile = Profile.trajectory(t, t, t)
+    seen, unseen = profile.halves()
+    assert seen.recorded is not None
+    assert unseen.recorded is not None
+    assert not set(seen.recorded[0, :, 0]) & set(unseen.recorded[0, :, 0])
+    assert seen.recorded.shape[1] + unseen.recorded.shape[1] == 1000
+    steps = np.diff(unseen.recorded[0, :, 0])
+    assert (steps > 0.1).sum() == 9  # ten blocks, each in one piece
+    robot = tf.load("two_link")
+    found = tf.reduce(robot, Profile.trajectory(np.sin(t), np.cos(t), -np.sin(t)), 0.1, routes=("operations",))
+    assert found.candidates[-1].verification.n_states == 500
+    assert "500 held-out states" in str(found)

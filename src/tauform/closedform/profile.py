@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,8 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 
 VECTORS = ("q", "qd", "qdd")
+# A recording is cut into so many blocks, fitted to and held out by turns.
+N_BLOCKS = 20
 States = tuple[Array, Array, Array]
 
 
@@ -54,6 +57,26 @@ class Profile:
     def fast(cls, n_joints: int) -> Profile:
         """Within a turn, 1 rad/s and 10 rad/s^2.  [Lloyd2021, section 4.3]"""
         return cls.ranges(n_joints, np.pi, 1.0, 10.0, "fast")
+
+    @classmethod
+    def within(cls, robot: Robot, speed: Literal["slow", "fast"] = "slow") -> Profile:
+        """The slow or the fast profile, narrowed to the robot's limits of position and velocity.
+
+        Raises:
+            ModelError: no such speed.
+        """
+        if speed not in ("slow", "fast"):
+            raise ModelError(f'speed: expected "slow" or "fast", got {speed!r}')
+        wide = cls.slow(robot.n_joints) if speed == "slow" else cls.fast(robot.n_joints)
+        lower, upper = wide.lower.copy(), wide.upper.copy()
+        limits = {joint.name: joint.limits for joint in robot.joints}
+        for i, name in enumerate(robot.joint_names):
+            known = limits[name]
+            low, high = max(lower[0, i], known.lower), min(upper[0, i], known.upper)
+            # limits that lie beyond a turn altogether are taken as they are
+            lower[0, i], upper[0, i] = (low, high) if low <= high else (known.lower, known.upper)
+            lower[1, i], upper[1, i] = max(lower[1, i], -known.velocity), min(upper[1, i], known.velocity)
+        return cls(read_only(lower), read_only(upper), None, speed)
 
     @classmethod
     def trajectory(cls, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, name: str = "trajectory") -> Profile:
@@ -120,6 +143,18 @@ class Profile:
             for low, high in zip(self.lower, self.upper, strict=True)
         )
         return q, qd, qdd
+
+    def halves(self) -> tuple[Profile, Profile]:
+        """States to fit to and states to verify on: every second block of recorded ones each, ranges for both.
+
+        Neighbours in a recording are nearly the same state, so blocks are held out, not single states.
+        """
+        if self.recorded is None or self.recorded.shape[1] < 2:
+            return self, self
+        blocks = np.array_split(np.arange(self.recorded.shape[1]), N_BLOCKS)
+        seen, unseen = (np.concatenate(blocks[k::2]) for k in (0, 1))
+        fitted, held_out = (replace(self, recorded=self.recorded[:, part]) for part in (seen, unseen))
+        return fitted, held_out
 
     def check_limits(self, robot: Robot) -> None:
         """Refuse a profile that leaves the robot's joint limits.

@@ -50,14 +50,18 @@ def fewest_terms(
     tolerance: float,
     confidence: float,
     rng: np.random.Generator,
-    keep_accelerations: bool = False,
+    *,
+    function: str = "inverse_dynamics",
+    keep_inertia: bool = False,
 ) -> TermReduction:
-    """The fewest terms, by mean contribution, that keep the error of the torque within the tolerance.
+    """The fewest terms, by mean contribution, that keep the error within the tolerance.
 
     Args:
-        tolerance: of the relative error of the torque's norm.
+        tolerance: of the relative error of the torque's norm, or of the acceleration's for forward dynamics.
         confidence: share of the profile's states for which that must hold.
-        keep_accelerations: leave all acceleration terms in, as forward dynamics needs.
+        function: "inverse_dynamics", or "forward_dynamics", which divide by the mass matrix, so that all acceleration
+            terms stay and theta as it is.
+        keep_inertia: leave the mass matrix as it is for inverse dynamics too.
 
     Raises:
         ModelError: the model does not know its structure (`bound.model`).
@@ -65,14 +69,22 @@ def fewest_terms(
     mean = contributions(bound, profile, CONTRIBUTION_STATES, rng).mean
     order = np.argsort(-mean, kind="stable")
     fit, check = profile.sample(FIT_STATES, rng), profile.sample(ERROR_STATES, rng)
+    forward = function == "forward_dynamics"
+    keep_inertia = keep_inertia or forward
+    protected = term_kinds(bound.exponents) == ACCELERATION if keep_inertia else np.zeros(len(order), dtype=bool)
     exact = bound.inverse_dynamics(*check)
-    protected = term_kinds(bound.exponents) == ACCELERATION if keep_accelerations else np.zeros(len(order), dtype=bool)
+    M = bound.mass_matrix(check[0]) if forward else None
 
     def reduced(n_kept: int) -> TermReduction:
         kept = protected.copy()
         kept[order[:n_kept]] = True
-        smaller = with_terms(bound, kept, fit)
-        return TermReduction(smaller, relative_error(smaller.inverse_dynamics(*check), exact, confidence), order)
+        smaller = with_terms(bound, kept, None if keep_inertia else fit)
+        found = smaller.inverse_dynamics(*check)
+        if M is None:
+            return TermReduction(smaller, relative_error(found, exact, confidence), order)
+        # what the missing torque does to the accelerations
+        missed = np.linalg.solve(M, (exact - found)[..., None])[..., 0]
+        return TermReduction(smaller, relative_error(check[2] + missed, check[2], confidence), order)
 
     return _bisected(reduced, bound.n_terms, tolerance)
 
@@ -115,7 +127,7 @@ def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> B
         exact = bound.inverse_dynamics(*states)
         weights = 1.0 / np.linalg.norm(exact, axis=1)[:, None]
         Y = smaller.regressor(*states) * weights[..., None]
-        theta = _refitted(Y.reshape(-1, len(theta)), (exact * weights).reshape(-1), theta)
+        theta = refitted(Y.reshape(-1, len(theta)), (exact * weights).reshape(-1), theta)
     return smaller.bind(theta)
 
 
@@ -161,8 +173,8 @@ def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel,
     return smaller, columns
 
 
-def _refitted(Y: Array, tau: Array, theta: Array) -> Array:
-    """theta moved to fit; directions that the states hardly show stay where they were."""
+def refitted(Y: Array, tau: Array, theta: Array) -> Array:
+    """theta moved so that Y theta fits tau; directions that the states hardly show stay where they were."""
     scale = np.linalg.norm(Y, axis=0)
     scale[scale == 0] = 1.0
     change = np.linalg.lstsq(Y / scale, tau - Y @ theta, rcond=FIT_TOLERANCE)[0]

@@ -1,4 +1,4 @@
-"""Conditions beyond accuracy that a reduced program must keep."""
+"""Conditions beyond accuracy: what multiplies the accelerations must stay positive definite."""
 
 from __future__ import annotations
 
@@ -11,18 +11,42 @@ from tauform.arrays import Array
 from tauform.codegen.program import Op, Program, evaluate_instruction
 from tauform.codegen.pruning.prune import relative_weights
 
+# Functions that are worth nothing without a definite mass matrix.
+NEED_DEFINITE = ("mass_matrix", "forward_dynamics")
 
-def guard(function: str, states: list[Array]) -> Callable[[Program], bool]:
-    """The condition on programs of a function: positive definite mass matrices, pivots that keep their sign.
+
+def guard(function: str, states: list[Array], required: bool) -> Callable[[Program], bool]:
+    """The condition on programs of a function: definite mass matrices, pivots that keep their sign.
 
     Args:
         states: inputs at which it must hold; all are used.
+        required: whether a mass matrix must be definite where the function could do without (inverse dynamics).
+    """
+
+    def condition(program: Program) -> bool:
+        if function == "forward_dynamics" and not steady_pivots(program, states):
+            return False
+        return is_definite(program, function, states) is not False
+
+    return condition if required or function in NEED_DEFINITE else lambda program: True
+
+
+def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array]) -> bool | None:
+    """Whether the mass matrix that a function stands for is positive definite at all states; None where it has none.
+
+    A mass matrix itself must be symmetric too. Inverse dynamics hold it as the columns tau(q, 0, e_j) - tau(q, 0, 0),
+    forward dynamics hold its inverse; single operations left out may cost these their symmetry, and positive definite
+    means x^T M x > 0 then.
     """
     if function == "mass_matrix":
-        return lambda program: positive_definite(program(*states))
-    if function == "forward_dynamics":
-        return lambda program: steady_pivots(program, states)
-    return lambda program: True
+        return positive_definite(evaluate(*states))
+    if function not in ("inverse_dynamics", "forward_dynamics"):
+        return None
+    q, n = states[0], states[0].shape[1]
+    rest = evaluate(q, 0 * q, 0 * q)
+    columns = [evaluate(q, 0 * q, np.broadcast_to(unit, q.shape)) - rest for unit in np.eye(n)]
+    matrices = np.stack(columns, axis=-1)
+    return positive_definite(matrices + np.swapaxes(matrices, -1, -2))
 
 
 def result_weights(function: str, expected: Array) -> Array:

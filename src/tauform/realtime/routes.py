@@ -2,38 +2,31 @@
 
 terms:      leave terms out of the closed form, factor what is left.  [Lloyd2021, sections 4.1 and 4.3]
 parameters: leave out base parameters that hardly matter, keep the recursive program.  [Izaguirre1992, section 6]
-velocity:   leave out velocity terms of the recursive program, of all joints or of some.
-operations: leave out single operations of the cheapest program so far.
+velocity:   leave out velocity terms of the recursive program: all, or those of some joints or links.
+operations: leave out single operations of the cheapest program so far (`tauform.codegen.pruning`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from tauform.arrays import AnyArray, Array
+from tauform.arrays import Array
 from tauform.closedform.base import base_parameters
 from tauform.closedform.bound import BoundModel
-from tauform.closedform.profile import Profile, States
-from tauform.closedform.reduction import fewest_terms, relative_error
-from tauform.codegen.factored import factored_torques
-from tauform.codegen.functions import FUNCTIONS
-from tauform.codegen.functions.torques import friction_torques, rigid_torques
-from tauform.codegen.generate import program_of
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
-from tauform.codegen.problem import declared_groups, problem_of, tree_coordinates, user_efforts
+from tauform.closedform.profile import Profile
+from tauform.closedform.reduction import fewest_terms, refitted
+from tauform.codegen.model_program import factored_program
+from tauform.codegen.problem import declared_groups
 from tauform.codegen.program import Program
-from tauform.codegen.tracing import Outputs, Tracing
-from tauform.description.robot import Robot
-from tauform.rigidbody.friction import friction
-from tauform.rigidbody.inverse_dynamics import inverse_dynamics
-from tauform.rigidbody.regressor import regressor
+from tauform.realtime.guards import positive_definite
+from tauform.realtime.velocity import NOTHING, Quiet, all_joints, recursive, regressor_without, without_velocity
+from tauform.realtime.yardstick import Yardstick
+from tauform.rigidbody.mass_matrix import mass_matrix
 
-Joints = frozenset[int]
-# Directions of theta this much weaker than the strongest are not moved by a refit.
-FIT_TOLERANCE = 1e-6
+# Greedy choices of links try the whole set first, then so many smaller ones.
+FEWER_LINKS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,127 +34,151 @@ class Route:
     """A smaller program and how it came about.
 
     Attributes:
-        name: terms, parameters, velocity or operations.
+        program: its certificate compares it with what is left of the model, not with the exact one.
         remark: what was left out, in words.
         bound: the reduced closed form, where the route has one.
     """
 
-    name: str
     program: Program
     remark: str
     bound: BoundModel | None = None
 
 
 def by_terms(
-    bound: BoundModel, profile: Profile, tolerance: float, confidence: float, rng: np.random.Generator
+    bound: BoundModel, profile: Profile, yardstick: Yardstick, tolerance: float, rng: np.random.Generator
 ) -> Route:
-    """The fewest terms of the closed form, factored."""
-    found = fewest_terms(bound, profile, tolerance, confidence, rng)
-    graph = Graph()
-    inputs = [graph.input(name, bound.n_joints) for name in ("q", "qd", "qdd")]
-    torques = factored_torques(found.bound, *inputs)
-    program = lower(graph, "inverse_dynamics", {"tau": torques}, robot=bound.name, algorithm="factored")
+    """The fewest terms of the closed form, factored; its inertia stays whole where it would not be definite else."""
+    options = (bound, profile, tolerance, yardstick.confidence, rng)
+    found = fewest_terms(*options, function=yardstick.function)
+    if yardstick.definite and not positive_definite(_symmetric(found.bound.mass_matrix(yardstick.states[0]))):
+        found = fewest_terms(*options, function=yardstick.function, keep_inertia=True)
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
-    return Route("terms", program, remark, found.bound)
+    return Route(factored_program(found.bound, yardstick.function), remark, found.bound)
 
 
-def by_velocity(robot: Robot, states: States, tolerance: float, confidence: float) -> Route | None:
-    """Velocity terms of as many joints as possible left out; None where even one is too many."""
-    exact = inverse_dynamics(robot, *states)
+def _symmetric(matrices: Array) -> Array:
+    """Without the rounding by which sums in different order differ."""
+    mean: Array = 0.5 * (matrices + np.swapaxes(matrices, -1, -2))
+    return mean
 
-    def error(still: Joints) -> float:
-        return relative_error(without_velocity(robot, still, *states), exact, confidence)
 
-    everything = frozenset(range(robot.n_joints))
-    still: Joints = frozenset()
-    if error(everything) <= tolerance:
-        still = everything
-    while still != everything:
-        options = {still | {i}: error(still | {i}) for i in everything - still}
+def by_velocity(yardstick: Yardstick, tolerance: float, asked: Quiet | None = None) -> Route | None:
+    """Velocity terms left out: of all joints, else of as many joints or links as the tolerance allows.
+
+    Args:
+        asked: what to leave out, whatever the error; searched for if not given.
+
+    Returns:
+        The cheaper of both, None where even one joint or link is too many.
+    """
+    robot = yardstick.robot
+    if asked is not None:
+        return _quiet_route(yardstick, asked)
+    everything = Quiet(joints=all_joints(robot))
+    if yardstick.error(without_velocity(robot, everything, *yardstick.states)) <= tolerance:
+        return _quiet_route(yardstick, everything)
+    found = [_quiet_joints(yardstick, tolerance), _quiet_links(yardstick, tolerance)]
+    routes = [route for route in found if route is not None]
+    return min(routes, key=lambda route: route.program.n_operations) if routes else None
+
+
+def _quiet_route(yardstick: Yardstick, quiet: Quiet) -> Route:
+    robot = yardstick.robot
+    return Route(recursive(robot, yardstick.function, quiet), f"velocity terms of {quiet.words(robot)} left out")
+
+
+def _quiet_joints(yardstick: Yardstick, tolerance: float) -> Route | None:
+    """As many joints as possible, those that matter least first."""
+    robot, still = yardstick.robot, frozenset[int]()
+    while len(still) < robot.n_joints:
+        options = {
+            still | {i}: yardstick.error(without_velocity(robot, Quiet(joints=still | {i}), *yardstick.states))
+            for i in all_joints(robot) - still
+        }
         best = min(options, key=lambda joints: options[joints])
         if options[best] > tolerance:
             break
         still = best
-    if not still:
-        return None
-    which = "all joints" if still == everything else f"joints {', '.join(robot.joint_names[i] for i in sorted(still))}"
-    return Route("velocity", recursive(robot, still), f"velocity terms of {which} left out")
+    return _quiet_route(yardstick, Quiet(joints=still)) if still else None
 
 
-def by_parameters(robot: Robot, states: States, tolerance: float, confidence: float) -> Route:
+def _quiet_links(yardstick: Yardstick, tolerance: float) -> Route | None:
+    """As many links as possible; which parameters a program books on which link decides, so it is asked itself."""
+    robot = yardstick.robot
+    base = base_parameters(robot, include=declared_groups(robot))
+    parameters = np.zeros(14 * robot.n_bodies)
+    parameters[list(base.pivots)] = base.values(robot)
+    moving, resting = (
+        regressor_without(robot, quiet, *yardstick.states) for quiet in (NOTHING, _all_links(robot.n_bodies))
+    )
+    lost = ((moving - resting) * parameters)[..., : 10 * robot.n_bodies].reshape(*moving.shape[:2], robot.n_bodies, 10)
+    by_link = yardstick.weighed(lost.sum(axis=-1))
+    chosen: list[int] = []
+    while len(chosen) < robot.n_bodies:
+        errors = {
+            k: _share(by_link[..., [*chosen, k]], yardstick.confidence)
+            for k in range(robot.n_bodies)
+            if k not in chosen
+        }
+        best = min(errors, key=lambda k: errors[k])
+        if errors[best] > tolerance:
+            break
+        chosen.append(best)
+    for size in range(len(chosen), max(0, len(chosen) - 1 - FEWER_LINKS), -1):
+        route = _quiet_route(yardstick, Quiet(links=frozenset(chosen[:size])))
+        if _program_error(route.program, yardstick) <= tolerance:
+            return route
+    return None
+
+
+def _all_links(n_bodies: int) -> Quiet:
+    return Quiet(links=frozenset(range(n_bodies)))
+
+
+def _share(by_link: Array, confidence: float) -> float:
+    return float(np.quantile(np.linalg.norm(by_link.sum(axis=-1), axis=1), confidence))
+
+
+def _program_error(program: Program, yardstick: Yardstick) -> float:
+    q, qd, qdd = yardstick.states
+    if yardstick.function == "inverse_dynamics":
+        return yardstick.error(program(q, qd, qdd))
+    accelerations = program(q, qd, yardstick.torque)
+    errors = np.linalg.norm(accelerations - qdd, axis=1) / np.linalg.norm(qdd, axis=1)
+    return float(np.quantile(errors, yardstick.confidence))
+
+
+def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:
     """Base parameters of least significance left out, the others refitted; all velocity terms too where that fits."""
-    everything = frozenset(range(robot.n_joints))
-    exact = inverse_dynamics(robot, *states)
-    quiet = relative_error(without_velocity(robot, everything, *states), exact, confidence) <= tolerance / 2
-    still = everything if quiet else frozenset()
+    robot, states = yardstick.robot, yardstick.states
+    everything = Quiet(joints=all_joints(robot))
+    fits = yardstick.error(without_velocity(robot, everything, *states)) <= tolerance / 2
+    quiet = everything if fits else NOTHING
     base = base_parameters(robot, include=declared_groups(robot))
     theta, pivots = base.values(robot), list(base.pivots)
-    size = np.linalg.norm(exact, axis=1)
-    Y = _regressor_without_velocity(robot, still, *states)[..., pivots]
-    significance = np.quantile(np.linalg.norm(Y * theta, axis=1) / size[:, None], confidence, axis=0)
+    Y = regressor_without(robot, quiet, *states)[..., pivots]
+    weighted, wanted = yardstick.weighed(Y), yardstick.weighed(yardstick.torque)
+    significance = np.quantile(np.linalg.norm(weighted * theta, axis=1), yardstick.confidence, axis=0)
     order = np.argsort(-significance, kind="stable")
-    weighted, wanted = (Y / size[:, None, None]), exact / size[:, None]
 
-    def fitted(n_kept: int) -> tuple[float, Array]:
-        kept = np.zeros(len(theta), dtype=bool)
-        kept[order[:n_kept]] = True
-        values = np.zeros(len(theta))
-        values[kept] = _refitted(weighted[..., kept], wanted, theta[kept])
-        return relative_error(Y @ values, exact, confidence), values
+    def fitted(n_kept: int) -> Array:
+        kept = order[:n_kept]
+        values = np.zeros(14 * robot.n_bodies)
+        values[np.take(pivots, kept)] = refitted(
+            weighted[..., kept].reshape(-1, n_kept), wanted.reshape(-1), theta[kept]
+        )
+        return values
+
+    def fitting(n_kept: int) -> bool:
+        values = fitted(n_kept)
+        if yardstick.error(Y @ values[pivots]) > tolerance:
+            return False
+        return not yardstick.definite or positive_definite(mass_matrix(robot.with_parameters(values), states[0]))
 
     few, many = 0, len(theta)
     while many - few > 1:
         middle = (few + many) // 2
-        few, many = (few, middle) if fitted(middle)[0] <= tolerance else (middle, many)
-    parameters = np.zeros(14 * robot.n_bodies)
-    parameters[pivots] = fitted(many)[1]
-    remark = f"{len(theta) - many} of {len(theta)} base parameters{' and velocity terms' if quiet else ''} left out"
-    return Route("parameters", recursive(robot.with_parameters(parameters), still), remark)
-
-
-def recursive(robot: Robot, still: Joints) -> Program:
-    """Inverse dynamics whose velocity terms treat some joints as still; friction stays."""
-
-    def trace(tracing: Tracing) -> Outputs:
-        moving = np.array([0.0 if i in still else x for i, x in enumerate(tracing.inputs["qd"])], dtype=object)
-        rigid = rigid_torques(tracing, tree_coordinates(robot, moving, False), tracing.joints("qdd"))
-        tau = [a + b for a, b in zip(rigid, friction_torques(tracing), strict=True)]
-        return {"tau": user_efforts(robot, tau)}
-
-    def reference(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
-        return without_velocity(robot, still, q, qd, qdd)
-
-    whole = FUNCTIONS["inverse_dynamics"]
-    algorithms = {"newton_euler": replace(whole.algorithms["newton_euler"], trace=trace)}
-    function = replace(whole, reference=reference, algorithms=algorithms)
-    return program_of(problem_of(robot), function, list(algorithms))
-
-
-def without_velocity(robot: Robot, still: Joints, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
-    """Torques whose velocity terms treat some joints as still; friction stays."""
-    moving = _masked(qd, still)
-    torque: Array = inverse_dynamics(robot, q, moving, qdd) - friction(robot, moving) + friction(robot, qd)
-    return torque
-
-
-def _regressor_without_velocity(robot: Robot, still: Joints, q: Array, qd: Array, qdd: Array) -> Array:
-    n = 10 * robot.n_bodies
-    Y: Array = regressor(robot, q, qd, qdd)
-    if still:
-        quiet = regressor(robot, q, _masked(qd, still), qdd)
-        Y = np.concatenate([quiet[..., :n], Y[..., n:]], axis=-1)
-    return Y
-
-
-def _masked(qd: AnyArray, still: Joints) -> AnyArray:
-    moving = np.array(qd)
-    moving[..., sorted(still)] = 0.0
-    return moving
-
-
-def _refitted(Y: Array, tau: Array, theta: Array) -> Array:
-    matrix = Y.reshape(-1, len(theta))
-    scale = np.maximum(np.linalg.norm(matrix, axis=0), 1e-300)
-    residual = tau.reshape(-1) - matrix @ theta
-    fitted: Array = theta + np.linalg.lstsq(matrix / scale, residual, rcond=FIT_TOLERANCE)[0] / scale
-    return fitted
+        few, many = (few, middle) if fitting(middle) else (middle, many)
+    smaller = robot.with_parameters(fitted(many)) if many < len(theta) else robot
+    remark = f"{len(theta) - many} of {len(theta)} base parameters{' and velocity terms' if fits else ''} left out"
+    return Route(recursive(smaller, yardstick.function, quiet), remark)

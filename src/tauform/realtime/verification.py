@@ -1,8 +1,7 @@
-"""Verification of a reduced program on fresh states, through compiled kernels."""
+"""Verification of a reduced program on states that were not used to make it, through compiled kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +12,10 @@ from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.program import Program
 from tauform.codegen.pruning.prune import weighed
 from tauform.description.robot import Robot
-from tauform.realtime.guards import guard, result_weights
+from tauform.realtime.guards import guard, is_definite, result_weights
+from tauform.realtime.streaming import ErrorCounts, over_states
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
-STATES_PER_SLICE = 50_000
 # The promise must hold with this many standard deviations of the count to spare, so that it holds on other states too.
 SPARE = 2.5
 # With this many too much, a part of the states is enough to refuse.
@@ -26,23 +25,84 @@ GUARD_STATES = 10_000
 
 @dataclass(frozen=True)
 class Verification:
-    """What fresh states showed.
+    """What states showed that were not used to make a program.
 
     Attributes:
+        n_states: how many they were; fewer than asked for where the outcome was clear before.
         error: relative error that the given share of them stays below.
         share: of the states within the tolerance.
         holds: whether the promise holds with something to spare.
+        definite: whether the mass matrix in it is positive definite over the profile; None for a function without.
     """
 
     n_states: int
     error: float
     share: float
     holds: bool
+    definite: bool | None = None
 
-    @classmethod
-    def exact(cls, n_states: int) -> Verification:
+
+@dataclass(frozen=True, eq=False)
+class Verifier:
+    """Compares programs with the exact one.
+
+    Attributes:
+        unseen: states that no program was fitted to: fresh ones of ranges, held-out blocks of a recording.
+        whole: a recording with all its states, on which the promise must hold too; None for ranges.
+        n_states: fresh states to take of ranges.
+        definite: whether the mass matrix in a program must be positive definite.
+    """
+
+    exact: Program
+    robot: Robot
+    unseen: Profile
+    whole: Profile | None
+    tolerance: float
+    confidence: float
+    n_states: int
+    rng: np.random.Generator
+    definite: bool = False
+    threads: int = 1
+
+    def exactly(self) -> Verification:
         """Of the exact program."""
-        return cls(n_states, 0.0, 1.0, True)
+        n_states = self.n_states if self.unseen.recorded is None else self.unseen.recorded.shape[1]
+        return Verification(n_states, 0.0, 1.0, True, self._definite(compile_program(self.exact)))
+
+    def __call__(self, program: Program) -> Verification:
+        """What the unseen states show, and for a recording all of it."""
+        kernels = compile_program(program), compile_program(self.exact)
+        sound = guard(self.exact.name, self._guarded(), self.definite)(program)
+        n_done, error, n_failed, holds = self._counted(self.unseen, *kernels)
+        if self.whole is not None and holds:
+            holds = self._counted(self.whole, *kernels)[-1]
+        return Verification(n_done, error, 1 - n_failed / n_done, sound and holds, self._definite(kernels[0]))
+
+    def _counted(self, profile: Profile, kernel: Kernel, exact: Kernel) -> tuple[int, float, int, bool]:
+        """States done, the error at the confidence, states beyond the tolerance, and whether the promise holds."""
+        fresh = profile.recorded is None
+        counts, n_failed, allowed = ErrorCounts(), 0, 0.0
+
+        def errors(states: States) -> Array:
+            return _errors(kernel, exact, function_states(self.robot, self.exact, states))
+
+        for found in over_states(errors, profile, self.n_states, self.rng, self.threads):
+            counts.add(found)
+            n_failed += int((found > self.tolerance).sum())
+            allowed = (1 - self.confidence) * counts.n_states
+            if fresh and n_failed > allowed + HOPELESS * np.sqrt(allowed):
+                break  # more states would not save it
+        # recorded states hang together, so their number says nothing about chance
+        spare = SPARE * np.sqrt(allowed) if fresh else 0.0
+        holds = n_failed <= max(allowed - spare, 0.0)
+        return counts.n_states, counts.quantile(self.confidence), n_failed, bool(holds)
+
+    def _guarded(self) -> list[Array]:
+        states = self.unseen.sample(GUARD_STATES, np.random.default_rng(0))
+        return function_states(self.robot, self.exact, states)
+
+    def _definite(self, kernel: Kernel) -> bool | None:
+        return is_definite(kernel, self.exact.name, self._guarded())
 
 
 def function_states(robot: Robot, program: Program, states: States) -> list[Array]:
@@ -51,47 +111,6 @@ def function_states(robot: Robot, program: Program, states: States) -> list[Arra
     if any(port.name == "tau" for port in program.inputs):
         known["tau"] = inverse_dynamics(robot, *states)
     return [known[port.name] for port in program.inputs]
-
-
-def verify(
-    program: Program,
-    exact: Program,
-    robot: Robot,
-    profile: Profile,
-    tolerance: float,
-    confidence: float,
-    n_states: int,
-    rng: np.random.Generator,
-) -> Verification:
-    """Compare a program with the exact one on fresh states of a profile, or on all recorded ones."""
-    fresh = profile.recorded is None
-    if profile.recorded is not None:
-        n_states = profile.recorded.shape[1]
-    sound = guard(exact.name, function_states(robot, exact, profile.sample(GUARD_STATES, rng)))(program)
-    kernels = compile_program(program), compile_program(exact)
-    errors: list[Array] = []
-    n_failed = n_done = 0
-    for states in _slices(profile, n_states, rng):
-        errors.append(_errors(*kernels, function_states(robot, exact, states)))
-        n_failed, n_done = n_failed + int((errors[-1] > tolerance).sum()), n_done + len(errors[-1])
-        allowed = (1 - confidence) * n_done
-        if not sound or (fresh and n_failed > allowed + HOPELESS * np.sqrt(allowed)):
-            break  # more states would not save it
-    # recorded states are all there are; others stand for those to come
-    spare = SPARE * np.sqrt(allowed) if fresh else 0.0
-    quantile = float(np.quantile(np.concatenate(errors), confidence))
-    holds = bool(sound and n_done == n_states and n_failed <= max(allowed - spare, 0.0))
-    return Verification(n_done, quantile, 1 - n_failed / n_done, holds)
-
-
-def _slices(profile: Profile, n_states: int, rng: np.random.Generator) -> Iterator[States]:
-    for first in range(0, n_states, STATES_PER_SLICE):
-        size = min(STATES_PER_SLICE, n_states - first)
-        if profile.recorded is None:
-            yield profile.sample(size, rng)
-        else:
-            q, qd, qdd = profile.recorded[:, first : first + size]
-            yield q, qd, qdd
 
 
 def _errors(kernel: Kernel, exact: Kernel, states: list[Array]) -> Array:

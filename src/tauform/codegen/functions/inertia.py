@@ -89,11 +89,11 @@ class ForwardSystem:
         return self.solve(self.driving)
 
 
-def forward_system(tracing: Tracing) -> ForwardSystem:
-    """The equations of forward dynamics from the minimal mass matrix and bias."""
+def forward_system(tracing: Tracing, bias: list[Any] | None = None) -> ForwardSystem:
+    """The equations of forward dynamics from the minimal mass matrix and bias, that of the tree if not given."""
     robot = tracing.problem.robot
     M = minimal_mass_matrix(tracing)
-    bias = rigid_torques(tracing, tracing.joints("qd"))
+    bias = rigid_torques(tracing, tracing.joints("qd")) if bias is None else bias
     resisting = user_efforts(robot, [a + b for a, b in zip(bias, friction_torques(tracing), strict=True)])
     # the factor keeps the zeros of branches, unless loops tie them together
     parents = tracing.bodies.parents if robot.closure is None else tuple(range(-1, len(M) - 1))

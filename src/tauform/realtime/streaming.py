@@ -1,0 +1,73 @@
+"""Errors over any number of states in constant memory: states come in slices, errors are counted on a fine scale."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.profile import Profile, States
+
+STATES_PER_SLICE = 50_000
+# Errors are counted in bins of a logarithmic scale: so many a decade, from the first decade to the last.
+BINS_PER_DECADE, FIRST_DECADE, LAST_DECADE = 2000, -17, 6
+
+T = TypeVar("T")
+
+
+class ErrorCounts:
+    """How many errors fell where; quantiles are exact to a bin, 0.12 %, and never below the true ones."""
+
+    def __init__(self) -> None:
+        self.n_states = 0
+        self._counts = np.zeros(BINS_PER_DECADE * (LAST_DECADE - FIRST_DECADE), dtype=np.int64)
+
+    def add(self, errors: Array) -> None:
+        """Count more errors."""
+        clipped = np.clip(errors, 10.0**FIRST_DECADE, 10.0**LAST_DECADE)
+        bins = np.ceil(BINS_PER_DECADE * (np.log10(clipped) - FIRST_DECADE)).astype(np.int64) - 1
+        self._counts += np.bincount(np.maximum(bins, 0), minlength=len(self._counts))
+        self.n_states += len(errors)
+
+    def quantile(self, share: float) -> float:
+        """The error that this share of the states stays below."""
+        place = int(np.searchsorted(np.cumsum(self._counts), share * self.n_states))
+        return float(10.0 ** ((place + 1) / BINS_PER_DECADE + FIRST_DECADE)) if place > 0 else 0.0
+
+
+def over_states(
+    work: Callable[[States], T], profile: Profile, n_states: int, rng: np.random.Generator, threads: int = 1
+) -> Iterator[T]:
+    """Results of some work on slices of a profile's states, in order; recorded states are taken as they are, all.
+
+    Slices have random numbers of their own, so the states do not depend on the number of threads. NumPy and kernels
+    release the interpreter lock; no more slices are under way than there are threads.
+    """
+    if profile.recorded is not None:
+        n_states = profile.recorded.shape[1]
+    firsts = range(0, n_states, STATES_PER_SLICE)
+    generators = zip(firsts, rng.spawn(len(firsts)), strict=True)
+
+    def one(first: int, own: np.random.Generator) -> T:
+        size = min(STATES_PER_SLICE, n_states - first)
+        if profile.recorded is None:
+            return work(profile.sample(size, own))
+        q, qd, qdd = profile.recorded[:, first : first + size]
+        return work((q, qd, qdd))
+
+    if threads == 1:
+        for first, own in generators:
+            yield one(first, own)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="tauform") as pool:
+        running: deque[Future[T]] = deque()
+        for first, own in generators:
+            running.append(pool.submit(one, first, own))
+            if len(running) > threads:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
