@@ -11,9 +11,9 @@ from scipy import signal
 
 from tauform.arrays import Array
 from tauform.errors import RecordingError
+from tauform.identification.fir import butterworth, filtered
 from tauform.identification.segments import Segment
 
-ORDER = 4
 # Share of the velocities' power that counts as the motion; the rest is ripple and noise.
 MOTION_SHARE = 0.99
 # Density of the velocities' power, relative to its peak, that ends the motion's band.
@@ -96,28 +96,18 @@ def velocity_spectrum(segment: Segment) -> tuple[Array, Array]:
     return frequencies, np.maximum(power - floor, 0.0) * (2 * np.pi * frequencies[:, None]) ** 2
 
 
+def lowpass_kernel(rate: float, cutoff: float) -> Array:
+    """Of a zero-phase Butterworth low-pass; nothing is done near half the rate."""
+    relative = cutoff / (rate / 2)
+    return np.ones(1) if relative >= NEAR_NYQUIST else butterworth(relative)
+
+
 def lowpass(values: Array, rate: float, cutoff: float) -> Array:
     """Zero-phase Butterworth low-pass along the first axis; nothing is done near half the rate."""
-    if cutoff >= NEAR_NYQUIST * rate / 2:
-        return values
-    sections = signal.butter(ORDER, cutoff / (rate / 2), output="sos")
-    flat = values.reshape(len(values), -1)
-    padding = min(len(values) - 1, int(3 * rate / cutoff))
-    return signal.sosfiltfilt(sections, flat, axis=0, padlen=padding).reshape(values.shape)
+    (smooth,) = filtered(values, lowpass_kernel(rate, cutoff)[None])
+    return np.asarray(smooth)
 
 
 def central_difference(values: Array, rate: float) -> Array:
     """(x[i+1] - x[i-1]) / (2 h), one-sided at the ends.  [Izaguirre1992, section 7]"""
     return np.gradient(values, 1.0 / rate, axis=0)
-
-
-def smooth_derivative(values: Array, rate: float) -> Array:
-    """Fourth order in the step, from five points; central differences next to the ends.
-
-    Central differences lose (2 pi f / rate)^2 / 6 of a motion at f: 1 % at f = rate / 25, more than noise does.
-    """
-    out = central_difference(values, rate)
-    if len(values) > 4:
-        near, far = values[3:-1] - values[1:-3], values[4:] - values[:-4]
-        out[2:-2] = (8 * near - far) * (rate / 12)
-    return out

@@ -10,12 +10,11 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.identification.design import Design
 from tauform.identification.differentiate import Smoother
-from tauform.identification.filters import STATES_FACTOR, Filters, lowpass
+from tauform.identification.filters import STATES_FACTOR, Filters, lowpass_kernel
+from tauform.identification.fir import filtered, refined, thinning, with_derivatives
 from tauform.identification.recording import pieces
 from tauform.identification.segments import Segment
 
-# Anti-alias filter before samples are thinned out, relative to the new rate; far above the torque's cut-off.
-ANTI_ALIAS = 0.4
 # Samples a piece that is filtered: its columns stay near the processor and its memory is used again.
 PIECE = 40_000
 # Columns of all rows are kept in memory below this many numbers (half a gigabyte), and evaluated anew on each pass
@@ -90,9 +89,13 @@ class RowSource:
             for part, _ in pieces(segment.n_samples, size=20_000):
                 yield self._raw(segment, part)
             return
+        # Rows stand at multiples of one stride, so that they do not depend on how a segment is divided.
+        stride = int(np.prod(strides(segment.rate, self.filters)))
         settle = int(np.ceil(self.filters.settle * segment.rate))
-        for part, own in pieces(segment.n_samples, overlap=2 * settle, size=PIECE):
-            rows = self._filtered(segment, part, own, settle)
+        count = -(-(segment.n_samples - 2 * settle) // stride)
+        for first in range(0, count, max(1, PIECE // stride)):
+            last = min(count, first + max(1, PIECE // stride))
+            rows = self._filtered(segment, range(settle + first * stride, settle + last * stride, stride))
             if len(rows.t):
                 yield rows
 
@@ -102,33 +105,59 @@ class RowSource:
         rate_of_tau = np.gradient(tau, 1.0 / segment.rate, axis=0) if len(tau) > 1 else 0 * tau
         return Rows(self.design.columns(q, qd, qdd), tau, rate_of_tau, segment.t[part], qd, segment.recording)
 
-    def _filtered(self, segment: Segment, part: slice, own: slice, settle: int) -> Rows:
+    def _filtered(self, segment: Segment, samples: range) -> Rows:
+        """Rows at these samples of a segment."""
         assert self.filters is not None
-        q, qd, qdd = self.smoother.states(segment, part, self.filters)
         first, second = strides(segment.rate, self.filters)
         rate = segment.rate / first
+        # From the first sample on, or from a row's, so that states and rows stand where they are wanted.
+        reach = self._reach(segment.rate)
+        before = min(samples[0] // samples.step, -(-reach // samples.step))
+        part = slice(samples[0] - before * samples.step, min(segment.n_samples, samples[-1] + reach + 1))
+        q, qd, qdd = self.smoother.states(segment, part, self.filters, first)
         tau = np.asarray(segment.tau[part], dtype=np.float64)
-        # The same filter on both sides keeps the equation true, whatever it does to the signals. What is smooth passes
-        # the one before thinning out unchanged; steps of friction, like the torques, do not.
-        steps = list(self.design.sharp_columns(q, qd, qdd)) if first > 1 else []
+        # The same filters on both sides keep the equation true, whatever they do to the signals.
         if first > 1:
-            tau = lowpass(tau, segment.rate, ANTI_ALIAS * rate)[::first]
-        q, qd, qdd = q[::first], qd[::first], qdd[::first]
+            tau = filtered(tau, thinning(first)[None], first)[0]
         A = self.design.columns(q, qd, qdd, total=segment.n_samples // first)
-        for column, joint, torque in steps:
-            A[:, joint, column] = lowpass(torque, segment.rate, ANTI_ALIAS * rate)[::first]
-        flat = A.reshape(len(A), -1)
-        active = np.flatnonzero(flat.any(axis=0))  # a joint feels nothing of the links before it: half the entries
-        flat[:, active] = lowpass(flat[:, active], rate, self.filters.torque)
-        tau = lowpass(tau, rate, self.filters.torque)
-        rate_of_tau = np.gradient(tau, 1.0 / rate, axis=0)
-        index = np.arange(part.start, part.stop, first)
-        start, stop = max(part.start + own.start, settle), min(part.start + own.stop, segment.n_samples - settle)
-        keep = np.flatnonzero((index >= start) & (index < stop))[::second]
-        if self.rest is not None:
-            keep = keep[(np.abs(qd[keep]) > self.rest).any(axis=1)]
-        t = segment.t[index[keep]]
-        return Rows(A[keep], tau[keep], rate_of_tau[keep], t, qd[keep], segment.recording)
+        if first > 1:
+            self._thin_steps(A, (q, qd, qdd), first)
+        kernels = with_derivatives(lowpass_kernel(rate, self.filters.torque), rate)
+        own = slice(before, before + len(samples))
+        tau, rate_of_tau = filtered(tau, kernels[:2], second)[:, own]
+        A, qd = filtered_columns(A, kernels[:1], second)[own], qd[::second][own]
+        keep = slice(None) if self.rest is None else (np.abs(qd) > self.rest).any(axis=1)
+        t = np.asarray(segment.t[samples[0] : samples[-1] + 1 : samples.step])
+        return Rows(A[keep], tau[keep], rate_of_tau[keep], t[keep], qd[keep], segment.recording)
+
+    def _thin_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
+        """What jumps or bends passes the filter before thinning out, as the torques do; all else is unchanged by it."""
+        full = refined(np.concatenate(states, axis=1), stride)[: (len(A) - 1) * stride + 1]
+        n = self.design.robot.n_joints
+        steps = list(self.design.sharp_columns(full[:, :n], full[:, n : 2 * n], full[:, 2 * n :]))
+        if steps:
+            torques = filtered(np.column_stack([torque for *_, torque in steps]), thinning(stride)[None], stride)[0]
+            for k, (column, joint, _) in enumerate(steps):
+                A[:, joint, column] = torques[:, k]
+
+    def _reach(self, rate: float) -> int:
+        """Samples on either side that a row depends on."""
+        assert self.filters is not None
+        first, _ = strides(rate, self.filters)
+        lengths = [len(lowpass_kernel(rate / first, f)) + 8 for f in (self.filters.position, self.filters.torque)]
+        own = first * sum(lengths) // 2 + len(thinning(first)) if first > 1 else sum(lengths) // 2
+        return max(own, int(2 * self.filters.settle * rate))
+
+
+def filtered_columns(A: Array, kernels: Array, stride: int) -> Array:
+    """Columns (N, n, p) after a kernel; a joint feels nothing of the links before it, about half the entries."""
+    out = np.zeros((-(-len(A) // stride), *A.shape[1:]))
+    for j in range(A.shape[1]):
+        felt = np.flatnonzero(A[:, j].any(axis=0))
+        if len(felt):
+            part = slice(felt[0], felt[-1] + 1)
+            out[:, j, part] = filtered(A[:, j, part], kernels, stride)[0]
+    return out
 
 
 def strides(rate: float, filters: Filters) -> tuple[int, int]:

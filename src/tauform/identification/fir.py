@@ -1,0 +1,105 @@
+"""Filters without phase as finite sums, evaluated only where a value is wanted.
+
+A symmetric kernel delays nothing, and its result at a sample depends on a known number of neighbours: a long recording
+is filtered piece by piece, in any pieces, with the same result. Products with banded matrices do the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from scipy import signal
+
+from tauform.arrays import Array, read_only
+
+ORDER = 4
+# What the end of a kernel has faded to, relative to its beginning.
+TAIL = 1e-7
+# Attenuation of what would be folded into the band that is kept when samples are thinned out [dB].
+FOLDED = 120.0
+# Samples of a block that is filtered by one product, relative to the length of the kernel: shorter ones read their
+# margins more often, longer ones multiply more zeros.
+BLOCK = 0.5
+# Derivatives for a step of one. Central differences lose (2 pi f / rate)^2 / 6 of a motion at f: 1 % at f = rate / 25,
+# more than noise does; five points are of fourth order.
+CENTRAL = (-0.5, 0.0, 0.5)
+FIVE_POINTS = (1 / 12, -8 / 12, 0.0, 8 / 12, -1 / 12)
+
+
+@cache
+def butterworth(cutoff: float) -> Array:
+    """Kernel of a Butterworth low-pass run forwards and backwards; the cut-off is relative to half the rate."""
+    zeros, poles, gain = signal.butter(ORDER, cutoff, output="zpk")
+    half = int(np.ceil(np.log(TAIL) / np.log(np.abs(poles).max())))
+    impulse = np.zeros(2 * half + 1)
+    impulse[0] = 1.0
+    response = signal.sosfilt(signal.zpk2sos(zeros, poles, gain), impulse)
+    both = np.convolve(response, response[::-1])[half : 3 * half + 1]
+    return read_only(both / both.sum())
+
+
+@cache
+def thinning(stride: int) -> Array:
+    """Kernel to keep every stride-th sample: flat up to a quarter of the new rate, nothing beyond three quarters."""
+    length, beta = signal.kaiserord(FOLDED, 1.0 / stride)
+    return read_only(signal.firwin(length | 1, 1.0 / stride, window=("kaiser", beta)))
+
+
+def with_derivatives(kernel: Array, rate: float, slope: Sequence[float] = FIVE_POINTS) -> Array:
+    """(3, longer) kernels of the filtered values, of their first and of their second derivative."""
+    first = np.convolve(kernel, slope) * rate
+    wider = len(slope) // 2
+    return np.array([np.pad(kernel, 2 * wider), np.pad(first, wider), np.convolve(first, slope) * rate])
+
+
+def refined(values: Array, stride: int) -> Array:
+    """(N stride, ...) values between the (N, ...) given ones, which hold nothing beyond a quarter of their rate."""
+    kernel = thinning(stride)
+    half = len(kernel) // 2
+    reach = -(-half // stride)
+    # Between two samples, each place is a filter of its own: every stride-th tap, from another start.
+    place = half + np.arange(stride)[:, None] - stride * np.arange(-reach, reach + 1)
+    taps = np.where((place >= 0) & (place < len(kernel)), kernel[np.clip(place, 0, len(kernel) - 1)], 0.0)
+    between = filtered(values, taps / taps.sum(axis=1, keepdims=True))
+    return np.moveaxis(between, 0, 1).reshape(stride * len(values), *values.shape[1:])
+
+
+def filtered(values: Array, kernels: Array, stride: int = 1) -> Array:
+    """(K, ceil(N / stride), ...) every stride-th sample of (N, ...) values after each of the (K, L) kernels.
+
+    The ends are continued by reflection about the last value, as `scipy.signal.filtfilt` does.
+    """
+    n_kernels, length = kernels.shape
+    half = length // 2
+    flat = values.reshape(len(values), -1)
+    n_out = -(-len(flat) // stride)
+    per_block = max(1, min(n_out, round(BLOCK * length / stride)))
+    n_blocks = -(-n_out // per_block)
+    window = (per_block - 1) * stride + length
+    missing = ((n_blocks - 1) * per_block * stride + window) - (len(flat) + half)
+    padded = _continued(flat, half, max(0, missing))
+    band = _band(kernels, per_block, stride, window)
+    step, across = padded.strides
+    blocks = np.lib.stride_tricks.as_strided(
+        padded, (n_blocks, window, flat.shape[1]), (per_block * stride * step, step, across), writeable=False
+    )
+    out = (band @ blocks).reshape(n_blocks, n_kernels, per_block, -1)
+    joined = np.moveaxis(out, 1, 0).reshape(n_kernels, n_blocks * per_block, -1)
+    return joined[:, :n_out].reshape(n_kernels, n_out, *values.shape[1:])
+
+
+def _band(kernels: Array, per_block: int, stride: int, window: int) -> Array:
+    """(K per_block, window): the kernels, shifted by one stride a row."""
+    band = np.zeros((len(kernels), per_block, window))
+    for row in range(per_block):
+        band[:, row, row * stride : row * stride + kernels.shape[1]] = kernels
+    return band.reshape(-1, window)
+
+
+def _continued(values: Array, before: int, after: int) -> Array:
+    """Reflected about the first and the last value, as often as it takes."""
+    if len(values) == 1:
+        return np.repeat(values, 1 + before + after, axis=0)
+    return np.pad(values, ((before, after), (0, 0)), mode="reflect", reflect_type="odd")
