@@ -1,5 +1,6 @@
 """Benchmarks: one file `bench_<name>.py` each, measured side by side with a peer in one run.
 
-Such a file defines TITLE, one sentence, and `rows()`, which yields `Row`s. `python -m benchmarks [name ...]` runs
-them, prints a table and rewrites their sections of RESULTS.md; sections that were not run are kept.
+Such a file defines TITLE, one sentence, and `rows()`, which yields `Row`s. `python -m benchmarks [name ...]` runs each
+in a process of its own (`sections`), prints every row, rewrites its section of RESULTS.md (`results`), draws plots of
+the tables (`drawing`) and renews the figures that the README quotes (`quoted`); sections that were not run are kept.
 """

@@ -1,50 +1,75 @@
-"""python -m benchmarks [--list] [name ...]"""
+"""python -m benchmarks [--dry] [name ...]"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from importlib import import_module
+import time
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import machine, results
-from tauform.report.tables import table
+from benchmarks import drawing, machine, quoted, results
+from benchmarks.sections import SectionError, measure, names
+from benchmarks.timing import Row
 
 FOLDER = Path(__file__).parent
+BUDGET = 600.0  # seconds
 
 
-def names() -> list[str]:
-    """All benchmarks, by the names of their files."""
-    return sorted(path.stem.removeprefix("bench_") for path in FOLDER.glob("bench_*.py"))
+def run(name: str, budget: float, console: Console) -> str:
+    """Run one benchmark, a line for every row, and return its section.
 
-
-def run(name: str, console: Console) -> str:
-    """Run one benchmark, print its table and return its section."""
-    benchmark = import_module(f"benchmarks.bench_{name}")
-    with console.status(f"measuring {name}"):
-        rows = list(benchmark.rows())
-    console.print(table(f"{name}: {benchmark.TITLE}", results.HEADINGS, map(results.cells, rows)))
-    return results.section(name, benchmark.TITLE, machine.stamp(), rows)
+    Raises:
+        SectionError: it failed or took longer than its budget.
+    """
+    console.print(f"\n[bold]{name}[/]")
+    rows: list[Row] = []
+    title, measured = measure(name, budget)
+    for row in measured:
+        rows.append(row)
+        console.print("  " + results.line(row), highlight=False, markup=False, soft_wrap=True)
+    return results.section(name, title, machine.stamp(), rows, plot=name in drawing.DRAWN)
 
 
 def main() -> int:
-    """Run the chosen benchmarks, or all; each section is written as soon as it is measured."""
+    """Run the chosen benchmarks, or all; each section is written as soon as it is measured.
+
+    What fails is said at the end, with exit code 1; the other sections run all the same.
+    """
+    arguments = _arguments()
+    console = Console()
+    console.print(machine.stamp(), soft_wrap=True)
+    failed = []
+    for name in arguments.names or names():
+        start = time.monotonic()
+        try:
+            written = run(name, arguments.budget, console)
+        except SectionError as error:
+            failed.append(f"{name}: {error}")
+            console.print(f"  [red]failed[/]: {error}", soft_wrap=True)
+            continue
+        console.print(f"  took {time.monotonic() - start:.0f} s")
+        if not arguments.dry:
+            results.rewrite(FOLDER / "RESULTS.md", {name: written})
+    if not arguments.dry:
+        console.print("\nplots: " + ", ".join(path.name for path in drawing.draw_all(FOLDER / "RESULTS.md")))
+        quoted.refresh()
+    for text in failed:
+        console.print(f"[red]failed[/] {text}", soft_wrap=True)
+    return 1 if failed else 0
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("names", nargs="*", metavar="name", help=f"any of: {', '.join(names())}; default all")
-    parser.add_argument("--dry", action="store_true", help="print only, leave RESULTS.md as it is")
+    parser.add_argument("--dry", action="store_true", help="print only, leave RESULTS.md, plots and README as they are")
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds that a section may take [%(default)s]")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.names) - set(names()))
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}; choose from {', '.join(names())}")
-    console = Console()
-    console.print(machine.stamp())
-    for name in arguments.names or names():
-        written = run(name, console)
-        if not arguments.dry:
-            results.rewrite(FOLDER / "RESULTS.md", {name: written})
-    return 0
+    return arguments
 
 
 if __name__ == "__main__":

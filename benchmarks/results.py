@@ -32,14 +32,41 @@ def cells(row: Row) -> tuple[str, ...]:
     return row.name, figure(row.ours, row.unit), figure(row.peer, row.unit), ratio, row.peer_name, row.note
 
 
+def line(row: Row) -> str:
+    """A row for the terminal."""
+    name, ours, peer, ratio, peer_name, note = cells(row)
+    beside = f" | {peer_name}: {peer} (x {ratio})" if row.peer is not None else f" | {peer_name}"
+    return f"{name}: {ours}{beside}{f' | {note}' if note else ''}"
+
+
 HEADINGS = ("what", "ours", "peer", "peer / ours", "the peer", "note")
 
 
-def section(name: str, title: str, stamp: str, rows: Sequence[Row]) -> str:
+def section(name: str, title: str, stamp: str, rows: Sequence[Row], plot: bool = False) -> str:
     """The Markdown of one benchmark."""
     lines = [HEADINGS, ("---", "---:", "---:", "---:", "---", "---"), *(cells(row) for row in rows)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"## {name}\n\n{title}\n\n{table}\n\n{stamp}\n"
+    parts = [f"## {name}", title, *([f"![{name}](plots/{name}.svg)"] if plot else []), table, stamp]
+    return "\n\n".join(parts) + "\n"
+
+
+def read(path: Path) -> dict[str, list[dict[str, str]]]:
+    """Sections of RESULTS.md: name -> rows as heading -> text."""
+    tables: dict[str, list[dict[str, str]]] = {}
+    for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        lines = [text.strip("| ").split(" | ") for text in part.splitlines() if text.startswith("| ")]
+        tables[part.split("\n", 1)[0]] = [
+            dict(zip(HEADINGS, [*map(str.strip, cells), ""], strict=False)) for cells in lines[2:]
+        ]
+    return tables
+
+
+def number(text: str) -> float | None:
+    """What `figure` printed, seconds without their prefix; None for "-"."""
+    value, _, unit = text.partition(" ")
+    if value == "-":
+        return None
+    return float(value) * next((scale for scale, name in PREFIXES if name == unit), 1.0)
 
 
 def rewrite(path: Path, new: dict[str, str]) -> None:

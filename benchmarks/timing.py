@@ -5,8 +5,10 @@ The least is the figure that other work on the machine disturbs least; turns spr
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -70,3 +72,17 @@ def _sample(function: Callable[[], object], calls: int) -> float:
     for _ in range(calls):
         function()
     return (time.perf_counter() - start) / calls
+
+
+@contextmanager
+def one_processor() -> Iterator[None]:
+    """Keep this process, and threads it starts from here on, on one processor where the system can."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)

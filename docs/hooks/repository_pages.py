@@ -68,6 +68,8 @@ def on_files(files: Any, config: Any) -> Any:
     for name, source in PAGES.items():
         text = re.sub(r"\]\((?:\.\./)?docs/", "](", source.read_text(encoding="utf-8"))
         files.append(File.generated(config, name, content=text))
+    for plot in sorted((ROOT / "benchmarks" / "plots").glob("*.svg")):
+        files.append(File.generated(config, f"plots/{plot.name}", abs_src_path=str(plot)))
     files.append(File.generated(config, "reference.md", content=reference()))
     return files
 

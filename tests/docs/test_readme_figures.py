@@ -1,4 +1,4 @@
-"""Figures of the README that do not depend on the machine are those that the code gives."""
+"""Figures of the pages: measured ones are those of RESULTS.md, others those that the code gives."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 import tauform as tf
+from benchmarks import quoted, results
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = results.read(ROOT / "benchmarks" / "RESULTS.md")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 COLUMNS = {"kr6_r700": 0, "lbr7": 1, "sr6ia": 2}
 
 
@@ -31,3 +34,11 @@ def test_operations_are_no_more_than_quoted(name: str) -> None:
     program = tf.generate(tf.load(name), "inverse_dynamics")
     multiplications, additions = map(int, cells("operations of inverse dynamics, mult + add")[COLUMNS[name]].split("+"))
     assert program.n_operations <= multiplications + additions
+
+
+@pytest.mark.parametrize("quote", list(quoted.quotes()), ids=lambda quote: f"{quote.page}, {quote.row}, {quote.column}")
+def test_measured_figures_are_those_of_the_results(quote: quoted.Quote) -> None:
+    """`python -m benchmarks` writes them; after a change by hand, `benchmarks.quoted.refresh()` does."""
+    found = re.search(quote.place, (ROOT / quote.page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert found, quote.place
+    assert found[1] == quote.text(RESULTS)

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import __main__ as command
-from benchmarks import machine, results
+from benchmarks import drawing, machine, quoted, results, sections
 from benchmarks.c_timing import CFunction, time_c
 from benchmarks.timing import Row, side_by_side
 
@@ -65,11 +64,69 @@ def test_sections_that_were_not_run_are_kept(tmp_path: Path) -> None:
     assert path.read_text() == "\n".join([results.PREAMBLE, first, second.replace("machine A", "machine B")])
 
 
-@pytest.mark.parametrize("name", command.names())
+@pytest.mark.parametrize("name", sections.names())
 def test_every_benchmark_has_a_title_and_rows(name: str) -> None:
-    text = (command.FOLDER / f"bench_{name}.py").read_text(encoding="utf-8")
+    text = (sections.FOLDER / f"bench_{name}.py").read_text(encoding="utf-8")
     assert "\nTITLE = " in text
     assert "\ndef rows() -> " in text
+
+
+def write_section(folder: Path, name: str, body: str) -> str:
+    lines = ["import time", "from benchmarks.timing import Row", "TITLE = 'A title.'", "def rows():", f"    {body}"]
+    (folder / f"{name}.py").write_text("\n".join(lines))
+    (folder / "measured").mkdir(exist_ok=True)
+    (folder / f"{name}.py").rename(folder / "measured" / f"{name}.py")
+    return f"measured.{name}"
+
+
+def test_rows_come_from_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    title, rows = sections.measure(write_section(tmp_path, "good", "yield Row('a', 1.0, 2.0, 'peer')"), budget=60)
+    assert title == "A title."
+    assert list(rows) == [Row("a", 1.0, 2.0, "peer")]
+
+
+@pytest.mark.parametrize(
+    ("body", "budget", "message"),
+    [
+        ("raise ValueError('no such arm'); yield", 60, "ValueError: no such arm"),
+        ("import os; os._exit(7); yield", 60, "ended with code 7"),
+        ("time.sleep(60); yield", 0, "not finished within 0 s"),
+    ],
+)
+def test_a_section_that_fails_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, budget: float, message: str
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    title, rows = sections.measure(write_section(tmp_path, "bad", body), budget)
+    assert title == "A title."
+    with pytest.raises(sections.SectionError, match=message):
+        list(rows)
+
+
+def test_tables_are_read_as_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "RESULTS.md"
+    rows = [Row("a", 1.5e-7, 2e-3, "peer", note="x, y"), Row("b", 12, None, "none", unit="operations")]
+    results.rewrite(path, {"name": results.section("name", "Title.", "machine", rows, plot=True)})
+    first, second = results.read(path)["name"]
+    assert (first["what"], first["note"], results.number(first["ours"])) == ("a", "x, y", pytest.approx(1.5e-7))
+    assert (results.number(second["ours"]), results.number(second["peer"]), second["note"]) == (12, None, "")
+
+
+def test_plots_show_the_tables(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "RESULTS.md"
+    path.write_text((sections.FOLDER / "RESULTS.md").read_text(encoding="utf-8"), encoding="utf-8")
+    drawn = drawing.draw_all(path)
+    assert {file.stem for file in drawn} == set(drawing.DRAWN) & set(results.read(path))
+    assert "panda" in next(file for file in drawn if file.stem == "speed").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"), [("69.2 ns", "69 ns"), ("4.63 ms", "4.6 ms"), ("848 operations", "848"), ("5.3 s", "5.3 s")]
+)
+def test_figures_are_quoted_rounded(figure: str, text: str) -> None:
+    assert quoted.rounded(figure) == text
 
 
 def test_the_stamp_names_commit_and_machine() -> None:
