@@ -27,7 +27,7 @@ def test_every_stage_is_verified_to_a_figure(two_link: RobotModel) -> None:
         assert s.figure is not None
         assert s.allowed is not None
         assert s.figure <= s.allowed
-    assert stage(two_link, "base parameters").outcome == "6 of 20 parameters"
+    assert stage(two_link, "base parameters").outcome == "6 of 20 parameters (20 link)"
     assert stage(two_link, "closed form").outcome == "18 terms in 6 base parameters"  # Lloyd2021, Table 2
 
 

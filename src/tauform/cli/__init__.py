@@ -6,14 +6,17 @@ VERBS registers it. Heavy imports stay inside the verbs, so that `tauform --help
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from tauform.cli.page import complain, note
+from tauform.cli.wording import in_flags
 from tauform.errors import TauformError
 from tauform.version import __version__
 
@@ -32,6 +35,7 @@ VERBS = (
     "bench",
 )
 
+COMMANDS = tuple(name.replace("_", "-") for name in VERBS)
 BAD_INPUT, INTERRUPTED = 2, 130
 
 app = typer.Typer(
@@ -40,8 +44,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for _name in VERBS:
-    app.command(_name.replace("_", "-"))(getattr(import_module(f"tauform.cli.{_name}"), _name))
+for _name, _command in zip(VERBS, COMMANDS, strict=True):
+    app.command(_command)(getattr(import_module(f"tauform.cli.{_name}"), _name))
 
 
 @app.callback(invoke_without_command=True)
@@ -57,16 +61,18 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0, or 2 after one sentence on what was wrong with the input."""
+    words = sys.argv[1:] if arguments is None else arguments
+    wording = partial(in_flags, verb=next((word.replace("-", "_") for word in words if word in COMMANDS), ""))
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: note(str(message))
+            warnings.showwarning = lambda message, *_, **__: note(wording(str(message)))
             code = app(args=arguments, prog_name="tauform", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except OSError as error:
         complain(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
     except TauformError as error:
-        complain(str(error))
+        complain(wording(str(error)))
     except Exception as error:
         # Usage errors share no public base class over the versions of typer; what they have in common is this.
         if not hasattr(error, "format_message"):

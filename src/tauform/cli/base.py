@@ -62,6 +62,7 @@ def describe(found: BaseParameters, robot: Robot, symbols: str) -> dict[str, Any
         "robot": robot.name,
         "source": found.source,
         "standard": len(found.columns),
+        "counted": found.composition,
         "no_effect": found.no_effect,
         "regrouped": found.regrouped,
         "alone": found.alone,
@@ -82,13 +83,14 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
 
     write = gautier_name if symbols == "gautier" else str
     heading = (
-        f"{robot.name}: {found.n} base parameters\n{len(found.columns)} standard, {len(found.no_effect)} without "
-        f"effect, {len(found.regrouped)} regrouped"
+        f"{robot.name}: {found.n} base parameters\n{len(found.columns)} standard ({found.composition}), "
+        f"{len(found.no_effect)} without effect, {len(found.regrouped)} regrouped\n"
     )
     rows = []
     for relation, value in zip(found.relations, found.values(robot), strict=True):
         name, right = relation.text(symbols).split(" = ", 1)  # type: ignore[arg-type]
         rows.append((name, "" if len(relation.terms) == 1 else right, float(value)))
+    note = not_counted(robot, found)
     absent = ", ".join(write(name) for name in found.no_effect)
     parts = (
         Text(heading, style="bold"),
@@ -96,5 +98,18 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
         Text(f"Without effect: {absent}") if absent else None,
         Text(f"Rank decided by a gap of {found.gap:.0e}; condition number {found.condition:.1f} ({found.source})."),
         Text("\n".join(found.findings), style="yellow") if found.findings else None,
+        Text(note, style="yellow") if note else None,
     )
     return tuple(part for part in parts if part is not None)
+
+
+def not_counted(robot: Robot, found: BaseParameters) -> str:
+    """A sentence on what the description declares but the default leaves out; empty if there is nothing."""
+    from tauform.codegen.problem import declared_groups
+
+    declared, counted = declared_groups(robot), robot.default_include()
+    if declared == counted or any(group not in counted and group in found.composition for group in declared):
+        return ""
+    flags = " ".join(f"--include {group}" for group in declared)
+    left_out = ", ".join(group for group in declared if group not in counted)
+    return f"Declared but not counted: {left_out}; {flags} counts all."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.base import not_counted
 from tauform.cli.page import Page, progress
 from tauform.cli.verb import verb
 
@@ -52,7 +53,7 @@ def derive(
     error = None if zero else torque_error(robot, model)
     if output is not None:
         model.save(output)
-    return _page(model, seconds, error, output)
+    return _page(model, seconds, error, output, not_counted(robot, model.base))
 
 
 def _foreseen(robot: Robot) -> str:
@@ -78,7 +79,7 @@ def torque_error(robot: Robot, model: ClosedFormModel) -> float:
     return float((difference / np.where(scale > 0, scale, 1.0)).max())
 
 
-def _page(model: ClosedFormModel, seconds: float, error: float | None, output: Path | None) -> Page:
+def _page(model: ClosedFormModel, seconds: float, error: float | None, output: Path | None, note: str) -> Page:
     import numpy as np
     from rich.text import Text
 
@@ -91,7 +92,7 @@ def _page(model: ClosedFormModel, seconds: float, error: float | None, output: P
     facts = (
         ("terms p", model.n_terms),
         ("base parameters l", model.n_base),
-        ("standard parameters", len(model.base.columns)),
+        ("standard parameters", f"{len(model.base.columns)} ({model.base.composition})"),
         ("entries of the reduction", model.sparse_reduction.nnz),
         ("derived in", f"{1e3 * seconds:.3g} ms"),
         ("largest relative torque error against Newton-Euler", verified),
@@ -102,6 +103,8 @@ def _page(model: ClosedFormModel, seconds: float, error: float | None, output: P
         table("Terms", ("what they multiply", "terms"), zip(KIND_NAMES, kinds, strict=True)),
         table("Base parameters", ("name", "made of"), zip(model.base.names, entries, strict=True)),
     ]
+    if note:
+        shown.append(Text(note, style="yellow"))
     if model.n_terms <= SHOWN_EQUATIONS:
         shown.append(Text("\n".join(model.equations())))
     if output is not None:
@@ -111,6 +114,7 @@ def _page(model: ClosedFormModel, seconds: float, error: float | None, output: P
         "n_terms": model.n_terms,
         "n_base": model.n_base,
         "terms": dict(zip(KIND_NAMES, kinds, strict=True)),
+        "counted": model.base.composition,
         "base": {"names": model.base.names, "grouping": model.base.grouping},
         "parameter_names": model.base.parameter_names,
         "seconds": seconds,

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.progress import Progress, TaskID
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +29,8 @@ class Page:
     shown: tuple[RenderableType, ...] = ()
 
 
-def print_page(page: Page, as_json: bool) -> None:
-    """Write a page to standard output, and nothing else there."""
+def print_page(page: Page, as_json: bool, wording: Callable[[str], str] = str) -> None:
+    """Write a page to standard output, and nothing else there; `wording` turns its sentences into those of a verb."""
     if as_json:
         print(json.dumps(plain(page.data), indent=2, allow_nan=False))
         return
@@ -36,7 +38,29 @@ def print_page(page: Page, as_json: bool) -> None:
 
     console = Console(highlight=False)
     for renderable in page.shown:
-        console.print(renderable)
+        console.print(_readable(renderable, wording, console.width), overflow="ignore", crop=False)
+
+
+def _readable(renderable: RenderableType, wording: Callable[[str], str], width: int) -> RenderableType:
+    """In a verb's words, and with lines that break between words only, so that paths can be copied."""
+    from rich.text import Text
+
+    from tauform.report.fitted import Bullets
+
+    if isinstance(renderable, Bullets):
+        return renderable.mapped(wording)
+    if not isinstance(renderable, str | Text):
+        return renderable
+    text = Text(renderable) if isinstance(renderable, str) else renderable
+    lines = [wrapped(line, width) for line in wording(text.plain).split("\n")]
+    return Text("\n".join(lines), style=text.style)
+
+
+def wrapped(line: str, width: int) -> str:
+    """A line broken between words where it is wider, further lines as far in as the first."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    whole = TextWrapper(width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return whole.fill(line) if len(line) > width else line
 
 
 def plain(value: Any) -> Any:
@@ -78,6 +102,13 @@ def progress(description: str, total: float | None = None) -> Iterator[Callable[
 
     Yields a function that advances the bar: `with progress("deriving", total=n) as advance: ... advance(1)`.
     """
+    with spinner(description, total) as (bar, task):
+        yield partial(bar.advance, task)
+
+
+@contextmanager
+def spinner(description: str, total: float | None = None) -> Iterator[tuple[Progress, TaskID]]:
+    """A bar on stderr with its task, for those that say more than how far they are."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -85,5 +116,11 @@ def progress(description: str, total: float | None = None) -> Iterator[Callable[
     console = Console(stderr=True)
     # Where nobody watches, a bar that vanishes would still leave an empty line.
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(description, total=total)
-        yield partial(bar.advance, task)
+        yield bar, bar.add_task(description, total=total)
+
+
+@contextmanager
+def steps(description: str) -> Iterator[Callable[[str], None]]:
+    """A spinner on stderr that says what is being done; yields a function that takes the next sentence."""
+    with spinner(description) as (bar, task):
+        yield lambda sentence: bar.update(task, description=f"{description}: {sentence}")

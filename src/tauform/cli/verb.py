@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from tauform.cli.page import Page, print_page
+from tauform.cli.wording import FLAGS, flags_of, in_flags
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
@@ -50,18 +51,34 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
         )
 
+    FLAGS[function.__name__] = _flags(parameters)
+
     @wraps(function)
     def command(as_json: bool = False, **arguments: Any) -> None:
         if takes_robot:
             options = {name: arguments.pop(name) for name in ROBOT_OPTIONS}
             arguments["robot"] = load_robot(arguments["robot"], **options)
-        print_page(function(**arguments), as_json)
+        print_page(function(**arguments), as_json, partial(in_flags, verb=function.__name__))
 
     # Typer reads the signature of a function, and in some versions its annotations.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del command.__wrapped__
     return command
+
+
+def _flags(parameters: list[inspect.Parameter]) -> dict[str, tuple[str, str]]:
+    """Options among the parameters -> their flags."""
+    found = {}
+    for parameter in parameters:
+        for info in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(info, typer.models.OptionInfo):
+                # Typer keeps the first flag where a default would stand.
+                words = (info.default, *(info.param_decls or ()))
+                declared = tuple(word for word in words if isinstance(word, str) and word.startswith("-"))
+                is_switch = get_args(parameter.annotation)[0] is bool
+                found[parameter.name] = flags_of(parameter.name, declared, is_switch)
+    return found
 
 
 def load_robot(

@@ -13,7 +13,7 @@ from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.polynomial import Polynomial
 from tauform.closedform.relations import Relation, symbolic_relations
-from tauform.description.robot import Robot
+from tauform.description.robot import PARAMETER_GROUPS, Robot
 from tauform.errors import ShapeError
 
 # A part of another parameter, in the robot's own units, that is too small to give a base parameter another name:
@@ -108,6 +108,13 @@ class BaseParameters:
         """The number of base parameters."""
         return len(self.names)
 
+    @property
+    def composition(self) -> str:
+        """What was counted, by group: "60 link, 6 rotor"."""
+        n_links = 10 * (self.grouping.shape[1] // 14)
+        groups = ["link" if k < n_links else PARAMETER_GROUPS[1 + (k - n_links) % 4] for k in self.columns]
+        return ", ".join(f"{groups.count(group)} {group}" for group in PARAMETER_GROUPS if group in groups)
+
     def values(self, parameters: Robot | ArrayLike) -> Array:
         """(l,) theta of a robot, or of a (14 n_bodies,) vector of standard parameters."""
         if isinstance(parameters, Robot):
@@ -148,8 +155,9 @@ class BaseParameters:
         return self.n
 
     def __repr__(self) -> str:
-        counts = f"{len(self.columns)} standard, {len(self.no_effect)} without effect, {len(self.regrouped)} regrouped"
-        return f"BaseParameters({self.robot_name!r}, {self.n} base parameters: {counts}; gap {self.gap:.0e})"
+        counts = f"{len(self.no_effect)} without effect, {len(self.regrouped)} regrouped"
+        of = f"{self.n} of {len(self.columns)} ({self.composition})"
+        return f"BaseParameters({self.robot_name!r}, {of}: {counts}; gap {self.gap:.0e})"
 
     def __str__(self) -> str:
         """The summary, every relation, and the findings, a line each."""

@@ -171,7 +171,7 @@ def _base(robot: Robot, log: StageLog) -> BaseParameters:
         regrouped = robot.with_base_parameters(base.values(robot), base)
         error = _torque_error(robot, inverse_dynamics(regrouped, *_states(robot)))
         describe(
-            outcome=f"{base.n} of {len(base.columns)} parameters",
+            outcome=f"{base.n} of {len(base.columns)} parameters ({base.composition})",
             status=_verified("base parameters", robot, error),
             check=RANDOM_STATES,
             figure=error,

@@ -6,19 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from tauform.arrays import Array
 from tauform.description.findings import Finding
 from tauform.description.robot import Robot
+from tauform.report.fitted import Bullets, FittedTable
 
 ROUNDING = 1e-14
-SEVERITY_STYLE = {"unphysical": "not bold red", "doubtful": "not bold yellow", "note": "not bold dim"}
+SEVERITY_STYLE = {"unphysical": "red", "doubtful": "yellow", "note": "dim"}
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], text_columns: int = 1) -> Table:
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], text_columns: int = 1) -> FittedTable:
     """A table whose first columns hold text and whose others hold numbers, aligned right.
 
     Args:
@@ -27,21 +26,15 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], tex
         rows: cells; texts are printed as they are, numbers and vectors in four significant digits, None as "-".
         text_columns: how many leading columns are aligned left.
     """
-    result = Table(title=cell(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
-    for k, column in enumerate(columns):
-        result.add_column(cell(column), justify="left" if k < text_columns else "right", overflow="fold")
-    for row in rows:
-        result.add_row(*(cell(value) for value in row))
-    return result
+    cells = tuple(tuple(cell(value) for value in row) for row in rows)
+    return FittedTable(title, tuple(columns), cells, text_columns)
 
 
 def cell(value: Any) -> str:
-    """A value as the text of a table cell; square brackets are escaped, they would be read as markup."""
+    """A value as the text of a table cell."""
     if value is None:
         return "-"
-    if isinstance(value, str):
-        return value.replace("[", "\\[")
-    if isinstance(value, (bool, int)):
+    if isinstance(value, (str, bool, int)):
         return str(value)
     if isinstance(value, (float, np.floating)):
         return "-" if np.isinf(value) else f"{value + 0.0:.4g}"  # + 0.0: no negative zero
@@ -57,7 +50,7 @@ def base_from_joints(robot: Robot) -> list[Array]:
     return placements
 
 
-def joint_table(robot: Robot) -> Table:
+def joint_table(robot: Robot) -> FittedTable:
     """Kind, parent, and axis and origin in the base frame at zero, of each joint."""
     rows = [
         (
@@ -73,7 +66,7 @@ def joint_table(robot: Robot) -> Table:
     return table("Joints at zero, in the base frame", columns, rows, text_columns=3)
 
 
-def limit_table(robot: Robot) -> Table | None:
+def limit_table(robot: Robot) -> FittedTable | None:
     """Limits of each joint; None where the description is silent."""
     rows = [(j.name, j.limits.lower, j.limits.upper, j.limits.velocity, j.limits.effort) for j in robot.joints]
     if np.isinf([row[1:] for row in rows]).all():
@@ -81,13 +74,17 @@ def limit_table(robot: Robot) -> Table | None:
     return table("Limits (rad or m, N m or N)", ("joint", "lower", "upper", "velocity", "effort"), rows)
 
 
-def mass_table(robot: Robot) -> Table:
+def mass_table(robot: Robot) -> FittedTable:
     """Mass and centre of mass of each link, in the link's frame, payload included."""
-    rows = [(link.name, inertia.mass, inertia.com) for link, inertia in zip(robot.links, robot.inertias, strict=True)]
+    least = ROUNDING * max(float(np.abs(inertia.com).max()) for inertia in robot.inertias)
+    rows = [
+        (link.name, inertia.mass, np.where(np.abs(inertia.com) > least, inertia.com, 0.0))
+        for link, inertia in zip(robot.links, robot.inertias, strict=True)
+    ]
     return table("Masses (in the link's frame)", ("link", "mass [kg]", "centre of mass [m]"), rows)
 
 
-def inertia_table(robot: Robot) -> Table:
+def inertia_table(robot: Robot) -> FittedTable:
     """Inertia of each link about its centre of mass, in the link's axes, payload included."""
     rows = []
     for link, inertia in zip(robot.links, robot.inertias, strict=True):
@@ -99,7 +96,7 @@ def inertia_table(robot: Robot) -> Table:
     return table("Inertias about the centre of mass [kg m^2]", columns, rows)
 
 
-def loss_table(robot: Robot) -> Table | None:
+def loss_table(robot: Robot) -> FittedTable | None:
     """Rotor inertia and friction of each joint; None where the robot declares neither."""
     rows = [(j.name, j.rotor_inertia, j.viscous, j.coulomb, j.offset) for j in robot.joints]
     if not any(value for row in rows for value in row[1:]):
@@ -107,7 +104,7 @@ def loss_table(robot: Robot) -> Table | None:
     return table("Rotors and friction", ("joint", "rotor Ia", "viscous Fv", "Coulomb Fc", "offset Fo"), rows)
 
 
-def loop_table(robot: Robot) -> Table | None:
+def loop_table(robot: Robot) -> FittedTable | None:
     """How each joint of the tree follows from the coordinates; None where no loop constraint holds."""
     closure = robot.closure
     if closure is None:
@@ -119,7 +116,7 @@ def loop_table(robot: Robot) -> Table | None:
     return table("Loop constraints", ("joint", "follows"), rows, text_columns=2)
 
 
-def frame_table(robot: Robot) -> Table | None:
+def frame_table(robot: Robot) -> FittedTable | None:
     """The named frames: link they sit on and their origin in it; the tip is marked."""
     rows = [
         (
@@ -132,11 +129,8 @@ def frame_table(robot: Robot) -> Table | None:
     return table("Frames", ("frame", "on link", "origin in the link [m]"), rows, text_columns=2) if rows else None
 
 
-def finding_list(findings: Sequence[Finding]) -> Text:
-    """What `check()` found, one line each, or that it found nothing."""
+def finding_list(findings: Sequence[Finding]) -> Bullets | Text:
+    """What `check()` found, one item each, or that it found nothing."""
     if not findings:
         return Text("Check: nothing unphysical, nothing almost aligned.", style="green")
-    text = Text("Check:", style="bold")
-    for finding in findings:
-        text.append(f"\n  - {finding}", style=SEVERITY_STYLE[finding.severity])
-    return text
+    return Bullets("Check:", tuple((str(finding), SEVERITY_STYLE[finding.severity]) for finding in findings))

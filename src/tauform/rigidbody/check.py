@@ -13,6 +13,7 @@ from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 ALMOST_ALIGNED = 5e-4
 SNAP_STEPS = tuple(float(f"1e-{k}") for k in range(15, 3, -1))
 N_STATES = 64
+MOST_NAMES = 8
 
 
 def check(robot: Robot) -> list[Finding]:
@@ -25,23 +26,23 @@ def check(robot: Robot) -> list[Finding]:
 
 
 def _alignment_findings(robot: Robot) -> list[Finding]:
-    findings = []
-    almost = []
-    for i, joint in enumerate(robot.joints):
-        step = _smallest_snap(robot, i)
-        if step is None:
-            continue
-        almost.append(step)
-        straight = snapped(robot, step, only=i)
-        what = f"its frame is almost, not exactly, aligned ({_deviation(robot, straight, i)})"
-        remedy = f"snap={step:g} would straighten it and change torques by at most {_torque_change(robot, straight)}"
-        findings.append(Finding("note", f"joint {joint.name!r}", what, remedy))
-    if len(almost) > 1:
-        straight = snapped(robot, max(almost))
-        what = f"{len(almost)} joints are almost aligned"
-        remedy = f"snap={max(almost):g} would straighten all and change torques by at most "
-        findings.append(Finding("note", "robot", what, remedy + _torque_change(robot, straight)))
-    return findings
+    """One finding for all joints: what straightens them is one option."""
+    steps = {i: step for i in range(robot.n_bodies) if (step := _smallest_snap(robot, i)) is not None}
+    if not steps:
+        return []
+    straight = snapped(robot, max(steps.values()))
+    frames, those = ("their frames are", "them") if len(steps) > 1 else ("its frame is", "it")
+    what = f"{frames} almost, not exactly, aligned ({_deviation(robot, straight, tuple(steps))})"
+    remedy = f"snap={max(steps.values()):g} would straighten {those} and change torques by at most "
+    return [Finding("note", _place(robot, tuple(steps)), what, remedy + _torque_change(robot, straight))]
+
+
+def _place(robot: Robot, joints: tuple[int, ...]) -> str:
+    names = [repr(robot.joints[i].name) for i in joints]
+    if len(names) == 1:
+        return f"joint {names[0]}"
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES + 1 else ""
+    return f"joints {', '.join(names[:MOST_NAMES] if more else names)}{more}"
 
 
 def _smallest_snap(robot: Robot, i: int) -> float | None:
@@ -55,11 +56,14 @@ def _smallest_snap(robot: Robot, i: int) -> float | None:
     return ALMOST_ALIGNED
 
 
-def _deviation(robot: Robot, straight: Robot, i: int) -> str:
-    before, after = robot.joints[i].parent_from_joint, straight.joints[i].parent_from_joint
-    angle = np.linalg.norm(before[:3, :3] - after[:3, :3]) / np.sqrt(2)  # Frobenius, exact for small angles
-    shift = np.linalg.norm(before[:3, 3] - after[:3, 3])
-    parts = [f"off by {angle:.1e} rad"] * bool(angle) + [f"shifted by {shift:.1e} m"] * bool(shift)
+def _deviation(robot: Robot, straight: Robot, joints: tuple[int, ...]) -> str:
+    """By how much the frames are off: the largest angle and the largest shift."""
+    pairs = [(robot.joints[i].parent_from_joint, straight.joints[i].parent_from_joint) for i in joints]
+    # Frobenius, exact for small angles
+    angle = max(float(np.linalg.norm(before[:3, :3] - after[:3, :3])) for before, after in pairs) / np.sqrt(2)
+    shift = max(float(np.linalg.norm(before[:3, 3] - after[:3, 3])) for before, after in pairs)
+    up_to = "up to " if len(pairs) > 1 else ""
+    parts = [f"off by {up_to}{angle:.1e} rad"] * bool(angle) + [f"shifted by {up_to}{shift:.1e} m"] * bool(shift)
     return ", ".join(parts)
 
 

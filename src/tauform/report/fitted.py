@@ -1,0 +1,126 @@
+"""Renderables that stay readable in any width: tables that split rather than break a name, and lists with an indent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+# Blanks between two columns, and at both ends of a line.
+GAP, ENDS = 3, 2
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A table of texts. Cells wrap between words, never within one; what is still too wide goes into a further block.
+
+    Every block begins with the first column, so that each row says what it belongs to.
+
+    Attributes:
+        title: printed above the first block.
+        columns: headings.
+        rows: cells, as printed.
+        text_columns: how many leading columns are aligned left; their cells may wrap, numbers never do.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    text_columns: int = 1
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        natural = [max(map(len, self._texts(k)), default=0) for k in range(len(self.columns))]
+        least = [self._longest_word(k) if k < self.text_columns else natural[k] for k in range(len(self.columns))]
+        for number, block in enumerate(blocks(least, options.max_width)):
+            widths = fitted([natural[k] for k in block], [least[k] for k in block], options.max_width)
+            table = self._table(block, widths, self.title if number == 0 else "")
+            # A name that is wider than the terminal is left to the terminal.
+            yield from console.render(table, options.update(width=max(options.max_width, total(widths))))
+
+    def _texts(self, k: int) -> Iterator[str]:
+        yield self.columns[k]
+        yield from (row[k] for row in self.rows)
+
+    def _longest_word(self, k: int) -> int:
+        return max((len(word) for text in self._texts(k) for word in text.split()), default=0)
+
+    def _table(self, block: Sequence[int], widths: Sequence[int], title: str) -> Table:
+        table = Table(
+            title=escape(title) or None,
+            box=box.SIMPLE_HEAD,
+            title_justify="left",
+            title_style="bold",
+            pad_edge=False,
+            show_header=any(self.columns),
+        )
+        for k, width in zip(block, widths, strict=True):
+            justify: JustifyMethod = "left" if k < self.text_columns else "right"
+            table.add_column(Text(self.columns[k]), justify=justify, width=width)
+        for row in self.rows:
+            table.add_row(*(Text(row[k]) for k in block))
+        return table
+
+
+def blocks(least: Sequence[int], width: int) -> list[list[int]]:
+    """Columns by block: the first and next ones that fit at their least widths, spread evenly over the blocks."""
+    result = filled_blocks(least, width)
+    while width > 0 and len(narrower := filled_blocks(least, width - 1)) == len(result):
+        result, width = narrower, width - 1
+    return result
+
+
+def filled_blocks(least: Sequence[int], width: int) -> list[list[int]]:
+    """Columns by block, each block filled before the next begins; at least two columns each."""
+    result = [[0]]
+    for k in range(1, len(least)):
+        if len(result[-1]) > 1 and total([least[i] for i in (*result[-1], k)]) > width:
+            result.append([0])
+        result[-1].append(k)
+    return result
+
+
+def fitted(natural: Sequence[int], least: Sequence[int], width: int) -> list[int]:
+    """Widths of columns, taken from the widest that can give until all fit or none can give more."""
+    widths = list(natural)
+    while total(widths) > width:
+        giving = [k for k in range(len(widths)) if widths[k] > least[k]]
+        if not giving:
+            break
+        widths[max(giving, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def total(widths: Sequence[int]) -> int:
+    """Width of a line with these columns."""
+    return sum(widths) + GAP * (len(widths) - 1) + ENDS
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A heading and sentences below it, each behind a dash and indented where it wraps.
+
+    Attributes:
+        heading: printed above, in bold.
+        sentences: texts, with a style each.
+    """
+
+    heading: str
+    sentences: tuple[tuple[str, str], ...]
+
+    def mapped(self, words: Callable[[str], str]) -> Bullets:
+        """The same list in other words."""
+        return Bullets(self.heading, tuple((words(sentence), style) for sentence, style in self.sentences))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self.heading, style="bold")
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=3, justify="right")
+        grid.add_column(overflow="fold")
+        for sentence, style in self.sentences:
+            grid.add_row(Text("-", style=style), Text(sentence, style=style))
+        yield grid
