@@ -31,9 +31,8 @@ def test_contributions_follow_their_definition(scara: tf.BoundModel) -> None:
     profile = Profile.slow(4)
     found = contributions(scara, profile, 300, np.random.default_rng(1))
     rng = np.random.default_rng(1)
-    states = [
-        np.concatenate(parts) for parts in zip(*(profile.sample(k, rng) for k in (64, 64, 64, 64, 44)), strict=True)
-    ]
+    parts = [profile.sample(k, *rng.spawn(1)) for k in (128, 128, 44)]
+    states = [np.concatenate(part) for part in zip(*parts, strict=True)]
     q, qd, qdd = states
     generators = np.concatenate([q, np.sin(q), np.cos(q), qd, qdd], axis=1)
     y = np.prod(generators[:, :, None] ** scara.exponents, axis=1)

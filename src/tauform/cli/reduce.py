@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.page import Page, progress
+from tauform.cli.page import Page, steps
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -19,13 +20,24 @@ if TYPE_CHECKING:
 @verb
 def reduce(
     robot: Robot,
-    profile: Annotated[str, typer.Option(help="slow, fast, or POSITION,VELOCITY,ACCELERATION bounds.")] = "slow",
+    profile: Annotated[
+        str, typer.Option(help="slow, fast (within joint limits), or POSITION,VELOCITY,ACCELERATION bounds.")
+    ] = "slow",
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of a profile.")] = None,
     tolerance: Annotated[float, typer.Option(help="Largest relative error, 0.01 is 1 %.")] = 0.01,
     confidence: Annotated[float, typer.Option(help="Share of the states that must keep it.")] = 0.999,
     function: Annotated[str, typer.Option(help="inverse_dynamics, gravity_torque, mass_matrix, forward_dynamics.")] = (
         "inverse_dynamics"
     ),
+    route: Annotated[
+        list[str] | None,
+        typer.Option(help="Way to reduce: terms, parameters, velocity, operations; repeatable, all by default."),
+    ] = None,
+    quiet: Annotated[
+        list[str] | None,
+        typer.Option(help="Joint or link whose velocity terms the route velocity leaves out, or all; repeatable."),
+    ] = None,
+    definite: Annotated[bool, typer.Option(help="Keep the mass matrix in it positive definite.")] = True,
     samples: Annotated[int, typer.Option(help="Fresh states to verify on.")] = 1_000_000,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the program as C to this folder.")
@@ -33,23 +45,29 @@ def reduce(
     figures: Annotated[
         Path | None, typer.Option(help="Write the figures and the table of Lloyd2021 for this robot to this folder.")
     ] = None,
-    threads: Annotated[int, typer.Option(help="Threads for the figures.")] = 1,
+    also: Annotated[list[str] | None, typer.Option(help="Further robot to draw figures of; repeatable.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
 ) -> Page:
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform
+    from tauform.realtime.reduce import ROUTES
 
-    with progress("reducing") as advance:
+    with steps("reducing") as tell:
         if figures is not None:
-            return _figures(robot, figures, samples, threads)
-        chosen = _profile(robot, profile, recording)
+            robots = [robot, *(tauform.load(name) for name in also or [])]
+            return _figures(robots, figures, samples, threads, tell)
         found = tauform.reduce(
             robot,
-            chosen,
+            _profile(robot, profile, recording),
             tolerance,
             confidence,
             function=function,
+            routes=tuple(route or ROUTES),
+            quiet=quiet or None,
+            definite=definite,
             n_fresh=samples,
-            progress=lambda sentence: advance(1),
+            threads=threads,
+            progress=tell,
         )
     if output is not None:
         tauform.write_c(found.program, output)
@@ -62,7 +80,7 @@ def _profile(robot: Robot, text: str, recordings: list[Path] | None) -> Profile:
     if recordings:
         return tauform.recorded_profile([tauform.read_recording(path, robot) for path in recordings])
     if text in ("slow", "fast"):
-        return getattr(tauform.Profile, text)(robot.n_joints)
+        return tauform.Profile.within(robot, text)
     try:
         q, qd, qdd = (float(number) for number in text.split(","))
     except ValueError:
@@ -77,21 +95,24 @@ def _page(found: Reduction, output: Path | None) -> Page:
 
     from tauform.report.tables import table
 
-    headings = ("route", "what was left out", "mult", "add", "error", "share within tolerance")
+    headings = ("route", "what was left out", "mult", "add", "error", "share within tolerance", "mass matrix")
+    inertia = {True: "definite", False: "not definite", None: ""}
     rows = [
         (
-            ("* " if c.name == found.route else "  ") + c.name,
+            ("* " if c.name == found.route else "  " if c.verification.holds else "x ") + c.name,
             c.remark,
             c.program.n_multiplications,
             c.program.n_additions,
             f"{c.verification.error:.3%}",
             f"{c.verification.share:.4%}",
+            inertia[c.verification.definite],
         )
         for c in found.candidates
     ]
     shown: list[Any] = [
         Text(f"{found!r}\n", style="bold"),
-        table("Routes, verified on fresh states", headings, rows, text_columns=2),
+        table(f"Routes, verified on {_kind(found)} states", headings, rows, text_columns=2),
+        Text(f"{found.reason}\n"),
     ]
     if output is not None:
         shown.append(Text(f"C written to {output}", style="green"))
@@ -101,6 +122,7 @@ def _page(found: Reduction, output: Path | None) -> Page:
         "tolerance": found.tolerance,
         "confidence": found.confidence,
         "route": found.route,
+        "reason": found.reason,
         "multiplications": found.program.n_multiplications,
         "additions": found.program.n_additions,
         "error": found.error,
@@ -111,6 +133,8 @@ def _page(found: Reduction, output: Path | None) -> Page:
                 "operations": c.program.n_operations,
                 "error": c.verification.error,
                 "share": c.verification.share,
+                "holds": c.verification.holds,
+                "definite": c.verification.definite,
                 "states": c.verification.n_states,
                 "remark": c.remark,
             }
@@ -121,11 +145,18 @@ def _page(found: Reduction, output: Path | None) -> Page:
     return Page(data, tuple(shown))
 
 
-def _figures(robot: Robot, folder: Path, samples: int, threads: int) -> Page:
+def _kind(found: Reduction) -> str:
+    return "fresh" if found.profile.recorded is None else "held-out"
+
+
+def _figures(robots: list[Robot], folder: Path, samples: int, threads: int, tell: Callable[[str], None]) -> Page:
     from rich.text import Text
 
     import tauform
     from tauform.report.reduction_figures import write_figures
 
-    files = write_figures(tauform.derive(robot).bind(robot), folder, samples, threads)
+    files = []
+    for robot in robots:
+        bound = tauform.derive(robot).bind(robot)
+        files += write_figures(bound, folder, samples, threads, tell)
     return Page({"files": files}, tuple(Text(f"wrote {file}", style="green") for file in files))

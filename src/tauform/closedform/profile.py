@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,7 +58,7 @@ class Profile:
         return cls.ranges(n_joints, np.pi, 1.0, 10.0, "fast")
 
     @classmethod
-    def within(cls, robot: Robot, speed: Literal["slow", "fast"] = "slow") -> Profile:
+    def within(cls, robot: Robot, speed: str = "slow") -> Profile:
         """The slow or the fast profile, narrowed to the robot's limits of position and velocity.
 
         Raises:

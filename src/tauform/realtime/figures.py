@@ -5,50 +5,35 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.contribution import contributions
-from tauform.closedform.profile import Profile
+from tauform.closedform.profile import Profile, States
 from tauform.closedform.reduction import with_terms
+from tauform.closedform.streaming import ErrorCounts, over_states
 from tauform.codegen.compile import Kernel, compile_program
-from tauform.codegen.factored import factored_torques
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
+from tauform.codegen.generate import generate
+from tauform.codegen.model_program import factored_program
 from tauform.codegen.program import Program
 from tauform.description.robot import Robot
-from tauform.realtime.reduce import Reduction, reduce
+from tauform.realtime.reduce import Reduction, reduce, robot_of
 
 CONFIDENCES = (0.95, 0.999)
 TOLERANCES = (0.01, 0.001)
-RANKING_STATES, FIT_STATES, STATES_PER_SLICE = 1000, 400, 100_000
+PROFILES = ("slow", "fast")
+RANKING_STATES, FIT_STATES = 1000, 400
 TIMED_STATES, TIMINGS = 4096, 60
-# Table 3 of the paper: microseconds at 1 % and 0.1 %, 95 % and 99.9 %, on its machine; and of the exact models.
-PAPER_TIMES: dict[str, dict[tuple[str, float, float], float]] = {
-    "kr6_r700": {
-        ("slow", 0.01, 0.95): 0.62,
-        ("slow", 0.01, 0.999): 0.79,
-        ("fast", 0.01, 0.95): 0.91,
-        ("fast", 0.01, 0.999): 1.15,
-        ("slow", 0.001, 0.95): 1.04,
-        ("slow", 0.001, 0.999): 1.15,
-        ("fast", 0.001, 0.95): 1.43,
-        ("fast", 0.001, 0.999): 1.66,
-    },
-    "lbr7": {
-        ("slow", 0.01, 0.95): 1.05,
-        ("slow", 0.01, 0.999): 1.76,
-        ("fast", 0.01, 0.95): 1.47,
-        ("fast", 0.01, 0.999): 2.44,
-        ("slow", 0.001, 0.95): 1.76,
-        ("slow", 0.001, 0.999): 2.44,
-        ("fast", 0.001, 0.95): 3.77,
-        ("fast", 0.001, 0.999): 4.88,
-    },
-}
+# Table 3 of the paper: microseconds of the exact model, then of the cells in the order of CELLS, on its machine.
+CELLS = tuple((profile, tolerance, share) for tolerance, profile, share in product(TOLERANCES, PROFILES, CONFIDENCES))
 PAPER_EXACT = {"kr6_r700": 2.11, "lbr7": 6.49}
+PAPER_TIMES: dict[str, dict[tuple[str, float, float], float]] = {
+    "kr6_r700": dict(zip(CELLS, (0.62, 0.79, 0.91, 1.15, 1.04, 1.15, 1.43, 1.66), strict=True)),
+    "lbr7": dict(zip(CELLS, (1.05, 1.76, 1.47, 2.44, 1.76, 2.44, 3.77, 4.88), strict=True)),
+}
 
 Progress = Callable[[str], None]
 
@@ -83,40 +68,55 @@ def tradeoff(
     progress: Progress | None = None,
     seed: int = 0,
 ) -> Tradeoff:
-    """Remove terms step by step by their mean contribution and measure accuracy and time of what is left."""
+    """Remove terms step by step by their mean contribution and measure accuracy and time of what is left.
+
+    All levels are measured at the same states, slice by slice, so memory does not grow with their number.
+    """
     rng = np.random.default_rng(seed)
-    order = np.argsort(-contributions(bound, profile, RANKING_STATES, rng).mean, kind="stable")
-    sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int))
-    fit = profile.sample(FIT_STATES, rng)
-    exact = compile_program(_factored(bound))
-    rows = []
-    for size in sizes.tolist():
+    sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
+    programs = _programs(bound, profile, sizes, rng, progress)
+    kernels = [compile_program(program) for program in programs]
+    exact = compile_program(generate(robot_of(bound), "inverse_dynamics"))
+
+    def errors(states: States) -> list[Array]:
+        tau = exact(*states)
+        size = np.linalg.norm(tau, axis=1)
+        return [np.linalg.norm(kernel(*states) - tau, axis=1) / size for kernel in kernels]
+
+    counts = [ErrorCounts() for _ in kernels]
+    for found in over_states(errors, profile, n_states, rng, threads):
+        for count, part in zip(counts, found, strict=True):
+            count.add(part)
         if progress:
-            progress(f"{profile.name}: {size} of {bound.n_terms} terms")
+            progress(f"{profile.name}: errors at {counts[0].n_states} of {n_states} states")
+    quantiles = np.array([[count.quantile(share) for share in CONFIDENCES] for count in counts])
+    kept = np.array(sizes, dtype=np.float64)
+    return Tradeoff(
+        profile.name,
+        n_kept=kept,
+        removed=1 - kept / bound.n_terms,
+        digits=-np.log10(np.maximum(quantiles, 1e-16)),
+        operations=np.array([program.n_operations for program in programs], dtype=np.float64),
+        nanoseconds=np.array(nanoseconds(profile, *kernels)),
+        n_states=n_states,
+    )
+
+
+def _programs(
+    bound: BoundModel, profile: Profile, sizes: Sequence[int], rng: np.random.Generator, progress: Progress | None
+) -> list[Program]:
+    """Factored programs of the terms that contribute most, theta refitted."""
+    order = np.argsort(-contributions(bound, profile, RANKING_STATES, rng).mean, kind="stable")
+    fit = profile.sample(FIT_STATES, rng)
+    programs = []
+    for size in sizes:
+        if progress:
+            progress(f"{profile.name}: program of {size} of {bound.n_terms} terms")
         kept = np.zeros(bound.n_terms, dtype=bool)
         kept[order[:size]] = True
-        program = _factored(with_terms(bound, kept, fit if size < bound.n_terms else None))
-        kernel = compile_program(program)
-        errors = np.concatenate(list(_errors(kernel, exact, profile, n_states, threads, rng)))
-        digits = -np.log10(np.maximum(np.quantile(errors, CONFIDENCES), 1e-16))
-        rows.append((size, 1 - size / bound.n_terms, *digits, program.n_operations, *nanoseconds(profile, kernel)))
-    n_kept, removed, d95, d999, operations, ns = np.array(rows, dtype=np.float64).T
-    return Tradeoff(profile.name, n_kept, removed, np.stack([d95, d999], axis=1), operations, ns, n_states)
-
-
-def _factored(bound: BoundModel) -> Program:
-    graph = Graph()
-    inputs = [graph.input(name, bound.n_joints) for name in ("q", "qd", "qdd")]
-    return lower(graph, "inverse_dynamics", {"tau": factored_torques(bound, *inputs)}, robot=bound.name)
-
-
-def _errors(
-    kernel: Kernel, exact: Kernel, profile: Profile, n_states: int, threads: int, rng: np.random.Generator
-) -> Iterator[Array]:
-    for first in range(0, n_states, STATES_PER_SLICE):
-        states = profile.sample(min(STATES_PER_SLICE, n_states - first), rng)
-        tau = exact(*states, threads=threads)
-        yield np.linalg.norm(kernel(*states, threads=threads) - tau, axis=1) / np.linalg.norm(tau, axis=1)
+        smaller = with_terms(bound, kept, fit if size < bound.n_terms else None)
+        programs.append(factored_program(smaller, "inverse_dynamics"))
+    return programs
 
 
 def nanoseconds(profile: Profile, *kernels: Kernel) -> list[float]:
@@ -155,24 +155,23 @@ def accuracy_table(
     profiles: Sequence[Profile] | None = None,
     n_fresh: int = 1_000_000,
     routes: Sequence[str] = ("parameters", "velocity", "operations"),
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[Cell]:
     """Our fastest model for every cell of the paper's Table 3."""
     known = profiles or (Profile.slow(robot.n_joints), Profile.fast(robot.n_joints))
-    for tolerance in TOLERANCES:
-        for profile in known:
-            for confidence in CONFIDENCES:
-                if progress:
-                    progress(f"{profile.name} at {tolerance:.1%}, {confidence:.1%} of the states")
-                found = reduce(robot, profile, tolerance, confidence, routes=routes, n_fresh=n_fresh)
-                reduced_ns, exact_ns = nanoseconds(profile, found.compile(), compile_program(found.exact))
-                yield Cell(
-                    profile.name,
-                    tolerance,
-                    confidence,
-                    found,
-                    reduced_ns,
-                    exact_ns,
-                    PAPER_TIMES.get(robot.name, {}).get((profile.name, tolerance, confidence)),
-                    PAPER_EXACT.get(robot.name),
-                )
+    for tolerance, profile, confidence in product(TOLERANCES, known, CONFIDENCES):
+        if progress:
+            progress(f"{profile.name}: cheapest program within {tolerance:.1%} for {confidence:.1%} of the states")
+        found = reduce(robot, profile, tolerance, confidence, routes=routes, n_fresh=n_fresh, threads=threads)
+        reduced_ns, exact_ns = nanoseconds(profile, found.compile(), compile_program(found.exact))
+        yield Cell(
+            profile.name,
+            tolerance,
+            confidence,
+            found,
+            reduced_ns,
+            exact_ns,
+            PAPER_TIMES.get(robot.name, {}).get((profile.name, tolerance, confidence)),
+            PAPER_EXACT.get(robot.name),
+        )

@@ -19,7 +19,8 @@ from tauform.codegen.generate import generate
 from tauform.codegen.program import Candidate, Certificate, Program
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
-from tauform.realtime.search import ROUTES, STRUCTURED, RouteResult, Search
+from tauform.realtime.search import ROUTES as ROUTES
+from tauform.realtime.search import STRUCTURED, RouteResult, Search
 from tauform.realtime.velocity import Quiet
 from tauform.realtime.verification import Verifier
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile, States
+from tauform.closedform.streaming import ErrorCounts, over_states
 from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.program import Program
 from tauform.codegen.pruning.prune import weighed
 from tauform.description.robot import Robot
 from tauform.realtime.guards import guard, is_definite, result_weights
-from tauform.realtime.streaming import ErrorCounts, over_states
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 # The promise must hold with this many standard deviations of the count to spare, so that it holds on other states too.
@@ -86,7 +86,7 @@ class Verifier:
         def errors(states: States) -> Array:
             return _errors(kernel, exact, function_states(self.robot, self.exact, states))
 
-        for found in over_states(errors, profile, self.n_states, self.rng, self.threads):
+        for found in over_states(errors, profile, self.n_states, self.rng, self.threads, in_order=True):
             counts.add(found)
             n_failed += int((found > self.tolerance).sum())
             allowed = (1 - self.confidence) * counts.n_states

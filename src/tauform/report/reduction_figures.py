@@ -17,7 +17,7 @@ from tauform.realtime.reduce import robot_of
 
 Progress = Callable[[str], None]
 # Contributions of single terms do not run in kernels; as in the paper they get fewer states than the accuracy.
-CONTRIBUTION_SHARE = 10
+CONTRIBUTION_SHARE, MOST_CONTRIBUTIONS = 10, 1_000_000
 TABLE_HEADINGS = (
     *("profile", "error", "share", "operations", "exact", "ns", "exact ns", "reduction", "route"),
     *("paper us", "paper reduction"),
@@ -30,29 +30,38 @@ def write_figures(
     """Figures 2 and 7 and Table 3 of a robot, slow and fast profiles, with the numbers behind them as CSV.
 
     Args:
-        n_states: fresh states for accuracies; contributions of terms take a tenth of them.
+        n_states: fresh states for accuracies; contributions of terms take a tenth of them, a million at most.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    tell = progress or (lambda sentence: None)
+
+    def tell(sentence: str) -> None:
+        if progress:
+            progress(f"{bound.name}, {sentence}")
+
     _pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     profiles = Profile.slow(bound.n_joints), Profile.fast(bound.n_joints)
-    n_contributions = max(1000, n_states // CONTRIBUTION_SHARE)
-    shares = []
-    for profile in profiles:
-        tell(f"contributions of terms, {profile.name} profile")
-        shares.append(contributions(bound, profile, n_contributions))
+    n_contributions = min(max(1000, n_states // CONTRIBUTION_SHARE), MOST_CONTRIBUTIONS)
+    shares = [_contributions(bound, profile, n_contributions, threads, tell) for profile in profiles]
     curves = [tradeoff(bound, profile, n_states=n_states, threads=threads, progress=tell) for profile in profiles]
-    cells = list(accuracy_table(robot_of(bound), profiles, n_fresh=n_states, progress=tell))
-    names = [profile.name for profile in profiles]
+    cells = list(accuracy_table(robot_of(bound), profiles, n_fresh=n_states, threads=threads, progress=tell))
+    names, start = [profile.name for profile in profiles], folder / bound.name
     return [
-        _contribution_figure(folder / f"{bound.name}_figure_2.png", bound.name, names, shares),
-        _tradeoff_figure(folder / f"{bound.name}_figure_7.png", bound.name, curves, cells),
-        _csv(folder / f"{bound.name}_figure_7.csv", _TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
-        _csv(folder / f"{bound.name}_table_3.csv", TABLE_HEADINGS, [table_row(cell) for cell in cells]),
+        _contribution_figure(start.with_name(f"{bound.name}_figure_2.png"), bound.name, names, shares),
+        _csv(start.with_name(f"{bound.name}_figure_2.csv"), _CONTRIBUTION_HEADINGS, _contribution_rows(names, shares)),
+        _tradeoff_figure(start.with_name(f"{bound.name}_figure_7.png"), bound.name, curves, cells),
+        _csv(start.with_name(f"{bound.name}_figure_7.csv"), _TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
+        _csv(start.with_name(f"{bound.name}_table_3.csv"), TABLE_HEADINGS, [table_row(cell) for cell in cells]),
     ]
+
+
+def _contributions(bound: BoundModel, profile: Profile, n_states: int, threads: int, tell: Progress) -> Contributions:
+    def done(n_done: int) -> None:
+        tell(f"{profile.name}: contributions of terms at {n_done} of {n_states} states")
+
+    return contributions(bound, profile, n_states, threads=threads, progress=done)
 
 
 def table_row(cell: Cell) -> tuple[Any, ...]:
@@ -75,7 +84,16 @@ def table_row(cell: Cell) -> tuple[Any, ...]:
     )
 
 
+_CONTRIBUTION_HEADINGS = ("profile", "term", "mean", "median", "maximum", "states")
 _TRADEOFF_HEADINGS = ("profile", "terms", "removed", "digits 95 %", "digits 99.9 %", "operations", "ns", "states")
+
+
+def _contribution_rows(profiles: Sequence[str], shares: Sequence[Contributions]) -> list[tuple[Any, ...]]:
+    return [
+        (profile, k, *(f"{value:.4e}" for value in values), found.n_states)
+        for profile, found in zip(profiles, shares, strict=True)
+        for k, values in enumerate(zip(found.mean, found.median, found.maximum, strict=True))
+    ]
 
 
 def _tradeoff_rows(curves: Sequence[Tradeoff]) -> list[tuple[Any, ...]]:
@@ -121,6 +139,10 @@ def _contribution_figure(path: Path, name: str, profiles: Sequence[str], shares:
     return path
 
 
+# Equal steps on the axis are equal ratios of terms kept; on a linear one nearly all the gain would lie at its end.
+_REMOVED_TICKS = np.array([0.0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995])
+
+
 def _tradeoff_figure(path: Path, name: str, curves: Sequence[Tradeoff], cells: Sequence[Cell]) -> Path:
     plt = _pyplot()
     figure, axes = plt.subplots(1, len(curves), figsize=(11, 4.5), layout="constrained")
@@ -128,8 +150,11 @@ def _tradeoff_figure(path: Path, name: str, curves: Sequence[Tradeoff], cells: S
         shown = curve.removed > 0
         for k, label in enumerate(("95 %", "99.9 %")):
             ax.plot(curve.n_kept[shown], curve.digits[shown, k], marker="o", label=f"digits, {label} of the states")
-        ax.set(xscale="log", xlabel="terms kept", ylabel="correct digits of the torque")
+        ax.set(xscale="log", xlabel="terms removed [%]", ylabel="correct digits of the torque", ylim=(0, None))
         ax.invert_xaxis()
+        ticks = (1 - _REMOVED_TICKS) * curve.n_kept.max()
+        ax.set_xticks(ticks, [f"{100 * share:g}" for share in _REMOVED_TICKS])
+        ax.minorticks_off()
         times = ax.twinx()
         times.plot(curve.n_kept, curve.nanoseconds, color="gray", marker=".", label="time, factored terms")
         best = [cell for cell in cells if cell.profile == curve.profile]

@@ -40,33 +40,44 @@ class ErrorCounts:
 
 
 def over_states(
-    work: Callable[[States], T], profile: Profile, n_states: int, rng: np.random.Generator, threads: int = 1
+    work: Callable[[States], T],
+    profile: Profile,
+    n_states: int,
+    rng: np.random.Generator,
+    threads: int = 1,
+    *,
+    size: int = STATES_PER_SLICE,
+    in_order: bool = False,
 ) -> Iterator[T]:
-    """Results of some work on slices of a profile's states, in order; recorded states are taken as they are, all.
+    """Results of some work on slices of a profile's states, in order.
 
     Slices have random numbers of their own, so the states do not depend on the number of threads. NumPy and kernels
     release the interpreter lock; no more slices are under way than there are threads.
+
+    Args:
+        size: states of a slice.
+        in_order: take all states of a recording, as they stand, instead of drawing from them.
     """
-    if profile.recorded is not None:
-        n_states = profile.recorded.shape[1]
-    firsts = range(0, n_states, STATES_PER_SLICE)
-    generators = zip(firsts, rng.spawn(len(firsts)), strict=True)
+    recorded = profile.recorded if in_order else None
+    if recorded is not None:
+        n_states = recorded.shape[1]
+    firsts = range(0, n_states, size)
 
     def one(first: int, own: np.random.Generator) -> T:
-        size = min(STATES_PER_SLICE, n_states - first)
-        if profile.recorded is None:
-            return work(profile.sample(size, own))
-        q, qd, qdd = profile.recorded[:, first : first + size]
+        if recorded is None:
+            return work(profile.sample(min(size, n_states - first), own))
+        q, qd, qdd = recorded[:, first : first + size]
         return work((q, qd, qdd))
 
+    # seeds are drawn one by one: a list of a million generators would not be constant memory
     if threads == 1:
-        for first, own in generators:
-            yield one(first, own)
+        for first in firsts:
+            yield one(first, *rng.spawn(1))
         return
     with ThreadPoolExecutor(threads, thread_name_prefix="tauform") as pool:
         running: deque[Future[T]] = deque()
-        for first, own in generators:
-            running.append(pool.submit(one, first, own))
+        for first in firsts:
+            running.append(pool.submit(one, first, *rng.spawn(1)))
             if len(running) > threads:
                 yield running.popleft().result()
         while running:
