@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.closedform.base import base_parameters
 from tauform.closedform.baseset import BaseParameters
 from tauform.codegen.kernel import compile as compiled
@@ -79,7 +79,9 @@ class Design:
         # The links' columns come first as a rule: a block is written several times as fast as a choice.
         first = of_links == list(range(len(of_links)))
         block: slice | list[int] = slice(len(of_links)) if first else of_links
-        if kernel is not None:
+        if kernel is not None and first:
+            kernel(q, qd, qdd, out=out[:, :, block])
+        elif kernel is not None:
             out[:, :, block] = kernel(q, qd, qdd)
         else:
             out[:, :, block] = regressor(self.robot, q, qd, qdd)[:, :, [self.base.pivots[k] for k in of_links]]
@@ -96,6 +98,21 @@ class Design:
         for k, term in enumerate(self.terms):
             out[:, :, self.base.n + k] = term.torque(q, qd, qdd)
         return out
+
+    @property
+    def has_own_columns(self) -> bool:
+        """Whether a user's own function is among the terms."""
+        return any(isinstance(term, Column) for term in self.terms)
+
+    @cached_property
+    def felt(self) -> tuple[slice, ...]:
+        """Per joint, from the first to the last column that it feels: of its own drive and of the links it carries."""
+        q, qd, qdd = np.random.default_rng(0).uniform(0.5, 1.0, (3, 1, self.robot.n_joints))
+        some: AnyArray = self.columns(q, qd, qdd)[0] != 0
+        # A user's column may be zero at this state and nowhere else.
+        some[:, [self.base.n + k for k, term in enumerate(self.terms) if isinstance(term, Column)]] = True
+        felt = [np.flatnonzero(row) for row in some]
+        return tuple(slice(int(k[0]), int(k[-1]) + 1) if len(k) else slice(0) for k in felt)
 
     def sharp_columns(self, q: Array, qd: Array, qdd: Array) -> Iterator[tuple[int, int, Array]]:
         """(column, joint, (N,) torque) of what jumps or bends where a velocity changes its sign."""

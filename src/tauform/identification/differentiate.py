@@ -53,18 +53,21 @@ class Smoother:
     def _derived(self, values: Array, count: int, rate: float, filters: Filters | None, stride: int) -> Sequence[Array]:
         """`count` in all: the values and their derivatives."""
         if filters is None:
-            states = [values]
-            while len(states) < count:
-                states.append(central_difference(states[-1], rate))
-            return [x[::stride] for x in states]
+            derivatives = [values]
+            while len(derivatives) < count:
+                derivatives.append(central_difference(derivatives[-1], rate))
+            return [x[::stride] for x in derivatives]
         if self.name not in ("lowpass", "central"):
             return [x[::stride] for x in _WAYS[self.name](values, rate, filters.position)[:count]]
         slope = CENTRAL if self.name == "central" else FIVE_POINTS
         if stride == 1:
-            return list(filtered(values, with_derivatives(lowpass_kernel(rate, filters.position), rate, slope)[:count]))
-        # Derivatives at the full rate, the filter itself at the rate that is left: a tenth of the work.
-        thinned = filtered(values, with_derivatives(thinning(stride), rate, slope)[:count], stride)
-        return [lowpass(x, rate / stride, filters.position) for x in thinned]
+            kernels = with_derivatives(lowpass_kernel(rate, filters.position), rate, slope)
+            states = filtered(values, kernels[:count])
+        else:
+            # Derivatives at the full rate, the filter itself at the rate that is left: a tenth of the work.
+            thinned = filtered(values, with_derivatives(thinning(stride), rate, slope)[:count], stride)
+            states = lowpass(thinned, rate / stride, filters.position)
+        return [states[:, k] for k in range(count)]
 
 
 def savitzky_golay(q: Array, rate: float, cutoff: float) -> tuple[Array, Array, Array]:

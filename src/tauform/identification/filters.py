@@ -90,8 +90,10 @@ def _band(frequencies: Array, power: Array) -> float:
 
 def velocity_spectrum(segment: Segment) -> tuple[Array, Array]:
     """Frequencies [Hz] and power of each joint's velocity, noise floor of the position taken off."""
-    q = np.asarray(segment.q[:LONGEST_SPECTRUM])
-    frequencies, power = signal.periodogram(q, segment.rate, window="hann", detrend="linear", axis=0)
+    q = np.asarray(segment.q[:LONGEST_SPECTRUM], dtype=np.float64)
+    ramp = np.linspace(-1.0, 1.0, len(q))
+    straight = q - q.mean(axis=0) - np.outer(ramp, ramp @ q / (ramp @ ramp))
+    frequencies, power = signal.periodogram(straight, segment.rate, window="hann", detrend=False, axis=0)
     floor = 3.0 * np.median(power[len(power) // 2 :], axis=0)
     return frequencies, np.maximum(power - floor, 0.0) * (2 * np.pi * frequencies[:, None]) ** 2
 
@@ -104,8 +106,7 @@ def lowpass_kernel(rate: float, cutoff: float) -> Array:
 
 def lowpass(values: Array, rate: float, cutoff: float) -> Array:
     """Zero-phase Butterworth low-pass along the first axis; nothing is done near half the rate."""
-    (smooth,) = filtered(values, lowpass_kernel(rate, cutoff)[None])
-    return np.asarray(smooth)
+    return filtered(values, lowpass_kernel(rate, cutoff)[None])[:, 0]
 
 
 def central_difference(values: Array, rate: float) -> Array:

@@ -63,43 +63,55 @@ def refined(values: Array, stride: int) -> Array:
     place = half + np.arange(stride)[:, None] - stride * np.arange(-reach, reach + 1)
     taps = np.where((place >= 0) & (place < len(kernel)), kernel[np.clip(place, 0, len(kernel) - 1)], 0.0)
     between = filtered(values, taps / taps.sum(axis=1, keepdims=True))
-    return np.moveaxis(between, 0, 1).reshape(stride * len(values), *values.shape[1:])
+    return between.reshape(stride * len(values), *values.shape[1:])
 
 
 def filtered(values: Array, kernels: Array, stride: int = 1) -> Array:
-    """(K, ceil(N / stride), ...) every stride-th sample of (N, ...) values after each of the (K, L) kernels.
+    """(ceil(N / stride), K, ...) every stride-th sample of (N, ...) values after each of the (K, L) kernels.
 
     The ends are continued by reflection about the last value, as `scipy.signal.filtfilt` does.
     """
-    n_kernels, length = kernels.shape
-    half = length // 2
     flat = values.reshape(len(values), -1)
-    n_out = -(-len(flat) // stride)
-    per_block = max(1, min(n_out, round(BLOCK * length / stride)))
-    n_blocks = -(-n_out // per_block)
+    n, half = len(flat), kernels.shape[1] // 2
+    out = np.empty((-(-n // stride), len(kernels), flat.shape[1]))
+    # Windows of the first and the last results reach beyond the values; only there anything is copied.
+    head, tail = -(-half // stride), (n - 1 - half) // stride + 1
+    if tail <= head:
+        _multiply(_continued(flat, half, half + stride), kernels, stride, out)
+    else:
+        _multiply(flat[head * stride - half :], kernels, stride, out[head:tail])
+        _multiply(_continued(flat[: head * stride + half], half, 0), kernels, stride, out[:head])
+        _multiply(_continued(flat[tail * stride - half :], 0, half + stride), kernels, stride, out[tail:])
+    return out.reshape(len(out), len(kernels), *values.shape[1:])
+
+
+def _multiply(values: Array, kernels: Array, stride: int, out: Array) -> None:
+    """Fill out (N, K, m) with the kernels at windows of values, the first at the first value."""
+    count, (n_kernels, length) = len(out), kernels.shape
+    per_block = max(1, min(count, round(BLOCK * length / stride)))
     window = (per_block - 1) * stride + length
-    missing = ((n_blocks - 1) * per_block * stride + window) - (len(flat) + half)
-    padded = _continued(flat, half, max(0, missing))
-    band = _band(kernels, per_block, stride, window)
-    step, across = padded.strides
-    blocks = np.lib.stride_tricks.as_strided(
-        padded, (n_blocks, window, flat.shape[1]), (per_block * stride * step, step, across), writeable=False
-    )
-    out = (band @ blocks).reshape(n_blocks, n_kernels, per_block, -1)
-    joined = np.moveaxis(out, 1, 0).reshape(n_kernels, n_blocks * per_block, -1)
-    return joined[:, :n_out].reshape(n_kernels, n_out, *values.shape[1:])
-
-
-def _band(kernels: Array, per_block: int, stride: int, window: int) -> Array:
-    """(K per_block, window): the kernels, shifted by one stride a row."""
-    band = np.zeros((len(kernels), per_block, window))
+    band = np.zeros((per_block, n_kernels, window))
     for row in range(per_block):
-        band[:, row, row * stride : row * stride + kernels.shape[1]] = kernels
-    return band.reshape(-1, window)
+        band[row, :, row * stride : row * stride + length] = kernels
+    flat_band, n_blocks = band.reshape(-1, window), count // per_block
+    if n_blocks:
+        step, across = values.strides
+        blocks = np.lib.stride_tricks.as_strided(
+            values, (n_blocks, window, values.shape[1]), (per_block * stride * step, step, across), writeable=False
+        )
+        np.matmul(flat_band, blocks, out=out[: n_blocks * per_block].reshape(n_blocks, len(flat_band), -1))
+    rest = count - n_blocks * per_block
+    if rest:
+        first, width = n_blocks * per_block * stride, (rest - 1) * stride + length
+        part = flat_band[: rest * n_kernels, :width] @ values[first : first + width]
+        out[n_blocks * per_block :] = part.reshape(rest, n_kernels, -1)
 
 
 def _continued(values: Array, before: int, after: int) -> Array:
     """Reflected about the first and the last value, as often as it takes."""
     if len(values) == 1:
         return np.repeat(values, 1 + before + after, axis=0)
-    return np.pad(values, ((before, after), (0, 0)), mode="reflect", reflect_type="odd")
+    if max(before, after) >= len(values):
+        return np.pad(values, ((before, after), (0, 0)), mode="reflect", reflect_type="odd")
+    head, tail = values[before:0:-1], values[-2 : -2 - after : -1]
+    return np.concatenate([2 * values[0] - head, values, 2 * values[-1] - tail])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, read_only
+from tauform.closedform.threads import on_one_thread
 from tauform.description.robot import ParameterGroup, Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.design import DEFAULT_INCLUDE, Design
@@ -22,7 +23,7 @@ from tauform.identification.filters import Filters, choose_filters
 from tauform.identification.fit import Fit
 from tauform.identification.plausibility import check_recordings
 from tauform.identification.recording import Recording
-from tauform.identification.rows import Rows, RowSource
+from tauform.identification.rows import Rows, RowSource, strides
 from tauform.identification.segments import Segment, uniform_segments
 from tauform.identification.select import Candidates, candidates, select
 from tauform.identification.synchrony import check_delay, shifted
@@ -120,6 +121,7 @@ def identify(
     return fit
 
 
+@on_one_thread
 def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
     estimated = estimate(method, problem.design, problem.evidence, problem.rows, problem.source, prior)
     residuals = residuals_of(estimated.values, problem.shown, problem.source.segments[0].rate)
@@ -160,7 +162,7 @@ def _chosen_problem(
     # Before terms are chosen: some could take on what a delay does.
     findings = check_delay(evidence, start, source)
     say("choosing terms on held-out blocks")
-    columns = select(choice, evidence.chosen(range(choice.design.n_columns)), start)
+    columns = select(choice, evidence, start)
     design, columns = settled(choice, source.design, columns)
     findings += [f"found {term.name}: {term.meaning}" for term in design.terms[len(source.design.terms) :]]
     own = replace(source, design=design)
@@ -210,7 +212,8 @@ def _speeds(source: RowSource) -> Array:
     speeds = []
     for segment in source.segments:
         stretch = slice(0, min(segment.n_samples, 200_000))
-        speeds.append(np.abs(source.smoother.states(segment, stretch, source.filters)[1]))
+        stride = 1 if source.filters is None else strides(segment.rate, source.filters)[0]
+        speeds.append(np.abs(source.smoother.states(segment, stretch, source.filters, stride)[1]))
     return np.percentile(np.concatenate(speeds), SPEED_PERCENTILE, axis=0)
 
 

@@ -118,27 +118,39 @@ class RowSource:
         tau = np.asarray(segment.tau[part], dtype=np.float64)
         # The same filters on both sides keep the equation true, whatever they do to the signals.
         if first > 1:
-            tau = filtered(tau, thinning(first)[None], first)[0]
+            tau = filtered(tau, thinning(first)[None], first)[:, 0]
         A = self.design.columns(q, qd, qdd, total=segment.n_samples // first)
         if first > 1:
             self._thin_steps(A, (q, qd, qdd), first)
         kernels = with_derivatives(lowpass_kernel(rate, self.filters.torque), rate)
         own = slice(before, before + len(samples))
-        tau, rate_of_tau = filtered(tau, kernels[:2], second)[:, own]
-        A, qd = filtered_columns(A, kernels[:1], second)[own], qd[::second][own]
+        tau, rate_of_tau = np.moveaxis(filtered(tau, kernels[:2], second)[own], 1, 0)
+        A, qd = self._filtered_columns(A, kernels[:1], second)[own], qd[::second][own]
         keep = slice(None) if self.rest is None else (np.abs(qd) > self.rest).any(axis=1)
         t = np.asarray(segment.t[samples[0] : samples[-1] + 1 : samples.step])
         return Rows(A[keep], tau[keep], rate_of_tau[keep], t[keep], qd[keep], segment.recording)
 
     def _thin_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
         """What jumps or bends passes the filter before thinning out, as the torques do; all else is unchanged by it."""
-        full = refined(np.concatenate(states, axis=1), stride)[: (len(A) - 1) * stride + 1]
-        n = self.design.robot.n_joints
-        steps = list(self.design.sharp_columns(full[:, :n], full[:, n : 2 * n], full[:, 2 * n :]))
+        length = (len(A) - 1) * stride + 1
+        # Steps of friction depend on velocities alone; what a user's column depends on is not known.
+        needed = [k == 1 or self.design.has_own_columns for k in range(3)]
+        q, qd, qdd = (
+            refined(x, stride)[:length] if used else np.broadcast_to(np.nan, (length, x.shape[1]))
+            for x, used in zip(states, needed, strict=True)
+        )
+        steps = list(self.design.sharp_columns(q, qd, qdd))
         if steps:
-            torques = filtered(np.column_stack([torque for *_, torque in steps]), thinning(stride)[None], stride)[0]
+            torques = filtered(np.column_stack([torque for *_, torque in steps]), thinning(stride)[None], stride)
             for k, (column, joint, _) in enumerate(steps):
-                A[:, joint, column] = torques[:, k]
+                A[:, joint, column] = torques[:, 0, k]
+
+    def _filtered_columns(self, A: Array, kernels: Array, stride: int) -> Array:
+        """Columns (N, n, p) after a kernel; a joint feels nothing of the links before it, about half the entries."""
+        out = np.zeros((-(-len(A) // stride), *A.shape[1:]))
+        for j, part in enumerate(self.design.felt):
+            out[:, j, part] = filtered(A[:, j, part], kernels, stride)[:, 0]
+        return out
 
     def _reach(self, rate: float) -> int:
         """Samples on either side that a row depends on."""
@@ -147,17 +159,6 @@ class RowSource:
         lengths = [len(lowpass_kernel(rate / first, f)) + 8 for f in (self.filters.position, self.filters.torque)]
         own = first * sum(lengths) // 2 + len(thinning(first)) if first > 1 else sum(lengths) // 2
         return max(own, int(2 * self.filters.settle * rate))
-
-
-def filtered_columns(A: Array, kernels: Array, stride: int) -> Array:
-    """Columns (N, n, p) after a kernel; a joint feels nothing of the links before it, about half the entries."""
-    out = np.zeros((-(-len(A) // stride), *A.shape[1:]))
-    for j in range(A.shape[1]):
-        felt = np.flatnonzero(A[:, j].any(axis=0))
-        if len(felt):
-            part = slice(felt[0], felt[-1] + 1)
-            out[:, j, part] = filtered(A[:, j, part], kernels, stride)[0]
-    return out
 
 
 def strides(rate: float, filters: Filters) -> tuple[int, int]:
