@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 import tauform as tf
+from benchmarks import c_candidates
 from benchmarks.arms import ARMS, arm
-from benchmarks.c_timing import FLAGS, CFunction, time_c
-from benchmarks.peers.build import CasadiCode, casadi_code, numbers, pinocchio_library
+from benchmarks.c_timing import FLAGS, time_c
+from benchmarks.peers.build import CasadiCode, casadi_code
 from benchmarks.timing import Row
-from tauform.arrays import Array
-from tauform.codegen.program import Port, Program
+from tauform.codegen.program import Program
 
 TITLE = (
     f"One call, arms without friction and rotors, URDF frames snapped at 1e-5 rad; gcc {' '.join(FLAGS)} for all C, "
@@ -32,8 +30,6 @@ FUNCTIONS = (
 )
 PORTABLE = ("-O2", "-std=c99")
 N_STATES = 64
-# Accelerations are known up to the condition of the mass matrix.
-AGREEMENT = 1e-8
 
 
 def rows() -> Iterator[Row]:
@@ -54,10 +50,10 @@ def rows() -> Iterator[Row]:
 def _compared(
     name: str, robot: tf.Robot, program: Program, folder: Path, code: CasadiCode, flags: tuple[str, ...]
 ) -> Iterator[Row]:
-    candidates = [_ours(program, folder / program.name), _casadi(program, code)]
+    candidates = [c_candidates.ours(program, folder / program.name), c_candidates.casadi(program, code)]
     if flags == FLAGS:
-        candidates.append(_pinocchio(robot, program))
-    inputs = np.random.default_rng(0).uniform(-np.pi, np.pi, (N_STATES, sum(port.size for port in program.inputs)))
+        candidates.append(c_candidates.pinocchio(robot, program))
+    inputs = c_candidates.states(program, N_STATES)
     timings = time_c(candidates, inputs, sum(port.size for port in program.outputs), rounds=2000, flags=flags)
     ours = timings["ours"]
     for label, timing in timings.items():
@@ -71,54 +67,5 @@ def _compared(
             ours=ours.seconds,
             peer=timing.seconds,
             peer_name=label,
-            note=f"agree to {_disagreement(ours.outputs, timing.outputs):.0e}{operations}",
+            note=f"agree to {c_candidates.disagreement(ours.outputs, timing.outputs):.0e}{operations}",
         )
-
-
-def _ours(program: Program, folder: Path) -> CFunction:
-    return CFunction(
-        "ours",
-        (folder / "ours.c",),
-        '#include "ours.h"',
-        f"ours_{program.name}({', '.join([*_places('in', program.inputs), *_places('out', program.outputs)])});",
-        flags=(f"-I{folder}",),
-    )
-
-
-def _casadi(program: Program, code: CasadiCode) -> CFunction:
-    function = f"casadi_{program.name}"
-    return CFunction(
-        "CasADi C",
-        (code.sources[program.name],),
-        f"int {function}(const double **arg, double **res, long long *iw, double *w, int mem);",
-        f"const double *arg[] = {{{', '.join(_places('in', program.inputs))}}}; double *res[] = {{out}}; "
-        f"{function}(arg, res, 0, 0, 0);",
-    )
-
-
-def _pinocchio(robot: tf.Robot, program: Program) -> CFunction:
-    library = pinocchio_library()
-    table = ", ".join(map(repr, numbers(robot)))
-    function = f"pinocchio_{program.name}"
-    return CFunction(
-        "Pinocchio C++",
-        (),
-        f"static const double NUMBERS[] = {{{table}}};\n"
-        f"void {function}(const double *numbers, const double *in, double *out);",
-        f"{function}(NUMBERS, in, out);",
-        libraries=(str(library), f"-Wl,-rpath,{library.parent}"),
-    )
-
-
-def _places(array: str, ports: tuple[Port, ...]) -> list[str]:
-    starts = np.cumsum([0, *(port.size for port in ports)])[:-1]
-    return [f"{array} + {start}" for start in starts]
-
-
-def _disagreement(ours: Array, theirs: Array) -> float:
-    """Largest difference relative to the output; Pinocchio leaves one triangle of symmetric matrices empty."""
-    filled = (theirs != 0).any(axis=0)
-    error = float(np.abs(ours - theirs)[:, filled].max() / np.abs(ours).max())
-    if error > AGREEMENT:
-        raise RuntimeError(f"the peer disagrees by {error:.1e}; its time means nothing")
-    return error

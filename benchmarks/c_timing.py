@@ -107,26 +107,61 @@ def time_c(
     """
     inputs = np.ascontiguousarray(inputs, dtype=np.float64)
     with TemporaryDirectory() as folder:
-        build = Path(folder)
-        objects, sizes, libraries = [], [], []
-        for k, function in enumerate(functions):
-            shim = build / f"shim{k}{'.cpp' if any(s.suffix == '.cpp' for s in function.sources) else '.c'}"
-            shim.write_text(_shim(k, function, cxx=shim.suffix == ".cpp"))
-            built = [
-                _compiled(s, build, f"{k}_{i}", function.flags, compiler, flags)
-                for i, s in enumerate((*function.sources, shim))
-            ]
-            objects += built
-            sizes.append(sum(_text_bytes(path) for path in built))
-            libraries += list(function.libraries)
-        (build / "main.c").write_text(_main(len(functions), inputs.shape, n_outputs, rounds))
-        objects.append(_compiled(build / "main.c", build, "main", (), compiler, flags))
-        linker = "g++" if any(s.suffix == ".cpp" for f in functions for s in f.sources) else compiler
-        program = build / "program"
-        _run([linker, *map(str, objects), *libraries, "-lm", "-o", str(program)])
-        raw = np.frombuffer(_run([str(program)], inputs.tobytes()))
+        main = MAIN.replace("{rounds}", str(rounds))
+        built = linked(functions, inputs.shape, n_outputs, main, Path(folder), compiler=compiler, flags=flags)
+        raw = np.frombuffer(run([str(built.program)], inputs.tobytes()))
     outputs = raw[len(functions) :].reshape(len(functions), len(inputs), n_outputs)
-    return {function.label: CTiming(raw[k] * 1e-9, outputs[k], sizes[k]) for k, function in enumerate(functions)}
+    return {
+        function.label: CTiming(raw[k] * 1e-9, outputs[k], built.text_bytes[k]) for k, function in enumerate(functions)
+    }
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A program that calls every function, and the bytes of each function's own objects."""
+
+    program: Path
+    text_bytes: tuple[int, ...]
+
+
+def linked(
+    functions: Sequence[CFunction],
+    shape: tuple[int, ...],
+    n_outputs: int,
+    main: str,
+    build: Path,
+    *,
+    compiler: str = "gcc",
+    flags: Sequence[str] = FLAGS,
+) -> Linked:
+    """Compile each function apart, and link all with a main program.
+
+    Args:
+        functions: what `main` finds as shim0, shim1, ...
+        shape: number of states, and of inputs of each.
+        n_outputs: doubles that each writes.
+        main: C text with places for the prototypes, the names and the sizes, as in MAIN.
+        build: folder that receives everything.
+        compiler: for .c files; .cpp files are compiled by g++.
+        flags: of the C compiler.
+    """
+    objects, sizes, libraries = [], [], []
+    for k, function in enumerate(functions):
+        shim = build / f"shim{k}{'.cpp' if any(s.suffix == '.cpp' for s in function.sources) else '.c'}"
+        shim.write_text(_shim(k, function, cxx=shim.suffix == ".cpp"))
+        built = [
+            _compiled(s, build, f"{k}_{i}", function.flags, compiler, flags)
+            for i, s in enumerate((*function.sources, shim))
+        ]
+        objects += built
+        sizes.append(sum(_text_bytes(path) for path in built))
+        libraries += list(function.libraries)
+    (build / "main.c").write_text(_main(main, len(functions), shape, n_outputs))
+    objects.append(_compiled(build / "main.c", build, "main", (), compiler, flags))
+    linker = "g++" if any(s.suffix == ".cpp" for f in functions for s in f.sources) else compiler
+    program = build / "program"
+    run([linker, *map(str, objects), *libraries, "-lm", "-o", str(program)])
+    return Linked(program, tuple(sizes))
 
 
 def _shim(k: int, function: CFunction, cxx: bool) -> str:
@@ -135,31 +170,35 @@ def _shim(k: int, function: CFunction, cxx: bool) -> str:
     return f"{function.declarations}\n{linkage}{signature};\n{linkage}{signature} {{ {function.call} }}\n"
 
 
-def _main(n_functions: int, shape: tuple[int, ...], n_outputs: int, rounds: int) -> str:
+def _main(text: str, n_functions: int, shape: tuple[int, ...], n_outputs: int) -> str:
     names = [f"shim{k}" for k in range(n_functions)]
-    return MAIN.format(
+    return text.format(
         prototypes="\n".join(f"void {name}(const double *in, double *out);" for name in names),
         names=", ".join(names),
         n_functions=n_functions,
         n_states=shape[0],
         n_inputs=shape[1],
         n_outputs=n_outputs,
-        rounds=rounds,
     )
 
 
 def _compiled(source: Path, build: Path, name: str, extra: Sequence[str], compiler: str, flags: Sequence[str]) -> Path:
     target = build / f"{name}.o"
     command = ["g++", *CXX_FLAGS] if source.suffix == ".cpp" else [compiler, *flags]
-    _run([*command, *extra, "-c", str(source), "-o", str(target)])
+    run([*command, *extra, "-c", str(source), "-o", str(target)])
     return target
 
 
 def _text_bytes(path: Path) -> int:
-    return int(_run(["size", str(path)]).decode().splitlines()[1].split()[0])
+    return int(run(["size", str(path)]).decode().splitlines()[1].split()[0])
 
 
-def _run(command: Sequence[str], stdin: bytes = b"") -> bytes:
+def run(command: Sequence[str], stdin: bytes = b"") -> bytes:
+    """What a command prints.
+
+    Raises:
+        RuntimeError: it failed; with what it said.
+    """
     done = subprocess.run(command, input=stdin, capture_output=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}\n{done.stderr.decode()}")

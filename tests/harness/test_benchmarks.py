@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import drawing, machine, quoted, results, sections
 from benchmarks.c_timing import CFunction, time_c
+from benchmarks.instruction_counts import count_c, missing
 from benchmarks.timing import Row, side_by_side
 
 
@@ -133,3 +134,14 @@ def test_the_stamp_names_commit_and_machine() -> None:
     stamp = machine.stamp()
     assert stamp.startswith("commit ")
     assert f"NumPy {np.__version__}" in stamp
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None or bool(missing()), reason="no gcc or valgrind on this machine")
+def test_instructions_do_not_depend_on_the_machine() -> None:
+    inputs = np.ones((10, 4))
+    few = CFunction("few", (), "", "out[0] = in[0];")
+    many = CFunction("many", (), "", "for (volatile int i = 0; i < 100; ++i) out[0] += in[0];")
+    counts = count_c([few, many], inputs, n_outputs=1, flags=("-O1", "-std=c99"))
+    assert 2 <= counts["few"] <= 10
+    assert 300 <= counts["many"] <= 1500
+    assert counts == count_c([few, many], inputs, n_outputs=1, flags=("-O1", "-std=c99"))
