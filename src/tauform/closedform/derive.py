@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from tauform.arrays import Array, read_only
 from tauform.closedform.assume import Assumed, Assumption, assumptions
@@ -21,6 +19,7 @@ from tauform.closedform.regroup import regroup
 from tauform.closedform.rows import Keys
 from tauform.closedform.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
 from tauform.closedform.terms import Coefficients, Terms, is_friction, terms_of
+from tauform.closedform.threads import one_blas_thread
 from tauform.description.fields import number
 from tauform.description.names import no_such
 from tauform.description.robot import ParameterGroup, Robot
@@ -64,19 +63,12 @@ def derive(
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, robot.columns(include), assume)
     refuse_if_too_large(robot, memory_limit)
-    # On matrices this small more BLAS threads only wait for one another.
-    with _controller().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress)).restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
         rows = _rank_rows(coefficients, terms, assumed.free, positions)
         base = _regrouped(robot, coefficients, rows, assumed.free, order)
         return _model(robot, coefficients, terms, base, assumed, positions)
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    """Made once: it looks through all loaded libraries, which takes longer than a small derivation."""
-    return ThreadpoolController()
 
 
 def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, float]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, read_only
+from tauform.closedform.threads import on_one_thread
 from tauform.description.inertia import TENSOR_INDEX
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, MissingExtraError
@@ -26,6 +27,7 @@ from tauform.identification.refit import with_values
 PRIOR_PULL = 1e-4
 
 
+@on_one_thread
 def physically_consistent(fit: Fit, prior: Robot | ArrayLike | None = None) -> Fit:
     """The best fit whose links could be built; the prior decides what the data leave open.
 

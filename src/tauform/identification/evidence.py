@@ -15,6 +15,7 @@ import numpy as np
 import scipy.linalg
 
 from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError
 from tauform.identification.rows import Rows, RowSource
 
@@ -65,6 +66,7 @@ class Evidence:
         """(n,) sum of squared torques."""
         return (self.triangles[..., -1] ** 2).sum(axis=(0, 2))
 
+    @on_one_thread
     def chosen(self, columns: Sequence[int]) -> Evidence:
         """The same with fewer columns."""
         index = [*columns, self.n_columns]

@@ -9,33 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
 from tauform.description.robot import Robot
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
+from tauform.identification.held_out import HeldOut
 from tauform.identification.terms import SHAPES, Term, coupling
 
 # Loss that a term must save: e^-0.08, so 8 % of one joint's held-out squares.
 ENOUGH = 0.08
 # A coupling brings three columns; a change of width brings none.
 ENOUGH_COUPLING, ENOUGH_WIDTH = 2 * ENOUGH, 0.1 * ENOUGH
-# Widths of the Coulomb step, relative to the speed that a joint exceeds 5 % of the time.
-WIDTHS = (0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
+# Widths of the Coulomb step, relative to the speed that a joint exceeds 5 % of the time; narrower ones show in less
+# than one row of a hundred and cannot be told from a sharp step.
+WIDTHS = (0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
 FIRST_WIDTH, COUPLING_WIDTH = 0.02, 0.01
 PER_JOINT = ("asymmetric", "quadratic", "stiffness", "sine", "cosine")
 # Candidates that look best on all rows and are tried on held-out blocks.
 N_TRIED = 8
 MOST_STEPS = 60
-RIDGE = 1e-6
-# Ways to divide the blocks into folds that are held out in turn; losses are averaged, so that the place of an edge
-# decides nothing.
-FOLDS = (8,)
-# A column with less than this part of its squares outside the others' span says nothing of its own.
-DEPENDENT = 1e-4
-# Squares below this part of the torque's are not worth a term.
-NEGLIGIBLE = 1e-10
+# Standard errors over held-out blocks by which a richer law must be better than a simpler one.
+N_ERRORS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,77 +85,7 @@ def neighbours(robot: Robot) -> list[tuple[int, int]]:
     return [(joint.parent, i) for i, joint in enumerate(robot.joints) if joint.parent >= 0]
 
 
-class HeldOut:
-    """Losses of selections of columns on held-out blocks."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self.evidence = evidence
-        self.floor = NEGLIGIBLE * evidence.torque_squares
-        self.ways = [evidence.folds(count) for count in FOLDS]
-        folds = [fold for way in self.ways for fold in way]
-        self.member = np.array(
-            [[block in fold for block in range(len(evidence.counts))] for fold in folds], dtype=float
-        )
-        self.weigh(np.ones(evidence.n_joints))
-
-    def weigh(self, weights: Array) -> None:
-        """Set the weights of the joints."""
-        self.by_block = np.einsum("j,bjpq->bpq", weights**2, self.evidence.products)
-        self.total = self.by_block.sum(axis=0)
-        self.without = self.total - np.tensordot(self.member, self.by_block, axes=1)
-
-    def settle_weights(self, chosen: Sequence[int]) -> None:
-        """Weights that suit a selection: the inverse of each joint's residuals."""
-        weights = np.ones(self.evidence.n_joints)
-        for _ in range(3):
-            self.weigh(weights)
-            squares = self.evidence.residual_squares(self.values(chosen)).sum(axis=0)
-            weights = 1.0 / np.sqrt((squares + self.floor) / self.evidence.n_rows)
-        self.weigh(weights)
-
-    def loss(self, chosen: Sequence[int]) -> float:
-        """Sum over the joints of the log of their squares on folds whose values come from all other folds."""
-        values = self._solve(self.without, chosen)
-        losses, first = [], 0
-        for way in self.ways:
-            squares = np.zeros(self.evidence.n_joints)
-            for k, fold in enumerate(way):
-                with_torque = np.append(values[first + k], -1.0)
-                part = slice(fold[0], fold[-1] + 1)  # neighbours: a view, not a copy
-                squares += ((self.evidence.triangles[part] @ with_torque) ** 2).sum(axis=(0, 2))
-            losses.append(np.log(squares + self.floor).sum())
-            first += len(way)
-        return float(np.mean(losses))
-
-    def values(self, chosen: Sequence[int]) -> Array:
-        """(p,) values of a selection from all blocks, zero elsewhere."""
-        return self._solve(self.total[None], chosen)[0]
-
-    def promise(self, chosen: Sequence[int]) -> Array:
-        """(p,) how much the weighted squares of all rows would fall with each further column; 0 for dependent ones."""
-        p = self.evidence.n_columns
-        values = self.values(chosen)
-        S = self.total[np.ix_(chosen, chosen)]
-        size = np.sqrt(np.diag(S))
-        cross = self.total[:p][:, chosen] / size
-        inverse = np.linalg.inv(S / np.outer(size, size) + RIDGE * np.eye(len(size)))
-        left = np.diag(self.total)[:p] - np.einsum("ij,jk,ik->i", cross, inverse, cross)
-        slope = self.total[:p, p] - self.total[:p, :p] @ values
-        fresh = left > DEPENDENT * np.diag(self.total)[:p]
-        return np.where(fresh, slope**2 / np.where(fresh, left, 1.0), 0.0)
-
-    def _solve(self, products: Array, chosen: Sequence[int]) -> Array:
-        index = np.array(chosen)
-        p = self.evidence.n_columns
-        size = np.sqrt(np.diag(self.total)[index])
-        size = np.where(size > 0, size, 1.0)
-        A = products[:, index[:, None], index] / np.outer(size, size) + RIDGE * np.eye(len(index))
-        b = products[:, index, p] / size
-        values = np.zeros((len(products), p))
-        values[:, index] = np.linalg.solve(A, b[..., None])[..., 0] / size
-        return values
-
-
+@on_one_thread
 def select(
     choice: Candidates, evidence: Evidence, start: Sequence[int], progress: Callable[[str], None] | None = None
 ) -> list[int]:
@@ -179,7 +104,44 @@ def select(
         held_out.settle_weights(chosen)
         if progress is not None:
             progress(f"{len(chosen)} columns")
-    return chosen
+    return _simplified(choice, held_out, chosen, start)
+
+
+def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: Sequence[int]) -> list[int]:
+    """The simplest selection on the way back to the plain one that is not clearly worse than the best.
+
+    Chance finds a term that helps somewhere; one that is there helps on most stretches of the motion. So a selection
+    is worse only if the best one saves more than its scatter from block to block.
+    """
+    chosen = best
+    while True:
+        ways = []
+        for following in _simplifications(choice, chosen, start):
+            saved, error = held_out.gain(best, held_out.squares(following))
+            ways.append((saved - N_ERRORS * error, following))
+        least, following = min(ways, default=(0.0, chosen), key=lambda way: way[0])
+        if not ways or least > 0:
+            return chosen
+        chosen = following
+
+
+def _simplifications(choice: Candidates, chosen: list[int], start: Sequence[int]) -> Iterator[list[int]]:
+    """Each further term or coupling left out, each smooth Coulomb step made sharp."""
+    for columns in choice.coulomb.values():
+        steps = [c for c in chosen if c in columns]
+        for c in steps[1:] if len(steps) > 1 else []:
+            yield [other for other in chosen if other != c]
+        if columns[0] not in chosen:
+            for c in steps:
+                yield [columns[0] if other == c else other for other in chosen]
+    steps = {c for columns in choice.coulomb.values() for c in columns}
+    coupled = {c for group in choice.groups for c in group}
+    for c in chosen:
+        if c not in start and c not in steps and c not in coupled:
+            yield [other for other in chosen if other != c]
+    for group in choice.groups:
+        if set(group) & set(chosen):
+            yield [other for other in chosen if other not in group]
 
 
 def _started(choice: Candidates, start: Sequence[int]) -> list[int]:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError
 from tauform.identification.estimate import least_squares
 from tauform.identification.estimators import held_out_squares
@@ -34,6 +35,7 @@ def insignificant(fit: Fit, tolerance: float) -> list[int]:
     return [int(k) for k in np.flatnonzero((contributions(fit) < tolerance).all(axis=0))]
 
 
+@on_one_thread
 def reduced(
     fit: Fit,
     tolerance: float = 0.01,

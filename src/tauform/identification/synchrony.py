@@ -9,9 +9,9 @@ import numpy as np
 
 from tauform.errors import IdentificationError
 from tauform.identification.evidence import Evidence, gather
+from tauform.identification.held_out import HeldOut
 from tauform.identification.rows import RowSource
 from tauform.identification.segments import Segment, resampled
-from tauform.identification.select import HeldOut
 
 # Held-out loss, per joint, that a delay must explain to be mentioned, and to be refused.
 NOTED, REFUSED = 0.05, 0.35
