@@ -66,7 +66,7 @@ def growth(name: str, robot: tf.Robot) -> Row:
     tracemalloc.stop()
     repeats = 5 if model.n_terms < 100_000 else 1
     seconds = side_by_side({name: partial(tf.derive, robot)}, repeats=repeats, least_sample=0.001)[name]
-    return Row(f"derive {name}", seconds, None, "-", note=f"{_counts(model)}, peak memory {memory / 1e6:.3g} MB")
+    return Row(f"derive {name}", seconds, None, "-", note=f"{_counts(model)}, peak memory {memory / 1e6:.2f} MB")
 
 
 def usual_arm(n: int) -> tf.Robot:

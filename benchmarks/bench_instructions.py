@@ -12,6 +12,7 @@ from benchmarks.arms import arm
 from benchmarks.c_timing import time_c
 from benchmarks.instruction_counts import ARCHITECTURE, count_c, missing
 from benchmarks.peers.build import CasadiCode, casadi_code
+from benchmarks.results import figure
 from benchmarks.timing import Row
 from tauform.codegen.program import Program
 
@@ -45,7 +46,7 @@ def _compared(
 ) -> Iterator[Row]:
     what = f"{name}, {program.name}"
     if reason:
-        yield Row(what, float("nan"), None, "-", unit="instructions", note=f"not counted: {reason}")
+        yield Row(what, None, None, "-", unit="instructions", note=f"not counted: {reason}")
         return
     candidates = [
         c_candidates.ours(program, folder / program.name),
@@ -57,6 +58,6 @@ def _compared(
     counts = {label: round(count) for label, count in count_c(candidates, inputs, n_outputs, flags=FLAGS).items()}
     for label, timing in list(times.items())[1:]:
         error = c_candidates.disagreement(times["ours"].outputs, timing.outputs)
-        nanoseconds = [f"{1e9 * times[key].seconds:.3g}" for key in ("ours", label)]
-        note = f"{nanoseconds[0]} ns against {nanoseconds[1]} ns, agree to {error:.0e}"
+        mine, theirs = (figure(times[key].seconds, "s") for key in ("ours", label))
+        note = f"{mine} against {theirs}, agree to {error:.0e}"
         yield Row(what, counts["ours"], counts[label], label, unit="instructions", note=note)

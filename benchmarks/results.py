@@ -22,8 +22,9 @@ def figure(value: float | None, unit: str) -> str:
         return "-"
     if unit != "s":
         return f"{value:.0f} {unit}" if value == int(value) else f"{value:.3g} {unit}"
-    scale, name = next(((s, n) for s, n in PREFIXES if abs(value) >= s), PREFIXES[-1])
-    return f"{value / scale:.3g} {name}"
+    # What rounds to a thousand of one unit is one of the next.
+    scale, name = next(((s, n) for s, n in PREFIXES if abs(value) >= 0.9995 * s), PREFIXES[-1])
+    return f"{value / scale:.3g} {name}" if value < 999 else f"{value:.0f} s"
 
 
 def cells(row: Row) -> tuple[str, ...]:

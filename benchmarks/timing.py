@@ -18,7 +18,7 @@ class Row:
 
     Attributes:
         name: what was measured, robot included.
-        ours: our figure, in `unit`.
+        ours: our figure, in `unit`; None where this machine cannot measure it.
         peer: the peer's figure; None where the peer is not installed or has nothing comparable.
         peer_name: who the peer is, and under which conditions.
         unit: "s" is printed with a fitting prefix, any other unit as it is ("operations").
@@ -26,7 +26,7 @@ class Row:
     """
 
     name: str
-    ours: float
+    ours: float | None
     peer: float | None
     peer_name: str
     unit: str = "s"
@@ -35,7 +35,7 @@ class Row:
     @property
     def ratio(self) -> float | None:
         """How many times less we take than the peer."""
-        return self.peer / self.ours if self.peer is not None else None
+        return self.peer / self.ours if self.peer is not None and self.ours is not None else None
 
 
 def side_by_side(

@@ -48,7 +48,14 @@ def test_ratio_is_above_one_where_ours_takes_less() -> None:
 
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
-    [(1.5, "s", "1.5 s"), (2.34e-7, "s", "234 ns"), (460, "operations", "460 operations"), (None, "s", "-")],
+    [
+        (1.5, "s", "1.5 s"),
+        (2.34e-7, "s", "234 ns"),
+        (9.997e-7, "s", "1 us"),
+        (2234, "s", "2234 s"),
+        (460, "operations", "460 operations"),
+        (None, "s", "-"),
+    ],
 )
 def test_figures(value: float | None, unit: str, text: str) -> None:
     assert results.figure(value, unit) == text
