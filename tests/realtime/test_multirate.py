@@ -40,6 +40,11 @@ def puma() -> tf.MultiRate:
     return tf.multirate(tf.load("puma260_izaguirre"))
 
 
+@pytest.fixture(scope="module")
+def quick(puma: tf.MultiRate) -> tf.MultiRate:
+    return tf.multirate(puma.robot, friction="synchronous")
+
+
 def test_counts_stay_within_the_papers(puma: tf.MultiRate) -> None:
     # Izaguirre1992: 6 + 6 a joint; D_ij and D_i 98 + 70, velocity torques 140 + 110
     assert puma.synchronous.n_multiplications <= 36
@@ -58,8 +63,7 @@ def test_both_tasks_together_are_inverse_dynamics(puma: tf.MultiRate) -> None:
     np.testing.assert_allclose(gravity + puma.velocity(q, qd), stored, atol=1e-10)
 
 
-def test_friction_in_the_synchronous_task_follows_reversals_at_once(puma: tf.MultiRate) -> None:
-    quick = tf.multirate(puma.robot, friction="synchronous")
+def test_friction_in_the_synchronous_task_follows_reversals_at_once(puma: tf.MultiRate, quick: tf.MultiRate) -> None:
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 50, 6))
     tau = quick.torque(*quick.background_kernel(q, qd), qd, qdd)
     np.testing.assert_allclose(tau, tf.inverse_dynamics(puma.robot, q, qd, qdd), rtol=1e-10, atol=1e-10)
@@ -114,7 +118,29 @@ def test_prediction_along_a_trajectory_is_in_its_order(puma: tf.MultiRate) -> No
     assert np.corrcoef(blocks[0][:, 1], blocks[1][:, 1])[0, 1] > 0.9
 
 
+@pytest.mark.parametrize("every", [2, 5, 10])
+@pytest.mark.parametrize("task", ["background", "synchronous"])
+def test_coefficients_that_are_renewed_less_often_err_as_foretold(
+    puma: tf.MultiRate, quick: tf.MultiRate, task: Friction, every: int
+) -> None:
+    split = puma if task == "background" else quick
+    rates = Rates(0.001, 0.02, 0.0, every)
+    foretold = split.predict(Profile.harmonic(CENTRE, VELOCITY, ACCELERATION), rates)
+    errors = measure(split, np.arange(0.0, 60.0, 0.001)[400:], fast_motion, rates)
+    assert foretold.total == pytest.approx(np.sqrt((errors**2).sum(axis=1).mean()), rel=0.1)
+
+
+def test_the_gain_of_synchronous_friction_is_foretold(puma: tf.MultiRate, quick: tf.MultiRate) -> None:
+    profile, rates = Profile.harmonic(CENTRE, VELOCITY, ACCELERATION, n_states=4000), Rates(0.001, 0.02)
+    foretold, without = puma.predict(profile, rates), quick.predict(profile, rates)
+    assert foretold.relative_without_friction == pytest.approx(without.relative, rel=1e-9)
+    assert without.relative_without_friction == pytest.approx(without.relative, rel=1e-12)
+    assert foretold.relative_without_friction < 0.5 * foretold.relative
+
+
 def test_a_background_quicker_than_the_control_is_refused() -> None:
+    with pytest.raises(ModelError, match="coefficients_every"):
+        Rates(0.001, 0.01, coefficients_every=0)
     with pytest.raises(ModelError, match="shorter than the synchronous"):
         Rates(control=0.01, background=0.001)
     with pytest.raises(ModelError, match="positive"):
@@ -123,12 +149,23 @@ def test_a_background_quicker_than_the_control_is_refused() -> None:
         Rates(control=0.001, background=0.001, latency=-1.0)
 
 
-def test_a_run_reports_ticks_updates_and_errors(puma: tf.MultiRate) -> None:
-    report = puma.run(fast_motion, Rates(0.001, 0.02), seconds=0.5)
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_run_errs_as_the_ages_that_it_met_say(puma: tf.MultiRate, every: int) -> None:
+    rates, times = Rates(0.001, 0.02, 0.001, every), np.arange(0.0, 0.5, 0.001)
+    report = puma.run(fast_motion, rates, seconds=0.5)
     assert report.n_ticks == 500
-    assert 2 <= report.n_updates <= 30
+    assert 2 <= report.n_updates <= 26
     assert 0 <= report.missed <= 500
-    assert 0 < np.linalg.norm(report.rms) < np.linalg.norm(report.torque)
+    assert (report.ages[0] >= report.ages[1]).all()
+    assert report.ages[1, 1:].min() >= 0.001 - 1e-12  # results are in use from the next tick on
+    # the same computation without threads, on states as old as those of the run
+    q, qd, qdd = fast_motion(times)
+    M, gravity = puma.coefficients(fast_motion(times - report.ages[0])[0])
+    stale = gravity + puma.velocity(*fast_motion(times - report.ages[1])[:2])
+    exact = tf.inverse_dynamics(puma.robot, q, qd, qdd)
+    errors = puma.torque(M, stale, qd, qdd) - exact
+    np.testing.assert_allclose(report.rms, np.sqrt((errors**2).mean(axis=0)), rtol=1e-6)
+    np.testing.assert_allclose(report.torque, np.sqrt((exact**2).mean(axis=0)), rtol=1e-9)
     assert "missed deadlines" in str(report)
     with pytest.raises(ModelError, match="background period"):
         puma.run(fast_motion, Rates(0.001, 0.02), seconds=0.01)
@@ -153,28 +190,58 @@ def test_accelerations_have_the_wider_band(puma: tf.MultiRate) -> None:
         bandwidths(puma.robot, *motion(np.arange(10.0)), rate=1.0)
 
 
-@pytest.mark.parametrize(
-    ("real", "friction"), [("double", "background"), ("float", "background"), ("double", "synchronous")]
-)
-def test_c_of_both_tasks_compiles_without_warnings_and_runs(
-    puma: tf.MultiRate, tmp_path: Path, real: str, friction: Friction
-) -> None:
+def compiled(split: tf.MultiRate, folder: Path, flags: str, **options: str) -> Path:
+    """The demonstration of both tasks as C."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
-    split = puma if friction == "background" else tf.multirate(tf.load("two_link"), friction)
-    files = split.write_c(tmp_path / "c", real=real, name="puma")
+    files = split.write_c(folder, name="puma", **options)
     assert {"puma_multirate.h", "puma_multirate.c", "demo_puma_multirate.c", "puma.c"} <= {f.name for f in files}
-    flags = "-std=c11 -O1 -Wall -Wextra -Wpedantic -Werror -pthread"
     sources = "demo_puma_multirate.c puma_multirate.c puma.c"
-    command = [compiler, *flags.split(), *sources.split(), "-lm", "-o", "demo"]
-    subprocess.run(command, cwd=tmp_path / "c", check=True, capture_output=True)
-    said = subprocess.run(
-        ["./demo", "0.3", "1000", "50"], cwd=tmp_path / "c", check=True, capture_output=True, text=True
-    )
-    found = re.match(r"ticks (\d+), updates (\d+), missed (\d+), .* torque error ([\d.]+) %", said.stdout)
+    command = [compiler, "-std=c11", *flags.split(), "-pthread", *sources.split(), "-lm", "-o", "demo"]
+    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if "sanitize" in flags and made.returncode:
+        pytest.skip("no sanitizer of threads")
+    assert made.returncode == 0, made.stderr
+    return folder / "demo"
+
+
+@pytest.mark.parametrize(
+    ("real", "friction", "every"),
+    [
+        ("double", "background", 1),
+        ("float", "background", 1),
+        ("double", "synchronous", 1),
+        ("double", "background", 4),
+    ],
+)
+def test_c_of_both_tasks_compiles_without_warnings_and_runs(
+    puma: tf.MultiRate, tmp_path: Path, real: str, friction: Friction, every: int
+) -> None:
+    split = puma if friction == "background" else tf.multirate(tf.load("two_link"), friction)
+    demo = compiled(split, tmp_path / "c", "-O1 -Wall -Wextra -Wpedantic -Werror", real=real)
+    said = subprocess.run([demo, "0.3", "1000", "50", str(every)], check=True, capture_output=True, text=True).stdout
+    found = re.match(r"ticks (\d+), updates (\d+), missed (\d+), .* torque error ([\d.]+) %", said)
     assert found is not None
     assert int(found[1]) == 300
     assert int(found[2]) >= 2
     assert 0 < float(found[4]) < 60
     split.write_c(tmp_path / "c", real=real, name="puma")  # our own folder may be written again
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_no_thread_reads_what_the_other_writes(puma: tf.MultiRate, tmp_path: Path, every: int) -> None:
+    demo = compiled(puma, tmp_path / "c", "-O1 -g -fsanitize=thread")
+    # far faster than any controller, so that the tasks meet in every order
+    done = subprocess.run(
+        [demo, "0.5", "20000", "30000", str(every)],
+        env={"TSAN_OPTIONS": "halt_on_error=1 exitcode=66"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unexpected memory mapping" in done.stderr:
+        pytest.skip("the sanitizer cannot run under this kernel")
+    assert done.returncode == 0, done.stderr
+    assert "data race" not in done.stderr
+    assert int(done.stdout.split("updates ")[1].split(",")[0]) > 100

@@ -3,7 +3,8 @@
     tau = M(q) qdd + stored(q, qd),    stored = velocity torque + gravity torque + friction
 
 The background task renews M and stored; the synchronous task multiplies and adds, n products and n sums a joint.
-The background may itself be split in two by what its parts depend on: `coefficients` (positions alone) and `velocity`.
+The background may itself be split in two by how fast its parts change: `coefficients` (positions alone), renewed at
+every so many-th run of it, and `velocity`, renewed at every run.
 Coulomb friction jumps when a joint turns round, which a slow background notices late: friction may instead be made by
 the synchronous task, for up to two products and sums more a joint.
 """
@@ -81,6 +82,16 @@ class MultiRate:
         """The synchronous task compiled for this machine."""
         return compile_program(self.synchronous)
 
+    @cached_property
+    def coefficients_kernel(self) -> Kernel:
+        """The part of the background that positions determine, compiled for this machine."""
+        return compile_program(self.coefficients)
+
+    @cached_property
+    def velocity_kernel(self) -> Kernel:
+        """The part of the background that depends on velocities, compiled for this machine."""
+        return compile_program(self.velocity)
+
     @property
     def reads_velocity(self) -> bool:
         """Whether the synchronous task makes the friction, and so reads velocities."""
@@ -97,17 +108,19 @@ class MultiRate:
         tau: Array = self.synchronous_kernel(M, stored, *rates)
         return tau
 
-    def predict(self, profile: Profile, rates: Rates, n_states: int = 20_000) -> Prediction:
+    def predict(self, profile: Profile, rates: Rates, n_states: int = 20_000, ages: Array | None = None) -> Prediction:
         """Torque error foretold from rates and bounds; see `tauform.realtime.prediction.predict`."""
         from tauform.realtime.prediction import predict
 
-        return predict(self, profile, rates, n_states)
+        return predict(self, profile, rates, n_states, ages=ages)
 
-    def slowest_background(self, profile: Profile, error: float, control: float, latency: float = 0.0) -> Rates | None:
+    def slowest_background(
+        self, profile: Profile, error: float, control: float, latency: float = 0.0, coefficients_every: int = 1
+    ) -> Rates | None:
         """The longest background period within an error; see `tauform.realtime.prediction.slowest_background`."""
         from tauform.realtime.prediction import slowest_background
 
-        return slowest_background(self, profile, error, control, latency)
+        return slowest_background(self, profile, error, control, latency, coefficients_every)
 
     def run(self, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
         """Run both tasks on this machine; see `tauform.realtime.run.run`."""

@@ -1,27 +1,35 @@
 """Torque error of a multi-rate computation, foretold from rates and bounds; and measured on a trajectory.
 
-At time t the synchronous task uses what the background computed from the state an age d earlier:
+At time t the synchronous task uses what the background computed from states that are ages c and d old:
 
-    e(t, d) = (M(q(t - d)) - M(q(t))) qdd(t) + stored(t - d) - stored(t) .
+    e(t) = (M(q(t - c)) - M(q(t))) qdd(t) + gravity(t - c) - gravity(t) + velocity(t - d) - velocity(t) .
 
-Over the short time d the motion goes on with its velocity and acceleration, so the earlier state follows from the
-present one: q - d qd + d^2/2 qdd, qd - d qdd. No trajectory is replayed: states of a profile are enough.
+Over a short age the motion goes on as a swing with the frequency w that its accelerations and velocities show, so the
+earlier state follows from the present one:
+
+    q(t - d) = q - sin(w d) / w qd + (1 - cos(w d)) / w^2 qdd,    qd(t - d) = cos(w d) qd - sin(w d) / w qdd .
+
+No trajectory is replayed: states of a profile are enough.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.closedform.profile import Profile
+from tauform.closedform.profile import Profile, States
 from tauform.errors import ModelError
 from tauform.realtime.multirate import MultiRate
 from tauform.realtime.run import Motion
 from tauform.realtime.staleness import Rates
+from tauform.rigidbody.friction import friction
 
 N_STATES = 20_000
+# Ages that stand for all that a run met.
+RUN_AGES = 40
 # The slowest background is searched to this precision, up to this many seconds.
 PERIOD_TOLERANCE, LONGEST_PERIOD = 1e-3, 10.0
 
@@ -36,6 +44,7 @@ class Prediction:
         peak: (n,) largest error met over the states and ages.
         torque: (n,) root mean square of the torque itself.
         over_states: (N, n) root mean square over the ages, at each state; in the order of a recorded trajectory.
+        without_friction: (n,) what rms would be if the synchronous task made the friction.
     """
 
     rates: Rates
@@ -43,6 +52,7 @@ class Prediction:
     peak: Array
     torque: Array
     over_states: Array
+    without_friction: Array
 
     @property
     def total(self) -> float:
@@ -54,9 +64,19 @@ class Prediction:
         """The same, relative to the root mean square of the torque's norm."""
         return self.total / float(np.linalg.norm(self.torque))
 
+    @property
+    def relative_without_friction(self) -> float:
+        """The relative error if the synchronous task made the friction."""
+        return float(np.linalg.norm(self.without_friction) / np.linalg.norm(self.torque))
+
 
 def predict(
-    split: MultiRate, profile: Profile, rates: Rates, n_states: int = N_STATES, rng: np.random.Generator | None = None
+    split: MultiRate,
+    profile: Profile,
+    rates: Rates,
+    n_states: int = N_STATES,
+    rng: np.random.Generator | None = None,
+    ages: Array | None = None,
 ) -> Prediction:
     """Torque error over the states of a profile; states of a trajectory are taken in their order.
 
@@ -64,6 +84,8 @@ def predict(
         profile: bounds of the motion (`Profile.harmonic`, `Profile.ranges`), or a planned trajectory.
         rates: periods and latency.
         n_states: states to sample from bounds.
+        ages: (2, N) ages of coefficients and velocity torques that a run met (`RunReport.ages`), in place of those
+            that the rates imply.
 
     Raises:
         ModelError: the profile belongs to a robot with another number of joints.
@@ -73,19 +95,60 @@ def predict(
             f"{profile.name}: describes {profile.n_joints} joints, {split.robot.name} has {split.robot.n_joints}"
         )
     if profile.recorded is None:
-        q, qd, qdd = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
+        states = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
     else:
         q, qd, qdd = profile.recorded
-    now = split.results(q, qd)
-    torque = split.torque(*now, qd, qdd)
-    square, peak = np.zeros_like(torque), np.zeros(split.robot.n_joints)
-    for age, weight in zip(*rates.ages(), strict=True):
-        before = split.results(q - age * qd + 0.5 * age**2 * qdd, qd - age * qdd)
-        error = split.torque(*before, qd, qdd) - torque
+        states = q, qd, qdd
+    torque = split.torque(*split.results(*states[:2]), *states[1:])
+    square, smooth = np.zeros_like(torque), np.zeros(split.robot.n_joints)
+    peak = np.zeros(split.robot.n_joints)
+    for weight, error, of_friction in _errors(split, states, torque, rates.ages() if ages is None else _met(ages)):
         square += weight * error**2
+        smooth += weight * ((error - of_friction) ** 2).mean(axis=0)
         peak = np.maximum(peak, np.abs(error).max(axis=0))
     rms = np.sqrt(square.mean(axis=0))
-    return Prediction(rates, rms, peak, np.sqrt((torque**2).mean(axis=0)), np.sqrt(square))
+    size = np.sqrt((torque**2).mean(axis=0))
+    return Prediction(rates, rms, peak, size, np.sqrt(square), np.sqrt(smooth))
+
+
+def _errors(
+    split: MultiRate, states: States, torque: Array, ages: tuple[Array, Array, Array]
+) -> Iterator[tuple[float, Array, Array]]:
+    """Weight, torque error (N, n) and the part of it that stale friction makes, for each pair of ages."""
+    _, qd, qdd = states
+    swing = _swing(states)
+    stored: dict[float, tuple[Array, Array]] = {}
+    for of_coefficients, of_velocity, weight in zip(*(x.tolist() for x in ages), strict=True):
+        M, gravity = split.coefficients_kernel(_earlier(states, of_coefficients, swing)[0])
+        if of_velocity not in stored:
+            before = _earlier(states, of_velocity, swing)
+            stale = friction(split.robot, before[1]) - friction(split.robot, qd)
+            stored[of_velocity] = split.velocity_kernel(*before), 0.0 * stale if split.reads_velocity else stale
+        velocity, of_friction = stored[of_velocity]
+        yield weight, split.torque(M, gravity + velocity, qd, qdd) - torque, of_friction
+
+
+def _swing(states: States) -> Array:
+    """(n,) frequency with which each joint swings [rad/s]: that of a sine with these accelerations and velocities."""
+    fast, rates = (np.sqrt((x**2).mean(axis=0)) for x in states[:0:-1])
+    swing: Array = fast / np.maximum(rates, 1e-300)
+    return swing
+
+
+def _earlier(states: States, age: float, swing: Array) -> tuple[Array, Array]:
+    """Positions and velocities at an earlier time of a motion that swings on."""
+    q, qd, qdd = states
+    phase = np.minimum(swing * age, np.pi)  # a swing does not go further back than half of it
+    sine, cosine = age * np.sinc(phase / np.pi), np.cos(phase)
+    versine = 0.5 * (age * np.sinc(phase / 2 / np.pi)) ** 2
+    return q - sine * qd + versine * qdd, cosine * qd - sine * qdd
+
+
+def _met(ages: Array) -> tuple[Array, Array, Array]:
+    """A few ages that stand for all that a run met."""
+    order = np.argsort(ages[1], kind="stable")
+    chosen = order[np.linspace(0, len(order) - 1, min(RUN_AGES, len(order))).round().astype(int)]
+    return ages[0, chosen], ages[1, chosen], np.full(len(chosen), 1 / len(chosen))
 
 
 def measure(split: MultiRate, times: Array, motion: Motion, rates: Rates) -> Array:
@@ -96,32 +159,39 @@ def measure(split: MultiRate, times: Array, motion: Motion, rates: Rates) -> Arr
         motion: q, qd, qdd of the trajectory at given times.
     """
     q, qd, qdd = motion(times)
-    now = split.results(q, qd)
-    held = split.results(*motion(rates.source(times))[:2])
-    error: Array = split.torque(*held, qd, qdd) - split.torque(*now, qd, qdd)
+    renewed, latest = rates.sources(times)
+    M, gravity = split.coefficients_kernel(motion(renewed)[0])
+    held = gravity + split.velocity_kernel(*motion(latest)[:2])
+    error: Array = split.torque(M, held, qd, qdd) - split.torque(*split.results(q, qd), qd, qdd)
     return error
 
 
 def slowest_background(
-    split: MultiRate, profile: Profile, error: float, control: float, latency: float = 0.0
+    split: MultiRate,
+    profile: Profile,
+    error: float,
+    control: float,
+    latency: float = 0.0,
+    coefficients_every: int = 1,
 ) -> Rates | None:
     """Rates with the longest background period whose relative error (RMS) stays below a bound; None where none does.
 
     Raises:
-        ModelError: the bound is not between 0 and 1.
+        ModelError: the bound is not between 0 and 1, or a time is not positive.
     """
     if not 0 < error < 1:
         raise ModelError(f"error: expected a share of the torque between 0 and 1 (0.01 is 1 %), got {error}")
+    fastest = Rates(control, control, latency, coefficients_every)
 
     def fits(period: float) -> bool:
-        return predict(split, profile, Rates(control, period, latency), n_states=4000).relative <= error
+        return predict(split, profile, replace(fastest, background=period), n_states=4000).relative <= error
 
     short, long = control, max(LONGEST_PERIOD, 2 * control)
     if not fits(short):
         return None
     if fits(long):
-        return Rates(control, long, latency)
+        return replace(fastest, background=long)
     while long - short > PERIOD_TOLERANCE * long:
         middle = 0.5 * (short + long) if long < 2 * short else (short * long) ** 0.5
         short, long = (middle, long) if fits(middle) else (short, middle)
-    return Rates(control, short, latency)
+    return replace(fastest, background=short)

@@ -11,6 +11,7 @@ from tauform.arrays import Array
 from tauform.errors import ModelError
 
 N_AGES = 6
+MOST_RUNS = 100  # between two renewals of the coefficients
 LONGEST = 3600.0  # s; beyond it a time is a slip of the unit, and squares of it overflow
 
 
@@ -22,11 +23,14 @@ class Rates:
         control: period of the synchronous task.
         background: period of the background task.
         latency: from the state that the background reads to its results being used.
+        coefficients_every: the mass matrix and gravity, which positions alone determine, are renewed at every so
+            many-th run of the background; velocity torques at every one.
     """
 
     control: float
     background: float
     latency: float = 0.0
+    coefficients_every: int = 1
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -41,19 +45,28 @@ class Rates:
                 f"the background period ({self.background:g} s) is shorter than the synchronous one "
                 f"({self.control:g} s); compute everything in the synchronous task instead"
             )
+        if not 1 <= self.coefficients_every <= MOST_RUNS:
+            raise ModelError(
+                f"coefficients_every: expected a number of background runs from 1 to {MOST_RUNS}, got "
+                f"{self.coefficients_every}"
+            )
 
-    def ages(self) -> tuple[Array, Array]:
-        """Ages of the stored results when they are used [s] and their shares, as nodes and weights of a quadrature.
+    def ages(self) -> tuple[Array, Array, Array]:
+        """Ages of the coefficients and of the velocity torques when they are used [s], and how often (shares).
 
-        Ages run in steps of the control period from the latency to one background period more.
+        Nodes and weights of a quadrature: ages of the velocity torques run in steps of the control period from the
+        latency to one background period more; those of the coefficients are whole background periods older.
         """
         nodes, weights = np.polynomial.legendre.leggauss(N_AGES)
         first = self.latency - self.control / 2
-        ages = np.maximum(first + self.background * (nodes + 1) / 2, 0.0)
-        return ages, weights / 2
+        fresh = np.maximum(first + self.background * (nodes + 1) / 2, 0.0)
+        runs = np.arange(self.coefficients_every)
+        older = fresh[None, :] + self.background * runs[:, None]
+        shares = np.broadcast_to(weights / 2 / len(runs), older.shape)
+        return older.ravel(), np.tile(fresh, len(runs)), shares.ravel()
 
-    def source(self, times: Array) -> Array:
-        """Time of the state that the results in use at each time were computed from; times start at 0."""
-        started = np.floor((times - self.latency) / self.background + 1e-9) * self.background
-        latest: Array = np.maximum(started, 0.0)
-        return latest
+    def sources(self, times: Array) -> tuple[Array, Array]:
+        """Times of the states that coefficients and velocity torques in use were computed from; times start at 0."""
+        runs = np.maximum(np.floor((times - self.latency) / self.background + 1e-9), 0.0)
+        renewed = self.coefficients_every * np.floor(runs / self.coefficients_every)
+        return renewed * self.background, runs * self.background

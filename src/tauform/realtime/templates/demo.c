@@ -2,7 +2,7 @@
  * Written by tauform ${version}: both tasks of ${prefix} on this machine, POSIX threads, no real-time kernel assumed.
  *
  *   cc -std=c11 -O3 -pthread demo_${prefix}_multirate.c ${prefix}_multirate.c ${prefix}.c -lm -o demo
- *   ./demo [seconds] [synchronous rate, Hz] [background rate, Hz]
+ *   ./demo [seconds] [synchronous rate, Hz] [background rate, Hz] [runs between renewals of the coefficients]
  *
  * Late ticks are counted, not prevented. The torque error is measured against results of the present state.
  */
@@ -73,11 +73,12 @@ int main(int argc, char **argv)
     ${real} q[N], qd[N], qdd[N], tau[N], exact[N], M[N * N], stored[N];
     struct timespec due, at;
     pthread_t thread;
+    const int every = argc > 4 ? atoi(argv[4]) : 1;
     if (argc > 3) background_rate = atof(argv[3]);
-    if (!(seconds > 0.0 && rate > 0.0 && background_rate > 0.0)) return 2;
+    if (!(every > 0 && seconds > 0.0 && rate > 0.0 && background_rate > 0.0)) return 2;
 
     motion(0.0, q, qd, qdd);
-    ${prefix}_multirate_start(&tasks, q, qd);
+    ${prefix}_multirate_start(&tasks, (unsigned)every, q, qd);
     if (pthread_create(&thread, NULL, background, NULL) != 0) return 1;
     clock_gettime(CLOCK_MONOTONIC, &due);
     for (long k = 0; k < ticks; ++k) {

@@ -1,22 +1,39 @@
 /* Written by tauform ${version}; see ${prefix}_multirate.h. */
 #include "${prefix}_multirate.h"
 
+#include <string.h>
+
 #include "${prefix}.h"
 
 #define FRESH 4u
 
-void ${prefix}_multirate_start(${prefix}_multirate *m, const ${real} q[${n}], const ${real} qd[${n}])
+void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, const ${real} q[${n}], const ${real} qd[${n}])
 {
     for (int k = 0; k < 3; ++k) ${prefix}_background(q, qd, m->slot[k].M, m->slot[k].stored);
     m->background = 0u;
     m->synchronous = 1u;
+    m->every = every > 0u ? every : 1u;
+    m->calls = 0u;
     atomic_init(&m->between, 2u);
+}
+
+/* Mass matrix and stored torques, the coefficients only when it is their turn. */
+static void compute(${prefix}_multirate *m, const ${real} q[${n}], const ${real} qd[${n}], ${prefix}_results *own)
+{
+    if (m->every == 1u) {
+        ${prefix}_background(q, qd, own->M, own->stored);
+        return;
+    }
+    if (m->calls == 0u) ${prefix}_coefficients(q, m->M, m->gravity);
+    m->calls = (m->calls + 1u) % m->every;
+    ${prefix}_velocity(q, qd, own->stored);
+    for (int i = 0; i < ${n}; ++i) own->stored[i] += m->gravity[i];
+    memcpy(own->M, m->M, sizeof m->M);
 }
 
 void ${prefix}_multirate_renew(${prefix}_multirate *m, const ${real} q[${n}], const ${real} qd[${n}])
 {
-    ${prefix}_results *own = &m->slot[m->background];
-    ${prefix}_background(q, qd, own->M, own->stored);
+    compute(m, q, qd, &m->slot[m->background]);
     m->background = atomic_exchange_explicit(&m->between, m->background | FRESH, memory_order_acq_rel) & ~FRESH;
 }
 
