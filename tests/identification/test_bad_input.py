@@ -107,8 +107,8 @@ def test_gaps_and_repeats_are_reported_in_words() -> None:
     parts = uniform_segments(tf.Recording(t, q, tau))
     assert [segment.n_samples for segment in parts.segments] == [300, 381]
     words = " ".join(parts.findings)
-    assert "1 samples repeat a time stamp" in words
-    assert "1 gaps" in words
+    assert "1 sample with a time stamp that was there before" in words
+    assert "1 gap," in words
 
 
 def test_the_command_line_says_one_sentence_and_writes_nothing(

@@ -24,9 +24,9 @@ from tauform.identification.fit import Fit
 from tauform.identification.plausibility import check_recordings
 from tauform.identification.recording import Recording
 from tauform.identification.rows import Rows, RowSource, strides
-from tauform.identification.segments import Segment, uniform_segments
+from tauform.identification.segments import Segment, shifted, uniform_segments
 from tauform.identification.select import Candidates, candidates, select
-from tauform.identification.synchrony import check_delay, shifted
+from tauform.identification.synchrony import check_delay
 from tauform.identification.terms import SHAPES, Column, Term, coupling
 from tauform.identification.validate import errors_of, held_out_errors, inflation_of, residuals_of
 

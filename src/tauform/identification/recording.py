@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,17 +14,26 @@ from numpy.typing import ArrayLike
 from tauform.arguments import checked_methods
 from tauform.arrays import Array
 from tauform.errors import RecordingError
+from tauform.identification.stored import is_lazy
 
 # Checks and filters walk through long recordings in pieces of this many samples.
 SAMPLES_PER_PIECE = 200_000
 # Fewer samples than this cannot be filtered and split into blocks.
 FEWEST_SAMPLES = 30
+# Time stamps that far apart [s] cannot be those of a moving robot.
+SLOWEST = 0.5
+TIME_UNITS = {
+    "s": ("seconds", 1.0),
+    "ms": ("milliseconds", 1e-3),
+    "us": ("microseconds", 1e-6),
+    "ns": ("nanoseconds", 1e-9),
+}
 
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Recording:
-    """Positions and torques of all joints over time; arrays may be memory-mapped files.
+    """Positions and torques of all joints over time; arrays may stay in files (memory-mapped, or read by `stream`).
 
     Attributes:
         t: (N,) time stamps [s]; they may be irregular or repeat, but not run backwards.
@@ -84,13 +94,12 @@ class Recording:
     @property
     def rate(self) -> float:
         """Typical sampling rate [Hz]: that of the median step between distinct time stamps."""
-        steps = np.diff(self.t[: SAMPLES_PER_PIECE + 1])
-        return float(1.0 / np.median(steps[steps > 0]))
+        return 1.0 / typical_step(self.t)
 
     def between(self, start: float, end: float) -> Recording:
         """The part from `start` to `end` seconds after the first sample."""
-        first, last = np.searchsorted(self.t, self.t[0] + np.array([start, end]))
-        return self.part(int(first), int(last))
+        first, last = (bisect_left(self.t, self.t[0] + at) for at in (start, end))
+        return self.part(first, last)
 
     def part(self, first: int, last: int) -> Recording:
         """Samples first to last (exclusive)."""
@@ -115,37 +124,55 @@ def pieces(n_samples: int, overlap: int = 0, size: int = SAMPLES_PER_PIECE) -> I
         yield slice(first, last), slice(int(start) - first, int(end) - first)
 
 
+def steps_of(t: Array) -> Iterator[tuple[int, Array]]:
+    """Steps between time stamps, piece by piece: (sample before the first step, steps)."""
+    for first in range(0, len(t) - 1, SAMPLES_PER_PIECE):
+        yield first, np.diff(np.asarray(t[first : first + SAMPLES_PER_PIECE + 1]))
+
+
+def typical_step(t: Array) -> float:
+    """Median step between distinct time stamps [s]; 0 where there are none."""
+    forward = (steps[steps > 0] for _, steps in steps_of(t))
+    return next((float(np.median(steps)) for steps in forward if len(steps)), 0.0)
+
+
 def _numbers(values: ArrayLike, field: str, name: str) -> Array:
     try:
-        # asanyarray keeps a memory map what it is; nothing is read until a piece is needed.
-        array = values if isinstance(values, np.memmap) else np.asarray(values, dtype=np.float64)
+        # What stays in a file is not read until a piece is needed.
+        array: Any = values if is_lazy(values) else np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise RecordingError(f"{name}: {field} holds something that is not a number") from None
     for whole, _ in pieces(len(array)) if array.ndim else ():
-        bad = ~np.isfinite(array[whole])
-        if bad.any():
-            where = np.argwhere(bad)[0]
-            column = f", joint {where[1] + 1}" if len(where) > 1 else ""
-            raise RecordingError(
-                f"{name}: {field} is not a number at sample {whole.start + where[0]}{column} ({int(bad.sum())} such "
-                "values in all); cut them out or fill them"
-            )
+        if not np.isfinite(np.asarray(array[whole])).all():
+            _refuse_missing(array, whole, field, name)
     return array
 
 
+def _refuse_missing(array: Array, first: slice, field: str, name: str) -> None:
+    where = np.argwhere(~np.isfinite(np.asarray(array[first])))[0]
+    count = sum(int((~np.isfinite(np.asarray(array[whole]))).sum()) for whole, _ in pieces(len(array)))
+    column = f", joint {where[1] + 1}" if len(where) > 1 else ""
+    raise RecordingError(
+        f"{name}: {field} is not a number at sample {first.start + where[0]}{column} ({count} such values in all); cut "
+        "them out or fill them"
+    )
+
+
 def _check_time(t: Array, name: str) -> None:
-    steps = np.diff(t)
-    backwards = np.flatnonzero(steps < 0)
-    if len(backwards):
-        raise RecordingError(
-            f"{name}: time runs backwards after sample {backwards[0]} ({t[backwards[0]]:.6g} s to "
-            f"{t[backwards[0] + 1]:.6g} s); sort the samples, or split the file where the clock was reset"
-        )
-    if not (steps > 0).any():
+    for first, steps in steps_of(t):
+        backwards = np.flatnonzero(steps < 0)
+        if len(backwards):
+            k = first + int(backwards[0])
+            raise RecordingError(
+                f"{name}: time runs backwards after sample {k} ({t[k]:.6g} s to {t[k + 1]:.6g} s); sort the samples, "
+                "or split the file where the clock was reset"
+            )
+    typical = typical_step(t)
+    if not typical:
         raise RecordingError(f"{name}: all time stamps are the same; map the column that holds the time")
-    typical = float(np.median(steps[steps > 0]))
-    if typical >= 0.5:
-        unit = "nanoseconds" if typical > 1e5 else "microseconds" if typical > 300 else "milliseconds"
+    if typical >= SLOWEST:
+        unit = "ns" if typical > 1e5 else "us" if typical > 300 else "ms"
         raise RecordingError(
-            f"{name}: samples are {typical:g} apart, so time seems to be in {unit}; divide it to get seconds"
+            f"{name}: samples are {typical:g} apart, so time seems to be in {TIME_UNITS[unit][0]}; convert it to "
+            f"seconds, for example with read_recording(..., time_unit={unit!r})"
         )

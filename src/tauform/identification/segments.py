@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.errors import RecordingError
-from tauform.identification.recording import FEWEST_SAMPLES, Recording
+from tauform.identification.recording import FEWEST_SAMPLES, Recording, pieces, steps_of
+from tauform.identification.stored import collected, is_lazy
 
 # A step longer than this many typical ones is a gap: nothing is interpolated across it.
 GAP = 20.0
 # Steps within this fraction of the typical one count as uniform.
 UNIFORM = 0.02
+# More copies than this share of all samples are those of a robot at rest.
+MOST_COPIES = 0.3
+COLUMNS = ("t", "q", "tau", "qd", "qdd", "reference")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,24 +64,22 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
         RecordingError: gaps leave no part long enough.
     """
     rate = recording.rate
-    fresh, findings = _fresh_samples(recording)
-    t = recording.t if fresh is None else recording.t[fresh]
-    steps = np.diff(t)
-    cuts = np.flatnonzero(steps > GAP / rate) + 1
-    if len(cuts):
-        lost = float((steps[cuts - 1]).sum())
-        findings.append(f"{len(cuts)} gaps, {lost:.2f} s in all, split it into {len(cuts) + 1} parts")
-    inner = np.delete(steps, cuts - 1) if len(cuts) else steps
-    regular = bool(len(inner)) and bool(np.abs(inner * rate - 1).max() <= UNIFORM)
+    findings: list[str] = []
+    columns = {name: getattr(recording, name) for name in COLUMNS if getattr(recording, name) is not None}
+    fresh = _fresh_samples(recording, findings)
+    if fresh is not None:
+        columns = {name: _only(values, fresh) for name, values in columns.items()}
+    cuts, shortest, longest, lost = _steps(columns["t"], GAP / rate)
+    if cuts:
+        findings.append(f"{_count(len(cuts), 'gap')}, {lost:.2f} s in all, split it into {len(cuts) + 1} parts")
+    regular = max(1 - shortest * rate, longest * rate - 1) <= UNIFORM
     if not regular:
         findings.append(
-            f"time stamps are irregular ({1e3 * inner.min():.2f} to {1e3 * inner.max():.2f} ms); resampled at "
-            f"{rate:.4g} Hz"
+            f"time stamps are irregular ({1e3 * shortest:.2f} to {1e3 * longest:.2f} ms); resampled at {rate:.4g} Hz"
         )
-    edges = [0, *cuts.tolist(), len(t)]
     parts = [
-        _segment(recording, fresh, slice(first, last), rate, regular, index)
-        for first, last in itertools.pairwise(edges)
+        _segment({name: values[first:last] for name, values in columns.items()}, rate, regular, index)
+        for first, last in itertools.pairwise([0, *cuts, len(columns["t"])])
         if last - first >= FEWEST_SAMPLES
     ]
     if not parts:
@@ -85,46 +89,97 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
     return Segments(tuple(parts), tuple(f"{recording.name}: {finding}" for finding in findings))
 
 
-def _fresh_samples(recording: Recording) -> tuple[AnyArray | None, list[str]]:
+def _steps(t: Array, gap: float) -> tuple[list[int], float, float, float]:
+    """Samples that follow a gap, the shortest and the longest of the other steps, and the gaps' sum."""
+    cuts: list[int] = []
+    shortest, longest, lost = np.inf, 0.0, 0.0
+    for first, steps in steps_of(t):
+        far = steps > gap
+        cuts += (first + 1 + np.flatnonzero(far)).tolist()
+        lost += float(steps[far].sum())
+        shortest = min(shortest, float(steps[~far].min(initial=np.inf)))
+        longest = max(longest, float(steps[~far].max(initial=0.0)))
+    return cuts, shortest, longest, lost
+
+
+def _fresh_samples(recording: Recording, findings: list[str]) -> AnyArray | None:
     """Mask of the samples that bring something new, or None where all do."""
-    steps = np.diff(recording.t)
-    repeated = np.concatenate([[False], steps <= 0])
-    findings = []
-    if repeated.any():
-        findings.append(f"{int(repeated.sum())} samples repeat a time stamp; dropped")
-    # A logger that outruns its source writes the same sample again, under a new time stamp.
-    if not isinstance(recording.q, np.memmap):
-        same = np.concatenate(
-            [
-                [False],
-                (np.diff(recording.q, axis=0) == 0).all(axis=1) & (np.diff(recording.tau, axis=0) == 0).all(axis=1),
-            ]
-        )
-        stale = same & ~repeated
-        # At rest a quantised sensor may hold still; only scattered repeats are the logger's.
-        if 0 < stale.sum() < 0.3 * len(stale) and np.abs(steps * recording.rate - 1).max(initial=0.0) > UNIFORM:
-            findings.append(f"{int(stale.sum())} samples are copies of the one before; dropped")
-            repeated |= stale
-    return (~repeated if repeated.any() else None), findings
+    n_repeated, n_copies, uneven = 0, 0, 0.0
+    for _, steps, repeated, copied in _repeats(recording):
+        n_repeated += int(repeated.sum())
+        n_copies += int((copied & ~repeated).sum())
+        uneven = max(uneven, float(np.abs(steps * recording.rate - 1).max(initial=0.0)))
+    # At rest a quantised sensor may hold still; only scattered copies, under new time stamps, are the logger's.
+    drop_copies = 0 < n_copies < MOST_COPIES * recording.n_samples and uneven > UNIFORM
+    if n_repeated:
+        findings.append(f"{_count(n_repeated, 'sample')} with a time stamp that was there before; dropped")
+    if drop_copies:
+        findings.append(f"{_count(n_copies, 'sample')} that copy the one before; dropped")
+    if not (n_repeated or drop_copies):
+        return None
+    fresh = np.ones(recording.n_samples, dtype=bool)
+    for first, steps, repeated, copied in _repeats(recording):
+        fresh[first + 1 : first + 1 + len(steps)] = ~(repeated | copied if drop_copies else repeated)
+    return fresh
 
 
-def _segment(
-    recording: Recording, fresh: AnyArray | None, part: slice, rate: float, regular: bool, index: int
-) -> Segment:
-    def cut(values: Array) -> Array:
-        return (values if fresh is None else values[fresh])[part]
+def _repeats(recording: Recording) -> Iterator[tuple[int, Array, AnyArray, AnyArray]]:
+    """(sample before the first, steps, which repeat a time stamp, which repeat positions and torques)."""
+    for first, steps in steps_of(recording.t):
+        part = slice(first, first + len(steps) + 1)
+        same: list[AnyArray] = [(np.diff(np.asarray(x[part]), axis=0) == 0) for x in (recording.q, recording.tau)]
+        yield first, steps, steps <= 0, np.asarray(np.concatenate(same, axis=1).all(axis=1))
 
-    t = cut(recording.t)
-    grid = t if regular else np.arange(t[0], t[-1], 1.0 / rate)
-    fields: dict[str, Array | None] = {}
-    for name in ("q", "tau", "qd", "qdd", "reference"):
-        values = getattr(recording, name)
-        fields[name] = None if values is None else cut(values) if regular else resampled(grid, t, cut(values))
-    if regular and len(t) > 1:
+
+def _only(values: Array, wanted: AnyArray) -> Array:
+    kept: Array = collected((np.asarray(values[p])[wanted[p]] for p, _ in pieces(len(values))), is_lazy(values))
+    return kept
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _segment(columns: dict[str, Array], rate: float, regular: bool, index: int) -> Segment:
+    t = columns["t"]
+    if regular:
         rate = (len(t) - 1) / float(t[-1] - t[0])
-    return Segment(t=grid, rate=rate, recording=index, **fields)  # type: ignore[arg-type]
+    else:
+        count = int(np.ceil(float(t[-1] - t[0]) * rate))
+        grid = collected((t[0] + np.arange(p.start, p.stop) / rate for p, _ in pieces(count)), is_lazy(t))
+        moved = {name: resampled(grid, t, values) for name, values in columns.items() if name != "t"}
+        columns = {"t": grid, **moved}
+    return Segment(**{"qd": None, "qdd": None, **columns}, rate=rate, recording=index)  # type: ignore[arg-type]
 
 
-def resampled(grid: Array, t: Array, values: Array) -> Array:
-    """Columns interpolated linearly at other times."""
-    return np.column_stack([np.interp(grid, t, column) for column in values.T])
+def resampled(times: Array, t: Array, values: Array, later: float = 0.0) -> Array:
+    """Columns interpolated linearly at other times, or some seconds later."""
+
+    def interpolated() -> Iterator[Array]:
+        for part, _ in pieces(len(times)):
+            wanted = np.asarray(times[part]) + later
+            near = slice(max(0, bisect_right(t, wanted[0]) - 1), bisect_left(t, wanted[-1]) + 1)
+            known, columns = np.asarray(t[near]), np.asarray(values[near]).T
+            yield np.column_stack([np.interp(wanted, known, column) for column in columns])
+
+    found: Array = collected(interpolated(), is_lazy(values))
+    return found
+
+
+def shifted(segment: Segment, delay: float) -> Segment:
+    """The segment with its torques moved back by a delay [s].
+
+    Raises:
+        RecordingError: the delay leaves nothing of it.
+    """
+    if delay == 0.0:
+        return segment
+    t = segment.t
+    inside = slice(bisect_left(t, t[0] - delay), bisect_right(t, t[-1] - delay))
+    columns = {name: getattr(segment, name) for name in COLUMNS if getattr(segment, name) is not None}
+    columns = {name: values[inside] for name, values in columns.items()}
+    if not abs(delay) < np.inf or len(columns["t"]) < FEWEST_SAMPLES:
+        raise RecordingError(
+            f"delay={delay:g} leaves nothing of a stretch of {float(t[-1] - t[0]):.3g} s; give it in seconds"
+        )
+    return replace(segment, **{**columns, "tau": resampled(columns["t"], t, segment.tau, delay)})

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from tauform.errors import IdentificationError
 from tauform.identification.evidence import Evidence, gather
 from tauform.identification.held_out import HeldOut
 from tauform.identification.rows import RowSource
-from tauform.identification.segments import Segment, resampled
+from tauform.identification.segments import shifted
 
 # Held-out loss, per joint, that a delay must explain to be mentioned, and to be refused.
 NOTED, REFUSED = 0.05, 0.35
@@ -66,14 +64,3 @@ def _followed(source: RowSource, delay: float) -> float:
         if abs(more) * source.segments[0].rate < 0.5:
             break
     return delay
-
-
-def shifted(segment: Segment, delay: float) -> Segment:
-    """The segment with its torques moved back by a delay [s]."""
-    if delay == 0.0:
-        return segment
-    inside = (segment.t + delay >= segment.t[0]) & (segment.t + delay <= segment.t[-1])
-    t = segment.t[inside]
-    fields = {name: getattr(segment, name) for name in ("q", "qd", "qdd", "reference")}
-    fields = {name: None if values is None else np.asarray(values)[inside] for name, values in fields.items()}
-    return replace(segment, t=t, tau=resampled(t + delay, segment.t, np.asarray(segment.tau)), **fields)

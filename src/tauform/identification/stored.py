@@ -1,0 +1,115 @@
+"""Columns that stay in a file: recordings larger than memory are walked through in pieces."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+
+NUMBER = np.dtype(np.float64)
+# Rows that are read at once where only every k-th is wanted.
+ROWS_AT_ONCE = 500_000
+
+
+@dataclass(frozen=True, eq=False)
+class StoredArray:
+    """Rows of numbers in a file, (N,) or (N, n); slices are views that read nothing, `np.asarray` reads.
+
+    Attributes:
+        file: open for reading; it vanishes with the last array that refers to it, if it is a temporary one.
+        rows: which rows of the file.
+        width: numbers in a row; None for a column of single ones.
+    """
+
+    file: IO[bytes]
+    rows: range
+    width: int | None
+
+    dtype = NUMBER
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(N,) or (N, n)."""
+        return (len(self.rows),) if self.width is None else (len(self.rows), self.width)
+
+    @property
+    def ndim(self) -> int:
+        """1 or 2."""
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return StoredArray(self.file, self.rows[key], self.width)
+        if isinstance(key, int | np.integer):
+            row = self.rows[int(key)]
+            return np.asarray(StoredArray(self.file, range(row, row + 1), self.width))[0]
+        return np.asarray(self)[key]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        parts = [self._read(self.rows[k : k + ROWS_AT_ONCE]) for k in range(0, max(1, len(self.rows)), ROWS_AT_ONCE)]
+        whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        return whole.astype(dtype or NUMBER, copy=False)
+
+    def _read(self, rows: range) -> Array:
+        count = self.width or 1
+        if not rows:
+            return np.empty((0, *self.shape[1:]))
+        self.file.seek(rows[0] * count * NUMBER.itemsize)
+        block: Array = np.fromfile(self.file, NUMBER, (rows[-1] - rows[0] + 1) * count)
+        return block.reshape(-1, *self.shape[1:])[:: rows.step]
+
+
+class Spool:
+    """A temporary file that grows by pieces and ends as a StoredArray."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="tauform-")  # noqa: SIM115 - it lives as long as the array
+        self._rows = 0
+        self._width: int | None = None
+
+    def add(self, piece: Array) -> None:
+        """Append rows."""
+        np.ascontiguousarray(piece, dtype=NUMBER).tofile(self._file)
+        self._rows += len(piece)
+        self._width = piece.shape[1] if piece.ndim == 2 else None
+
+    def finish(self) -> StoredArray:
+        """All rows."""
+        self._file.flush()
+        return StoredArray(self._file, range(self._rows), self._width)
+
+
+class Heap:
+    """The same in memory."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Array] = []
+
+    def add(self, piece: Array) -> None:
+        """Append rows."""
+        self._pieces.append(piece)
+
+    def finish(self) -> Array:
+        """All rows."""
+        return np.concatenate(self._pieces) if len(self._pieces) != 1 else self._pieces[0]
+
+
+def collected(pieces: Iterable[Array], stored: bool) -> Any:
+    """Pieces joined, in memory or in a temporary file."""
+    whole = Spool() if stored else Heap()
+    for piece in pieces:
+        whole.add(piece)
+    return whole.finish()
+
+
+def is_lazy(values: Any) -> bool:
+    """Whether numbers stay in a file until they are asked for."""
+    return isinstance(values, StoredArray | np.memmap)
