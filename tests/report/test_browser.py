@@ -162,6 +162,41 @@ def test_sliders_move_the_robot_where_forward_kinematics_says(open_page: Open, t
     assert tab.lines() == before
 
 
+# Coordinates of everything but the floor, and the size of the drawing.
+DRAWN = """svg => [
+    [...svg.querySelectorAll("line:not(.floor)")].flatMap(
+        line => [1, 2].map(k => [Number(line.getAttribute("x" + k)), Number(line.getAttribute("y" + k))])),
+    [svg.clientWidth, svg.clientHeight]]"""
+
+
+def drawn(tab: Tab) -> tuple[Any, Any]:
+    """(N, 2) ends of the drawn lines in pixels, and the width and height that hold them."""
+    points, size = tab.page.locator("figure.robot-view svg").evaluate(DRAWN)
+    return np.array(points), np.array(size)
+
+
+@pytest.mark.parametrize("viewport", [LAPTOP, NARROW], ids=["laptop", "narrow"])
+@pytest.mark.parametrize("name", ["two_link", "kr6_r700", "sr6ia", "parallelogram", "humanoid"])
+def test_the_robot_fills_its_frame_and_stays_inside(
+    open_page: Open, tmp_path: Path, name: str, viewport: dict[str, int]
+) -> None:
+    robot = tf.random_robot(12, seed=3, branching=0.4) if name == "humanoid" else tf.load(name)
+    path = tmp_path / "view.html"
+    path.write_text(document(name, "", [Section("robot", "Robot", robot_view(robot, sweep_motion(robot)))]))
+    tab = open_page(path, viewport)
+    points, size = drawn(tab)
+    assert np.ptp(points, axis=0).max() > 0.3 * size.min()
+    low, high = coordinate_ranges(robot).T
+    for q in (low, high, *np.random.default_rng(5).uniform(low, high, (3, robot.n_joints))):
+        for j, value in enumerate(q):
+            tab.move(j, float(value))
+        points, size = drawn(tab)
+        assert (points >= 0).all()
+        assert (points <= size).all()
+    tab.page.locator("figure.robot-view svg").press("+")
+    assert np.ptp(drawn(tab)[0], axis=0).max() > 1.1 * np.ptp(points, axis=0).max()
+
+
 def test_the_pointer_turns_the_view_and_leaves_the_joints(open_page: Open, delivery: Delivery) -> None:
     tab = open_page(delivery.report)
     view = tab.page.locator("figure.robot-view svg")

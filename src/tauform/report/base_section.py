@@ -34,7 +34,7 @@ def base_section(base: BaseParameters, robot: Robot) -> Section:
         rows.append((name, "" if len(relation.terms) == 1 else right, float(value), unit_of(relation.name, robot)))
     body = facts(
         {
-            "standard parameters": f"{len(base.columns)} ({base.composition})",
+            "standard parameters": (len(base.columns), base.composition),
             "without effect": len(base.no_effect),
             "regrouped": len(base.regrouped),
             "base parameters": base.n,

@@ -83,7 +83,9 @@ def _write_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
             describe(outcome="no programs to write", status="skipped")
             return []
         files = write_c(programs, folder)
-        _described(f"{len(files)} files, {len(programs)} functions", self_test(folder), describe)
+        _described(
+            f"{len(files)} files, {len(programs)} function{'s' * (len(programs) != 1)}", self_test(folder), describe
+        )
     return [f"c/test_{identifier(programs[0].robot)}"]
 
 

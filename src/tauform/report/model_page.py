@@ -124,7 +124,7 @@ def _closed_form(model: RobotModel) -> list[Section]:
         {
             "terms p": closed.n_terms,
             "base parameters l": closed.n_base,
-            "standard parameters": f"{len(closed.base.columns)} ({closed.base.composition})",
+            "standard parameters": (len(closed.base.columns), closed.base.composition),
             "reduction matrix filled": f"{100 * filled:.2g} %",
         }
     )

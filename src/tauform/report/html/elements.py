@@ -62,8 +62,9 @@ def table(
         for row in rows
     )
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    # A region that scrolls must be reachable by keyboard.
-    scrolling = f'<div class="wide{" tall" if tall else ""}" tabindex="0">'
+    # A region that scrolls must be reachable by keyboard, and have a name.
+    named = f'role="region" aria-label="{escape(caption or f"Table of {columns[0]}")}"'
+    scrolling = f'<div class="wide{" tall" if tall else ""}" tabindex="0" {named}>'
     return f"{scrolling}<table>{title}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
 
 
@@ -79,13 +80,15 @@ def _cell(value: Any, number: bool, code: bool) -> str:
 
 
 def facts(entries: Mapping[str, Any]) -> str:
-    """Figures of merit in a row of boxes: what -> value."""
-    boxes = "".join(
-        f"<div><dt>{escape(name)}</dt><dd{_kind(False, value.tone if isinstance(value, Marked) else '')}>"
-        f"{escape(shown(value))}</dd></div>"
-        for name, value in entries.items()
-    )
-    return f'<dl class="facts">{boxes}</dl>\n'
+    """Figures of merit in a row of boxes: what -> value, or what -> (value, what it is made of)."""
+    return f'<dl class="facts">{"".join(_fact(name, value) for name, value in entries.items())}</dl>\n'
+
+
+def _fact(name: str, value: Any) -> str:
+    value, detail = value if isinstance(value, tuple) else (value, "")
+    tone = value.tone if isinstance(value, Marked) else ""
+    small = f'<dd class="detail">{escape(detail)}</dd>' if detail else ""
+    return f"<div><dt>{escape(name)}</dt><dd{_kind(False, tone)}>{escape(shown(value))}</dd>{small}</div>"
 
 
 def paragraph(text: str, kind: str = "") -> str:

@@ -14,8 +14,8 @@ from tauform.report.motion import Motion, coordinate_ranges, home_position
 from tauform.rigidbody.kinematics import forward_kinematics, link_placements
 
 N_POSES = 200
-# Space around the robot, and the smallest radius of a robot without any lengths [m].
-MARGIN, SMALLEST = 1.05, 0.1
+# The radius of a robot without any lengths [m].
+SMALLEST = 0.1
 # Transforms keep more digits than a picture needs, so that the tool stands where the package says.
 EXACT_DIGITS = 12
 
@@ -24,15 +24,14 @@ def robot_view(robot: Robot, motion: Motion) -> str:
     """A figure of the robot, moved by sliders or along a motion; frames follow from the robot's own transforms."""
     ranges, home = coordinate_ranges(robot), home_position(robot)
     sliders = "".join(
-        f'<label class="joint"><span title="{escape(name)}">{escape(name)}</span>'
-        f'<input type="range" min="{low:.6g}" max="{high:.6g}" step="any" value="{start:.6g}">'
-        "<output></output></label>"
+        f'<label class="joint"><span title="{escape(name)}">{escape(name)}</span><output></output>'
+        f'<input type="range" min="{low:.6g}" max="{high:.6g}" step="any" value="{start:.6g}"></label>'
         for name, (low, high), start in zip(robot.joint_names, ranges, home, strict=True)
     )
     return (
         f'<figure class="robot-view">{data_script(view_data(robot, motion), EXACT_DIGITS)}<div class="robot">'
-        '<div class="stage"><svg tabindex="0" role="img" aria-label="The robot; drag or use the arrow keys to turn it">'
-        f'</svg></div><div><div class="joints">{sliders}</div>'
+        '<div class="stage"><svg tabindex="0" role="img" aria-label="The robot; drag or use the arrow keys to turn it, '
+        f'plus and minus to magnify"></svg></div><div><div class="joints">{sliders}</div>'
         '<p class="tool">Tool at x y z [m]: <output></output></p><div class="buttons">'
         '<button type="button" class="zero">Home</button><button type="button" class="play">Play the motion</button>'
         "</div></div></div></figure>\n"
@@ -41,7 +40,7 @@ def robot_view(robot: Robot, motion: Motion) -> str:
 
 def view_data(robot: Robot, motion: Motion) -> dict[str, Any]:
     """What the script needs: constant transforms, loop constraints, coordinates, scale and motion."""
-    centre, radius = extent(robot, motion)
+    reach = reach_of(robot, motion)
     closure, kinds = robot.closure, {joint.name: joint.is_revolute for joint in robot.joints}
     return {
         "joints": [
@@ -53,23 +52,20 @@ def view_data(robot: Robot, motion: Motion) -> dict[str, Any]:
         "offset": None if closure is None else closure.offset.tolist(),
         "tool": {"link": robot.tool.link, "placement": _rows(robot.tool.link_from_frame)},
         "home": home_position(robot),
-        "centre": centre,
-        "radius": radius,
-        "grid": round_length(radius / 5),
+        "reach": reach,
+        "grid": round_length(reach / 5),
         "motion": rounded({"t": motion.t, "q": motion.q}),
     }
 
 
-def extent(robot: Robot, motion: Motion) -> tuple[Array, float]:
-    """Centre and radius of a ball that holds the robot at home and most of it elsewhere in its ranges [m]."""
+def reach_of(robot: Robot, motion: Motion) -> float:
+    """Radius of a ball that holds most of the robot in most poses of its ranges [m]."""
     low, high = coordinate_ranges(robot).T
     poses = np.random.default_rng(0).uniform(low, high, (N_POSES, robot.n_joints))
     places = _places(robot, np.vstack([motion.q, poses]))
     centre = (places.min(axis=0) + places.max(axis=0)) / 2
     # The few poses that reach farthest would make all others small.
-    usual = np.quantile(np.linalg.norm(places - centre, axis=1), 0.9)
-    home = np.linalg.norm(_places(robot, home_position(robot)[None]) - centre, axis=1).max()
-    return centre, max(MARGIN * float(max(usual, home)), SMALLEST)
+    return max(float(np.quantile(np.linalg.norm(places - centre, axis=1), 0.9)), SMALLEST)
 
 
 def _places(robot: Robot, poses: Array) -> Array:

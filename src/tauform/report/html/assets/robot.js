@@ -22,6 +22,20 @@
   const origin = T => [T[3], T[7], T[11]];
   const along = (T, axis, length) => [0, 1, 2].map(i => T[4 * i + 3] + length * T[4 * i + axis]);
 
+  const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+
+  // The smallest ball that holds a ball and further points, one after the other.
+  function grown({ centre, radius }, points) {
+    for (const point of points) {
+      const away = distance(point, centre);
+      if (away <= radius) continue;
+      const step = (away - radius) / 2 / away;
+      centre = centre.map((c, k) => c + step * (point[k] - c));
+      radius = (radius + away) / 2;
+    }
+    return { centre, radius };
+  }
+
   class RobotView {
     constructor(figure) {
       this.figure = figure;
@@ -29,9 +43,12 @@
       this.svg = figure.querySelector("svg");
       this.sliders = [...figure.querySelectorAll("input[type=range]")];
       this.camera = { ...START };
+      this.magnified = 1;
       this.playing = null;
+      this.home = this.homeBall();
+      this.ball = this.home;
       this.sliders.forEach(slider => { slider.oninput = () => { this.stop(); this.draw(); }; });
-      figure.querySelector(".zero").onclick = () => { this.stop(); this.set(this.data.home); };
+      figure.querySelector(".zero").onclick = () => { this.stop(); this.ball = this.home; this.set(this.data.home); };
       figure.querySelector(".play").onclick = () => (this.playing === null ? this.play() : this.stop());
       this.followPointer();
       new ResizeObserver(() => this.draw()).observe(this.svg);
@@ -58,13 +75,21 @@
       return placed;
     }
 
+    // What the view holds at first; a folded arm is still seen in proportion to its reach.
+    homeBall() {
+      const places = [[0, 0, 0], ...this.placements(this.data.home).map(origin)];
+      const ends = [0, 1, 2].map(k => [Math.min(...places.map(p => p[k])), Math.max(...places.map(p => p[k]))]);
+      this.lowest = Math.min(0, ends[2][0]);
+      return grown({ centre: ends.map(([low, high]) => (low + high) / 2), radius: 0.45 * this.data.reach }, places);
+    }
+
     project([x, y, z]) {
-      const { azimuth, elevation } = this.camera, [cx, cy, cz] = this.data.centre;
+      const { azimuth, elevation } = this.camera, [cx, cy, cz] = this.ball.centre;
       const ca = Math.cos(azimuth), sa = Math.sin(azimuth), ce = Math.cos(elevation), se = Math.sin(elevation);
       const dx = x - cx, dy = y - cy, dz = z - cz;
       const right = ca * dx + sa * dy, ahead = -sa * dx + ca * dy;
       const depth = ce * ahead - se * dz, up = se * ahead + ce * dz;
-      const near = 5 / (5 + depth / this.data.radius);
+      const near = 5 / Math.max(1, 5 + depth / this.ball.radius);
       return { x: this.middle[0] + this.zoom * near * right, y: this.middle[1] - this.zoom * near * up, depth };
     }
 
@@ -72,14 +97,15 @@
       const q = this.q, width = this.svg.clientWidth, height = this.svg.clientHeight;
       this.sliders.forEach((slider, k) => {
         const unit = this.data.coordinates[k].revolute;
-        slider.nextElementSibling.value = unit ? `${(q[k] * 180 / Math.PI).toFixed(1)}°` : `${(q[k] * 1000).toFixed(0)} mm`;
+        slider.previousElementSibling.value = unit ? `${(q[k] * 180 / Math.PI).toFixed(1)}°` : `${(q[k] * 1000).toFixed(0)} mm`;
       });
       const placed = this.placements(q), places = placed.map(origin);
       this.figure.dataset.origins = JSON.stringify(places.map(p => p.map(v => Number(v.toFixed(9)))));
       this.figure.querySelector(".tool output").value = places[places.length - 1].map(v => v.toFixed(3)).join("  ");
       if (!width) return;
       this.middle = [width / 2, height / 2];
-      this.zoom = 0.47 * Math.min(width, height) / this.data.radius;
+      this.ball = grown(this.ball, places);
+      this.zoom = 0.43 * this.magnified * Math.min(width, height) / this.ball.radius;
       this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       this.svg.replaceChildren();
       this.floor();
@@ -89,11 +115,10 @@
     }
 
     floor() {
-      const r = this.data.radius, step = this.data.grid;
-      const count = Math.ceil(0.8 * r / step);
+      const step = this.data.grid, count = Math.ceil(this.data.reach / step), z = this.lowest;
       for (let k = -count; k <= count; k++) {
-        this.line({ from: [k * step, -count * step, 0], to: [k * step, count * step, 0], kind: "floor" });
-        this.line({ from: [-count * step, k * step, 0], to: [count * step, k * step, 0], kind: "floor" });
+        this.line({ from: [k * step, -count * step, z], to: [k * step, count * step, z], kind: "floor" });
+        this.line({ from: [-count * step, k * step, z], to: [count * step, k * step, z], kind: "floor" });
       }
     }
 
@@ -105,7 +130,7 @@
     }
 
     joints(placed) {
-      const half = 0.045 * this.data.radius;
+      const half = 0.05 * this.home.radius;
       return this.data.joints.map((joint, i) => ({
         ...this.part(along(placed[i], 2, -half), along(placed[i], 2, half), joint.revolute ? "turning" : "sliding"),
       }));
@@ -117,7 +142,7 @@
 
     triad(T) {
       [5, 2, 0].forEach((colour, axis) => {
-        const line = this.line({ from: origin(T), to: along(T, axis, 0.11 * this.data.radius), kind: "axis" });
+        const line = this.line({ from: origin(T), to: along(T, axis, 0.12 * this.home.radius), kind: "axis" });
         line.setAttribute("stroke", `var(--s${colour})`);
       });
     }
@@ -138,8 +163,12 @@
         this.turn(0.009 * (last[0] - event.clientX), 0.009 * (event.clientY - last[1]));
         last = [event.clientX, event.clientY];
       };
-      this.svg.ondblclick = () => { this.camera = { ...START }; this.draw(); };
+      this.svg.ondblclick = () => { this.camera = { ...START }; this.magnified = 1; this.ball = this.home; this.draw(); };
+      // The plain wheel scrolls the page; with Control, as a pinch sends it, it magnifies.
+      this.svg.onwheel = event => { if (event.ctrlKey) { event.preventDefault(); this.magnify(Math.exp(-0.01 * event.deltaY)); } };
       this.svg.onkeydown = event => {
+        const factor = { "+": 1.15, "=": 1.15, "-": 1 / 1.15 }[event.key];
+        if (factor) this.magnify(factor);
         const step = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
         if (step) { event.preventDefault(); this.turn(...step); }
       };
@@ -148,6 +177,11 @@
     turn(azimuth, elevation) {
       this.camera.azimuth += azimuth;
       this.camera.elevation = Math.max(-1.5, Math.min(1.5, this.camera.elevation + elevation));
+      this.draw();
+    }
+
+    magnify(factor) {
+      this.magnified = Math.max(0.3, Math.min(8, this.magnified * factor));
       this.draw();
     }
 
