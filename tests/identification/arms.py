@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.identification.trajectory import FourierBasis, Trajectory
+from tauform.identification.trajectory import Basis, Trajectory
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -33,7 +33,7 @@ def with_drives(robot: tf.Robot, seed: int = 5) -> tf.Robot:
 
 def motion(robot: tf.Robot, seed: int, duration: float = 8.0, harmonics: int = 5, rate: float = 100.0) -> Trajectory:
     """A random periodic motion of about 1.5 rad."""
-    basis = FourierBasis.of(duration, harmonics, rate)
+    basis = Basis.fourier(duration, harmonics, rate)
     a = np.random.default_rng(seed).normal(size=(robot.n_joints, basis.n))
     a *= 1.5 / np.abs(a @ basis.values).max(axis=1)[:, None]
     q, qd, qdd = ((a @ x).T for x in (basis.values, basis.rates, basis.accelerations))

@@ -1,4 +1,4 @@
-"""The campaign of Izaguirre1992 re-enacted, excitation, and smoothers."""
+"""The campaign of Izaguirre1992 re-enacted, and smoothers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.identification.differentiate import SMOOTHERS
-from tauform.identification.excite import Problem, _bounds, excite
 from tauform.identification.simulate import simulated_recording
-from tauform.identification.trajectory import FourierBasis, quintic
+from tauform.identification.trajectory import quintic
 
 
 def test_the_campaign_of_the_puma_260() -> None:
@@ -35,33 +34,6 @@ def test_the_campaign_of_the_puma_260() -> None:
     before, after = fit.per_recording(), small.per_recording()
     kept = [fit.names.index(name) for name in small.names]
     assert np.median(after.std / before.std[kept]) < 1.0
-
-
-def test_excitation_beats_random_motion_within_its_limits() -> None:
-    robot = arm()
-    found = excite(robot, duration=6, max_seconds=4, n_starts=1, velocity=2.0, acceleration=6.0)
-    assert np.abs(found.qd).max() <= 2.0
-    assert np.abs(found.qdd).max() <= 6.0
-    assert np.abs(found.q).max() <= np.pi / 2
-    assert np.abs(found.qd[[0, -1]]).max() < 1e-12
-    assert np.abs(found.qdd[[0, -1]]).max() < 1e-11
-    problem = Problem(robot, _bounds(robot, 2.0, 6.0, None), FourierBasis.of(6, 5, 10.0), None, "condition")
-    rng = np.random.default_rng(5)
-    random = [problem.trajectory(problem.random(rng), 100.0).condition for _ in range(30)]
-    assert found.condition is not None
-    assert found.condition < min(c for c in random if c is not None)
-
-
-@pytest.mark.parametrize("criterion", ["condition", "d_optimal"])
-def test_gradient_of_the_criterion_is_exact(criterion: str) -> None:
-    robot = arm()
-    problem = Problem(robot, _bounds(robot, 2.0, 6.0, None), FourierBasis.of(6, 4, 5.0), None, criterion)  # type: ignore[arg-type]
-    rng = np.random.default_rng(1)
-    z = problem.random(rng)
-    direction = rng.normal(size=z.shape)
-    step = 1e-6
-    slope = (problem.cost(z + step * direction)[0] - problem.cost(z - step * direction)[0]) / (2 * step)
-    assert problem.cost(z)[1] @ direction == pytest.approx(slope, rel=1e-4)
 
 
 @pytest.mark.parametrize("smoother", SMOOTHERS)

@@ -1,4 +1,4 @@
-"""Slopes of the columns by shifted values against complex steps."""
+"""Slopes of columns by adjoint kernels against complex steps."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm
-from tauform.arrays import Array
-from tauform.identification.slopes import BaseColumns
+from tauform.codegen.adjoint import adjoint_program
+from tauform.description.robot import PARAMETER_GROUPS, ParameterGroup
+from tauform.identification.slopes import Columns, CompiledColumns, TextbookColumns
 
 
 def sliding() -> tf.Robot:
@@ -18,19 +19,45 @@ def sliding() -> tf.Robot:
     return replace(robot, joints=(robot.joints[0], replace(robot.joints[1], kind="prismatic"), *robot.joints[2:]))
 
 
+@pytest.mark.parametrize("include", [None, ("link",), PARAMETER_GROUPS[:4]], ids=["default", "links", "friction"])
 @pytest.mark.parametrize("robot", [arm(), sliding()], ids=["turning", "sliding"])
-def test_shifted_columns_give_the_slopes_of_complex_steps(robot: tf.Robot) -> None:
-    columns = BaseColumns(robot, None)
-    assert columns.kernel is not None
+def test_compiled_columns_and_slopes_are_the_textbook_ones(
+    robot: tf.Robot, include: tuple[ParameterGroup, ...] | None
+) -> None:
+    compiled, plain = Columns.of(robot, include), TextbookColumns(robot, include)
+    assert isinstance(compiled, CompiledColumns)
     rng = np.random.default_rng(0)
-    q, qd, qdd = rng.normal(size=(3, 5, robot.n_joints))
-    weights = rng.normal(size=columns(q, qd, qdd).shape)
+    states = rng.normal(size=(3, 5, robot.n_joints))
+    W, plain_W = compiled(*states), plain(*states)
+    np.testing.assert_allclose(W[..., compiled.chosen], plain_W[..., plain.chosen], atol=1e-12)
+    np.testing.assert_allclose(W @ compiled.values, plain_W @ plain.values, atol=1e-10)
+    np.testing.assert_allclose(W @ compiled.values, tf.inverse_dynamics(robot, *states), atol=1e-10)
+    weights, plain_weights = np.zeros_like(W), np.zeros_like(plain_W)
+    plain_weights[..., plain.chosen] = weights[..., compiled.chosen] = rng.normal(size=plain_W[..., plain.chosen].shape)
+    slopes, by_steps = compiled.slopes(*states, weights), plain.slopes(*states, plain_weights)
+    np.testing.assert_allclose(slopes, by_steps, rtol=0, atol=1e-12 * np.abs(by_steps).max())
 
-    def weigh(W: Array) -> tuple[float, Array]:
-        return float((weights * W).sum()), weights
 
-    value, slopes = columns.with_slopes(q, qd, qdd, weigh)
-    columns.kernel = None
-    plain_value, plain = columns.with_slopes(q, qd, qdd, weigh)
-    assert value == pytest.approx(plain_value, rel=1e-12)
-    np.testing.assert_allclose(slopes, plain, rtol=0, atol=1e-12 * np.abs(plain).max())
+def test_columns_of_a_robot_with_loops_come_from_the_textbook() -> None:
+    robot = arm().with_relations({"joint3": {"joint2": -1.0}})
+    columns = Columns.of(robot, None)
+    assert isinstance(columns, TextbookColumns)
+    states = np.random.default_rng(2).normal(size=(3, 4, robot.n_joints))
+    np.testing.assert_allclose(columns(*states) @ columns.values, tf.inverse_dynamics(robot, *states), atol=1e-10)
+
+
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
+def test_an_adjoint_is_the_gradient_of_the_weighted_results(function: str) -> None:
+    # Without friction, whose sign has no complex step.
+    program = tf.generate(tf.load("kr6_r700").locked({"joint4": 0.3, "joint5": 0.2, "joint6": 0.1}), function)
+    adjoint = adjoint_program(program)
+    rng = np.random.default_rng(1)
+    inputs = [rng.normal(size=port.shape) for port in program.inputs]
+    weights = rng.normal(size=program.outputs[0].shape)
+    slopes = np.atleast_2d(adjoint(*inputs, weights))
+    for k, slope in enumerate(slopes):
+        for i in range(len(slope)):
+            moved = [array.astype(complex) for array in inputs]
+            moved[k][i] += 1e-30j
+            expected = (weights * np.imag(program(*moved))).sum() / 1e-30
+            assert slope[i] == pytest.approx(expected, rel=1e-10, abs=1e-9)

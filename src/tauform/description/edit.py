@@ -75,6 +75,7 @@ def up_to(robot: Robot, tip: str) -> Robot:
         tip=tip,
         closure=_closure_of_kept(robot, kept),
         payload=payload,
+        shapes=tuple(shape for shape in robot.shapes if robot.frame(shape.frame).link in new_index),
     )
 
 

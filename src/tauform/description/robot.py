@@ -17,6 +17,7 @@ from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
 from tauform.description.names import no_such
+from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
 from tauform.description.tree import Tree
 from tauform.errors import UnknownNameError
@@ -63,6 +64,7 @@ class Robot:
         frames: named places on links; tip names the one where tools and payloads sit.
         closure: loop constraints; with one, q holds the active joints only.
         payload: carried body; part of `parameters` and of the dynamics.
+        shapes: what links occupy, where the description says it; dynamics do not look at them.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Robot:
     tip: str | None = None
     closure: Closure | None = None
     payload: Payload | None = None
+    shapes: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -1,4 +1,4 @@
-"""URDF and xacro, read by yourdfpy and xacrodoc: no meshes, no scene, only what moves and weighs."""
+"""URDF and xacro, read by yourdfpy and xacrodoc: what moves, weighs and collides; meshes stay on disk."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ from tauform.description.inertia import Inertia
 from tauform.description.joint import Limits
 from tauform.description.names import no_such
 from tauform.description.robot import EARTH_GRAVITY, Robot
+from tauform.description.shapes import urdf_shapes
 from tauform.description.urdf_elements import check_elements
 from tauform.errors import DescriptionError, MissingExtraError, TauformError
 
@@ -34,7 +36,8 @@ def read_urdf(path: Path) -> Robot:
     """
     text = _expand(path) if path.suffix.lower() == ".xacro" else path.read_bytes()
     try:
-        return _robot(_parse(text))
+        urdf = _parse(text)
+        return replace(_robot(urdf), shapes=urdf_shapes(urdf, path.parent))
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
 

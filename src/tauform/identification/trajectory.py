@@ -23,8 +23,10 @@ class Trajectory:
         t: (N,) [s].
         q, qd, qdd: (N, n).
         joint_names: of the columns.
-        condition: of the base regressor along it, where it was computed.
-        findings: sentences, such as which limit it touches.
+        condition: of the base columns along it, where it was computed: largest over smallest singular value, in SI
+            units, neither scaled nor weighted.
+        findings: sentences, such as which limit made it slower.
+        alternatives: further motions that were planned with it.
     """
 
     t: Array
@@ -34,6 +36,7 @@ class Trajectory:
     joint_names: tuple[str, ...]
     condition: float | None = None
     findings: tuple[str, ...] = ()
+    alternatives: tuple[Trajectory, ...] = ()
 
     @property
     def duration(self) -> float:
@@ -58,10 +61,15 @@ class Trajectory:
 
 
 @dataclass(frozen=True, eq=False)
-class FourierBasis:
-    """Periodic functions whose velocity and acceleration vanish at both ends.
+class Basis:
+    """Functions of time that motions are sums of, at rest at both ends.
 
-    q = centre + amplitudes @ values, and the same with rates and accelerations for its derivatives.
+    q = q(0) + amplitudes @ values, and the same with rates and accelerations for its derivatives.  The values do not
+    depend on the duration: the same amplitudes in more time are the same path.
+
+    Attributes:
+        t: (N,) [s].
+        values, rates, accelerations: (functions, N).
     """
 
     t: Array
@@ -70,23 +78,41 @@ class FourierBasis:
     accelerations: Array
 
     @classmethod
-    def of(cls, duration: float, harmonics: int, rate: float) -> FourierBasis:
-        """Sines and cosines up to a harmonic, combined so that motion starts and ends at rest."""
-        t = np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
-        w = 2 * np.pi / duration * np.arange(1, harmonics + 1)[:, None]
-        s, c = np.sin(w * t), np.cos(w * t)
-        # Columns of equal speed, so that amplitudes mean the same for every harmonic.
-        q = np.concatenate([s / w, (1 - c) / w])
-        qd = np.concatenate([c, s])
-        qdd = np.concatenate([-w * s, w * c])
-        at_start = np.column_stack([qd[:, 0], qdd[:, 0] / w.mean()])
+    def fourier(cls, duration: float, harmonics: int, rate: float) -> Basis:
+        """Sines and cosines up to a harmonic, combined so that velocity and acceleration vanish at both ends."""
+        t = _times(duration, rate)
+        w = 2 * np.pi / duration
+        k = np.arange(1, harmonics + 1)[:, None]
+        s, c = np.sin(k * w * t), np.cos(k * w * t)
+        # Functions of equal speed, so that amplitudes mean the same for every harmonic.
+        q = np.concatenate([s / k, (1 - c) / k])
+        by_phase = np.concatenate([c, s])
+        twice = np.concatenate([-k * s, k * c])
+        at_start = np.column_stack([by_phase[:, 0], twice[:, 0] / k.mean()])
         free = np.linalg.svd(at_start)[0][:, 2:].T
-        return cls(t, free @ q, free @ qd, free @ qdd)
+        return cls(t, free @ q, w * free @ by_phase, w**2 * free @ twice)
+
+    @classmethod
+    def quintic(cls, duration: float, moves: int, rate: float) -> Basis:
+        """One function a move: from 0 to 1 within its part of the time, at rest before and after."""
+        t = _times(duration, rate)
+        each = duration / moves
+        s = np.clip((t - each * np.arange(moves)[:, None]) / each, 0.0, 1.0)
+        return cls(
+            t,
+            10 * s**3 - 15 * s**4 + 6 * s**5,
+            (30 * s**2 - 60 * s**3 + 30 * s**4) / each,
+            (60 * s - 180 * s**2 + 120 * s**3) / each**2,
+        )
 
     @property
     def n(self) -> int:
         """Functions."""
         return len(self.values)
+
+
+def _times(duration: float, rate: float) -> Array:
+    return np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
 
 
 def quintic(points: ArrayLike, durations: Sequence[float], rate: float, joint_names: Sequence[str]) -> Trajectory:

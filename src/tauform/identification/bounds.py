@@ -1,0 +1,86 @@
+"""Bounds of a planned motion: limits that the user gives, else the robot's, else usual ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+
+# Of joints that declare no limit [rad or m, and per s].
+DEFAULT_RANGE, DEFAULT_SPEED, DEFAULT_ACCELERATION = np.pi / 2, 2.0, 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """(n,) limits of positions (lower, upper), speeds, accelerations and efforts."""
+
+    lower: Array
+    upper: Array
+    speed: Array
+    acceleration: Array
+    effort: Array
+
+    @property
+    def centre(self) -> Array:
+        """(n,) middle of the positions."""
+        return (self.lower + self.upper) / 2
+
+    @property
+    def half(self) -> Array:
+        """(n,) half of the range."""
+        return (self.upper - self.lower) / 2
+
+
+def bounds_of(
+    robot: Robot,
+    position: tuple[ArrayLike, ArrayLike] | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    effort: ArrayLike | None = None,
+) -> Bounds:
+    """Limits as given, else the robot's, else usual ones; efforts are free where nobody limits them.
+
+    Raises:
+        IdentificationError: a joint is left without any motion.
+    """
+    joints = {joint.name: joint for joint in robot.joints}
+    limits = [joints[name].limits for name in robot.joint_names]
+    finite = np.array([np.isfinite(limit.lower) and np.isfinite(limit.upper) for limit in limits])
+    lower = np.where(finite, [limit.lower for limit in limits], -DEFAULT_RANGE)
+    upper = np.where(finite, [limit.upper for limit in limits], DEFAULT_RANGE)
+    if position is not None:
+        lower, upper = (_vector(p, robot, "position") for p in position)
+    bounds = Bounds(
+        lower=lower,
+        upper=upper,
+        speed=_known([limit.velocity for limit in limits], DEFAULT_SPEED, velocity, robot, "velocity"),
+        acceleration=_known([np.inf] * robot.n_joints, DEFAULT_ACCELERATION, acceleration, robot, "acceleration"),
+        effort=_known([limit.effort for limit in limits], np.inf, effort, robot, "effort"),
+    )
+    for j, name in enumerate(robot.joint_names):
+        sizes = (bounds.half[j], bounds.speed[j], bounds.acceleration[j], bounds.effort[j])
+        if not all(size > 0 for size in sizes):
+            raise IdentificationError(f"joint {name!r}: its limits leave no motion; widen or lock it")
+    return bounds
+
+
+def _known(declared: Sequence[float], usual: float, given: ArrayLike | None, robot: Robot, name: str) -> Array:
+    if given is not None:
+        return _vector(given, robot, name)
+    array = np.array(declared)
+    return np.where(np.isfinite(array) & (array > 0), array, usual)
+
+
+def _vector(given: ArrayLike, robot: Robot, name: str) -> Array:
+    array = np.asarray(given, dtype=np.float64)
+    if array.shape not in ((), (1,), (robot.n_joints,)):
+        raise IdentificationError(
+            f"{name}: expected one number or {robot.n_joints}, one a joint, got shape {array.shape}"
+        )
+    return np.broadcast_to(array, (robot.n_joints,))

@@ -1,0 +1,177 @@
+"""Clearance: distances between a robot's links along a motion, with their slopes by the joints."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.bounds import Bounds
+from tauform.identification.solids import FLOOR, Solid, coal_module, solids_of
+from tauform.rigidbody.kinematics import link_placements
+
+# Distance that links keep [m]; while a motion is planned they keep more, since it is seen at fewer states.
+KEPT, PLANNED = 0.02, 0.05
+# Weight of the mean square by which planned distances fall short, in parts of PLANNED.
+WEIGHT = 30.0
+# A planned motion is looked at in every so many states.
+EVERY = 3
+
+
+class Nearest(NamedTuple):
+    """The least distance along a motion, and between what."""
+
+    distance: float
+    pair: str
+
+
+class Contact(NamedTuple):
+    """Distances of one pair of solids that are near each other at some states, with the nearest points."""
+
+    states: AnyArray
+    distance: Array
+    normal: Array
+    on_first: Array
+    on_second: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance:
+    """Pairs of solids that could meet: not on the same link, nor on neighbours, nor in touch at rest.
+
+    Attributes:
+        pairs: indices into solids.
+        kept: (pairs,) distance to keep, less where a pair is nearer at rest.
+        ignored: names of pairs that touch at rest.
+    """
+
+    robot: Robot
+    solids: Sequence[Solid]
+    pairs: tuple[tuple[int, int], ...]
+    kept: Array
+    ignored: tuple[str, ...]
+
+    @classmethod
+    def of(cls, robot: Robot, bounds: Bounds, between_links: bool = True, floor: float | None = None) -> Clearance:
+        """Pairs of a robot, at rest in its zero position or the nearest one within bounds.
+
+        Args:
+            between_links: look at the links among each other.
+            floor: height of a floor that moving links stay above [m].
+
+        Raises:
+            IdentificationError: the robot has no shapes, or one that cannot be read.
+            MissingExtraError: coal is not installed.
+        """
+        if not robot.shapes:
+            raise IdentificationError(f"floor: {robot.name} has no collision shapes; give a URDF that has some")
+        solids = solids_of(robot, floor)
+        pairs = tuple(pair for pair in itertools.combinations(range(len(solids)), 2) if _may_meet(robot, solids, pair))
+        if not between_links:
+            pairs = tuple(pair for pair in pairs if solids[pair[1]].name == FLOOR)
+        everything = cls(robot, solids, pairs, np.full(len(pairs), np.inf), ())
+        at_rest = np.clip(0.0, bounds.lower, bounds.upper)
+        distances = np.array([found.distance.min() for _, found in everything._contacts(at_rest[None], np.inf)])
+        free = distances > 0
+        names = [everything._words(k) for k in range(len(pairs))]
+        return cls(
+            robot,
+            solids,
+            tuple(pair for pair, is_free in zip(pairs, free, strict=True) if is_free),
+            np.minimum(KEPT, distances[free] / 2),
+            tuple(dict.fromkeys(name for name, is_free in zip(names, free, strict=True) if not is_free)),
+        )
+
+    def charge(self, q: Array) -> tuple[float, Array]:
+        """A penalty for distances below what is planned, at some of the states, and its (N, n) slopes."""
+        seen = q[::EVERY]
+        placed = link_placements(self.robot, seen)
+        total, slopes = 0.0, np.zeros_like(q)
+        for k, near in self._contacts(seen, PLANNED, placed):
+            short = np.maximum(1 - near.distance / PLANNED, 0.0)
+            total += WEIGHT * float((short**2).sum()) / len(seen)
+            by_distance = -2 * WEIGHT / len(seen) * short / PLANNED
+            slopes[EVERY * near.states] += by_distance[:, None] * self._rates(k, near, placed)
+        return total, slopes
+
+    def nearest(self, q: Array) -> Nearest:
+        """The pair that falls shortest of what it keeps, and by how much less than nothing."""
+        worst = Nearest(np.inf, "")
+        for k, near in self._contacts(q, KEPT):
+            if len(near.states) and near.distance.min() - self.kept[k] < worst.distance:
+                worst = Nearest(float(near.distance.min() - self.kept[k]), self._words(k))
+        return worst
+
+    def findings(self) -> list[str]:
+        """What was not looked at, in words."""
+        if not self.ignored:
+            return []
+        return [f"not kept apart, since they touch at rest: {'; '.join(self.ignored)}"]
+
+    def _words(self, k: int) -> str:
+        first, second = (self.solids[i].name for i in self.pairs[k])
+        return f"{first} and {second}"
+
+    def _contacts(self, q: Array, within: float, placed: Array | None = None) -> list[tuple[int, Contact]]:
+        """For each pair the states in which its balls are near enough, and the solids' distances there."""
+        placed = link_placements(self.robot, q) if placed is None else placed
+        at = [_placements(solid, placed) for solid in self.solids]
+        centres = [T[:, :3, :3] @ solid.centre + T[:, :3, 3] for T, solid in zip(at, self.solids, strict=True)]
+        contacts = []
+        for k, (i, j) in enumerate(self.pairs):
+            apart = np.linalg.norm(centres[i] - centres[j], axis=1) - self.solids[i].radius - self.solids[j].radius
+            states = np.flatnonzero(apart < within)
+            contacts.append((k, _measured(self.solids[i], self.solids[j], at[i], at[j], states)))
+        return contacts
+
+    def _rates(self, k: int, near: Contact, placed: Array) -> Array:
+        """(states, n) slopes of the distances of a pair: normal . (J_second - J_first)."""
+        first, second = (self.solids[i].body for i in self.pairs[k])
+        moved = self._point_rates(second, near.on_second, near, placed)
+        moved = moved - self._point_rates(first, near.on_first, near, placed)
+        return moved @ self.robot.closure.F if self.robot.closure else moved
+
+    def _point_rates(self, body: int, points: Array, near: Contact, placed: Array) -> Array:
+        rates = np.zeros((len(points), self.robot.n_bodies))
+        for i in self.robot.tree.ancestors(body) if body >= 0 else ():
+            joint = placed[near.states, i]
+            axis = joint[:, :3, 2]
+            turning = self.robot.joints[i].is_revolute
+            motion = np.cross(axis, points - joint[:, :3, 3]) if turning else axis
+            rates[:, i] = (near.normal * motion).sum(axis=1)
+        return rates
+
+
+def _may_meet(robot: Robot, solids: Sequence[Solid], pair: tuple[int, int]) -> bool:
+    a, b = (solids[i].body for i in pair)
+    if a == b:
+        return False
+    parents = [joint.parent for joint in robot.joints]
+    neighbours = (a >= 0 and parents[a] == b) or (b >= 0 and parents[b] == a)
+    # A first link may well dip below a floor.
+    return not neighbours or solids[pair[1]].name == FLOOR
+
+
+def _placements(solid: Solid, placed: Array) -> Array:
+    """(N, 4, 4) of a solid in the base."""
+    if solid.body < 0:
+        return np.broadcast_to(solid.body_from_solid, (len(placed), 4, 4))
+    return placed[:, solid.body] @ solid.body_from_solid
+
+
+def _measured(first: Solid, second: Solid, at_first: Array, at_second: Array, states: AnyArray) -> Contact:
+    coal: Any = coal_module()
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    distance, vectors = np.empty(len(states)), np.empty((len(states), 3, 3))
+    for k, state in enumerate(states):
+        A, B = (coal.Transform3s(T[state, :3, :3], T[state, :3, 3]) for T in (at_first, at_second))
+        result.clear()
+        distance[k] = coal.distance(first.geometry, A, second.geometry, B, request, result)
+        vectors[k] = result.normal, result.getNearestPoint1(), result.getNearestPoint2()
+    return Contact(states, distance, vectors[:, 0], vectors[:, 1], vectors[:, 2])

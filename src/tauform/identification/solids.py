@@ -1,0 +1,114 @@
+"""Collision shapes of a robot as solids that coal measures distances between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.description.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from tauform.errors import IdentificationError, MissingExtraError
+
+# Of the slab that stands for a floor [m].
+FLOOR_SIZE, FLOOR_DEPTH = 20.0, 1.0
+FLOOR = "the floor"
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """One shape on a body.
+
+    Attributes:
+        name: of the frame that carries it.
+        body: index of the link, -1 for the base.
+        body_from_solid: (4, 4) placement.
+        geometry: for coal.
+        centre, radius: of a ball around it, in the solid's own frame.
+    """
+
+    name: str
+    body: int
+    body_from_solid: Array
+    geometry: Any
+    centre: Array
+    radius: float
+
+
+def coal_module() -> Any:
+    """The package coal.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        import coal
+    except ImportError:
+        raise MissingExtraError(
+            "keeping links apart needs coal; pip install tauform[collision], or plan with collisions=False"
+        ) from None
+    return coal
+
+
+def solids_of(robot: Robot, floor: float | None = None) -> list[Solid]:
+    """All shapes of the robot, and a slab below the floor.
+
+    Raises:
+        IdentificationError: a shape cannot be read.
+    """
+    found = [_solid(shape, robot) for shape in robot.shapes]
+    if floor is not None:
+        at = np.eye(4)
+        at[2, 3] = floor - FLOOR_DEPTH / 2
+        found.append(_bounded(FLOOR, -1, at, coal_module().Box(FLOOR_SIZE, FLOOR_SIZE, FLOOR_DEPTH)))
+    return found
+
+
+def _solid(shape: Shape, robot: Robot) -> Solid:
+    frame = robot.frame(shape.frame)
+    at = frame.link_from_frame @ shape.frame_from_shape
+    return _bounded(shape.frame, frame.link, at, _geometry(shape))
+
+
+def _bounded(name: str, body: int, at: Array, geometry: Any) -> Solid:
+    geometry.computeLocalAABB()
+    return Solid(name, body, at, geometry, np.array(geometry.aabb_center), float(geometry.aabb_radius))
+
+
+def _geometry(shape: Shape) -> Any:
+    coal, solid = coal_module(), shape.solid
+    if isinstance(solid, Box):
+        return coal.Box(*solid.size)
+    if isinstance(solid, Cylinder):
+        return coal.Cylinder(solid.radius, solid.length)
+    if isinstance(solid, Sphere):
+        return coal.Sphere(solid.radius)
+    if isinstance(solid, Mesh):
+        return _hull(solid, shape.frame)
+    raise IdentificationError(
+        f"link {shape.frame!r}: its collision shape cannot be read; correct it, or plan with collisions=False"
+    )
+
+
+def _hull(mesh: Mesh, link: str) -> Any:
+    """The convex hull of a mesh: what is inside a mesh is never free, and hulls are quick and have distances."""
+    coal = coal_module()
+    try:
+        import trimesh
+
+        loaded: Any = trimesh.load(mesh.file, force="mesh", process=False)
+        points = loaded.vertices * np.array(mesh.scale)
+    except Exception as error:  # readers of meshes raise many kinds
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise IdentificationError(
+            f"link {link!r}: its collision mesh {mesh.file} cannot be read ({reason}); "
+            "put it there, or plan with collisions=False"
+        ) from None
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(points), 0)
+    model.addVertices(np.asarray(points, dtype=np.float64))
+    model.endModel()
+    model.buildConvexHull(True, "Qt")
+    return model.convex

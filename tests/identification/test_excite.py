@@ -1,0 +1,123 @@
+"""Planned motions: within limits, better than chance, from exact gradients."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from identification.arms import arm
+from tauform.identification.bounds import bounds_of
+from tauform.identification.criterion import Criterion, condition
+from tauform.identification.excite import MotionKind, excite
+from tauform.identification.planning import Problem
+from tauform.identification.slopes import Columns
+from tauform.identification.trajectory import Basis, Trajectory
+
+QUICK = {"duration": 6.0, "harmonics": 5, "n_starts": 1, "velocity": 2.0, "acceleration": 6.0, "max_seconds": 4.0}
+
+
+def problem_of(robot: tf.Robot, basis: Basis, criterion: Criterion = "condition", effort: float = np.inf) -> Problem:
+    bounds = bounds_of(robot, None, 2.0, 6.0, effort)
+    return Problem(Columns.of(robot, None), bounds, basis, criterion)
+
+
+@pytest.mark.parametrize("kind", ["fourier", "quintic"])
+def test_a_planned_motion_stays_within_limits_and_starts_and_ends_at_rest(kind: MotionKind) -> None:
+    found = excite(arm(), kind=kind, **QUICK)  # type: ignore[arg-type]
+    assert np.abs(found.qd).max() <= 2.0
+    assert np.abs(found.qdd).max() <= 6.0
+    assert np.abs(found.q).max() <= np.pi / 2
+    assert np.abs(found.qd[[0, -1]]).max() < 1e-12
+    assert np.abs(found.qdd[[0, -1]]).max() < 1e-10
+    # Derivatives belong to the positions.
+    dt = found.t[1] - found.t[0]
+    np.testing.assert_allclose(np.gradient(found.q, dt, axis=0)[5:-5], found.qd[5:-5], atol=0.02)
+
+
+def test_a_planned_motion_beats_the_best_random_one_several_times() -> None:
+    robot = arm()
+    found = excite(robot, **{**QUICK, "harmonics": 8})  # type: ignore[arg-type]
+    W = tf.regressor(robot, found.q, found.qd, found.qdd)[..., list(tf.base_parameters(robot).pivots)]
+    assert found.condition == pytest.approx(condition(W), rel=0.02)
+    problem = problem_of(robot, Basis.fourier(6.0, 8, 50.0))
+    rng = np.random.default_rng(5)
+    random = min(np.exp(problem.score(problem.random(rng))) for _ in range(100))
+    assert found.condition < random / 2
+
+
+def test_efforts_stay_within_their_limits() -> None:
+    robot = arm()
+    free = excite(robot, **QUICK)  # type: ignore[arg-type]
+    limit = 0.8 * np.abs(tf.inverse_dynamics(robot, free.q, free.qd, free.qdd)).max(axis=0)
+    found = excite(robot, effort=limit, **QUICK)  # type: ignore[arg-type]
+    assert (np.abs(tf.inverse_dynamics(robot, found.q, found.qd, found.qdd)) <= limit).all()
+    # The search itself keeps them: hardly any time has to be given for it afterwards.
+    assert found.duration <= 1.2 * free.duration
+
+
+def test_efforts_that_even_standing_still_passes_are_refused() -> None:
+    with pytest.raises(tf.errors.IdentificationError, match="passes its effort limit even when moved slowly"):
+        excite(arm(), effort=0.1, **QUICK)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("criterion", ["condition", "d_optimal"])
+@pytest.mark.parametrize("basis", [Basis.fourier(6, 4, 5.0), Basis.quintic(6, 4, 8.0)], ids=["fourier", "quintic"])
+def test_gradient_of_the_criterion_is_exact(criterion: Criterion, basis: Basis) -> None:
+    problem = problem_of(arm(), basis, criterion, effort=30.0).softened(4)
+    rng = np.random.default_rng(1)
+    z = 1.1 * problem.random(rng)
+    direction = rng.normal(size=z.shape)
+    step = 1e-6
+    slope = (problem.cost(z + step * direction)[0] - problem.cost(z - step * direction)[0]) / (2 * step)
+    assert problem.cost(z)[1] @ direction == pytest.approx(slope, rel=1e-5)
+
+
+def test_a_warm_start_is_followed_and_never_made_worse() -> None:
+    robot = arm()
+    problem = problem_of(robot, Basis.fourier(6.0, 5, 50.0))
+    q, qd, qdd = problem.states(problem.random(np.random.default_rng(3)))
+    rough = Trajectory(problem.basis.t, q, qd, qdd, robot.joint_names)
+    np.testing.assert_allclose(problem.states(problem.following(rough))[0], q, atol=1e-9)
+    before = condition(tf.regressor(robot, q, qd, qdd)[..., list(tf.base_parameters(robot).pivots)])
+    improved = excite(robot, start=rough, **QUICK)  # type: ignore[arg-type]
+    assert improved.condition is not None
+    assert improved.condition < before
+    again = excite(robot, start=improved, **QUICK)  # type: ignore[arg-type]
+    assert again.condition is not None
+    assert again.condition <= 1.01 * improved.condition
+
+
+def test_several_motions_come_from_one_search() -> None:
+    found = excite(arm(), count=3, **QUICK)  # type: ignore[arg-type]
+    assert len(found.alternatives) == 2
+    assert all((m.condition or np.inf) >= (found.condition or 0) for m in found.alternatives)
+    assert np.abs(found.q - found.alternatives[0].q).max() > 0.1
+
+
+def test_progress_ends_at_one_and_the_seed_decides() -> None:
+    parts: list[float] = []
+    options = {**QUICK, "harmonics": 3, "max_seconds": 60.0}
+    first = excite(arm(), progress=parts.append, **options)  # type: ignore[arg-type]
+    assert parts == sorted(parts)
+    assert parts[-1] == pytest.approx(1.0)
+    np.testing.assert_array_equal(first.q, excite(arm(), **options).q)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"kind": "spline"}, "kind: expected fourier or quintic"),
+        ({"criterion": "trace"}, "criterion: expected condition or d_optimal"),
+        ({"harmonics": 1}, "harmonics: expected at least 2"),
+        ({"duration": 0.0}, "duration: expected a positive time"),
+        ({"velocity": [1.0, 2.0]}, "velocity: expected one number or 3"),
+        ({"velocity": 0.0}, "its limits leave no motion"),
+        ({"floor": 0.0}, "has no collision shapes"),
+    ],
+)
+def test_what_cannot_be_planned_is_said(options: dict[str, object], sentence: str) -> None:
+    with pytest.raises(tf.errors.IdentificationError, match=sentence):
+        excite(replace(arm(), shapes=()), **options)  # type: ignore[arg-type]
