@@ -12,18 +12,21 @@ from tauform.cli.page import Page, progress
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
+    from tauform.arrays import Array
     from tauform.closedform.profile import Profile
     from tauform.description.robot import Robot
     from tauform.realtime.multirate import MultiRate
     from tauform.realtime.prediction import Prediction
-    from tauform.realtime.run import RunReport
+    from tauform.realtime.run import Motion, RunReport
     from tauform.realtime.staleness import Rates
 
 
 @verb
 def multirate(
     robot: Robot,
-    velocity: Annotated[float, typer.Option(help="Bound of all joint velocities.")] = 2.0,
+    velocity: Annotated[
+        float | None, typer.Option(help="Bound of all joint velocities; 2, or the limits where lower, if not given.")
+    ] = None,
     acceleration: Annotated[float, typer.Option(help="Bound of all joint accelerations.")] = 12.0,
     control: Annotated[float, typer.Option(help="Period of the synchronous task, in s.")] = 0.001,
     background: Annotated[float, typer.Option(help="Period of the background task, in s.")] = 0.02,
@@ -41,22 +44,18 @@ def multirate(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write both tasks as C to this folder.")] = None,
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
-    import numpy as np
-
     import tauform
 
     rates = tauform.Rates(control, background, latency, coefficients_every)
-    n = robot.n_joints
-    # joints swing at nearby but different frequencies, so that they meet in every combination
-    bounds = np.full(n, velocity), acceleration * np.linspace(0.85, 1.15, n)
-    swing = tauform.Profile.harmonic(np.zeros(n), *bounds)
+    bounds = _bounds(robot, velocity, acceleration)
+    swing = tauform.Profile.harmonic(*bounds)
     recordings = [tauform.read_recording(path, robot) for path in recording or []]
     profile = tauform.recorded_profile(recordings) if recordings else swing
     with progress("splitting"):
         split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
         foretold = split.predict(profile, rates)
         slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
-        report = _run(split, swing, _swing(*bounds), rates, run) if run > 0 else None
+        report = _run(split, swing, _swing(*bounds), rates, run) if run else None
         files = split.write_c(output) if output is not None else []
         if figure is not None:
             from tauform.report.multirate_figure import write_multirate_figure
@@ -66,7 +65,9 @@ def multirate(
     return _page(robot, split, foretold, error, slowest, report, files, bands)
 
 
-def _run(split: MultiRate, swing: Profile, motion: Any, rates: Rates, seconds: float) -> tuple[Prediction, RunReport]:
+def _run(
+    split: MultiRate, swing: Profile, motion: Motion, rates: Rates, seconds: float
+) -> tuple[Prediction, RunReport]:
     """The error foretold for a background whose results are in use one tick later, and what a run shows."""
     foretold = split.predict(swing, replace(rates, latency=rates.control))
     return foretold, split.run(motion, rates, seconds)
@@ -83,13 +84,31 @@ def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
     return vars(bandwidths(robot, *states, rate))
 
 
-def _swing(V: Any, A: Any) -> Any:
+def _bounds(robot: Robot, velocity: float | None, acceleration: float) -> tuple[Array, Array, Array]:
+    """Centre, velocity and acceleration of a swing within the limits, each joint at a frequency of its own.
+
+    Frequencies are near to one another but different, so that joints meet in every combination.
+    """
+    import numpy as np
+
+    n = robot.n_joints
+    limits = {joint.name: joint.limits for joint in robot.joints}
+    own = [limits[name] for name in robot.joint_names]
+    V = np.array([min(2.0, limit.velocity) if velocity is None else velocity for limit in own])
+    A = acceleration * np.linspace(0.85, 1.15, n)
+    reach = V**2 / A
+    lowest = [limit.lower + r for limit, r in zip(own, reach, strict=True)]
+    highest = [limit.upper - r for limit, r in zip(own, reach, strict=True)]
+    return np.minimum(np.maximum(0.0, lowest), highest), V, A
+
+
+def _swing(centre: Array, V: Array, A: Array) -> Motion:
     """The motion that the bounds stand for, as a function of time."""
     import numpy as np
 
-    def motion(t: Any) -> Any:
+    def motion(t: Array) -> tuple[Array, Array, Array]:
         phase = np.outer(t, A / V) + np.arange(len(V))
-        return V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
+        return centre + V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
 
     return motion
 

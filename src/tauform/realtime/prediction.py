@@ -88,12 +88,9 @@ def predict(
             that the rates imply.
 
     Raises:
-        ModelError: the profile belongs to a robot with another number of joints.
+        ModelError: the profile leaves the joint limits, or belongs to a robot with another number of joints.
     """
-    if profile.n_joints != split.robot.n_joints:
-        raise ModelError(
-            f"{profile.name}: describes {profile.n_joints} joints, {split.robot.name} has {split.robot.n_joints}"
-        )
+    profile.check_limits(split.robot)
     if profile.recorded is None:
         states = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
     else:

@@ -124,7 +124,10 @@ def reduce(
     """
     robot = model if isinstance(model, Robot) else robot_of(model)
     profile = Profile.within(robot) if profile is None else profile
-    _check(robot, profile, tolerance, confidence, function, routes, n_fresh)
+    _check(robot, profile, tolerance, confidence, function, routes)
+    for name, number in (("n_fresh", n_fresh), ("threads", threads)):
+        if number < 1:
+            raise ModelError(f"{name}: expected at least 1, got {number}")
     if quiet is not None and ("velocity" not in routes or function not in STRUCTURED):
         raise ModelError(f"quiet: velocity terms are left out by the route 'velocity' of {' and '.join(STRUCTURED)}")
     asked = None if quiet is None else Quiet.named(robot, quiet)
@@ -145,16 +148,11 @@ def _check(
     confidence: float,
     function: str,
     routes: Sequence[str],
-    n_fresh: int,
 ) -> None:
     if not 0 < tolerance < 1:
         raise ModelError(f"tolerance: expected a number between 0 and 1 (0.01 is 1 %), got {tolerance}")
     if not 0 < confidence < 1:
         raise ModelError(f"confidence: expected a share of the states between 0 and 1 (0.999), got {confidence}")
-    if n_fresh < 1:
-        raise ModelError(f"n_fresh: expected at least one state to verify on, got {n_fresh}")
-    if isinstance(routes, str):
-        raise ModelError(f"routes: expected several names, got the text {routes!r}; write ({routes!r},)")
     for kind, names, known in (("route", routes, ROUTES), ("function", [function], FUNCTIONS)):
         for name in names:
             if name not in known:

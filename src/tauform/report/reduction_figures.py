@@ -11,7 +11,7 @@ import numpy as np
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.contribution import Contributions, contributions
 from tauform.closedform.profile import Profile
-from tauform.errors import MissingExtraError
+from tauform.errors import MissingExtraError, ModelError
 from tauform.realtime.figures import Cell, Tradeoff, accuracy_table, tradeoff
 from tauform.realtime.reduce import robot_of
 
@@ -34,7 +34,11 @@ def write_figures(
 
     Raises:
         MissingExtraError: matplotlib is not installed.
+        ModelError: no state or no thread.
     """
+    for name, number in (("n_states", n_states), ("threads", threads)):
+        if number < 1:
+            raise ModelError(f"{name}: expected at least 1, got {number}")
 
     def tell(sentence: str) -> None:
         if progress:
