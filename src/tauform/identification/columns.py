@@ -22,9 +22,20 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+# Joined columns of one name, (N, n), as NPZ and MAT files hold them.
+MATRIX_NAMES = {
+    "q": ("q", "positions", "position", "pos", "actual_q"),
+    "tau": ("tau", "torques", "torque", "effort", "efforts"),
+    "qd": ("qd", "dq", "velocities", "velocity", "vel", "actual_qd"),
+    "reference": ("q_ref", "reference", "target_q", "q_des"),
+}
+FIELDS = ("q", "tau", "qd", "reference")
+MEANINGS = {"q": "positions", "tau": "torques", "qd": "velocities", "reference": "commanded positions"}
+
+
 @dataclass(frozen=True)
 class Layout:
-    """Names of the columns that hold each field, joint by joint; time's is one name."""
+    """Names of the columns that hold each field, joint by joint, or of the matrix that does; time's is one name."""
 
     t: str
     q: tuple[str, ...]
@@ -34,12 +45,15 @@ class Layout:
 
 
 def guess_layout(
-    names: Sequence[str], joint_names: Sequence[str], given: Mapping[str, str | Sequence[str]] | None, source: str
+    widths: Mapping[str, int | None],
+    joint_names: Sequence[str],
+    given: Mapping[str, str | Sequence[str]] | None,
+    source: str,
 ) -> Layout:
     """Find time, positions, torques and, where there are any, velocities and commanded positions.
 
     Args:
-        names: of the columns.
+        widths: name -> None for a column, or how many columns a matrix of that name has.
         joint_names: of the robot; columns may carry them (`position_elbow`) or numbers (`q1`, `actual_q_0`).
         given: field ("t", "q", "tau", "qd", "reference") -> column names, or a prefix such as "effort_".
 
@@ -47,27 +61,37 @@ def guess_layout(
         RecordingError: a field is missing or holds another number of joints; the message lists the columns.
     """
     given = dict(given or {})
-    unknown = set(given) - {"t", "q", "tau", "qd", "reference"}
+    unknown = sorted(set(given) - {"t", *FIELDS})
     if unknown:
-        raise RecordingError(f"columns: no field {sorted(unknown)[0]!r}; map t, q, tau, qd or reference")
-    time = str(given["t"]) if "t" in given else _time(names, source)
-    if time not in names:
-        raise RecordingError(f"{source}: no column {time!r}; it has {_listed(names)}")
+        raise RecordingError(f"columns: no field {unknown[0]!r}; map t, q, tau, qd or reference")
+    names = [name for name, width in widths.items() if width is None]
     found: dict[str, tuple[str, ...] | None] = {}
-    for field in ("q", "tau", "qd", "reference"):
+    for field in FIELDS:
         if field in given:
-            found[field] = _mapped(given[field], names, joint_names, field, source)
+            found[field] = _matrix((given[field],), widths, joint_names, field, source) or _mapped(
+                given[field], names, joint_names, field, source
+            )
         else:
-            found[field] = _guessed(names, joint_names, field)
+            matrix = _matrix(MATRIX_NAMES[field], widths, joint_names, field, source)
+            found[field] = matrix or _guessed(names, joint_names, field)
             if found[field] is None and field == "tau":
                 found[field] = _guessed(names, joint_names, "current")
-    for field, meaning in (("q", "positions"), ("tau", "torques")):
+    time = _mapped_time(given["t"], names, source) if "t" in given else _time(names, source)
+    for field in ("q", "tau"):
         if found[field] is None:
-            raise RecordingError(
-                f"{source}: found no {meaning} of {len(joint_names)} joints among {_listed(names)}; map them, for "
-                f"example columns={{{field!r}: ['{field}_a', ...]}}"
-            )
+            _refuse(field, names, joint_names, source)
     return Layout(time, found["q"], found["tau"], found["qd"], found["reference"])  # type: ignore[arg-type]
+
+
+def _refuse(field: str, names: Sequence[str], joint_names: Sequence[str], source: str) -> None:
+    others = next((found for prefix in FIELD_NAMES[field] if (found := _numbered(names, prefix))), None)
+    held = f"holds {MEANINGS[field]} of {len(others)} ({', '.join(others.values())}), the robot has" if others else ""
+    start = held or f"found no {MEANINGS[field]} of"
+    rest = "" if held else f" among {_listed(names)}"
+    raise RecordingError(
+        f"{source}: {start} {len(joint_names)} joints{f' ({chr(44).join(joint_names)})' if held else ''}{rest}; map "
+        f"them, for example columns={{{field!r}: ['{field}_a', ...]}}"
+    )
 
 
 def _time(names: Sequence[str], source: str) -> str:
@@ -75,6 +99,33 @@ def _time(names: Sequence[str], source: str) -> str:
         if name.strip().lower() in TIME_NAMES:
             return name
     raise RecordingError(f"{source}: no time column among {_listed(names)}; map it with columns={{'t': ...}}")
+
+
+def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -> str:
+    if not isinstance(name, str):
+        raise RecordingError(f"columns: t is one column, not {len(name)}; name the one that holds the time")
+    if name not in names:
+        raise RecordingError(f"{source}: no column {name!r} for t; it has {_listed(names)}")
+    return name
+
+
+def _matrix(
+    candidates: Sequence[str | Sequence[str]],
+    widths: Mapping[str, int | None],
+    joint_names: Sequence[str],
+    field: str,
+    source: str,
+) -> tuple[str, ...] | None:
+    """The first of these names that is a matrix, if it has a column for every joint."""
+    name = next((c for c in candidates if isinstance(c, str) and widths.get(c) is not None), None)
+    if name is None:
+        return None
+    if widths[name] != len(joint_names):
+        raise RecordingError(
+            f"{source}: {name} has {widths[name]} columns, the robot has {len(joint_names)} joints "
+            f"({', '.join(joint_names)}); {MEANINGS[field]} need one row a sample, one column a joint"
+        )
+    return (name,)
 
 
 def _mapped(
@@ -105,21 +156,34 @@ def _guessed(names: Sequence[str], joint_names: Sequence[str], field: str) -> tu
 
 def _with_prefix(names: Sequence[str], prefix: str, joint_names: Sequence[str]) -> tuple[str, ...] | None:
     """Columns prefix + joint name, or prefix + number counted from 0 or 1, for exactly all joints."""
-    plain = {name.strip().lower(): name for name in names}
-    prefix = prefix.lower()
+    plain = {_plain(name): name for name in names}
+    bare = prefix.lower().rstrip("_./-")
+    if len(joint_names) == 1 and bare in plain:
+        return (plain[bare],)
     for joiner in ("", "_", ".", "/", "-"):
-        by_name = [plain.get(f"{prefix.rstrip('_./-')}{joiner}{joint.lower()}") for joint in joint_names]
-        reverse = [plain.get(f"{joint.lower()}{joiner}{prefix.rstrip('_./-')}") for joint in joint_names]
+        by_name = [plain.get(f"{bare}{joiner}{joint.lower()}") for joint in joint_names]
+        reverse = [plain.get(f"{joint.lower()}{joiner}{bare}") for joint in joint_names]
         for candidate in (by_name, reverse):
             if all(candidate):
                 return tuple(candidate)  # type: ignore[arg-type]
-    pattern = re.compile(rf"{re.escape(prefix)}[\s_.\-\[\(]*(\d+)[\]\)]?$")
-    numbers = {int(m.group(1)): name for key, name in plain.items() if (m := pattern.match(key))}
+    numbers = _numbered(names, prefix)
     for first in (1, 0):
         wanted = range(first, first + len(joint_names))
         if set(numbers) == set(wanted):
             return tuple(numbers[k] for k in wanted)
     return None
+
+
+def _numbered(names: Sequence[str], prefix: str) -> dict[int, str]:
+    """Number -> column named prefix and that number."""
+    pattern = re.compile(rf"{re.escape(prefix.lower())}[\s_.\-\[\(]*(\d+)[\]\)]?$")
+    matches = ((pattern.match(_plain(name)), name) for name in names)
+    return {int(match.group(1)): name for match, name in sorted(matches, key=lambda m: m[1]) if match}
+
+
+def _plain(name: str) -> str:
+    """Lower case, without a unit in brackets at the end."""
+    return re.sub(r"\s*[\[(](?!\d+[\])])[^\[(]*[\])]$", "", name.strip().lower())
 
 
 def _listed(names: Sequence[str]) -> str:
