@@ -18,6 +18,8 @@ from tauform.identification.stored import is_lazy
 
 # Checks and filters walk through long recordings in pieces of this many samples.
 SAMPLES_PER_PIECE = 200_000
+# Samples that the rate is found from.
+SAMPLES_OF_RATE = 200_000
 # Fewer samples than this cannot be filtered and split into blocks.
 FEWEST_SAMPLES = 30
 # Time stamps that far apart [s] cannot be those of a moving robot.
@@ -115,24 +117,25 @@ class Recording:
         )
 
 
-def pieces(n_samples: int, overlap: int = 0, size: int = SAMPLES_PER_PIECE) -> Iterator[tuple[slice, slice]]:
+def pieces(n_samples: int, overlap: int = 0, size: int | None = None) -> Iterator[tuple[slice, slice]]:
     """Cover 0..n_samples: (samples to read, the part of them that belongs to this piece), neighbours overlapping."""
-    count = max(1, -(-n_samples // size))
+    count = max(1, -(-n_samples // (size or SAMPLES_PER_PIECE)))
     edges = np.linspace(0, n_samples, count + 1).astype(int)
     for start, end in itertools.pairwise(edges):
         first, last = max(0, int(start) - overlap), min(n_samples, int(end) + overlap)
         yield slice(first, last), slice(int(start) - first, int(end) - first)
 
 
-def steps_of(t: Array) -> Iterator[tuple[int, Array]]:
+def steps_of(t: Array, size: int | None = None) -> Iterator[tuple[int, Array]]:
     """Steps between time stamps, piece by piece: (sample before the first step, steps)."""
-    for first in range(0, len(t) - 1, SAMPLES_PER_PIECE):
-        yield first, np.diff(np.asarray(t[first : first + SAMPLES_PER_PIECE + 1]))
+    size = size or SAMPLES_PER_PIECE
+    for first in range(0, len(t) - 1, size):
+        yield first, np.diff(np.asarray(t[first : first + size + 1]))
 
 
 def typical_step(t: Array) -> float:
-    """Median step between distinct time stamps [s]; 0 where there are none."""
-    forward = (steps[steps > 0] for _, steps in steps_of(t))
+    """Median step between distinct time stamps of the first while [s]; 0 where there are none."""
+    forward = (steps[steps > 0] for _, steps in steps_of(t, SAMPLES_OF_RATE))
     return next((float(np.median(steps)) for steps in forward if len(steps)), 0.0)
 
 
