@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tauform as tf
+from real_robots import urdf
+from tauform.cli.peer_models import pinocchio_model
 
 pin = pytest.importorskip("pinocchio")
 
-EXAMPLE_ROBOTS = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
-# Name -> file under example-robot-data (iiwa14: under pybullet_data), joints to lock at zero (ours, then those of
-# theirs that mimic them).
+# Name -> file, joints to lock at zero (ours, then those of theirs that mimic them).
 REAL_ROBOTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "panda": ("panda_description/urdf/panda.urdf", ("panda_finger_joint1", "panda_finger_joint2")),
-    "ur3": ("ur_description/urdf/ur3_robot.urdf", ()),
-    "ur5": ("ur_description/urdf/ur5_robot.urdf", ()),
-    "ur10": ("ur_description/urdf/ur10_robot.urdf", ()),
-    "kinova": ("kinova_description/robots/kinova.urdf", ()),
-    "xarm7": ("xarm_description/urdf/xarm7.urdf", ()),
-    "talos_left_arm": ("talos_data/robots/talos_left_arm.urdf", ()),
-    "tiago": ("tiago_description/robots/tiago_no_hand.urdf", ()),
-    "solo12": ("solo_description/robots/solo12.urdf", ()),
-    "hyq": ("hyq_description/robots/hyq_no_sensors.urdf", ()),
-    "iiwa14": ("kuka_iiwa/model.urdf", ()),
+    "panda": ("panda", ("panda_finger_joint1", "panda_finger_joint2")),
+    "ur3": ("ur3_robot", ()),
+    "ur5": ("ur5_robot", ()),
+    "ur10": ("ur10_robot", ()),
+    "kinova": ("kinova", ()),
+    "xarm7": ("xarm7", ()),
+    "talos_left_arm": ("talos_left_arm", ()),
+    "tiago": ("tiago_no_hand", ()),
+    "solo12": ("solo12", ()),
+    "hyq": ("hyq_no_sensors", ()),
+    "iiwa14": ("iiwa14", ()),
 }
 
 
@@ -61,27 +60,14 @@ class Pair:
 
 def model_of(robot: tf.Robot) -> Pair:
     """A Pinocchio model built joint by joint from ours; rotors become armature, friction is left out."""
-    model = pin.Model()
-    model.gravity.linear = np.array(robot.gravity)
-    ids = []
-    for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
-        kind = pin.JointModelRZ() if joint.is_revolute else pin.JointModelPZ()
-        parent = 0 if joint.parent < 0 else ids[joint.parent]
-        ids.append(model.addJoint(parent, kind, pin.SE3(np.array(joint.parent_from_joint)), joint.name))
-        body = pin.Inertia(inertia.mass, np.array(inertia.com), np.array(inertia.tensor_about_com))
-        model.appendBodyToJoint(ids[-1], body, pin.SE3.Identity())
-    model.armature = np.array([joint.rotor_inertia or 0.0 for joint in robot.joints])
-    return Pair(robot, model, model.createData(), tuple(ids))
+    model = pinocchio_model(robot)
+    return Pair(robot, model, model.createData(), tuple(range(1, model.njoints)))
 
 
 def real_robot(name: str) -> Pair:
     """A robot of example-robot-data (or pybullet_data) read by both, with the same gravity and without friction."""
     file, locked = REAL_ROBOTS[name]
-    path = EXAMPLE_ROBOTS / file
-    if name == "iiwa14":
-        path = Path(pytest.importorskip("pybullet_data").getDataPath()) / file
-    if not path.is_file():
-        pytest.skip(f"{file} is not on this machine")
+    path = urdf(file)
     model = pin.buildModelFromUrdf(str(path))
     if locked:
         model = pin.buildReducedModel(model, [model.getJointId(joint) for joint in locked], pin.neutral(model))

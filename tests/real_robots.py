@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
+from benchmarks.real_robots import all_urdfs as all_urdfs
+from benchmarks.real_robots import example_folder as example_folder
+from benchmarks.real_robots import urdf as installed_urdf
+from benchmarks.real_robots import without_losses as without_losses
 from tauform.description.robot import Robot
 
 
-def example_folder() -> Path:
-    """The data folder of example-robot-data; it shares its installation prefix with Pinocchio."""
-    prefix = next(parent for parent in Path(pin.__file__).parents if parent.name == "cmeel.prefix")
-    return prefix / "share" / "example-robot-data" / "robots"
-
-
-def all_urdfs() -> list[Path]:
-    """Every URDF of example-robot-data."""
-    return sorted(example_folder().rglob("*.urdf"))
-
-
 def urdf(name: str) -> Path:
-    """The path of a URDF by its file name; "iiwa14" is the one of pybullet_data."""
-    if name == "iiwa14":
-        spec = importlib.util.find_spec("pybullet_data")
-        assert spec is not None
-        assert spec.origin is not None
-        return Path(spec.origin).parent / "kuka_iiwa" / "model.urdf"
-    return next(path for path in all_urdfs() if path.stem == name)
-
-
-def without_losses(robot: Robot) -> Robot:
-    """The bare tree that Pinocchio computes with: no friction, no rotors, mimic joints free."""
-    bare = {"viscous": 0.0, "coulomb": 0.0, "offset": 0.0, "rotor_inertia": None}
-    return replace(robot, closure=None, joints=tuple(replace(joint, **bare) for joint in robot.joints))
+    """The path of a URDF by its file name; the test skips where the package that has it is not installed."""
+    try:
+        return installed_urdf(name)
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
 
 
 def pinocchio_state(model: pin.Model, robot: Robot, q: np.ndarray) -> np.ndarray:
