@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -156,3 +157,28 @@ def test_python_dash_m_runs_the_command_line() -> None:
     done = subprocess.run([sys.executable, "-m", "tauform", "show"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "ROBOT" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("tauform sh", "show"), ("tauform show kr6", "kr6_r700"), ("tauform show kr6_r700 --sn", "--snap")],
+)
+def test_a_shell_completes_verbs_robots_and_options(words: str, offered: str) -> None:
+    environment = {
+        **os.environ,
+        "_TAUFORM_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    command = [sys.executable, "-c", "import sys; from tauform.cli import main; sys.exit(main())"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert offered in done.stdout.split()
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_has_the_same_order_everywhere(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = Run(capsys, name.replace("_", "-"), "--help").out
+    places = [shown.find(f"{flag} ") for flag in ("--output", "--force", "--json", "--tip", "--lock", "--snap")]
+    found = [place for place in places if place >= 0]
+    assert found == sorted(found)
+    assert "<bool>" not in shown.replace("--help", "").split("Show this message")[0].rpartition("--json")[0]

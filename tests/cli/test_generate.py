@@ -35,7 +35,7 @@ def test_written_folder_passes_its_own_test(
 
 def test_json_holds_counts_candidates_and_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "out"
-    command = ["generate", "sr6ia", "-o", str(folder), "--functions", "mass_matrix,gravity_torque", "--json"]
+    command = ["generate", "sr6ia", "-o", str(folder), "--function", "mass_matrix,gravity_torque", "--json"]
     assert main(command) == 0
     shown = json.loads(capsys.readouterr().out)
     assert [function["name"] for function in shown["functions"]] == ["mass_matrix", "gravity_torque"]
@@ -50,7 +50,7 @@ def test_json_holds_counts_candidates_and_certificate(tmp_path: Path, capsys: py
 
 
 def test_all_functions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["generate", "two_link", "-o", str(tmp_path / "out"), "--functions", "all", "--json"]) == 0
+    assert main(["generate", "two_link", "-o", str(tmp_path / "out"), "--function", "all", "--json"]) == 0
     names = {function["name"] for function in json.loads(capsys.readouterr().out)["functions"]}
     assert names == set(FUNCTIONS) - {"friction"}  # the arm has none
 
@@ -58,11 +58,11 @@ def test_all_functions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--functions", "inverse_dynamic"), "did you mean 'inverse_dynamics'"),
-        (("--functions", "xyz"), "choose from inverse_dynamics"),
-        (("--functions", ","), "names no function"),
-        (("--functions", "friction"), "no joint has any"),
-        (("--functions", "inverse_dynamics", "--algorithm", "magic"), "choose from auto, newton_euler"),
+        (("--function", "inverse_dynamic"), "did you mean 'inverse_dynamics'"),
+        (("--function", "xyz"), "choose from inverse_dynamics"),
+        (("--function", ","), "names no function"),
+        (("--function", "friction"), "no joint has any"),
+        (("--function", "inverse_dynamics", "--algorithm", "magic"), "choose from auto, newton_euler"),
         (("--parameters", "loose"), 'expected "baked" or "runtime"'),
         (("--payload", "loose"), 'expected "baked" or "runtime"'),
         (("--real", "half"), "expected one of double, float"),
@@ -78,7 +78,7 @@ def test_bad_input_is_named_and_nothing_is_written(
 
 def test_folders_of_others_are_refused_unless_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("precious")
-    command = ["generate", "two_link", "-o", str(tmp_path), "--functions", "gravity_torque"]
+    command = ["generate", "two_link", "-o", str(tmp_path), "--function", "gravity_torque"]
     assert main(command) == 2
     assert "mine.txt" in capsys.readouterr().err
     assert [entry.name for entry in tmp_path.iterdir()] == ["mine.txt"]
@@ -90,7 +90,7 @@ def test_folders_of_others_are_refused_unless_told(tmp_path: Path, capsys: pytes
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write anywhere")
 def test_no_permission(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tmp_path.chmod(0o500)
-    assert main(["generate", "two_link", "-o", str(tmp_path / "out"), "--functions", "gravity_torque"]) == 2
+    assert main(["generate", "two_link", "-o", str(tmp_path / "out"), "--function", "gravity_torque"]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 

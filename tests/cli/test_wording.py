@@ -14,7 +14,21 @@ from tauform.cli.wording import FLAGS, RENAMED, in_flags
 
 PACKAGE = Path(tauform.__file__).parent
 # Arguments that only Python takes, and formulas.
-PYTHON_ONLY = {"memory_limit", "qd", "class", "max", "step", "tabindex", "link", "joint", "tau", "contract", "std"}
+PYTHON_ONLY = {
+    "memory_limit",
+    "time_unit",
+    "collisions",
+    "qd",
+    "class",
+    "max",
+    "step",
+    "tabindex",
+    "link",
+    "joint",
+    "tau",
+    "contract",
+    "std",
+}
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_urdf_becomes_c_that_passes_its_own_test(
         pytest.skip("no C compiler")
     monkeypatch.chdir(tmp_path)
     robot = str(real_robots.urdf(name))
-    assert main(["generate", robot, "--tip", tip, "-o", "c", "--functions", "inverse_dynamics,gravity_torque"]) == 0
+    assert main(["generate", robot, "--tip", tip, "-o", "c", "--function", "inverse_dynamics,gravity_torque"]) == 0
     done = subprocess.run(["make", "-C", "c", "check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "inverse_dynamics" in done.stdout

@@ -20,38 +20,36 @@ from tauform.cli.wording import in_flags
 from tauform.errors import TauformError
 from tauform.version import __version__
 
-VERBS = (
-    "robots",
-    "show",
-    "model",
-    "derive",
-    "base",
-    "linearize",
-    "generate",
-    "excite",
-    "identify",
-    "reduce",
-    "multirate",
-    "bench",
-)
-
+# What a newcomer sees first stands first.
+PANELS = {
+    "Look at a robot": ("robots", "show"),
+    "The main job": ("model",),
+    "Its equations": ("derive", "base", "linearize"),
+    "Code for a controller": ("generate", "reduce", "multirate"),
+    "From measurements": ("excite", "identify"),
+    "This machine": ("bench",),
+}
+VERBS = tuple(name for names in PANELS.values() for name in names)
 COMMANDS = tuple(name.replace("_", "-") for name in VERBS)
 BAD_INPUT, INTERRUPTED = 2, 130
 
 app = typer.Typer(
     name="tauform",
     help="tau in closed form: robot dynamics, base parameters, identification and verified real-time code.",
-    add_completion=False,
+    epilog="Start with: tauform show kr6_r700, then tauform model kr6_r700 -o out. A robot is a name of the catalogue "
+    "or a file; tauform COMMAND --help says what a command takes.",
     pretty_exceptions_enable=False,
 )
-for _name, _command in zip(VERBS, COMMANDS, strict=True):
-    app.command(_command)(getattr(import_module(f"tauform.cli.{_name}"), _name))
+for _panel, _names in PANELS.items():
+    for _name in _names:
+        _function = getattr(import_module(f"tauform.cli.{_name}"), _name)
+        app.command(_name.replace("_", "-"), rich_help_panel=_panel)(_function)
 
 
 @app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    version: Annotated[bool, typer.Option("--version", metavar="", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
         typer.echo(f"tauform {__version__}")

@@ -20,12 +20,14 @@ def base(
     method: Annotated[str, typer.Option(help="qr, qr_pivoted or svd.")] = "qr",
     source: Annotated[str, typer.Option(help="dynamic, velocity_free, energy or closed_form.")] = "dynamic",
     include: Annotated[
-        list[str] | None, typer.Option(help="link, rotor, viscous, coulomb, offset; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="GROUP", help="Parameter group: link, rotor, viscous, coulomb, offset; repeatable."),
     ] = None,
     order: Annotated[
-        list[str] | None, typer.Option(help="Parameter (Izz_2) or kind (Ia) to keep first; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="PARAMETER", help="Parameter (Izz_2) or kind (Ia) to keep first; repeatable."),
     ] = None,
-    symbols: Annotated[str, typer.Option(help="Names of relations: ours (names) or Gautier's (gautier).")] = "names",
+    symbols: Annotated[str, typer.Option(help="Names in relations: names (ours) or gautier.")] = "names",
     explain: Annotated[str | None, typer.Option(metavar="PARAMETER", help="Say what would expose it.")] = None,
 ) -> Page:
     """Base parameters of a robot: relations in symbols of the geometry, values, and how clear the rank is."""

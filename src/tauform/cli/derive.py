@@ -24,9 +24,12 @@ def derive(
     robot: Robot,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Save the model to this file.")] = None,
     include: Annotated[
-        list[str] | None, typer.Option(help="Parameter group: link, rotor, viscous, coulomb, offset; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="GROUP", help="Parameter group: link, rotor, viscous, coulomb, offset; repeatable."),
     ] = None,
-    zero: Annotated[list[str] | None, typer.Option(help="Parameter assumed zero, such as my_2; repeatable.")] = None,
+    zero: Annotated[
+        list[str] | None, typer.Option(metavar="PARAMETER", help="Parameter assumed zero, such as my_2; repeatable.")
+    ] = None,
 ) -> Page:
     """Derive the closed-form dynamics of a chain, check them against Newton-Euler, and show what they are made of."""
     import time

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from tauform.codegen.program import Program
     from tauform.description.robot import Robot
 
-DEFAULT = "inverse_dynamics,gravity_torque,mass_matrix,forward_dynamics"
+DEFAULT = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamics")
 
 
 @verb
 def generate(
     robot: Robot,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
-    functions: Annotated[
-        str, typer.Option(metavar="NAMES", help="Separated by commas, or all; any other word lists them.")
-    ] = DEFAULT,
+    function: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help=f"Function to write, or all; repeatable. Without: {', '.join(DEFAULT)}."),
+    ] = None,
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")
@@ -39,7 +40,7 @@ def generate(
     from tauform.codegen.backends.c.config import real_type
     from tauform.codegen.folder import check_folder
 
-    names = chosen_functions(robot, functions)
+    names = chosen_functions(robot, function or DEFAULT)
     # what would fail at the end fails at once
     check_folder(output, force)
     real_type(real)
@@ -61,16 +62,16 @@ def generate(
     return Page(data, shown(programs, output, files))
 
 
-def chosen_functions(robot: Robot, text: str) -> list[str]:
-    """Names of functions from the text of the option; `all` leaves out what this robot has no use for."""
+def chosen_functions(robot: Robot, words: Sequence[str]) -> list[str]:
+    """Names of functions from the words of the option; `all` leaves out what this robot has no use for."""
     from tauform.codegen.functions import FUNCTIONS
     from tauform.codegen.problem import has_friction
 
-    if text == "all":
-        return [name for name in FUNCTIONS if name != "friction" or has_friction(robot)]
-    names = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    names = list(dict.fromkeys(name.strip() for word in words for name in word.split(",") if name.strip()))
     if not names:
-        raise typer.BadParameter(f"--functions names no function; choose from {', '.join(FUNCTIONS)}")
+        raise typer.BadParameter(f"--function names no function; choose from {', '.join(FUNCTIONS)}")
+    if names == ["all"]:
+        return [name for name in FUNCTIONS if name != "friction" or has_friction(robot)]
     return names
 
 

@@ -30,7 +30,8 @@ def model(
     ] = None,
     physical: Annotated[bool, typer.Option("--physical", help="Identify links that could be built.")] = False,
     function: Annotated[
-        list[str] | None, typer.Option(help="Function to make a program of, such as mass_matrix; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Function to make a program of, such as mass_matrix; repeatable."),
     ] = None,
     tolerance: Annotated[
         float, typer.Option(help="Relative error that the reduced program may have; 0 makes none.")

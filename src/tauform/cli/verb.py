@@ -5,31 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
+from tauform.cli.options import JSON_OPTION, ROBOT_ARGUMENT, ROBOT_OPTIONS, arranged, flags
 from tauform.cli.page import Page, print_page
-from tauform.cli.wording import FLAGS, flags_of, in_flags
+from tauform.cli.wording import FLAGS, in_flags
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
 
-JSON_OPTION = {"as_json": (Annotated[bool, typer.Option("--json", help="Print JSON only.")], False)}
-ROBOT_OPTIONS: dict[str, tuple[Any, Any]] = {
-    "tip": (Annotated[str | None, typer.Option(help="Frame or link to end at; the rest is cut off.")], None),
-    "lock": (Annotated[list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Fix a joint; repeatable.")], None),
-    "snap": (Annotated[float | None, typer.Option(help="Straighten joint frames that are off by less, in rad.")], None),
-    "gravity": (
-        Annotated[
-            tuple[float, float, float] | None, typer.Option(metavar="X Y Z", help="In the base frame, in m/s^2.")
-        ],
-        None,
-    ),
-}
-ROBOT_ARGUMENT = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="Catalogue name, or a file: .urdf .xacro .xml .toml")
-]
+DEFAULTS = {"as_json": False}
 
 
 def verb(function: Callable[..., Page]) -> Callable[..., None]:
@@ -42,16 +29,19 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     hints = get_type_hints(function, localns={"Robot": object, "Page": Page}, include_extras=True)
     own = inspect.signature(function).parameters
     takes_robot = "robot" in own
-    parameters = [
-        parameter.replace(annotation=ROBOT_ARGUMENT if name == "robot" else hints[name])
-        for name, parameter in own.items()
-    ]
-    for name, (annotation, default) in {**(ROBOT_OPTIONS if takes_robot else {}), **JSON_OPTION}.items():
-        parameters.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-        )
-
-    FLAGS[function.__name__] = _flags(parameters)
+    shared = {**(ROBOT_OPTIONS if takes_robot else {}), **JSON_OPTION}
+    parameters = arranged(
+        [
+            *(p.replace(annotation=ROBOT_ARGUMENT if name == "robot" else hints[name]) for name, p in own.items()),
+            *(
+                inspect.Parameter(
+                    name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=DEFAULTS.get(name)
+                )
+                for name, annotation in shared.items()
+            ),
+        ]
+    )
+    FLAGS[function.__name__] = flags(parameters)
 
     @wraps(function)
     def command(as_json: bool = False, **arguments: Any) -> None:
@@ -65,20 +55,6 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del command.__wrapped__
     return command
-
-
-def _flags(parameters: list[inspect.Parameter]) -> dict[str, tuple[str, str]]:
-    """Options among the parameters -> their flags."""
-    found = {}
-    for parameter in parameters:
-        for info in getattr(parameter.annotation, "__metadata__", ()):
-            if isinstance(info, typer.models.OptionInfo):
-                # Typer keeps the first flag where a default would stand.
-                words = (info.default, *(info.param_decls or ()))
-                declared = tuple(word for word in words if isinstance(word, str) and word.startswith("-"))
-                is_switch = get_args(parameter.annotation)[0] is bool
-                found[parameter.name] = flags_of(parameter.name, declared, is_switch)
-    return found
 
 
 def load_robot(

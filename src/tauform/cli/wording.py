@@ -57,9 +57,3 @@ def _words(value: str) -> list[str]:
 def _command(found: re.Match[str]) -> str:
     verb = VERBS.get(found[1], found[1])
     return f"`tauform {verb}`" if verb in FLAGS else found[0]
-
-
-def flags_of(name: str, declared: tuple[str, ...], is_switch: bool) -> tuple[str, str]:
-    """Long flag of an option and, for a switch that can be turned off, the opposite one."""
-    flag = next((flag for flag in declared if flag.startswith("--")), f"--{name.replace('_', '-')}")
-    return flag, flag.replace("--", "--no-", 1) if is_switch and not declared else ""

@@ -1,0 +1,103 @@
+"""Options and arguments of the verbs: those that every robot takes, and what all have in common in `--help`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+PANEL = "Robot"
+# Names of values in the help, by type; a switch takes none.
+METAVARS = {bool: "", str: "TEXT", float: "NUMBER", int: "N", Path: "PATH"}
+
+
+def catalogue_names(incomplete: str) -> list[str]:
+    """Names of the catalogue that begin like this; a shell adds files itself."""
+    folder = resources.files("tauform.description") / "catalogue"
+    names = sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
+    return [name for name in names if name.startswith(incomplete)]
+
+
+ROBOT_ARGUMENT = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help="Catalogue name, or a file: .urdf .xacro .xml .toml",
+        autocompletion=catalogue_names,
+        show_default=False,
+    ),
+]
+ROBOT_OPTIONS: dict[str, Any] = {
+    "tip": Annotated[
+        str | None,
+        typer.Option(metavar="FRAME", help="Frame or link to end at; the rest is cut off.", rich_help_panel=PANEL),
+    ],
+    "lock": Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=VALUE", help="Fix a joint; repeatable.", rich_help_panel=PANEL),
+    ],
+    "snap": Annotated[
+        float | None,
+        typer.Option(
+            metavar="ANGLE", help="Straighten joint frames that are off by less, in rad.", rich_help_panel=PANEL
+        ),
+    ],
+    "gravity": Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(metavar="X Y Z", help="In the base frame, in m/s^2.", rich_help_panel=PANEL),
+    ],
+}
+JSON_OPTION = {"as_json": Annotated[bool, typer.Option("--json", help="Print JSON only.")]}
+
+
+def info_of(parameter: inspect.Parameter) -> Any:
+    """What Typer was told about an option; None for an argument."""
+    found = [info for info in getattr(parameter.annotation, "__metadata__", ()) if hasattr(info, "prompt")]
+    return found[0] if found else None
+
+
+def arranged(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
+    """The parameters in the order of every help: arguments, where to write, own options, --force, robot, --json."""
+    named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    for parameter in named:
+        _name_value(parameter)
+    return sorted(named, key=_place)
+
+
+def _place(parameter: inspect.Parameter) -> int:
+    if info_of(parameter) is None:
+        return 0
+    places = {"output": 1, "force": 3, **dict.fromkeys(ROBOT_OPTIONS, 4), **dict.fromkeys(JSON_OPTION, 5)}
+    return places.get(parameter.name, 2)
+
+
+def _name_value(parameter: inspect.Parameter) -> None:
+    info = info_of(parameter)
+    if info is not None and info.metavar is None:
+        kinds = [kind for kind in _plain_types(get_args(parameter.annotation)[0]) if kind in METAVARS]
+        info.metavar = METAVARS[kinds[0]] if kinds else None
+
+
+def _plain_types(annotation: Any) -> list[Any]:
+    """The types that an annotation is made of: list[str] | None holds str."""
+    inner = get_args(annotation)
+    return [kind for part in inner for kind in _plain_types(part)] if inner else [annotation]
+
+
+def flags(parameters: Iterable[inspect.Parameter]) -> dict[str, tuple[str, str]]:
+    """Options -> long flag and, for a switch that can be turned off, the opposite one."""
+    found = {}
+    for parameter in parameters:
+        info = info_of(parameter)
+        if info is not None:
+            # Typer keeps the first flag where a default would stand.
+            words = (info.default, *(info.param_decls or ()))
+            declared = [word for word in words if isinstance(word, str) and word.startswith("--")]
+            flag = declared[0] if declared else f"--{parameter.name.replace('_', '-')}"
+            negated = get_args(parameter.annotation)[0] is bool and not declared
+            found[parameter.name] = flag, flag.replace("--", "--no-", 1) if negated else ""
+    return found
