@@ -9,7 +9,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

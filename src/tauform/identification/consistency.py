@@ -20,8 +20,10 @@ from tauform.errors import IdentificationError, MissingExtraError
 from tauform.identification.estimate import least_squares
 from tauform.identification.estimators import N_FOLDS
 from tauform.identification.evidence import Evidence
-from tauform.identification.fit import Errors, Fit
+from tauform.identification.fit import Fit
 from tauform.identification.refit import with_values
+from tauform.identification.residuals import Errors
+from tauform.identification.validate import HELD_OUT
 
 # Pull towards the prior, relative to the weight of one row: it decides only what the data leave open.
 PRIOR_PULL = 1e-4
@@ -50,17 +52,17 @@ def physically_consistent(fit: Fit, prior: Robot | ArrayLike | None = None) -> F
         squares += (
             fit.evidence.blocks(fold).residual_squares(program.solve(fit.evidence.blocks(others), weights)[1]).sum(0)
         )
-    torque = np.maximum(fit.evidence.torque_squares, 1e-300)
-    held_out = Errors(
-        joints=np.sqrt(squares / torque),
-        total=float(np.sqrt(squares.sum() / torque.sum())),
-        rms=np.sqrt(squares / fit.evidence.n_rows),
-        source=fit.held_out.source,
-    )
+    held_out = Errors.of_squares(squares, fit.evidence.torque_squares, fit.evidence.n_rows, HELD_OUT)
     free = least_squares(fit.evidence, sigma=1.0 / weights)
     sigma = np.sqrt(fit.evidence.residual_squares(values).sum(axis=0) / max(1, fit.evidence.n_rows))
     changed = with_values(fit, values, fit.evidence, replace(free, sigma=np.maximum(sigma, free.sigma)))
-    return replace(changed, physical=read_only(parameters), held_out=held_out, method=f"{fit.method}, physical links")
+    return replace(
+        changed,
+        physical=read_only(parameters),
+        held_out=held_out,
+        free_error=fit.held_out.total,
+        method=f"{fit.method}, physical links",
+    )
 
 
 class Program:

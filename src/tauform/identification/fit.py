@@ -18,6 +18,7 @@ from tauform.errors import IdentificationError
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import Filters
+from tauform.identification.residuals import Errors, Residuals
 from tauform.identification.rows import Rows, RowSource
 from tauform.identification.terms import Column, Term
 
@@ -25,54 +26,6 @@ if TYPE_CHECKING:
     from tauform.identification.judge import Verdict
 
 STATES_PER_SLICE = 5000
-
-
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """Measured and predicted torque at the rows of the problem, filtered alike.
-
-    Attributes:
-        t: (N,) time [s].
-        measured, predicted: (N, n) [N m or N].
-        recording: (N,) index of the recording.
-        rate: rows a second.
-    """
-
-    t: Array
-    measured: Array
-    predicted: Array
-    recording: Array
-    rate: float
-
-    @property
-    def error(self) -> Array:
-        """(N, n) measured minus predicted."""
-        return self.measured - self.predicted
-
-    @property
-    def relative(self) -> Array:
-        """(n,) RMS error over RMS torque."""
-        return relative_error(self.measured, self.predicted)
-
-
-@dataclass(frozen=True, eq=False)
-class Errors:
-    """Relative errors on data that the values were not fitted to, and where they come from.
-
-    Attributes:
-        joints: (n,) RMS error over RMS torque of each joint.
-        total: the same over all joints together.
-        rms: (n,) RMS error [N m or N].
-        source: "blocks held out in turn", or the name of a validation recording.
-        raw: (n,) and raw_total: the same against the unfiltered torque, where it was computed.
-    """
-
-    joints: Array
-    total: float
-    rms: Array
-    source: str
-    raw: Array | None = None
-    raw_total: float | None = None
 
 
 @checked_methods
@@ -97,6 +50,9 @@ class Fit:
         weights: (n,) of the joints' rows.
         rows: the rows, or where they come from; refits bring the residuals up to date with them.
         physical: full parameters of links that could be built, where the fit was asked to be physical.
+        source: where the shown rows come from, unfiltered.
+        others: recordings to validate on.
+        free_error: held-out error of the fit without the condition that links could be built.
     """
 
     robot: Robot
@@ -117,6 +73,9 @@ class Fit:
     inflation: Array | None = None
     weights: Array | None = None
     rows: Sequence[Rows] | RowSource = ()
+    source: RowSource | None = None
+    others: RowSource | None = None
+    free_error: float | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -166,7 +125,8 @@ class Fit:
         """Standard deviation of the predicted torque from that of the values, (..., n).
 
         Args:
-            noise: add the scatter of the measured torque about the model.
+            noise: add the scatter of the measured torque about the model, as it is after filtering (fit.sigma); what
+                a single unfiltered sample scatters by is fit.unfiltered.rms.
         """
         extra = self.sigma**2 if noise else 0.0
         return self._over_states(
@@ -183,6 +143,15 @@ class Fit:
             positions, velocities, accelerations = (x[part] for x in flat)
             out[part] = result(self.design.columns(positions, velocities, accelerations))
         return out.reshape(vectors[0].shape)
+
+    @cached_property
+    def unfiltered(self) -> Errors | None:
+        """Errors against the torques as they were measured: noise that the filters took off shows here."""
+        if self.source is None:
+            return None
+        from tauform.identification.validate import unfiltered_errors
+
+        return unfiltered_errors(self, self.source)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -276,9 +245,3 @@ class Fit:
             f"Fit({self.robot.name!r}, {self.method}, {len(self.values)} values, held-out error "
             f"{100 * self.held_out.total:.2f} %: {self.verdict.grade})"
         )
-
-
-def relative_error(measured: Array, predicted: Array, axis: int | None = 0) -> Any:
-    """RMS error over RMS torque, per joint (axis 0) or of all joints (None)."""
-    squares = ((measured - predicted) ** 2).sum(axis=axis)
-    return np.sqrt(squares / np.maximum((measured**2).sum(axis=axis), 1e-300))

@@ -28,7 +28,7 @@ from tauform.identification.segments import Segment, shifted, uniform_segments
 from tauform.identification.select import Candidates, candidates, select
 from tauform.identification.synchrony import check_delay
 from tauform.identification.terms import SHAPES, Column, Term, coupling
-from tauform.identification.validate import errors_of, held_out_errors, inflation_of, residuals_of
+from tauform.identification.validate import held_out_errors, inflation_of, residuals_of, validated
 
 FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic"]
 # Rows that decide which terms to take; more would not change the decision.
@@ -45,6 +45,7 @@ class Problem:
 
     Attributes:
         shown: the rows whose residuals are kept: all, or stretches spread over a long recording.
+        stretches: where these come from.
     """
 
     design: Design
@@ -52,6 +53,7 @@ class Problem:
     rows: Sequence[Rows] | RowSource
     evidence: Evidence
     shown: Sequence[Rows] | RowSource
+    stretches: RowSource
 
 
 def identify(
@@ -112,12 +114,12 @@ def identify(
     check_excitation(problem.design, problem.evidence, has_prior=method == "ridge")
     say("estimating")
     fit = _fit(robot, problem, method, prior or robot, tuple(findings))
+    if validate is not None:
+        others, _ = _segments(_checked(robot, validate), delay)
+        fit = validated(replace(fit, others=replace(problem.source, segments=others)))
     if physical:
         say("making links physical")
         fit = fit.physically_consistent(prior)
-    if validate is not None:
-        others, notes = _segments(_checked(robot, validate), delay)
-        fit = replace(fit, validation=errors_of(fit, replace(problem.source, segments=others), "validation"))
     return fit
 
 
@@ -144,6 +146,7 @@ def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings:
         inflation=read_only(inflation),
         weights=read_only(estimated.weights),
         rows=problem.shown,
+        source=problem.stretches,
     )
 
 
@@ -168,10 +171,10 @@ def _chosen_problem(
     own = replace(source, design=design)
     if few.segments is full.segments and isinstance(rows, list):
         fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]
-        return Problem(design, own, fitting, evidence.chosen(columns), fitting), findings
+        return Problem(design, own, fitting, evidence.chosen(columns), fitting, own), findings
     everything = own.kept()
-    stretches = replace(own, segments=few.segments).kept()
-    return Problem(design, own, everything, gather(everything, own), stretches), findings
+    stretches = replace(own, segments=few.segments)
+    return Problem(design, own, everything, gather(everything, own), stretches.kept(), stretches), findings
 
 
 def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[Design, list[int]]:

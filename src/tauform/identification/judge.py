@@ -7,14 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.identification.excitation import missing_motion
 from tauform.identification.fit import Fit
 from tauform.identification.validate import autocorrelation
 
 Grade = Literal["good", "usable", "not trustworthy"]
-# Held-out error of all joints, and condition number, up to which a fit is good, and usable.
+# Held-out error of all joints, of one joint, and condition number, up to which a fit is good, and usable.
 GOOD_ERROR, USABLE_ERROR = 0.10, 0.25
+GOOD_JOINT, USABLE_JOINT = 0.25, 0.9
 GOOD_CONDITION, USABLE_CONDITION = 1e3, 1e5
 # Share of the torque that a joint must carry before its own relative error counts.
 CARRIES = 0.02
@@ -22,6 +23,8 @@ CARRIES = 0.02
 UNKNOWN = 0.5
 # Share of the torque's peak at its joint that makes an unknown value matter.
 MATTERS = 0.02
+# Growth of the held-out error, relative and in absolute terms, that links which could be built may cost.
+PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,11 @@ class Verdict:
 
 
 def judge(fit: Fit) -> Verdict:
-    """Grade a fit by its held-out errors, the spread of its values, and what it leaves in the residuals."""
+    """Grade a fit by its held-out errors, the spread of its values, and what it leaves in the residuals.
+
+    A good fit predicts data that it has not seen within 10 % over all joints and 25 % at each that carries torque,
+    knows every value that matters, has no friction of the wrong sign, and leaves nothing systematic of that size.
+    """
     errors = fit.validation or fit.held_out
     level = 0
     reasons: list[str] = []
@@ -57,15 +64,18 @@ def judge(fit: Fit) -> Verdict:
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
         reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
-    worse = errors.total / max(float(_total(fit)), 1e-300)
+    worse = errors.total / max(fit.residuals.total, 1e-300)
     if worse > 2 and errors.total > 0.02:
         level = max(level, 1)
         reasons.append(f"held-out errors are {worse:.1f} times those of the fit: the motion is too short or too plain")
         following.append("record for longer, with motion that differs from what is there")
+    level = max(level, _judge_physical(fit, reasons, following))
     whiteness = white_share(fit)
-    coloured = [name for name, share in zip(fit.robot.joint_names, whiteness, strict=True) if share < 0.5]
-    if coloured:
-        reasons.append(f"residuals of {', '.join(coloured)} are not white: something systematic is left unexplained")
+    coloured = np.flatnonzero(whiteness < 0.5)
+    if len(coloured):
+        level = max(level, int((carries_torque(fit) & (errors.joints > GOOD_ERROR))[coloured].any()))
+        names = ", ".join(fit.robot.joint_names[j] for j in coloured)
+        reasons.append(f"residuals of {names} are not white: something systematic is left unexplained")
     grades: tuple[Grade, ...] = ("good", "usable", "not trustworthy")
     return Verdict(grades[level], tuple(reasons), tuple(dict.fromkeys(following)), whiteness)
 
@@ -78,13 +88,32 @@ def white_share(fit: Fit, n_lags: int = 20) -> Array:
     return (np.abs(rho) <= 2 / np.sqrt(len(error))).mean(axis=0)
 
 
+def carries_torque(fit: Fit) -> AnyArray:
+    """(n,) whether a joint's torque is large enough for its relative error to count."""
+    squares = (fit.residuals.measured**2).sum(axis=0)
+    return np.asarray(squares / max(float(squares.sum()), 1e-300) > CARRIES**2)
+
+
+def _judge_physical(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    if fit.free_error is None:
+        return 0
+    held_out = fit.held_out.total
+    if held_out <= max(PHYSICAL_GROWTH * fit.free_error, fit.free_error + PHYSICAL_COST):
+        return 0
+    reasons.append(
+        f"links that could be built leave {100 * held_out:.2g} % of the torque, {100 * fit.free_error:.2g} % without "
+        "that condition: geometry, gears or units of the torques may be wrong"
+    )
+    following.append("check the robot's geometry and the torques' units, then identify again")
+    return 1
+
+
 def _judge_joints(fit: Fit, relative: Array, reasons: list[str]) -> int:
     level = 0
-    squares = (fit.residuals.measured**2).sum(axis=0)
-    carries = squares / squares.sum() > CARRIES**2
+    carries = carries_torque(fit)
     for j, name in enumerate(fit.robot.joint_names):
-        if carries[j] and relative[j] > 0.5:
-            level = max(level, 2 if relative[j] > 0.9 else 1)
+        if carries[j] and relative[j] > GOOD_JOINT:
+            level = max(level, 2 if relative[j] > USABLE_JOINT else 1)
             reasons.append(f"joint {name} is off by {100 * relative[j]:.0f} % of its torque on held-out data")
     return level
 
@@ -106,8 +135,3 @@ def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
     if negative and fit.physical is None:
         reasons.append(f"{', '.join(negative[:6])} came out negative; physical=True forbids that")
     return 1 if vague or negative else 0
-
-
-def _total(fit: Fit) -> float:
-    error, measured = fit.residuals.error, fit.residuals.measured
-    return float(np.sqrt((error**2).sum() / np.maximum((measured**2).sum(), 1e-300)))

@@ -14,7 +14,7 @@ from tauform.identification.estimate import Estimate, least_squares
 from tauform.identification.evidence import Evidence
 from tauform.identification.fit import Fit
 from tauform.identification.rows import RowSource
-from tauform.identification.validate import held_out_errors, residuals_of
+from tauform.identification.validate import held_out_errors, residuals_of, validated
 
 
 def with_columns(fit: Fit, columns: Sequence[int], note: str) -> Fit:
@@ -39,9 +39,9 @@ def with_columns(fit: Fit, columns: Sequence[int], note: str) -> Fit:
 
 
 def with_values(fit: Fit, values: Array, evidence: Evidence, found: Estimate) -> Fit:
-    """The fit with other values; residual sizes and covariance follow."""
+    """The fit with other values; residual sizes, covariance and errors on other recordings follow."""
     inflation = fit.inflation if fit.inflation is not None else np.ones(evidence.n_joints)
-    return replace(
+    changed = replace(
         fit,
         values=read_only(values),
         covariance=read_only(found.covariance(evidence, inflation)),
@@ -49,7 +49,9 @@ def with_values(fit: Fit, values: Array, evidence: Evidence, found: Estimate) ->
         evidence=evidence,
         residuals=residuals_of(values, fit.rows, fit.residuals.rate) if fit.rows else fit.residuals,
         physical=None,
+        free_error=None,
     )
+    return validated(changed)
 
 
 def chosen_design(design: Design, columns: Sequence[int]) -> Design:

@@ -15,8 +15,9 @@ from tauform.errors import IdentificationError
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import Filters
-from tauform.identification.fit import Errors, Fit, Residuals
+from tauform.identification.fit import Fit
 from tauform.identification.refit import part_of
+from tauform.identification.residuals import Errors, Residuals
 from tauform.identification.terms import Term
 
 FORMAT = 1
@@ -45,7 +46,6 @@ def save_fit(fit: Fit, path: Path) -> Path:
 
 def summary(fit: Fit) -> dict[str, Any]:
     """What a fit says, in plain values."""
-    errors = fit.held_out
     return {
         "format": FORMAT,
         "robot": fit.robot.name,
@@ -54,10 +54,10 @@ def summary(fit: Fit) -> dict[str, Any]:
         "verdict": fit.verdict.grade,
         "reasons": list(fit.verdict.reasons),
         "next": list(fit.verdict.next),
-        "held_out": {"total": errors.total, "joints": errors.joints.tolist(), "rms": errors.rms.tolist()},
-        "validation": None
-        if fit.validation is None
-        else {"total": fit.validation.total, "joints": fit.validation.joints.tolist()},
+        "held_out": _plain(fit.held_out),
+        "validation": _plain(fit.validation),
+        "unfiltered": _plain(fit.unfiltered),
+        "free_error": fit.free_error,
         "condition": fit.condition,
         "names": list(fit.names),
         "values": fit.values.tolist(),
@@ -72,6 +72,17 @@ def summary(fit: Fit) -> dict[str, Any]:
         "filters": None if fit.filters is None else asdict(fit.filters),
         "findings": list(fit.findings),
     }
+
+
+def _plain(errors: Errors | None) -> dict[str, Any] | None:
+    """Errors as plain values, each against filtered torques unless its name says raw."""
+    return None if errors is None else {key: np.asarray(x).tolist() for key, x in vars(errors).items() if x is not None}
+
+
+def _errors(plain: dict[str, Any]) -> Errors:
+    """Errors from plain values."""
+    fields: dict[str, Any] = {key: np.array(x) if isinstance(x, list) else x for key, x in plain.items()}
+    return Errors(**fields)
 
 
 def _write_json(fit: Fit, path: Path) -> None:
@@ -129,12 +140,9 @@ def load_fit(path: str | Path, robot: Robot) -> Fit:
             data["triangles"], data["counts"], tuple(data["recordings"].tolist()), data["peaks"], data["torque_peaks"]
         ),
         residuals=Residuals(data["t"], data["measured"], data["predicted"], data["recording"], text["rate"]),
-        held_out=Errors(
-            joints=np.array(text["held_out"]["joints"]),
-            total=text["held_out"]["total"],
-            rms=np.array(text["held_out"]["rms"]),
-            source="blocks held out in turn",
-        ),
+        held_out=_errors(text["held_out"]),
+        validation=None if text["validation"] is None else _errors(text["validation"]),
+        free_error=text["free_error"],
         condition=text["condition"],
         raw_condition=text["raw_condition"],
         method=text["method"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,12 +11,15 @@ from tauform.arrays import Array
 from tauform.identification.estimators import held_out_squares
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import lowpass
-from tauform.identification.fit import Errors, Fit, Residuals, relative_error
-from tauform.identification.rows import Rows, RowSource
+from tauform.identification.fit import Fit
+from tauform.identification.residuals import Errors, Residuals
+from tauform.identification.rows import Rows, RowSource, strides
 
 # Lags of the residuals' correlation that are summed, in rows.
 N_LAGS = 10
-MOST_RAW_SAMPLES = 20_000
+# Unfiltered samples that are compared in all, and read from a segment.
+MOST_RAW_SAMPLES, MOST_SAMPLES_READ = 5_000, 200_000
+HELD_OUT = "blocks held out in turn"
 
 
 def residuals_of(values: Array, rows: Iterable[Rows], rate: float) -> Residuals:
@@ -46,40 +50,38 @@ def autocorrelation(error: Array, n_lags: int) -> Array:
 def held_out_errors(evidence: Evidence, values: Array, weights: Array) -> Errors:
     """Each fold of neighbouring blocks predicted with values from all the others."""
     squares = held_out_squares(evidence, 1.0 / weights, values)
-    torque = np.maximum(evidence.torque_squares, 1e-300)
-    return Errors(
-        joints=np.sqrt(squares / torque),
-        total=float(np.sqrt(squares.sum() / torque.sum())),
-        rms=np.sqrt(squares / evidence.n_rows),
-        source="blocks held out in turn",
-    )
+    return Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT)
 
 
 def errors_of(fit: Fit, source: RowSource, name: str) -> Errors:
     """A fit's errors on the rows of other recordings, filtered and raw."""
     residuals = residuals_of(fit.values, source, source.segments[0].rate)
-    raw, raw_total = raw_errors(fit, source)
-    return Errors(
-        joints=residuals.relative,
-        total=float(relative_error(residuals.measured, residuals.predicted, None)),
-        rms=np.sqrt((residuals.error**2).mean(axis=0)),
-        source=name,
-        raw=raw,
-        raw_total=raw_total,
-    )
+    raw = unfiltered_errors(fit, source)
+    filtered = Errors.between(residuals.measured, residuals.predicted, name)
+    return replace(filtered, raw=raw.joints, raw_total=raw.total, raw_rms=raw.rms)
 
 
-def raw_errors(fit: Fit, source: RowSource) -> tuple[Array, float]:
-    """Relative errors against the unfiltered torque, per joint and of all joints."""
+def validated(fit: Fit) -> Fit:
+    """The fit with its errors on the recordings that it is validated on, where there are any."""
+    if fit.others is None:
+        return replace(fit, validation=None)
+    others = replace(fit.others, design=fit.design)
+    return replace(fit, others=others, validation=errors_of(fit, others, "validation"))
+
+
+def unfiltered_errors(fit: Fit, source: RowSource) -> Errors:
+    """Errors against the torques as they were measured, at samples spread over each segment."""
     measured, predicted = [], []
     for segment in source.segments:
-        part = slice(0, min(segment.n_samples, 200_000))
-        q, qd, qdd = source.smoother.states(segment, part, source.filters)
-        step = max(1, len(q) // MOST_RAW_SAMPLES)
-        measured.append(np.asarray(segment.tau[part])[::step])
-        predicted.append(fit.predict(q[::step], qd[::step], qdd[::step]))
-    a, b = np.concatenate(measured), np.concatenate(predicted)
-    return relative_error(a, b), float(relative_error(a, b, None))
+        part = slice(0, min(segment.n_samples, MOST_SAMPLES_READ))
+        stride = 1 if source.filters is None else strides(segment.rate, source.filters)[0]
+        states = source.smoother.states(segment, part, source.filters, stride)
+        settle = 0 if source.filters is None else int(np.ceil(source.filters.settle * segment.rate / stride))
+        step = max(1, len(states[0]) * len(source.segments) // MOST_RAW_SAMPLES)
+        inner = slice(settle, max(settle + 1, len(states[0]) - settle), step)
+        measured.append(np.asarray(segment.tau[part], dtype=np.float64)[::stride][inner])
+        predicted.append(fit.predict(*(x[inner] for x in states)))
+    return Errors.between(np.concatenate(measured), np.concatenate(predicted), "unfiltered torques")
 
 
 def spectrum(residuals: Residuals) -> tuple[Array, Array]:
