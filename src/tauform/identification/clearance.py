@@ -16,9 +16,10 @@ from tauform.identification.bounds import Bounds
 from tauform.identification.solids import FLOOR, Solid, coal_module, solids_of
 from tauform.rigidbody.kinematics import link_placements
 
-# Distance that links keep [m]; while a motion is planned they keep more, since it is seen at fewer states.
-KEPT, PLANNED = 0.02, 0.05
-# Weight of the mean square by which planned distances fall short, in parts of PLANNED.
+# Distance that links keep [m]; while a motion is planned they keep so many times as much, since it is seen at fewer
+# states.
+KEPT, PLANNED = 0.02, 2.0
+# Weight of the mean square by which planned distances fall short, in parts of them.
 WEIGHT = 30.0
 # A planned motion is looked at in every so many states.
 EVERY = 3
@@ -77,7 +78,7 @@ class Clearance:
             pairs = tuple(pair for pair in pairs if solids[pair[1]].name == FLOOR)
         everything = cls(robot, solids, pairs, np.full(len(pairs), np.inf), ())
         at_rest = np.clip(0.0, bounds.lower, bounds.upper)
-        distances = np.array([found.distance.min() for _, found in everything._contacts(at_rest[None], np.inf)])
+        distances = np.array([found.distance.min() for _, found in everything._contacts(at_rest[None], everything.kept)])
         free = distances > 0
         names = [everything._words(k) for k in range(len(pairs))]
         return cls(
@@ -93,17 +94,18 @@ class Clearance:
         seen = q[::EVERY]
         placed = link_placements(self.robot, seen)
         total, slopes = 0.0, np.zeros_like(q)
-        for k, near in self._contacts(seen, PLANNED, placed):
-            short = np.maximum(1 - near.distance / PLANNED, 0.0)
+        for k, near in self._contacts(seen, PLANNED * self.kept, placed):
+            planned = PLANNED * self.kept[k]
+            short = np.maximum(1 - near.distance / planned, 0.0)
             total += WEIGHT * float((short**2).sum()) / len(seen)
-            by_distance = -2 * WEIGHT / len(seen) * short / PLANNED
+            by_distance = -2 * WEIGHT / len(seen) * short / planned
             slopes[EVERY * near.states] += by_distance[:, None] * self._rates(k, near, placed)
         return total, slopes
 
     def nearest(self, q: Array) -> Nearest:
         """The pair that falls shortest of what it keeps, and by how much less than nothing."""
         worst = Nearest(np.inf, "")
-        for k, near in self._contacts(q, KEPT):
+        for k, near in self._contacts(q, self.kept):
             if len(near.states) and near.distance.min() - self.kept[k] < worst.distance:
                 worst = Nearest(float(near.distance.min() - self.kept[k]), self._words(k))
         return worst
@@ -118,7 +120,7 @@ class Clearance:
         first, second = (self.solids[i].name for i in self.pairs[k])
         return f"{first} and {second}"
 
-    def _contacts(self, q: Array, within: float, placed: Array | None = None) -> list[tuple[int, Contact]]:
+    def _contacts(self, q: Array, within: Array, placed: Array | None = None) -> list[tuple[int, Contact]]:
         """For each pair the states in which its balls are near enough, and the solids' distances there."""
         placed = link_placements(self.robot, q) if placed is None else placed
         at = [_placements(solid, placed) for solid in self.solids]
@@ -126,7 +128,7 @@ class Clearance:
         contacts = []
         for k, (i, j) in enumerate(self.pairs):
             apart = np.linalg.norm(centres[i] - centres[j], axis=1) - self.solids[i].radius - self.solids[j].radius
-            states = np.flatnonzero(apart < within)
+            states = np.flatnonzero(apart < within[k])
             contacts.append((k, _measured(self.solids[i], self.solids[j], at[i], at[j], states)))
         return contacts
 

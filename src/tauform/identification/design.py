@@ -32,12 +32,14 @@ class Design:
         base: the base parameters; their friction columns are Fv qd, Fc step(qd, width), Fo.
         widths: (n_bodies,) velocity over which each joint's Coulomb friction changes sign; 0 is a sharp sign.
         terms: further columns.
+        order: names that the base parameters keep first; see `base_parameters`.
     """
 
     robot: Robot
     base: BaseParameters
     widths: tuple[float, ...]
     terms: tuple[Term | Column, ...] = ()
+    order: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -46,10 +48,11 @@ class Design:
         include: Sequence[ParameterGroup] = DEFAULT_INCLUDE,
         terms: Sequence[Term | Column] = (),
         widths: Sequence[float] | None = None,
+        order: Sequence[str] = (),
     ) -> Design:
         """All base parameters of the chosen groups, with sharp Coulomb friction."""
-        base = base_parameters(robot, include=include)
-        return cls(robot, base, tuple(widths or (0.0,) * robot.n_bodies), tuple(terms))
+        base = base_parameters(robot, include=include, order=order or None)
+        return cls(robot, base, tuple(widths or (0.0,) * robot.n_bodies), tuple(terms), tuple(order))
 
     @property
     def n_columns(self) -> int:

@@ -61,6 +61,7 @@ def identify(
     recordings: Recording | Sequence[Recording],
     *,
     include: Sequence[ParameterGroup] = DEFAULT_INCLUDE,
+    order: Sequence[str] = (),
     friction: FrictionLaw = "auto",
     couplings: Literal["auto"] | Sequence[tuple[int, int]] | None = "auto",
     terms: Sequence[Term | Column] = (),
@@ -79,6 +80,7 @@ def identify(
         robot: geometry; its parameters serve as prior and for comparison only.
         recordings: one or several.
         include: groups of parameters to identify.
+        order: parameters, or kinds of them, that are kept rather than regrouped; see `base_parameters`.
         friction: "auto" lets held-out data choose beyond Fv qd + Fc sign(qd) + Fo (smooth steps, asymmetry,
             bending, springs, ripple); "plain" takes just these three; the others add that law to every joint.
         couplings: "auto" looks for shafts that neighbouring joints turn together; pairs of joint indices (from 0)
@@ -106,7 +108,8 @@ def identify(
     segments, notes = _segments(recordings, delay)
     findings += notes
     chosen = choose_filters(segments) if filters == "auto" else filters
-    plain = Design.of(robot, include, [*terms, *_asked_terms(robot, segments, friction, couplings)])
+    asked = [*terms, *_asked_terms(robot, segments, friction, couplings)]
+    plain = Design.of(robot, include, asked, order=order)
     source = RowSource(plain, segments, chosen, Smoother(smoother))
     say("evaluating columns")
     problem, more = _chosen_problem(source, friction == "auto", couplings == "auto", say)

@@ -65,6 +65,7 @@ def summary(fit: Fit) -> dict[str, Any]:
         "covariance": fit.covariance.tolist(),
         "sigma": fit.sigma.tolist(),
         "coulomb_widths": list(fit.design.widths),
+        "order": list(fit.design.order),
         "terms": [asdict(term) if isinstance(term, Term) else {"name": term.name} for term in fit.terms],
         "physical_parameters": None
         if fit.physical is None
@@ -158,7 +159,7 @@ def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
     kinds = {c - 10 * robot.n_bodies for c in data["columns"].tolist() if c >= 10 * robot.n_bodies}
     groups = ["rotor", "viscous", "coulomb", "offset"]
     include = ["link", *(group for k, group in enumerate(groups) if any(c % 4 == k for c in kinds))]
-    full = Design.of(robot, include)  # type: ignore[arg-type]
+    full = Design.of(robot, include, order=text["order"])  # type: ignore[arg-type]
     place = {pivot: k for k, pivot in enumerate(full.base.pivots)}
     if text["joints"] != list(robot.joint_names) or not set(data["pivots"].tolist()) <= set(place):
         raise IdentificationError(
@@ -166,4 +167,4 @@ def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         )
     base = part_of(full.base, [place[pivot] for pivot in data["pivots"].tolist()])
     terms = tuple(Term(**{**term, "joints": tuple(term["joints"])}) for term in text["terms"])
-    return Design(robot, base, tuple(text["coulomb_widths"]), terms)
+    return Design(robot, base, tuple(text["coulomb_widths"]), terms, full.order)
