@@ -28,7 +28,7 @@ from tauform.identification.segments import Segment, shifted, uniform_segments
 from tauform.identification.select import Candidates, candidates, select
 from tauform.identification.synchrony import check_delay
 from tauform.identification.terms import SHAPES, Column, Term, coupling
-from tauform.identification.validate import held_out_errors, inflation_of, residuals_of, validated
+from tauform.identification.validate import held_out_errors, inflation_of, inflation_of_filters, residuals_of, validated
 
 FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic"]
 # Rows that decide which terms to take; more would not change the decision.
@@ -130,7 +130,8 @@ def identify(
 def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
     estimated = estimate(method, problem.design, problem.evidence, problem.rows, problem.source, prior)
     residuals = residuals_of(estimated.values, problem.shown, problem.source.segments[0].rate)
-    inflation = inflation_of(residuals)
+    of_filters = inflation_of_filters(problem.source.filters, problem.source.segments[0].rate)
+    inflation = inflation_of(residuals, of_filters)
     covariance = estimated.covariance(problem.evidence, inflation)
     return Fit(
         robot=robot,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from scipy import stats
+
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.description.robot import Robot
@@ -29,8 +31,8 @@ PER_JOINT = ("asymmetric", "quadratic", "stiffness", "sine", "cosine")
 # Candidates that look best on all rows and are tried on held-out blocks.
 N_TRIED = 8
 MOST_STEPS = 60
-# Standard errors over held-out blocks by which a richer law must be better than a simpler one.
-N_ERRORS = 1.0
+# Level of the test that a richer law helps on held-out stretches in general, and not on a few by chance.
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +113,15 @@ def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: S
     """The simplest selection on the way back to the plain one that is not clearly worse than the best.
 
     Chance finds a term that helps somewhere; one that is there helps on most stretches of the motion. So a selection
-    is worse only if the best one saves more than its scatter from block to block.
+    is worse only if what the best one saves is more than its scatter from stretch to stretch explains.
     """
     chosen = best
+    needed = stats.t.ppf(1 - LEVEL, len(held_out.folds) - 1)
     while True:
         ways = []
         for following in _simplifications(choice, chosen, start):
             saved, error = held_out.gain(best, held_out.squares(following))
-            ways.append((saved - N_ERRORS * error, following))
+            ways.append((saved - needed * error, following))
         least, following = min(ways, default=(0.0, chosen), key=lambda way: way[0])
         if not ways or least > 0:
             return chosen
@@ -127,21 +130,19 @@ def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: S
 
 def _simplifications(choice: Candidates, chosen: list[int], start: Sequence[int]) -> Iterator[list[int]]:
     """Each further term or coupling left out, each smooth Coulomb step made sharp."""
+
+    def without(columns: Sequence[int]) -> list[int]:
+        return [c for c in chosen if c not in columns]
+
     for columns in choice.coulomb.values():
-        steps = [c for c in chosen if c in columns]
-        for c in steps[1:] if len(steps) > 1 else []:
-            yield [other for other in chosen if other != c]
-        if columns[0] not in chosen:
-            for c in steps:
-                yield [columns[0] if other == c else other for other in chosen]
+        own = [c for c in chosen if c in columns]
+        yield from (without([c]) for c in own[1:])
+        if columns[0] not in own:
+            yield from ([columns[0] if other == c else other for other in chosen] for c in own)
     steps = {c for columns in choice.coulomb.values() for c in columns}
     coupled = {c for group in choice.groups for c in group}
-    for c in chosen:
-        if c not in start and c not in steps and c not in coupled:
-            yield [other for other in chosen if other != c]
-    for group in choice.groups:
-        if set(group) & set(chosen):
-            yield [other for other in chosen if other not in group]
+    yield from (without([c]) for c in chosen if c not in steps | coupled | set(start))
+    yield from (without(group) for group in choice.groups if set(group) & set(chosen))
 
 
 def _started(choice: Candidates, start: Sequence[int]) -> list[int]:

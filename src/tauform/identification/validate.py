@@ -10,7 +10,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.identification.estimators import held_out_squares
 from tauform.identification.evidence import Evidence
-from tauform.identification.filters import lowpass
+from tauform.identification.filters import Filters, lowpass, lowpass_kernel
 from tauform.identification.fit import Fit
 from tauform.identification.residuals import Errors, Residuals
 from tauform.identification.rows import Rows, RowSource, strides
@@ -31,12 +31,27 @@ def residuals_of(values: Array, rows: Iterable[Rows], rate: float) -> Residuals:
     return Residuals(t, measured, predicted, recording, rate)
 
 
-def inflation_of(residuals: Residuals) -> Array:
-    """(n,) factor on the variance for residuals that are correlated in time: 1 + 2 sum of rho_k, tapered."""
+def inflation_of(residuals: Residuals, of_filters: float = 1.0) -> Array:
+    """(n,) factor on the variance for residuals that are correlated in time: 1 + 2 sum of rho_k, tapered.
+
+    Args:
+        of_filters: the factor that filters alone bring; a fit takes on some of what is correlated, so that its
+            residuals show too little of that.
+    """
     error = residuals.error - residuals.error.mean(axis=0)
     rho = autocorrelation(error, min(N_LAGS, max(1, len(error) // 4)))
     taper = 1 - np.arange(1, len(rho)) / len(rho)
-    return np.maximum(1.0, 1.0 + 2.0 * (taper[:, None] * rho[1:]).sum(axis=0))
+    return np.maximum(of_filters, 1.0 + 2.0 * (taper[:, None] * rho[1:]).sum(axis=0))
+
+
+def inflation_of_filters(filters: Filters | None, rate: float) -> float:
+    """1 + 2 sum of rho_k at the rows' spacing, of white noise after the torque's filter."""
+    if filters is None:
+        return 1.0
+    first, second = strides(rate, filters)
+    kernel = lowpass_kernel(rate / first, filters.torque)
+    power = np.correlate(kernel, kernel, mode="full")[len(kernel) - 1 :]
+    return float(1.0 + 2.0 * power[second::second].sum() / power[0])
 
 
 def autocorrelation(error: Array, n_lags: int) -> Array:
