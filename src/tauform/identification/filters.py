@@ -90,12 +90,20 @@ def _band(frequencies: Array, power: Array) -> float:
 
 def velocity_spectrum(segment: Segment) -> tuple[Array, Array]:
     """Frequencies [Hz] and power of each joint's velocity, noise floor of the position taken off."""
-    q = np.asarray(segment.q[:LONGEST_SPECTRUM], dtype=np.float64)
-    ramp = np.linspace(-1.0, 1.0, len(q))
-    straight = q - q.mean(axis=0) - np.outer(ramp, ramp @ q / (ramp @ ramp))
-    frequencies, power = signal.periodogram(straight, segment.rate, window="hann", detrend=False, axis=0)
+    n = min(segment.n_samples, LONGEST_SPECTRUM)
+    frequencies = np.asarray(np.fft.rfftfreq(n, 1.0 / segment.rate), dtype=np.float64)
+    q = np.asarray(segment.q[:n], dtype=np.float64)
+    # One joint at a time: a long stretch of all of them is several times as large in complex numbers.
+    power = np.column_stack([_position_power(column, segment.rate) for column in q.T])
     floor = 3.0 * np.median(power[len(power) // 2 :], axis=0)
     return frequencies, np.maximum(power - floor, 0.0) * (2 * np.pi * frequencies[:, None]) ** 2
+
+
+def _position_power(values: Array, rate: float) -> Array:
+    ramp = np.linspace(-1.0, 1.0, len(values))
+    straight = values - values.mean() - ramp * (ramp @ values / (ramp @ ramp))
+    power: Array = signal.periodogram(straight, rate, window="hann", detrend=False)[1]
+    return power
 
 
 def lowpass_kernel(rate: float, cutoff: float) -> Array:

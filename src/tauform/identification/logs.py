@@ -194,7 +194,8 @@ def open_parquet(path: Path) -> Log:
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
         try:
-            with parquet.ParquetFile(path) as file:
+            # Reading ahead would hold the whole file in memory.
+            with parquet.ParquetFile(path, pre_buffer=False) as file:
                 for batch in file.iter_batches(batch_size=rows, columns=list(wanted)):
                     yield {name: _seconds(batch[name]) if name in clocks else _plain(batch[name]) for name in wanted}
         except Exception as error:

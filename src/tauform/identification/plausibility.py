@@ -37,7 +37,7 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str
         if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
             raise IdentificationError(
                 f"joint {name!r} never moves, so nothing that depends on its motion can be identified; record it "
-                f"moving, or lock it: lock={{{name!r}: {float(recordings[0].q[0, j]):.4g}}}"
+                f"moving, or lock it: lock={{{name!r}: {float(recordings[0].q[0][j]):.4g}}}"
             )
     return tuple(findings)
 
@@ -101,8 +101,8 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
     if recording.qd is None:
         return
     stretch = slice(0, SAMPLES_PER_PIECE)
-    t, fresh = np.unique(recording.t[stretch], return_index=True)
-    q, qd = recording.q[stretch][fresh], np.asarray(recording.qd[stretch][fresh])
+    t, fresh = np.unique(np.asarray(recording.t[stretch]), return_index=True)
+    q, qd = (np.asarray(x[stretch])[fresh] for x in (recording.q, recording.qd))
     # Positions regained from the velocities, free of the noise that differences have.
     steps = np.diff(t)[:, None]
     regained = np.cumsum(0.5 * (qd[1:] + qd[:-1]) * steps, axis=0)

@@ -17,9 +17,9 @@ from tauform.identification.segments import Segment
 
 # Samples a piece that is filtered: its columns stay near the processor and its memory is used again.
 PIECE = 40_000
-# Columns of all rows are kept in memory below this many numbers (half a gigabyte), and evaluated anew on each pass
-# above it.
-KEPT_NUMBERS = 64_000_000
+# Columns of all rows are kept in memory below this many numbers (a quarter of a gigabyte), and evaluated anew on each
+# pass above it.
+KEPT_NUMBERS = 32_000_000
 
 
 @dataclass(frozen=True, eq=False)

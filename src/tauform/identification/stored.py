@@ -12,7 +12,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 
 NUMBER = np.dtype(np.float64)
-# Rows that are read at once where only every k-th is wanted.
+# Rows that are read at once, those between the wanted ones included.
 ROWS_AT_ONCE = 500_000
 
 
@@ -46,7 +46,7 @@ class StoredArray:
         return len(self.rows)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice):
+        if isinstance(key, slice) and (key.step is None or key.step > 0):
             return StoredArray(self.file, self.rows[key], self.width)
         if isinstance(key, int | np.integer):
             row = self.rows[int(key)]
@@ -54,7 +54,8 @@ class StoredArray:
         return np.asarray(self)[key]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        parts = [self._read(self.rows[k : k + ROWS_AT_ONCE]) for k in range(0, max(1, len(self.rows)), ROWS_AT_ONCE)]
+        at_once = max(1, ROWS_AT_ONCE // self.rows.step)
+        parts = [self._read(self.rows[k : k + at_once]) for k in range(0, max(1, len(self.rows)), at_once)]
         whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
         return whole.astype(dtype or NUMBER, copy=False)
 
@@ -64,7 +65,8 @@ class StoredArray:
             return np.empty((0, *self.shape[1:]))
         self.file.seek(rows[0] * count * NUMBER.itemsize)
         block: Array = np.fromfile(self.file, NUMBER, (rows[-1] - rows[0] + 1) * count)
-        return block.reshape(-1, *self.shape[1:])[:: rows.step]
+        block = block.reshape(-1, *self.shape[1:])
+        return block if rows.step == 1 else block[:: rows.step].copy()
 
 
 class Spool:
