@@ -78,7 +78,8 @@ class Clearance:
             pairs = tuple(pair for pair in pairs if solids[pair[1]].name == FLOOR)
         everything = cls(robot, solids, pairs, np.full(len(pairs), np.inf), ())
         at_rest = np.clip(0.0, bounds.lower, bounds.upper)
-        distances = np.array([found.distance.min() for _, found in everything._contacts(at_rest[None], everything.kept)])
+        contacts = everything._contacts(at_rest[None], everything.kept)
+        distances = np.array([found.distance.min() for _, found in contacts])
         free = distances > 0
         names = [everything._words(k) for k in range(len(pairs))]
         return cls(

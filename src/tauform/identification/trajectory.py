@@ -1,4 +1,4 @@
-"""Periodic trajectories that start and end at rest, and quintic moves between points."""
+"""Trajectories: functions of time that they are sums of, moves between points, and tables of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import make_interp_spline
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array
@@ -113,6 +114,19 @@ class Basis:
 
 def _times(duration: float, rate: float) -> Array:
     return np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
+
+
+def polynomial_through(points: ArrayLike, duration: float, rate: float, joint_names: Sequence[str]) -> Trajectory:
+    """A motion through points at equal times, smooth up to jerk, at rest at both ends.  [Izaguirre1992, section 7]"""
+    points = np.asarray(points, dtype=np.float64)
+    if points.ndim != 2 or len(points) < 2:
+        raise IdentificationError(f"points: expected (k, n) with at least two of them, got shape {points.shape}")
+    still = np.zeros(points.shape[1])
+    at_rest = [(1, still), (2, still)]
+    knots = np.linspace(0.0, duration, len(points))
+    q = make_interp_spline(knots, points, k=5, bc_type=(at_rest, at_rest))
+    t = np.arange(0.0, duration, 1 / rate)
+    return Trajectory(t, q(t), q(t, 1), q(t, 2), tuple(joint_names))
 
 
 def quintic(points: ArrayLike, durations: Sequence[float], rate: float, joint_names: Sequence[str]) -> Trajectory:
