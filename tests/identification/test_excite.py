@@ -111,8 +111,9 @@ def test_progress_ends_at_one_and_the_seed_decides() -> None:
     [
         ({"kind": "spline"}, "kind: expected fourier or quintic"),
         ({"criterion": "trace"}, "criterion: expected condition or d_optimal"),
-        ({"harmonics": 1}, "harmonics: expected at least 2"),
+        ({"harmonics": 1}, "harmonics: expected 2 to 200"),
         ({"duration": 0.0}, "duration: expected a positive time"),
+        ({"rate": np.inf}, "rate: expected samples a second"),
         ({"velocity": [1.0, 2.0]}, "velocity: expected one number or 3"),
         ({"velocity": 0.0}, "its limits leave no motion"),
         ({"floor": 0.0}, "has no collision shapes"),

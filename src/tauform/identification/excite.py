@@ -27,7 +27,9 @@ from tauform.identification.trajectory import Basis, Trajectory
 MotionKind = Literal["fourier", "quintic"]
 # Drives and gears of arms swing from some hertz on: the highest harmonic stays below [Hz].
 BANDWIDTH = 2.0
-FEWEST_HARMONICS = 5
+FEWEST_HARMONICS, MOST_HARMONICS = 5, 200
+# Longer motions [s] and finer ones [Hz] are mistakes of units rather than plans.
+LONGEST, FINEST = 100.0, 1e4
 # States at which a motion is judged while it is planned, a harmonic or a move.
 STATES = {"fourier": 15, "quintic": 12}
 # Random motions that are compared before any is improved.
@@ -90,6 +92,8 @@ def excite(
         MissingExtraError: the robot has collision shapes and coal is not installed.
     """
     n_functions = _size(duration, harmonics, kind)
+    if not 0 < rate <= FINEST:
+        raise IdentificationError(f"rate: expected samples a second, at most {FINEST:g}, got {rate!r}")
     judged = max(60, STATES[kind] * n_functions) / duration
     problem = Problem(
         Columns.of(robot, include),
@@ -107,12 +111,12 @@ def excite(
 def _size(duration: float, harmonics: int | None, kind: MotionKind) -> int:
     if kind not in STATES:
         raise IdentificationError(f"kind: expected fourier or quintic, got {kind!r}")
-    if not duration > 0:
-        raise IdentificationError(f"duration: expected a positive time in seconds, got {duration!r}")
+    if not 0 < duration <= LONGEST:
+        raise IdentificationError(f"duration: expected a positive time, at most {LONGEST:g} s, got {duration!r}")
     if harmonics is None:
         return max(FEWEST_HARMONICS, round(BANDWIDTH * duration / (1 if kind == "fourier" else 2)))
-    if harmonics < 2:
-        raise IdentificationError(f"harmonics: expected at least 2, got {harmonics}")
+    if not 2 <= harmonics <= MOST_HARMONICS:
+        raise IdentificationError(f"harmonics: expected 2 to {MOST_HARMONICS}, got {harmonics}")
     return harmonics
 
 
