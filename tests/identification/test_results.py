@@ -175,6 +175,51 @@ def fit_of_quiet_robot() -> tf.Fit:
     return tf.identify(robot, recordings, friction="plain", couplings=None)
 
 
+def test_a_fit_stands_beside_the_model_as_it_was_shipped() -> None:
+    shipped = arm().with_parameters(arm().parameters * np.where(np.arange(3 * 14) < 30, 1.3, 0.0))
+    rng = np.random.default_rng(0)
+    recordings = [simulated_recording(arm(), motion(arm(), k), rng, torque_noise=NOISE) for k in (1, 2)]
+    found = tf.identify(shipped, recordings, friction="plain", couplings=None)
+    beside = found.compared_with()
+    assert (beside.improvement > 3).all()
+    np.testing.assert_allclose(beside.error_after.rms, np.sqrt((found.residuals.error**2).mean(axis=0)))
+    # The truth is as near as the deviations say, the file is far off.
+    assert np.abs(found.compared_with(arm()).moved).max() < 4
+    assert np.abs(beside.moved).max() > 30
+    with pytest.raises(IdentificationError, match="the fit is of"):
+        found.compared_with(tf.load("two_link"))
+
+
+def test_errors_are_told_with_and_without_filters() -> None:
+    unfiltered = fit().unfiltered
+    assert unfiltered is not None
+    # White noise loses the part above the cut-off: here rows are kept at 2.5 times that.
+    np.testing.assert_allclose(unfiltered.rms, NOISE, rtol=0.1)
+    assert (fit().sigma < 0.6 * unfiltered.rms).all()
+
+
+def test_the_verdict_follows_a_refit_to_the_recordings_it_is_validated_on() -> None:
+    pytest.importorskip("cvxpy")
+    robot, rng = arm(), np.random.default_rng(8)
+    records = [simulated_recording(robot, motion(robot, k), rng, torque_noise=NOISE) for k in (1, 2)]
+    # Torques of the opposite sign, a usual mistake: values fit as well as ever, but no links could have them.
+    turned = [replace(record, tau=-record.tau) for record in records]
+    free = tf.identify(robot, turned[0], validate=turned[1], friction="plain", couplings=None)
+    physical = free.physically_consistent()
+    assert free.validation is not None
+    assert physical.validation is not None
+    assert free.validation.total < 0.1
+    assert free.verdict.grade == "usable"
+    assert "negative" in str(free.verdict)
+    assert physical.validation.total > 0.5
+    assert physical.verdict.grade == "not trustworthy"
+    assert "links that could be built" in str(physical.verdict)
+    good = tf.identify(robot, records[0], validate=records[1], friction="plain", couplings=None, physical=True)
+    assert good.verdict.grade == "good"
+    assert good.validation is not None
+    assert good.validation.total < 0.1
+
+
 def test_the_verdict_on_noise_is_not_trustworthy() -> None:
     robot = arm()
     noise = simulated_recording(robot, motion(robot, 1), np.random.default_rng(0), torque_noise=[2000, 2000, 1000])

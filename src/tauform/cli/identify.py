@@ -94,18 +94,28 @@ def _page(fit: Fit, written: list[Path]) -> Page:
     from tauform.identification.save import summary
     from tauform.report.tables import table
 
-    errors = fit.validation or fit.held_out
+    errors, before = fit.validation or fit.held_out, fit.compared_with()
+    unfiltered = errors.rms * float("nan") if fit.unfiltered is None else fit.unfiltered.rms
     joints = zip(
-        fit.robot.joint_names, 100 * fit.residuals.relative, 100 * errors.joints, errors.rms, fit.sigma, strict=True
+        fit.robot.joint_names,
+        100 * before.error_before.joints,
+        100 * fit.residuals.relative,
+        100 * errors.joints,
+        errors.rms,
+        unfiltered,
+        strict=True,
     )
-    heading = ("joint", "fit [%]", "held out [%]", "held out [N m]", "noise [N m]")
-    values = zip(fit.names, fit.values, fit.deviations, 100 * fit.relative_deviations, strict=True)
+    heading = ("joint", "described [%]", "fit [%]", "held out [%]", "held out [N m]", "unfiltered [N m]")
+    values = zip(
+        fit.names, before.before, fit.values, fit.deviations, 100 * fit.relative_deviations, before.moved, strict=True
+    )
+    columns = ("name", "described", "value", "deviation", "deviation [%]", "moved [deviations]")
     shown: list[Any] = [
         Text(f"{fit.robot.name}: {fit.verdict}", style="bold"),
         *(Text(f"  {sentence}") for sentence in fit.findings),
         *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),
-        table(f"Relative errors ({errors.source}: {100 * errors.total:.2f} %)", heading, joints),
-        table("Identified values", ("name", "value", "deviation", "deviation [%]"), values),
+        table(f"Errors after filtering ({errors.source}: {100 * errors.total:.2f} %)", heading, joints),
+        table("Identified values", columns, values),
         *(Text(f"wrote {path}") for path in written),
     ]
     return Page({**summary(fit), "written": written}, tuple(shown))

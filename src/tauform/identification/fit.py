@@ -23,6 +23,7 @@ from tauform.identification.rows import Rows, RowSource
 from tauform.identification.terms import Column, Term
 
 if TYPE_CHECKING:
+    from tauform.identification.comparison import Comparison
     from tauform.identification.judge import Verdict
 
 STATES_PER_SLICE = 5000
@@ -205,6 +206,12 @@ class Fit:
         from tauform.identification.consistency import physically_consistent
 
         return physically_consistent(self, prior)
+
+    def compared_with(self, other: Robot | None = None) -> Comparison:
+        """Residuals and values beside those of another model, by default the robot as described."""
+        from tauform.identification.comparison import compared_with
+
+        return compared_with(self, other)
 
     def per_recording(self) -> Any:
         """Mean, standard deviation, maximum and minimum over recordings.  [Izaguirre1992, Table 1]"""

@@ -58,16 +58,32 @@ def _verdict(fit: Fit) -> Section:
         body += bullets(verdict.reasons)
     if verdict.next:
         body += paragraph("To do better:") + bullets(verdict.next)
-    columns = ("joint", "error of the fit [%]", f"{errors.source} [%]", "RMS error [N m, N]", "white residuals [%]")
+    columns = (
+        "joint",
+        "as described [%]",
+        "fit [%]",
+        f"{errors.source} [%]",
+        "the same [N m, N]",
+        "unfiltered [N m, N]",
+        "white residuals [%]",
+    )
+    unfiltered = [None] * fit.robot.n_joints if fit.unfiltered is None else fit.unfiltered.rms
     rows = zip(
         fit.robot.joint_names,
+        100 * fit.compared_with().error_before.joints,
         100 * fit.residuals.relative,
         100 * errors.joints,
         errors.rms,
+        unfiltered,
         100 * verdict.whiteness,
         strict=True,
     )
-    body += table(columns, rows, caption="Relative errors (RMS error over RMS torque)")
+    body += table(columns, rows, caption="RMS errors, relative to the RMS torque [%] and as they are [N m, N]")
+    body += paragraph(
+        "Both sides are filtered alike, except where a column says unfiltered: there each sample is compared as it was "
+        "measured, with its noise. As described: torques of the robot's file, without what it does not know.",
+        "quiet",
+    )
     if fit.findings:
         body += paragraph("Found in the recordings:") + bullets(fit.findings)
     return Section("identification", "Identification", body)
@@ -122,18 +138,19 @@ def _torques(fit: Fit) -> Section:
 
 def _values(fit: Fit) -> Section:
     before = [*fit.base.values(fit.robot), *[None] * len(fit.terms)]
+    moved = fit.compared_with().moved
     rows = []
-    for name, value, deviation, prior in zip(fit.names, fit.values, fit.deviations, before, strict=True):
+    for name, value, deviation, prior, by in zip(fit.names, fit.values, fit.deviations, before, moved, strict=True):
         half = CONFIDENT * deviation
         relative = deviation / abs(value) if value else np.inf
         tone = "" if relative < VAGUE else "warn" if relative < UNKNOWN else "bad"
         mark = Marked(f"{100 * relative:.2g}" if relative < 1 else "> 100", tone)
         unit = unit_of(name, fit.robot) if prior is not None else ""
-        rows.append((name, value, value - half, value + half, mark, prior, unit))
-    columns = ("name", "value", "95 % from", "to", "deviation [%]", "description", "unit")
+        rows.append((name, value, value - half, value + half, mark, prior, None if prior is None else by, unit))
+    columns = ("name", "value", "95 % from", "to", "deviation [%]", "description", "moved by [deviations]", "unit")
     body = paragraph(
         "Values with their 95 % confidence intervals; residuals that are correlated in time are accounted for. The "
-        "column description holds what the robot's file says."
+        "column description holds what the robot's file says, and the next one how many deviations away that is."
     )
-    body += table(columns, rows, text_columns=(0, 6), tall=len(rows) > 16, code_columns=(0,))
+    body += table(columns, rows, text_columns=(0, 7), tall=len(rows) > 16, code_columns=(0,))
     return Section("values", "Identified values", body)
