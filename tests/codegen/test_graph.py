@@ -11,6 +11,7 @@ import pytest
 from tauform.codegen.graph import Graph, Scalar
 from tauform.codegen.lower import lower
 from tauform.codegen.program import Op, Program
+from tauform.codegen.sums import MOST_OPENED
 
 
 def program(expression: Callable[..., Any], n_inputs: int = 3) -> Program:
@@ -119,7 +120,7 @@ def live_values(found: Program) -> int:
 
 
 def test_schedule_keeps_few_values_alive() -> None:
-    # the sum of n products needs two values at a time, whatever the order in which it was written
+    # a sum of n products needs its partial sums and one product at a time, whatever the order in which it was written
     def dot(*x: Any) -> list[Any]:
         products = [a * b for a, b in zip(x[:20], x[20:], strict=True)]
         total: Any = 0.0
@@ -127,4 +128,4 @@ def test_schedule_keeps_few_values_alive() -> None:
             total = product + total
         return [total]
 
-    assert live_values(program(dot, 40)) <= 2
+    assert live_values(program(dot, 40)) <= MOST_OPENED + 1

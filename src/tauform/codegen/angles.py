@@ -41,21 +41,34 @@ def stages(program: Program) -> list[Stage]:
 
 @dataclass(frozen=True)
 class Run:
-    """Neighbouring entries of an input port, from `index` on, each with a constant added."""
+    """Entries of an input port from `index` on, each with a constant added.
+
+    Attributes:
+        entries: place in the run of each angle; what else lies in the run is no angle.
+    """
 
     port: int
     index: int
     offsets: list[float]
+    entries: list[int]
 
 
 def neighbours(program: Program, angles: tuple[int, ...]) -> Run | None:
-    """The angles as neighbouring entries of an input with constants added, if that is what they are."""
+    """The angles as entries of one input with constants added, if they are, each once, and at least half of the run."""
     found = [_shifted_input(program, angle) for angle in angles]
-    places = [place for place, _ in found]
-    port, index = places[0]
-    if port < 0 or places != [(port, index + k) for k in range(len(angles))]:
+    (port, index), _ = found[0]  # angles are sorted by place
+    places = [place[1] for place, _ in found]
+    length = places[-1] + 1 - index
+    alone = len(set(places)) == len(places) and all(place[0] == port for place, _ in found)
+    if port < 0 or not alone or length > 2 * len(places):
         return None
-    return Run(port, index, [offset for _, offset in found])
+    size = program.inputs[port].size
+    if length == 3 and size > 3:  # vectors hold two or four
+        index, length = min(index, size - 4), 4
+    offsets = [0.0] * length
+    for place, (_, offset) in zip(places, found, strict=True):
+        offsets[place - index] = offset
+    return Run(port, index, offsets, [place - index for place in places])
 
 
 def _place(program: Program, angle: int) -> tuple[int, int]:

@@ -111,14 +111,19 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
             + function.name
             + "), or generate for a part of the robot (tip=, lock=)"
         )
-    candidates = tuple(Candidate(o.name, *o.cost, chosen=o is best) for o in options)
     try:
-        return certified(replace(_lowered(problem, function, best), candidates=candidates), function, problem)
+        return certified(_listed(_lowered(problem, function, best), options, best), function, problem)
     except GenerationError:
         # Frames and units that suit the count may cost digits, where a robot has lengths of a nanometre beside metres.
         plain = _plain(problem, function, best.name)
-        candidates = (*(replace(c, chosen=False) for c in candidates), Candidate(plain.name, *plain.cost, chosen=True))
-        return certified(replace(_lowered(problem, function, plain), candidates=candidates), function, problem)
+        return certified(_listed(_lowered(problem, function, plain), [*options, plain], plain), function, problem)
+
+
+def _listed(program: Program, options: list[_Option], chosen: _Option) -> Program:
+    """The program with all options as candidates; signs that moved on the way to the program have made it cheaper."""
+    cost = (program.n_multiplications, program.n_additions)
+    candidates = (Candidate(o.name, *(cost if o is chosen else o.cost), chosen=o is chosen) for o in options)
+    return replace(program, candidates=tuple(candidates))
 
 
 def _lowered(problem: Problem, function: Function, option: _Option) -> Program:

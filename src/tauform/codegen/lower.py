@@ -11,6 +11,8 @@ import numpy as np
 from tauform.codegen.graph import Graph, references
 from tauform.codegen.program import Instruction, Op, Port, Program
 from tauform.codegen.schedule import ordered
+from tauform.codegen.signs import without_negations
+from tauform.codegen.sums import balanced
 
 
 def lower(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -> Program:
@@ -22,7 +24,8 @@ def lower(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -> 
         code.define(node)
     results = tuple(tuple(code.value(reference) for reference in group) for group in wanted.values())
     ports = tuple(Port(key, array.shape) for key, array in arrays.items())
-    return Program(name, tuple(graph.inputs), ports, tuple(code.instructions), results, **about)
+    program = Program(name, tuple(graph.inputs), ports, tuple(code.instructions), results, **about)
+    return balanced(without_negations(program))
 
 
 @dataclass

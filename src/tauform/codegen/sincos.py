@@ -4,8 +4,8 @@
 
 H1 and H2 have so few bits that k H1 and k H2 are exact for |x| <= limit, so the reduction is the same whether or not
 the compiler fuses the products with the subtractions (Cody and Waite 1980).
-k comes from adding 1.5 times 2^52, which leaves it in the low bits of the sum; its bit 0 exchanges sine and cosine,
-bit 1 gives their signs.
+k comes from adding 1.5 times 2^52 (and 2^17, so that it is counted from there), which leaves it in the low bits of the
+sum: bit 0 exchanges sine and cosine, bit 1 gives their signs, and bits above the first 18 change only where |k| > 2^17.
 On |r| <= pi/4, with u = r^2:  sin r = r + r u S(u),  cos r = 1 + u C(u), minimax fits by Remez exchange.
 Beyond the limit the C library takes over.
 """
@@ -26,13 +26,15 @@ class SinCos:
     Attributes:
         half_pi: H1, H2, H3.
         inverse: 2 / pi.
-        magic: 1.5 times 2 to the power of the mantissa's bits.
+        reach: |k| stays below 2 to this power.
+        magic: 1.5 times 2 to the power of the mantissa's bits, plus 2 to the power of the reach.
         limit: largest magnitude of an angle that the reduction handles.
         sine, cosine: coefficients of S and C, lowest power first.
     """
 
     half_pi: tuple[float, float, float]
     inverse: float
+    reach: int
     magic: float
     limit: float
     sine: tuple[float, ...]
@@ -59,7 +61,8 @@ def _half_pi(bits: int) -> tuple[float, float, float]:
 DOUBLE = SinCos(
     half_pi=_half_pi(36),
     inverse=float(1 / _HALF_PI),
-    magic=1.5 * 2**52,
+    reach=17,
+    magic=1.5 * 2**52 + 2**17,
     limit=1e5,
     sine=(
         -0.1666666666666663,
@@ -84,7 +87,8 @@ DOUBLE = SinCos(
 FLOAT = SinCos(
     half_pi=_half_pi(11),
     inverse=float(1 / _HALF_PI),
-    magic=1.5 * 2**23,
+    reach=13,
+    magic=1.5 * 2**23 + 2**13,
     limit=1e4,
     sine=(-0.16666655242443085, 0.00833219662308693, -0.00019517973123583943),
     cosine=(-0.5, 0.04166664555668831, -0.0013887308305129409, 2.4431630663457327e-05),

@@ -7,60 +7,101 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc would gather single results into vectors, which costs more than it saves */
-#pragma GCC optimize("no-tree-slp-vectorize")
+/* gcc would gather single results into vectors, which costs more than it saves, and copy many between registers */
+#pragma GCC optimize("no-tree-slp-vectorize", "rename-registers")
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
+#define INLINE inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
+#define RARE __attribute__((noinline, cold))
 #else
+#define INLINE
 #define NOINLINE
+#define RARE
 #endif
 
 #define BLOCK 16 /* states that a batch function works on at once */
 
-/*
- * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
- * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4].
- * Larger angles go to the C library.
- */
-static void sines_and_cosines(int n, const float *restrict x, const float *restrict offset, float *restrict sine,
-                              float *restrict cosine)
+/* Angles that are gathered in one vector register */
+#if defined(__AVX__)
+#define LANES 8
+#elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__aarch64__) || defined(_M_X64)
+#define LANES 4
+#else
+#define LANES 1
+#endif
+
+/* A loop over the lanes becomes vector code only if it is not unrolled before. */
+#if defined(__clang__)
+#define KEEP_LOOP _Pragma("clang loop unroll(disable)")
+#elif defined(__GNUC__)
+#define KEEP_LOOP _Pragma("GCC unroll 1")
+#else
+#define KEEP_LOOP
+#endif
+
+/* Sines and cosines of n angles x + offset by the C library: for angles beyond the reach of the inline reduction. */
+static RARE void far_sines_and_cosines(int n, const float *x, const float *offset, float *sine, float *cosine)
 {
     int i;
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
-    /* reordered arithmetic or excess precision would spoil the reduction */
     for (i = 0; i < n; i++) {
         sine[i] = sinf(x[i] + offset[i]);
         cosine[i] = cosf(x[i] + offset[i]);
     }
+}
+
+/*
+ * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
+ * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. The last bits of the large
+ * number that rounds to k say which of the two is the sine, and the signs.
+ * Where n is no multiple of the lanes, the last vector repeats some angles of the one before.
+ */
+static INLINE void sines_and_cosines(int n, const float *restrict x, const float *restrict offset,
+                                     float *restrict sine, float *restrict cosine)
+{
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+    /* reordered arithmetic or excess precision would spoil the reduction */
+    far_sines_and_cosines(n, x, offset, sine, cosine);
 #else
-    int outside = 0;
-    for (i = 0; i < n; i++) {
-        const float angle = x[i] + offset[i];
-        const int inside = fabsf(angle) <= 10000.0f;
-        const float a = inside ? angle : 0.0f;
-        const float k = (a*0.63661975f + 1.2582912e+07f) - 1.2582912e+07f;
-        const float r = ((a - k*1.5703125f) - k*0.0004837513f) - k*7.54979e-08f;
-        const float u = r*r;
-        const float s = r + r*u*(-0.16666655f + u*(0.008332197f + u*(-0.00019517973f)));
-        const float c = 1.0f + u*(-0.5f + u*(
-            0.041666646f + u*(-0.0013887308f + u*(2.443163e-05f))));
-        const int quadrant = (int)k;
-        const float y = (quadrant & 1) ? c : s;
-        const float z = (quadrant & 1) ? s : c;
-        sine[i] = (quadrant & 2) ? -y : y;
-        cosine[i] = ((quadrant + 1) & 2) ? -z : z;
-        outside |= !inside;
+    const int lanes = n >= LANES ? LANES : n >= 2 ? 2 : 1;
+    uint32_t beyond = 0;
+    int end, i;
+    for (end = lanes; end < n + lanes; end += lanes) {
+        const int first = (end < n ? end : n) - lanes;
+        KEEP_LOOP
+        for (i = first; i < first + lanes; i++) {
+            const float a = x[i] + offset[i];
+            const float rounded = a*0.63661975f + 1.2591104e+07f;
+            const float k = rounded - 1.2591104e+07f;
+            const float b = (a - k*1.5703125f) - k*0.0004837513f;
+            const float r = b - k*7.54979e-08f;
+            const float u = r*r;
+            const float v = u*u;
+            const float s = r + r*u*(
+                (-0.16666655f + u*0.008332197f) + v*(
+                -0.00019517973f));
+            const float c = 1.0f + u*(
+                (-0.5f + u*0.041666646f) + v*(
+                -0.0013887308f + u*2.443163e-05f));
+            uint32_t turn, y, z, exchange;
+            memcpy(&turn, &rounded, sizeof turn);
+            memcpy(&y, &s, sizeof y);
+            memcpy(&z, &c, sizeof z);
+            exchange = (y ^ z) & (0 - (turn & 1));
+            y ^= exchange ^ ((turn & 2) << 30);
+            z ^= exchange ^ (((turn + 1) & 2) << 30);
+            memcpy(&sine[i], &y, sizeof y);
+            memcpy(&cosine[i], &z, sizeof z);
+            beyond |= turn ^ UINT32_C(0x4b402000);
+        }
     }
-    if (outside)
-        for (i = 0; i < n; i++)
-            if (!(fabsf(x[i] + offset[i]) <= 10000.0f)) {
-                sine[i] = sinf(x[i] + offset[i]);
-                cosine[i] = cosf(x[i] + offset[i]);
-            }
+    if (beyond >> 14)
+        far_sines_and_cosines(n, x, offset, sine, cosine);
 #endif
 }
 
@@ -73,12 +114,12 @@ static float sign_of(float x)
 void example_every_kind(const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1])
 {
     float sine[3], cosine[3];
-    const float t0 = x[0]*p->a + y[1]*(1.0f/(x[1]*x[1] + 2.0f));
-    const float angle[2] = {z[0] + t0, x[2]};
-    static const float offset[2] = {0.0f, 0.0f};
+    const float t0 = y[1]*(1.0f/(x[1]*x[1] + 2.0f)) + x[0]*p->a;
+    const float angle[2] = {t0 + z[0], x[2]};
+    static const float offset[2] = {-0.0f, -0.0f};
     sines_and_cosines(2, angle, offset, sine, cosine);
     const float angle_2[1] = {p->b*sine[0] + cosine[1]};
-    static const float offset_2[1] = {0.0f};
+    static const float offset_2[1] = {-0.0f};
     sines_and_cosines(1, angle_2, offset_2, sine + 2, cosine + 2);
 
     /* M[4] */
@@ -94,7 +135,7 @@ void example_every_kind(const float x[3], const float y[4], const float z[1], co
     M[3] = sine[2];
     M[4] = t1;
     M[5] = t2;
-    new_y[0] = -(t2 + (t1 + (sine[2] - (t0 - (t0 + sine[2])))) - y[0]*y[2]);
+    new_y[0] = t0 + (y[0]*y[2] - t2) - t0 - t1 - sine[2] - sine[2];
 }
 
 static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float y[restrict][BLOCK], float z[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
@@ -105,8 +146,8 @@ static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float 
     float cosine[2][BLOCK];
     static const float offset[2*BLOCK] = {0.0f};
     for (l = 0; l < BLOCK; l++) {
-        const float t0 = x[0][l]*p->a + y[1][l]*(1.0f/(x[1][l]*x[1][l] + 2.0f));
-        angle[0][l] = z[0][l] + t0;
+        const float t0 = y[1][l]*(1.0f/(x[1][l]*x[1][l] + 2.0f)) + x[0][l]*p->a;
+        angle[0][l] = t0 + z[0][l];
         angle[1][l] = x[2][l];
         w[0][l] = t0;
     }
@@ -145,17 +186,14 @@ static NOINLINE void example_every_kind_block_2(float x[restrict][BLOCK], float 
         const float t1 = y[3][l]*sign_of(x[1][l]);
 
         /* new_y[0] */
-        const float t2 = t1 + (t0 + (w[3][l] - (w[0][l] - (w[0][l] + w[3][l])))) - y[0][l]*y[2][l];
+        const float t2 = w[0][l] + (y[0][l]*y[2][l] - t1) - w[0][l] - t0 - w[3][l] - w[3][l];
 
         /* M[2] */
         const float t3 = -w[0][l];
-
-        /* new_y[0] */
-        const float t4 = -t2;
         w[2][l] = t0;
         w[1][l] = t1;
-        w[4][l] = t3;
-        w[5][l] = t4;
+        w[4][l] = t2;
+        w[5][l] = t3;
     }
 }
 
@@ -165,11 +203,11 @@ static NOINLINE void example_every_kind_block_3(float M[restrict][BLOCK], float 
     for (l = 0; l < BLOCK; l++) {
         M[0][l] = w[0][l];
         M[1][l] = w[3][l];
-        M[2][l] = w[4][l];
+        M[2][l] = w[5][l];
         M[3][l] = w[3][l];
         M[4][l] = w[2][l];
         M[5][l] = w[1][l];
-        new_y[0][l] = w[5][l];
+        new_y[0][l] = w[4][l];
     }
 }
 

@@ -93,7 +93,8 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
         if stage.angles:
             n_angles = len(stage.angles)
             printer.lines += [
-                f"{printer.indent}angle[{k}][l] = {text};" for k, text in enumerate(printer.angles(stage, 0))
+                f"{printer.indent}angle[{k}][l] = {text};"
+                for k, text in enumerate(printer.angles(stage, range(n_angles)))
             ]
             call = f"sines_and_cosines({n_angles}*{BLOCK}, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);"
             printer.hand_over(trigonometric=False)

@@ -32,11 +32,13 @@ class Real:
     Attributes:
         name: as C spells it.
         suffix: of literals and of the functions in math.h.
+        bits: width.
         tolerance: relative deviation that the self-test allows, where rounding alone does not ask for more.
     """
 
     name: str
     suffix: str
+    bits: int
     dtype: type[np.floating]
     sincos: SinCos
     tolerance: float
@@ -47,8 +49,8 @@ class Real:
 
 
 REALS = {
-    "double": Real("double", "", np.float64, DOUBLE, 1e-12),
-    "float": Real("float", "f", np.float32, FLOAT, 1e-5),
+    "double": Real("double", "", 64, np.float64, DOUBLE, 1e-12),
+    "float": Real("float", "f", 32, np.float32, FLOAT, 1e-5),
 }
 
 

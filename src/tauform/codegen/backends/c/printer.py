@@ -7,7 +7,7 @@ and compilers that fuse multiply-add within an expression only find more of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tauform.codegen.angles import Stage
@@ -90,9 +90,9 @@ class PartPrinter:
                 expression = Expression(name)
             self.expressions[value] = expression
 
-    def angles(self, stage: Stage, first: int) -> list[str]:
-        """C text of the stage's angles; their sines and cosines become entries of `sine` and `cosine` from `first`."""
-        number = {angle: first + k for k, angle in enumerate(stage.angles)}
+    def angles(self, stage: Stage, entries: Sequence[int]) -> list[str]:
+        """C text of the stage's angles; their sines and cosines are those entries of `sine` and `cosine`."""
+        number = dict(zip(stage.angles, entries, strict=True))
         for value, instruction in enumerate(self.program.instructions):
             if instruction.op in (Op.SIN, Op.COS) and instruction.args[0] in number:
                 array = "sine" if instruction.op is Op.SIN else "cosine"

@@ -23,12 +23,17 @@ from tauform.codegen.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.version import __version__
 
-# gcc inlines static functions that are called once, which would undo the cut into parts
-_NOINLINE = """
+# gcc inlines static functions that are called once, which would undo the cut into parts, and others only where it
+# finds them short; but sines of a known number of angles need no loop
+_INLINING = """
 #if defined(__GNUC__) || defined(__clang__)
+#define INLINE inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
+#define RARE __attribute__((noinline, cold))
 #else
+#define INLINE
 #define NOINLINE
+#define RARE
 #endif
 """
 
@@ -92,7 +97,7 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
         if batch and has_batch(program):
             functions.append(batch_text(program, real, name))
     text = "\n".join(functions)
-    definitions = (_NOINLINE if "NOINLINE" in text else "") + ("\n" + block_definition() if batch else "")
+    definitions = (_INLINING if "INLINE" in text else "") + ("\n" + block_definition() if batch else "")
     return template("source.c").substitute(about, definitions=definitions, functions=text).rstrip("\n") + "\n"
 
 

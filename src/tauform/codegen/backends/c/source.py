@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import resources
 from string import Template
+
+import numpy as np
 
 from tauform.codegen.angles import Stage, neighbours
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real, identifier
@@ -42,30 +45,40 @@ def function_name(program: Program, prefix: str) -> str:
 
 
 def sincos_text(real: Real) -> str:
-    """The static function for sines and cosines."""
-    scheme = real.sincos
-
-    def horner(coefficients: tuple[float, ...]) -> str:
-        text = real.number(coefficients[-1])
-        for k, c in enumerate(coefficients[-2::-1]):
-            line_end = "\n            " if k % 3 == 2 else ""
-            text = f"{real.number(c)} + u*({line_end}{text})"
-        return text
-
+    """The static functions for sines and cosines."""
+    scheme, bits = real.sincos, real.bits
+    # where the last part of pi/2 does not show in the polynomials, they need not wait for it
+    unseen = scheme.half_pi[2] * 2**scheme.reach < np.finfo(real.dtype).eps / 8
     return template("sincos.c").substitute(
         real=real.name,
         f=real.suffix,
-        zero=real.number(0.0),
+        bits=f"uint{bits}_t",
+        sign=bits - 2,
+        wide=256 // bits,
+        narrow=128 // bits,
         one=real.number(1.0),
+        argument="b" if unseen else "r",
         limit=real.number(scheme.limit),
         inverse=real.number(scheme.inverse),
         magic=real.number(scheme.magic),
+        turn_of_zero=f"UINT{bits}_C({int.from_bytes(real.dtype(scheme.magic).tobytes(), sys.byteorder):#x})",
+        reach=scheme.reach + 1,
         h1=real.number(scheme.half_pi[0]),
         h2=real.number(scheme.half_pi[1]),
         h3=real.number(scheme.half_pi[2]),
-        sine=horner(scheme.sine),
-        cosine=horner(scheme.cosine),
+        sine=_in_pairs(real, scheme.sine),
+        cosine=_in_pairs(real, scheme.cosine),
     )
+
+
+def _in_pairs(real: Real, coefficients: tuple[float, ...]) -> str:
+    """A polynomial in u as one in v = u^2 whose coefficients are linear in u: half as long a chain as Horner's."""
+    pairs = [coefficients[k : k + 2] for k in range(0, len(coefficients), 2)]
+    texts = [" + u*".join(map(real.number, pair)) for pair in pairs]
+    text = texts.pop()
+    for linear in reversed(texts):
+        text = f"({linear}) + v*(\n                {text})"
+    return text
 
 
 def sign_text(real: Real) -> str:
@@ -98,39 +111,42 @@ def unused(program: Program, used: set[str]) -> str:
     return "".join(f"    (void){port.name};\n" for port in program.inputs if port.name not in used)
 
 
-def _emit_sines(printer: PartPrinter, stage: Stage, first: int) -> None:
-    """The sines and cosines of a stage's angles, as entries of the arrays from `first` on.
+def _emit_sines(printer: PartPrinter, stage: Stage, first: int) -> int:
+    """The sines and cosines of a stage's angles, as entries of the arrays from `first` on; how many entries.
 
-    Angles that are neighbours in an input are read where they stand: to copy them one by one and then to read them as a
-    vector would make the processor wait.
+    Angles that are near each other in an input are read where they stand, with what lies between them: to copy them one
+    by one and then to read them as a vector would make the processor wait.
     """
-    real, n = printer.real.name, len(stage.angles)
-    texts = printer.angles(stage, first)
+    real = printer.real.name
     tag, at = (f"_{first}", f" + {first}") if first else ("", "")
     run = neighbours(printer.program, stage.angles)
     if run is None:
-        start, offsets = f"angle{tag}", [0.0] * n
-        printer.emit(f"const {real} {start}[{n}] = {{{', '.join(texts)}}};")
+        texts = printer.angles(stage, range(first, first + len(stage.angles)))
+        start, offsets = f"angle{tag}", [0.0] * len(texts)
+        printer.emit(f"const {real} {start}[{len(texts)}] = {{{', '.join(texts)}}};")
     else:
+        printer.angles(stage, [first + k for k in run.entries])
         port, offsets = printer.program.inputs[run.port], run.offsets
         printer.used_ports.add(port.name)
         start = f"{port.name} + {run.index}" if run.index else port.name
-    printer.emit(f"static const {real} offset{tag}[{n}] = {{{', '.join(map(printer.real.number, offsets))}}};")
+    n = len(offsets)
+    # a compiler may leave out the addition of -0, but not that of 0
+    numbers = (printer.real.number(offset or -0.0) for offset in offsets)
+    printer.emit(f"static const {real} offset{tag}[{n}] = {{{', '.join(numbers)}}};")
     printer.emit(f"sines_and_cosines({n}, {start}, offset{tag}, sine{at}, cosine{at});")
+    return n
 
 
 def _body(program: Program, part: Part, real: Real, last: bool) -> tuple[str, set[str]]:
     """Statements of a part for one state, and the ports that it touches."""
     printer = PartPrinter(program, part, real)
-    n_angles = sum(len(stage.angles) for stage in part.stages)
-    first = 0
-    if n_angles:
-        printer.emit(f"{real.name} sine[{n_angles}], cosine[{n_angles}];")
+    n_sines = 0
     for stage in part.stages:
         printer.statements(stage)
         if stage.angles:
-            _emit_sines(printer, stage, first)
-            first += len(stage.angles)
+            n_sines += _emit_sines(printer, stage, n_sines)
+    if n_sines:
+        printer.lines.insert(0, f"{printer.indent}{real.name} sine[{n_sines}], cosine[{n_sines}];")
     printer.hand_over(trigonometric=False)
     printer.hand_over(trigonometric=True)
     if last:

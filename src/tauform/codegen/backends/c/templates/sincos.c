@@ -1,41 +1,75 @@
-/*
- * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
- * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4].
- * Larger angles go to the C library.
- */
-static void sines_and_cosines(int n, const $real *restrict x, const $real *restrict offset, $real *restrict sine,
-                              $real *restrict cosine)
+/* Angles that are gathered in one vector register */
+#if defined(__AVX__)
+#define LANES $wide
+#elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__aarch64__) || defined(_M_X64)
+#define LANES $narrow
+#else
+#define LANES 1
+#endif
+
+/* A loop over the lanes becomes vector code only if it is not unrolled before. */
+#if defined(__clang__)
+#define KEEP_LOOP _Pragma("clang loop unroll(disable)")
+#elif defined(__GNUC__)
+#define KEEP_LOOP _Pragma("GCC unroll 1")
+#else
+#define KEEP_LOOP
+#endif
+
+/* Sines and cosines of n angles x + offset by the C library: for angles beyond the reach of the inline reduction. */
+static RARE void far_sines_and_cosines(int n, const $real *x, const $real *offset, $real *sine, $real *cosine)
 {
     int i;
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
-    /* reordered arithmetic or excess precision would spoil the reduction */
     for (i = 0; i < n; i++) {
         sine[i] = sin$f(x[i] + offset[i]);
         cosine[i] = cos$f(x[i] + offset[i]);
     }
+}
+
+/*
+ * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
+ * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. The last bits of the large
+ * number that rounds to k say which of the two is the sine, and the signs.
+ * Where n is no multiple of the lanes, the last vector repeats some angles of the one before.
+ */
+static INLINE void sines_and_cosines(int n, const $real *restrict x, const $real *restrict offset,
+                                     $real *restrict sine, $real *restrict cosine)
+{
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+    /* reordered arithmetic or excess precision would spoil the reduction */
+    far_sines_and_cosines(n, x, offset, sine, cosine);
 #else
-    int outside = 0;
-    for (i = 0; i < n; i++) {
-        const $real angle = x[i] + offset[i];
-        const int inside = fabs$f(angle) <= $limit;
-        const $real a = inside ? angle : $zero;
-        const $real k = (a*$inverse + $magic) - $magic;
-        const $real r = ((a - k*$h1) - k*$h2) - k*$h3;
-        const $real u = r*r;
-        const $real s = r + r*u*($sine);
-        const $real c = $one + u*($cosine);
-        const int quadrant = (int)k;
-        const $real y = (quadrant & 1) ? c : s;
-        const $real z = (quadrant & 1) ? s : c;
-        sine[i] = (quadrant & 2) ? -y : y;
-        cosine[i] = ((quadrant + 1) & 2) ? -z : z;
-        outside |= !inside;
+    const int lanes = n >= LANES ? LANES : n >= 2 ? 2 : 1;
+    $bits beyond = 0;
+    int end, i;
+    for (end = lanes; end < n + lanes; end += lanes) {
+        const int first = (end < n ? end : n) - lanes;
+        KEEP_LOOP
+        for (i = first; i < first + lanes; i++) {
+            const $real a = x[i] + offset[i];
+            const $real rounded = a*$inverse + $magic;
+            const $real k = rounded - $magic;
+            const $real b = (a - k*$h1) - k*$h2;
+            const $real r = b - k*$h3;
+            const $real u = $argument*$argument;
+            const $real v = u*u;
+            const $real s = r + $argument*u*(
+                $sine);
+            const $real c = $one + u*(
+                $cosine);
+            $bits turn, y, z, exchange;
+            memcpy(&turn, &rounded, sizeof turn);
+            memcpy(&y, &s, sizeof y);
+            memcpy(&z, &c, sizeof z);
+            exchange = (y ^ z) & (0 - (turn & 1));
+            y ^= exchange ^ ((turn & 2) << $sign);
+            z ^= exchange ^ (((turn + 1) & 2) << $sign);
+            memcpy(&sine[i], &y, sizeof y);
+            memcpy(&cosine[i], &z, sizeof z);
+            beyond |= turn ^ $turn_of_zero;
+        }
     }
-    if (outside)
-        for (i = 0; i < n; i++)
-            if (!(fabs$f(x[i] + offset[i]) <= $limit)) {
-                sine[i] = sin$f(x[i] + offset[i]);
-                cosine[i] = cos$f(x[i] + offset[i]);
-            }
+    if (beyond >> $reach)
+        far_sines_and_cosines(n, x, offset, sine, cosine);
 #endif
 }
