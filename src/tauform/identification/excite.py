@@ -27,7 +27,7 @@ from tauform.identification.trajectory import Basis, Trajectory
 MotionKind = Literal["fourier", "quintic"]
 # Drives and gears of arms swing from some hertz on: the highest harmonic stays below [Hz].
 BANDWIDTH = 2.0
-FEWEST_HARMONICS, MOST_HARMONICS = 5, 200
+FEWEST_HARMONICS, USUAL_HARMONICS, MOST_HARMONICS = 5, 40, 200
 # Longer motions [s] and finer ones [Hz] are mistakes of units rather than plans.
 LONGEST, FINEST = 100.0, 1e4
 # States at which a motion is judged while it is planned, a harmonic or a move.
@@ -69,7 +69,8 @@ def excite(
 
     Args:
         duration: of the motion [s].
-        harmonics: of the Fourier series, or moves of a quintic motion; by default as many as stay below 2 Hz.
+        harmonics: of the Fourier series, or moves of a quintic motion; by default as many as stay below 2 Hz, at
+            most 40.
         kind: "fourier" returns to its start and can be repeated; "quintic" moves from point to point, at rest at each.
         rate: samples a second of the result.
         position: (lower, upper), the robot's limits by default.
@@ -114,7 +115,8 @@ def _size(duration: float, harmonics: int | None, kind: MotionKind) -> int:
     if not 0 < duration <= LONGEST:
         raise IdentificationError(f"duration: expected a positive time, at most {LONGEST:g} s, got {duration!r}")
     if harmonics is None:
-        return max(FEWEST_HARMONICS, round(BANDWIDTH * duration / (1 if kind == "fourier" else 2)))
+        below = round(BANDWIDTH * duration / (1 if kind == "fourier" else 2))
+        return min(max(FEWEST_HARMONICS, below), USUAL_HARMONICS)
     if not 2 <= harmonics <= MOST_HARMONICS:
         raise IdentificationError(f"harmonics: expected 2 to {MOST_HARMONICS}, got {harmonics}")
     return harmonics

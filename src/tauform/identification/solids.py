@@ -94,21 +94,22 @@ def _geometry(shape: Shape) -> Any:
 
 def _hull(mesh: Mesh, link: str) -> Any:
     """The convex hull of a mesh: what is inside a mesh is never free, and hulls are quick and have distances."""
-    coal = coal_module()
+    model = coal_module().BVHModelOBBRSS()
     try:
         import trimesh
 
         loaded: Any = trimesh.load(mesh.file, force="mesh", process=False)
-        points = loaded.vertices * np.array(mesh.scale)
+        points = np.asarray(loaded.vertices, dtype=np.float64) * np.array(mesh.scale)
+        if len(points) < 4:
+            raise ValueError("it has no volume")
+        model.beginModel(len(points), 0)
+        model.addVertices(points)
+        model.endModel()
+        model.buildConvexHull(True, "Qt")
     except Exception as error:  # readers of meshes raise many kinds
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise IdentificationError(
             f"link {link!r}: its collision mesh {mesh.file} cannot be read ({reason}); "
             "put it there, or plan with collisions=False"
         ) from None
-    model = coal.BVHModelOBBRSS()
-    model.beginModel(len(points), 0)
-    model.addVertices(np.asarray(points, dtype=np.float64))
-    model.endModel()
-    model.buildConvexHull(True, "Qt")
     return model.convex

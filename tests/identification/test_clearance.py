@@ -1,0 +1,136 @@
+"""Distances that planned motions keep: slopes, pairs, and collisions as another engine sees them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.description.shapes import Box, Cylinder, Mesh, Sphere
+from tauform.identification.bounds import bounds_of
+from tauform.identification.clearance import Clearance
+
+pytest.importorskip("coal")
+LIMITS = {"duration": 6.0, "harmonics": 4, "velocity": 2.0, "acceleration": 8.0, "n_starts": 1, "max_seconds": 2.5}
+# An arm that can fold back onto its column and reach below the table it stands on.
+SHAPES = {
+    "base": '<box size="0.3 0.3 0.2"/>',
+    "column": '<cylinder radius="0.08" length="0.5"/>',
+    "upper": '<box size="0.6 0.1 0.1"/>',
+    "fore": '<box size="0.5 0.08 0.08"/>',
+    "tool": '<sphere radius="0.08"/>',
+}
+PLACES = {"base": "0 0 0.1", "column": "0 0 0.25", "upper": "0.3 0 0", "fore": "0.25 0 0", "tool": "0.12 0 0"}
+JOINTS = [
+    ("base", "column", "0 0 0.2", "0 0 1"),
+    ("column", "upper", "0 0.15 0.5", "0 1 0"),
+    ("upper", "fore", "0.6 -0.12 0", "0 1 0"),
+    ("fore", "tool", "0.5 0 0", "1 0 0"),
+]
+
+
+@pytest.fixture
+def urdf(tmp_path: Path) -> Path:
+    inertial = '<inertial><origin xyz="0.2 0.02 0.01"/><mass value="3"/><inertia ixx="0.1" ixy="0" ixz="0" '
+    inertial += 'iyy="0.2" iyz="0" izz="0.15"/></inertial>'
+    text = ['<robot name="folding">']
+    for name, shape in SHAPES.items():
+        at = f'<origin xyz="{PLACES[name]}"/>'
+        body = f"<collision>{at}<geometry>{shape}</geometry></collision>"
+        text.append(f'<link name="{name}">{inertial}{body}</link>')
+    for k, (parent, child, xyz, axis) in enumerate(JOINTS):
+        limit = '<limit lower="-2.9" upper="2.9" velocity="3" effort="1000"/>'
+        text.append(
+            f'<joint name="j{k}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{xyz}"/><axis xyz="{axis}"/>{limit}</joint>'
+        )
+    path = tmp_path / "folding.urdf"
+    path.write_text("\n".join([*text, "</robot>"]))
+    return path
+
+
+def collides(urdf: Path, q: np.ndarray) -> np.ndarray:
+    """Whether links that are no neighbours touch, by Pinocchio's kinematics and pairs of names."""
+    pin = pytest.importorskip("pinocchio")
+    model = pin.buildModelFromUrdf(str(urdf))
+    geometry = pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION)
+    order = list(SHAPES)
+    place = {g.name.rsplit("_", 1)[0]: k for k, g in enumerate(geometry.geometryObjects)}
+    for a, first in enumerate(order):
+        for second in order[a + 2 :]:
+            geometry.addCollisionPair(pin.CollisionPair(place[first], place[second]))
+    data, geometry_data = model.createData(), geometry.createData()
+    return np.array([pin.computeCollisions(model, data, geometry, geometry_data, x, True) for x in q])
+
+
+def test_shapes_of_a_urdf_are_read_and_follow_the_links(urdf: Path) -> None:
+    robot = tf.load(urdf)
+    solids = {shape.frame: shape.solid for shape in robot.shapes}
+    assert solids["base"] == Box((0.3, 0.3, 0.2))
+    assert solids["column"] == Cylinder(0.08, 0.5)
+    assert solids["tool"] == Sphere(0.08)
+    assert [shape.frame for shape in robot.up_to("upper").shapes] == ["base", "column", "upper"]
+    assert len(robot.locked({"j3": 0.5}).shapes) == 5
+
+
+def test_meshes_are_found_and_broken_shapes_named(urdf: Path) -> None:
+    (urdf.parent / "meshes").mkdir()
+    (urdf.parent / "meshes" / "a.stl").write_bytes(b"no mesh")
+    text = urdf.read_text()
+    named = text.replace('<box size="0.6 0.1 0.1"/>', '<mesh filename="package://robot/meshes/a.stl" scale="1 1 2"/>')
+    urdf.write_text(named)
+    solid = tf.load(urdf).shapes[2].solid
+    assert isinstance(solid, Mesh)
+    assert Path(solid.file).is_file()
+    assert solid.scale == (1.0, 1.0, 2.0)
+    with pytest.raises(tf.errors.IdentificationError, match=r"link 'upper': its collision mesh .* cannot be read"):
+        tf.excite(tf.load(urdf), **LIMITS)  # type: ignore[arg-type]
+    urdf.write_text(text.replace('size="0.6 0.1 0.1"', 'size="0.6 0 0.1"'))
+    with pytest.raises(tf.errors.IdentificationError, match="link 'upper': its collision shape cannot be read"):
+        tf.excite(tf.load(urdf), **LIMITS)  # type: ignore[arg-type]
+
+
+def test_distances_are_negative_exactly_where_another_engine_sees_a_collision(urdf: Path) -> None:
+    robot = tf.load(urdf)
+    clearance = Clearance.of(robot, bounds_of(robot))
+    assert not clearance.ignored
+    q = np.random.default_rng(0).uniform(-2.9, 2.9, (300, 4))
+    expected = collides(urdf, q)
+    assert 20 < expected.sum() < 280
+    # `nearest` measures against what is kept, which is 2 cm here or less.
+    free = np.array([clearance.nearest(x[None]).distance + clearance.kept.max() > 0 for x in q])
+    assert (free == ~expected).mean() > 0.97
+    assert not any(clearance.nearest(x[None]).distance > 0 for x in q[expected])
+
+
+def test_slopes_of_the_charge_are_exact(urdf: Path) -> None:
+    robot = tf.load(urdf)
+    clearance = Clearance.of(robot, bounds_of(robot), floor=0.0)
+    rng = np.random.default_rng(1)
+    q, direction = rng.uniform(-2.9, 2.9, (90, 4)), rng.normal(size=(90, 4))
+    step = 1e-6
+    slope = (clearance.charge(q + step * direction)[0] - clearance.charge(q - step * direction)[0]) / (2 * step)
+    assert slope != 0
+    assert (clearance.charge(q)[1] * direction).sum() == pytest.approx(slope, rel=1e-4)
+
+
+def test_a_planned_motion_does_not_collide(urdf: Path) -> None:
+    robot = tf.load(urdf)
+    careless = tf.excite(robot, collisions=False, **LIMITS)  # type: ignore[arg-type]
+    assert collides(urdf, careless.q).any()
+    found = tf.excite(robot, **LIMITS)  # type: ignore[arg-type]
+    assert not collides(urdf, found.q).any()
+    assert found.condition is not None
+    assert found.condition < 100
+
+
+def test_a_planned_motion_stays_above_the_floor(urdf: Path) -> None:
+    robot = tf.load(urdf)
+    found = tf.excite(robot, floor=0.0, **LIMITS)  # type: ignore[arg-type]
+    # The centre of the tool's ball, 8 cm in radius.
+    at_tool = tf.forward_kinematics(robot, found.q, "tool")
+    height = (at_tool @ [0.12, 0.0, 0.0, 1.0])[:, 2]
+    assert height.min() > 0.08
+    assert not collides(urdf, found.q).any()
