@@ -8,16 +8,35 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, settings
 
 from tauform.cli import main
 
 # A sentence and a hint, or two notes beside a result; a progress bar leaves no line behind.
 MOST_LINES = 2
 NUMERIC_WARNING = re.compile(r"encountered in \w+|divide by zero|Warning:")
+
+
+# FUZZ_SCALE=8 is a campaign: so many times the cases, and new ones on every run.
+SCALE = int(os.environ.get("FUZZ_SCALE", "1"))
+
+
+def cases(number: int) -> Any:
+    """Settings of a test of so many cases, the same on every run unless a campaign asks for more."""
+    return settings(
+        max_examples=number * SCALE,
+        derandomize=SCALE == 1,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tauform as tf
 from fuzz.mutations import damaged
-from fuzz.runs import check
+from fuzz.runs import cases, check
 from tauform.errors import TauformError
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -48,8 +48,6 @@ diaginertia="0.01 0.01 0.01"/><body name="b" pos="0.3 0 0"><joint name="j2" type
 <geom type="sphere" size="0.05" mass="0.5"/></body></body></worldbody></mujoco>
 """
 
-# The whole fuzz is 2000 cases within the patience of one core; a case that is new on every run is for `explore`.
-quick = settings(suppress_health_check=list(HealthCheck), database=None)
 VERBS = (["show"], ["base"], ["derive"], ["linearize"])
 
 
@@ -58,20 +56,20 @@ def commands(path: Path) -> list[list[str]]:
     return [[*VERBS[path.stat().st_size % len(VERBS)], str(path), "--json"]]
 
 
-@settings(quick, max_examples=350)
+@cases(350)
 @given(data=damaged([URDF]))
 def test_damaged_urdf(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     pytest.importorskip("yourdfpy")
     read_damaged(tmp_path_factory, data, "arm.urdf")
 
 
-@settings(quick, max_examples=400)
+@cases(400)
 @given(data=damaged(TOML))
 def test_damaged_toml(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     read_damaged(tmp_path_factory, data, "arm.toml")
 
 
-@settings(quick, max_examples=150)
+@cases(150)
 @given(data=damaged([MJCF]))
 def test_damaged_mjcf(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     pytest.importorskip("mujoco")
@@ -137,19 +135,19 @@ def read_damaged_model(factory: pytest.TempPathFactory, data: bytes) -> None:
         model.bind(np.ones(model.n_base)).inverse_dynamics(*np.zeros((3, model.n_joints)))
 
 
-@settings(quick, max_examples=100)
+@cases(100)
 @given(data=damaged([archive_of(ARRAYS)]))
 def test_damaged_model(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     read_damaged_model(tmp_path_factory, data)
 
 
-@settings(quick, max_examples=150)
+@cases(150)
 @given(name=st.sampled_from(sorted(ARRAYS)), how=st.sampled_from(HOW))
 def test_model_with_an_array_of_another_shape(tmp_path_factory: pytest.TempPathFactory, name: str, how: str) -> None:
     read_damaged_model(tmp_path_factory, archive_of({**ARRAYS, name: reshaped(ARRAYS[name], how)}))
 
 
-@settings(quick, max_examples=200)
+@cases(200)
 @given(facts=damaged([ARRAYS["facts"].tobytes()]))
 def test_model_with_damaged_facts(tmp_path_factory: pytest.TempPathFactory, facts: bytes) -> None:
     read_damaged_model(tmp_path_factory, archive_of({**ARRAYS, "facts": np.frombuffer(facts, dtype=np.uint8)}))

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import tauform as tf
 from fuzz.mutations import damaged
+from fuzz.runs import cases
 from tauform.errors import TauformError
 
 ROBOT = tf.load("two_link")
@@ -36,7 +37,7 @@ def is_sentence(error: TauformError) -> bool:
     return 0 < len(str(error).splitlines()) <= 1
 
 
-@settings(suppress_health_check=list(HealthCheck), database=None, max_examples=400)
+@cases(400)
 @given(data=damaged(LOGS))
 def test_damaged_csv(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "log.csv"

@@ -10,6 +10,7 @@ import typer
 
 from tauform.cli.page import Page, progress
 from tauform.cli.verb import verb
+from tauform.errors import ModelError
 
 if TYPE_CHECKING:
     from tauform.arrays import Array
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tauform.realtime.prediction import Prediction
     from tauform.realtime.run import Motion, RunReport
     from tauform.realtime.staleness import Rates
+
+LARGEST_BOUND = 1e6  # rad/s or m/s, and per second
 
 
 @verb
@@ -45,7 +48,10 @@ def multirate(
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
     import tauform
+    from tauform.report.multirate_figure import check_figure, write_multirate_figure
 
+    if figure is not None:  # what would fail at the end fails at once
+        check_figure(figure)
     rates = tauform.Rates(control, background, latency, coefficients_every)
     bounds = _bounds(robot, velocity, acceleration)
     swing = tauform.Profile.harmonic(*bounds)
@@ -58,8 +64,6 @@ def multirate(
         report = _run(split, swing, _swing(*bounds), rates, run) if run else None
         files = split.write_c(output) if output is not None else []
         if figure is not None:
-            from tauform.report.multirate_figure import write_multirate_figure
-
             files = [*files, write_multirate_figure(split, _swing(*bounds), swing, rates, figure)]
     bands = _bandwidths(robot, recordings)
     return _page(robot, split, foretold, error, slowest, report, files, bands)
@@ -91,6 +95,9 @@ def _bounds(robot: Robot, velocity: float | None, acceleration: float) -> tuple[
     """
     import numpy as np
 
+    for name, bound in (("velocity", velocity), ("acceleration", acceleration)):
+        if bound is not None and not 0 < bound < LARGEST_BOUND:
+            raise ModelError(f"--{name}: expected a positive bound below {LARGEST_BOUND:g}, got {bound:g}")
     n = robot.n_joints
     limits = {joint.name: joint.limits for joint in robot.joints}
     own = [limits[name] for name in robot.joint_names]

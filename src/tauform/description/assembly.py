@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import Array, read_only
+from tauform.arrays import LARGEST, Array, read_only
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint, JointKind, Link
 from tauform.description.robot import Robot
@@ -114,7 +114,8 @@ def _joint(joint: BodyJoint, parent: int, parent_from_joint: Array) -> Joint:
 
 def axis_frame(axis: Array, joint: str) -> Array:
     """(4, 4) rotation whose z axis is the given one; made of 0 and +-1 where the axis is a coordinate axis."""
-    length = float(np.linalg.norm(axis))
+    usable = float(np.abs(axis).max()) < LARGEST  # whose square is still a number
+    length = float(np.linalg.norm(axis)) if usable else 0.0
     if not np.isfinite(length) or length == 0:
         raise DescriptionError(f"joint {joint!r}: axis {np.asarray(axis).tolist()} has no direction; give one")
     z = np.asarray(axis, dtype=np.float64) / length

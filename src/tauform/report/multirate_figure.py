@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,28 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile
-from tauform.errors import MissingExtraError
+from tauform.errors import MissingExtraError, ModelError
 from tauform.realtime.multirate import MultiRate
 from tauform.realtime.prediction import measure, predict
 from tauform.realtime.run import Motion
 from tauform.realtime.staleness import Rates
 
 SHOWN_SECONDS, MEASURED_SECONDS = 1.0, 10.0
+FORMATS = (".png", ".svg", ".pdf")
 PERIOD_FACTORS = (0.25, 0.5, 1.0, 1.5, 2.0)
+
+
+def check_figure(path: Path) -> None:
+    """Whether a figure can be written there, before the work that it shows is done.
+
+    Raises:
+        ModelError: the file's name does not end in .png, .svg or .pdf, or names a folder.
+        MissingExtraError: matplotlib is not installed.
+    """
+    if path.suffix.lower() not in FORMATS or path.is_dir():
+        raise ModelError(f"figure: expected a file that ends in {', '.join(FORMATS)}, got {str(path)!r}")
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("figures need matplotlib; install tauform[plot]")
 
 
 def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, rates: Rates, path: Path) -> Path:
@@ -27,12 +42,12 @@ def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, r
         profile: bounds of that motion, from which the errors over periods are foretold.
 
     Raises:
+        ModelError: the file's name does not end in .png, .svg or .pdf.
         MissingExtraError: matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("figures need matplotlib; install tauform[plot]") from None
+    check_figure(path)
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     over_time, over_periods = figure.subplots(1, 2)
     times = np.arange(0.0, SHOWN_SECONDS, rates.control)
