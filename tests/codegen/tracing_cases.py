@@ -25,7 +25,7 @@ ROBOTS = ("two_link", "kr6_r700", "sr6ia", "puma260_izaguirre", "parallelogram",
 def robot_named(name: str) -> Robot:
     """A robot of the catalogue, a random tree with branches and slides, or a real URDF."""
     if name in ("tree", "small_tree"):
-        robot = random_tree(*((5, 9) if name == "tree" else (4, 9)))
+        robot = random_tree(*((5, 9) if name == "tree" else (4, 15)))
         assert not robot.is_chain
         assert {joint.is_revolute for joint in robot.joints} == {True, False}
         return robot

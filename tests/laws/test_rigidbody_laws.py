@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import tauform as tf
-from random_robots import placement, random_states, random_tree
+from random_robots import random_states, random_tree
 from tauform.description.joint import Frame
-from tauform.description.transform import inverse
+from tauform.description.transform import inverse, rotation_rpy, translation
 
 SIZES = (1, 2, 3, 5, 8, 13, 20, 30)
 STEP = 1e-30  # complex step: the imaginary part is the derivative, without cancellation
@@ -198,7 +198,7 @@ def test_payload_adds_its_own_dynamics():
 def test_base_placement_only_turns_gravity():
     robot = random_tree(6, seed=6)
     q, qd, qdd = random_states(robot, 3, seed=15)
-    world_from_base = placement(np.random.default_rng(1))
+    world_from_base = translation([0.3, -0.2, 0.4]) @ rotation_rpy([1.0, -0.5, 2.0])
     joints = tuple(
         replace(j, parent_from_joint=world_from_base @ j.parent_from_joint) if j.parent < 0 else j for j in robot.joints
     )
