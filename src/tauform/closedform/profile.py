@@ -175,12 +175,13 @@ class Profile:
 
 
 # A limit may be rounded in the description; this much beyond it, relative to the range, still counts as inside.
-LIMIT_SLACK = 1e-6
+# Measured motions overshoot, and their derivatives ring.
+LIMIT_SLACK, RECORDED_SLACK = 1e-6, 0.05
 
 
 def _inside(profile: Profile, key: str, i: int, joint: str, row: int, lower: float, upper: float) -> None:
     low, high = float(profile.lower[row, i]), float(profile.upper[row, i])
-    slack = LIMIT_SLACK * max(abs(low), abs(high))
+    slack = (LIMIT_SLACK if profile.recorded is None else RECORDED_SLACK) * max(abs(low), abs(high))
     if low < lower - slack or high > upper + slack:
         raise ModelError(
             f"{profile.name}: {key} of joint {joint!r} runs from {low:.4g} to {high:.4g}, outside its limits "

@@ -166,7 +166,7 @@ def _tradeoff_figure(path: Path, name: str, curves: Sequence[Tradeoff], cells: S
         times.set(ylabel="ns a state", ylim=(0, None))
         ax.set_title(f"{name}, {curve.profile} profile, {curve.n_states} states")
         lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]
-        ax.legend(handles=lines, loc="lower left", fontsize="small")
+        ax.legend(handles=lines, loc="upper right", fontsize="small")
     figure.savefig(path, dpi=150)
     plt.close(figure)
     return path
