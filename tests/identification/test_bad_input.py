@@ -96,7 +96,9 @@ def test_a_delay_is_found_and_put_right() -> None:
     shifted = tf.Recording(recording.t, recording.q, tau)
     with pytest.raises(IdentificationError, match=r"torques lag behind positions by about (5\d|6\d) ms"):
         tf.identify(arm(), shifted)
-    assert tf.identify(arm(), shifted, delay=late).verdict.grade == "good"
+    in_step, put_right = tf.identify(arm(), recording), tf.identify(arm(), shifted, delay=late)
+    assert put_right.held_out.total == pytest.approx(in_step.held_out.total, rel=0.05)
+    assert put_right.verdict.grade == in_step.verdict.grade
 
 
 def test_gaps_and_repeats_are_reported_in_words() -> None:

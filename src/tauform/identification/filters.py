@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.fft
 from scipy import signal
 
 from tauform.arrays import Array
@@ -89,21 +90,17 @@ def _band(frequencies: Array, power: Array) -> float:
 
 
 def velocity_spectrum(segment: Segment) -> tuple[Array, Array]:
-    """Frequencies [Hz] and power of each joint's velocity, noise floor of the position taken off."""
+    """Frequencies [Hz] and power density of each joint's velocity, noise floor of the position taken off."""
     n = min(segment.n_samples, LONGEST_SPECTRUM)
     frequencies = np.asarray(np.fft.rfftfreq(n, 1.0 / segment.rate), dtype=np.float64)
     q = np.asarray(segment.q[:n], dtype=np.float64)
-    # One joint at a time: a long stretch of all of them is several times as large in complex numbers.
-    power = np.column_stack([_position_power(column, segment.rate) for column in q.T])
+    ramp, window = np.linspace(-1.0, 1.0, n), signal.windows.hann(n, sym=False)
+    power = np.empty((len(frequencies), q.shape[1]))
+    for j, column in enumerate(q.T):  # one at a time: all of them are several times as large in complex numbers
+        straight = column - column.mean() - ramp * (ramp @ column / (ramp @ ramp))
+        power[:, j] = np.abs(scipy.fft.rfft(straight * window)) ** 2 * (2.0 / (segment.rate * (window @ window)))
     floor = 3.0 * np.median(power[len(power) // 2 :], axis=0)
     return frequencies, np.maximum(power - floor, 0.0) * (2 * np.pi * frequencies[:, None]) ** 2
-
-
-def _position_power(values: Array, rate: float) -> Array:
-    ramp = np.linspace(-1.0, 1.0, len(values))
-    straight = values - values.mean() - ramp * (ramp @ values / (ramp @ ramp))
-    power: Array = signal.periodogram(straight, rate, window="hann", detrend=False)[1]
-    return power
 
 
 def lowpass_kernel(rate: float, cutoff: float) -> Array:

@@ -11,6 +11,8 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.recording import SAMPLES_PER_PIECE, Recording
 
+# Stretches that stand for a long recording.
+N_STRETCHES = 200
 # A column that varies by less than this, relative to its size, is constant.
 CONSTANT = 1e-9
 # Positions may pass a joint's limits by this much [rad or m].
@@ -43,9 +45,12 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str
 
 
 def _sampled(values: Array) -> Array:
-    """At most one piece's worth of samples, evenly spread."""
-    step = max(1, len(values) // SAMPLES_PER_PIECE)
-    return np.asarray(values[::step])
+    """All samples, or stretches evenly spread over a long recording."""
+    if len(values) <= SAMPLES_PER_PIECE:
+        return np.asarray(values)
+    length = SAMPLES_PER_PIECE // N_STRETCHES
+    starts = np.linspace(0, len(values) - length, N_STRETCHES).astype(int).tolist()
+    return np.concatenate([np.asarray(values[start : start + length]) for start in starts])
 
 
 def _is_constant(column: Array) -> bool:

@@ -104,31 +104,32 @@ def _steps(t: Array, gap: float) -> tuple[list[int], float, float, float]:
 
 def _fresh_samples(recording: Recording, findings: list[str]) -> AnyArray | None:
     """Mask of the samples that bring something new, or None where all do."""
-    n_repeated, n_copies, uneven = 0, 0, 0.0
-    for _, steps, repeated, copied in _repeats(recording):
-        n_repeated += int(repeated.sum())
+    uneven, n_repeated = 0.0, 0
+    for _, steps in steps_of(recording.t):
+        uneven = max(uneven, float(np.abs(steps * recording.rate - 1).max()))
+        n_repeated += int((steps <= 0).sum())
+    if uneven <= UNIFORM:
+        return None
+    fresh, n_copies = np.ones(recording.n_samples, dtype=bool), 0
+    for own, repeated, copied in _repeats(recording):
+        fresh[own] = ~repeated
         n_copies += int((copied & ~repeated).sum())
-        uneven = max(uneven, float(np.abs(steps * recording.rate - 1).max(initial=0.0)))
-    # At rest a quantised sensor may hold still; only scattered copies, under new time stamps, are the logger's.
-    drop_copies = 0 < n_copies < MOST_COPIES * recording.n_samples and uneven > UNIFORM
     if n_repeated:
         findings.append(f"{_count(n_repeated, 'sample')} with a time stamp that was there before; dropped")
-    if drop_copies:
+    # At rest a quantised sensor may hold still; only scattered copies, under new time stamps, are the logger's.
+    if 0 < n_copies < MOST_COPIES * recording.n_samples:
         findings.append(f"{_count(n_copies, 'sample')} that copy the one before; dropped")
-    if not (n_repeated or drop_copies):
-        return None
-    fresh = np.ones(recording.n_samples, dtype=bool)
-    for first, steps, repeated, copied in _repeats(recording):
-        fresh[first + 1 : first + 1 + len(steps)] = ~(repeated | copied if drop_copies else repeated)
-    return fresh
+        for own, _, copied in _repeats(recording):
+            fresh[own] &= ~copied
+    return None if fresh.all() else fresh
 
 
-def _repeats(recording: Recording) -> Iterator[tuple[int, Array, AnyArray, AnyArray]]:
-    """(sample before the first, steps, which repeat a time stamp, which repeat positions and torques)."""
+def _repeats(recording: Recording) -> Iterator[tuple[slice, AnyArray, AnyArray]]:
+    """(samples, which repeat a time stamp, which repeat positions and torques), piece by piece."""
     for first, steps in steps_of(recording.t):
         part = slice(first, first + len(steps) + 1)
         same: list[AnyArray] = [(np.diff(np.asarray(x[part]), axis=0) == 0) for x in (recording.q, recording.tau)]
-        yield first, steps, steps <= 0, np.asarray(np.concatenate(same, axis=1).all(axis=1))
+        yield slice(first + 1, part.stop), steps <= 0, np.asarray(np.concatenate(same, axis=1).all(axis=1))
 
 
 def _only(values: Array, wanted: AnyArray) -> Array:
