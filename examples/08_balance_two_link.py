@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import solve_discrete_are
 
 import tauform as tf
+from simulation import runge_kutta
 from tauform.arrays import Array
 
 STEP = 0.01  # s; the controller runs at 100 Hz
@@ -35,23 +36,9 @@ def simulate(robot: tf.Robot, gain: Array, errors: Array, seconds: float) -> tup
     states, torques = [x], []
     for _ in range(round(seconds / STEP)):
         torques.append(hold - (x - target) @ gain.T)
-        x = runge_kutta(robot, x, torques[-1])
+        x = runge_kutta(robot, x, torques[-1], STEP)
         states.append(x)
     return np.arange(len(torques)) * STEP, np.array(states[:-1]), np.array(torques)
-
-
-def runge_kutta(robot: tf.Robot, x: Array, tau: Array) -> Array:
-    """The state one step later."""
-
-    def rate(x: Array) -> Array:
-        n = robot.n_joints
-        return np.concatenate([x[..., n:], tf.forward_dynamics(robot, x[..., :n], x[..., n:], tau)], axis=-1)
-
-    k1 = rate(x)
-    k2 = rate(x + STEP / 2 * k1)
-    k3 = rate(x + STEP / 2 * k2)
-    k4 = rate(x + STEP * k3)
-    return x + STEP / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
 def plot(path: str, t: Array, states: Array, torques: Array) -> None:

@@ -12,6 +12,7 @@ import sys
 import numpy as np
 
 import tauform as tf
+from simulation import runge_kutta
 from tauform.arrays import Array
 
 STEP = 0.005  # s; the controller runs at 200 Hz
@@ -48,22 +49,8 @@ def simulate(robot: tf.Robot, x: Array, targets: Array, feedforward: Array, gain
     for target, tau, gain in zip(targets, feedforward, gains, strict=True):
         states.append(x)
         torques.append(tau - (gain @ (x - target)[..., None])[..., 0])
-        x = runge_kutta(robot, x, torques[-1])
+        x = runge_kutta(robot, x, torques[-1], STEP)
     return np.array(states), np.array(torques)
-
-
-def runge_kutta(robot: tf.Robot, x: Array, tau: Array) -> Array:
-    """The state one step later."""
-
-    def rate(x: Array) -> Array:
-        n = robot.n_joints
-        return np.concatenate([x[..., n:], tf.forward_dynamics(robot, x[..., :n], x[..., n:], tau)], axis=-1)
-
-    k1 = rate(x)
-    k2 = rate(x + STEP / 2 * k1)
-    k3 = rate(x + STEP / 2 * k2)
-    k4 = rate(x + STEP * k3)
-    return x + STEP / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
 def plot(path: str, t: Array, errors: Array, torques: Array) -> None:

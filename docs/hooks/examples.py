@@ -82,7 +82,9 @@ def page_of(script: Path, printed: str) -> str:
     """The page, in Markdown."""
     number = script.stem.split("_")[0]
     title, _, text = docstring_of(script).partition("\n")
-    code = [script, *script.parent.glob(f"{script.stem}.c")]
+    shared = re.findall(r"^from (\w+) import", script.read_text(encoding="utf-8"), re.MULTILINE)
+    beside = [path for name in shared if (path := script.parent / f"{name}.py").is_file()]
+    code = [script, *script.parent.glob(f"{script.stem}.c"), *beside]
     blocks = [
         f'```{path.suffix[1:].replace("py", "python")} title="examples/{path.name}"\n{path.read_text("utf-8")}```'
         for path in code
