@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tauform.identification.recording import Recording as Recording
     from tauform.identification.save import load_fit as load_fit
     from tauform.identification.simulate import simulated_recording as simulated_recording
+    from tauform.identification.trajectory import Trajectory as Trajectory
     from tauform.realtime.multirate import MultiRate as MultiRate
     from tauform.realtime.multirate import multirate as multirate
     from tauform.realtime.recorded import recorded_profile as recorded_profile
@@ -108,6 +109,7 @@ _HOME = {
     "identify_payload": "identification.payload",
     "simulated_recording": "identification.simulate",
     "excite": "identification.excite",
+    "Trajectory": "identification.trajectory",
     "check": "rigidbody.check",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tauform as tf
 from identification.arms import arm
+from tauform.cli import main
 from tauform.identification.bounds import bounds_of
 from tauform.identification.criterion import Criterion, condition
 from tauform.identification.excite import MotionKind, excite
@@ -122,3 +125,37 @@ def test_progress_ends_at_one_and_the_seed_decides() -> None:
 def test_what_cannot_be_planned_is_said(options: dict[str, object], sentence: str) -> None:
     with pytest.raises(tf.errors.IdentificationError, match=sentence):
         excite(replace(arm(), shapes=()), **options)  # type: ignore[arg-type]
+
+
+def test_a_motion_is_written_read_back_and_drawn(tmp_path: Path) -> None:
+    robot = arm()
+    found = excite(robot, **{**QUICK, "max_seconds": 0.5})  # type: ignore[arg-type]
+    again = tf.Trajectory.read_csv(found.save_csv(tmp_path / "motion.csv"), robot)
+    np.testing.assert_allclose(again.q, found.q, atol=1e-9)
+    np.testing.assert_allclose(again.qdd, found.qdd, atol=1e-8)
+    with pytest.raises(tf.errors.IdentificationError, match="not a motion of kr6_r700"):
+        tf.Trajectory.read_csv(tmp_path / "motion.csv", tf.load("kr6_r700"))
+    page = found.plot(tmp_path / "motion.html", robot).read_text(encoding="utf-8")
+    assert all(
+        word in page for word in ("position", "velocity", "acceleration", "torque", "limits", *robot.joint_names)
+    )
+    pytest.importorskip("matplotlib")
+    assert found.plot(tmp_path / "motion.png", robot).read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(tf.errors.IdentificationError, match="plot: expected a file that ends in"):
+        found.plot(tmp_path / "motion.txt", robot)
+
+
+def test_the_command_writes_tables_and_figures_of_several_motions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["excite", "two_link", "--duration", "4", "--harmonics", "3", "--seconds", "2", "--count", "2", "--json"]
+    files = ["-o", str(tmp_path / "m.csv"), "--plot", str(tmp_path / "m.html")]
+    assert main([*command, *files]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["conditions"] == sorted(said["conditions"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m_1.csv", "m_1.html", "m_2.csv", "m_2.html"]
+    improved = ["excite", "two_link", "--start", str(tmp_path / "m_2.csv"), "--harmonics", "3", "--seconds", "2"]
+    assert main([*improved, "--duration", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["condition"] <= said["conditions"][1] * 1.01
+    assert main([*command, "--plot", "m.txt"]) == 2
+    assert "plot: expected a file that ends in" in capsys.readouterr().err

@@ -43,7 +43,7 @@ def delivered(robot: Robot, problem: Problem, z: Array, sampled: Callable[[float
     # Ends repeat themselves in a periodic motion; some states of many give the same singular values.
     step = max(1, len(q) // 500)
     W = problem.columns(q[::step], qd[::step], qdd[::step])[..., problem.columns.chosen]
-    return Trajectory(basis.t, q, qd, qdd, robot.joint_names, condition(W), tuple(findings))
+    return Trajectory(basis.t, q, qd, qdd, robot.joint_names, condition(W), tuple(findings), bounds=problem.bounds)
 
 
 def _clear(fine: Problem, start: Array, a: Array) -> tuple[Array, float]:

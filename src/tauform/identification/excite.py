@@ -39,6 +39,8 @@ N_RANDOM = 200
 ROUGH: tuple[tuple[float, int], ...] = ((2, 400), (10, 600))
 POLISH: tuple[tuple[float, int], ...] = ((20, 600), (80, 600), (320, 600))
 POLISHED = 1 / 4
+# Part of the time after which the best so far are polished, however many beginnings are left.
+ROUGH_PART = 0.6
 # Pairs of steps and slopes that the search remembers.
 MEMORY = 30
 
@@ -133,12 +135,13 @@ def _search(
     n_random = max(n_starts, count) if start is None else count - 1
     found = sorted((problem.random(rng) for _ in range(max(N_RANDOM, n_random))), key=problem.score)[:n_random]
     if start is not None:
-        found.append(problem.following(start))
+        found.insert(0, problem.following(start))
     n_polished = max(count, round(POLISHED * len(found)))
     watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in POLISH)
     # Matrices of some tens of columns: a second thread costs more than it gives.
     with threadpool_limits(1, "blas"):
-        for stages, kept in ((ROUGH, n_polished), (POLISH, count)):
+        for stages, kept, part in ((ROUGH, n_polished, ROUGH_PART), (POLISH, count, 1.0)):
+            watch.part = part
             found = sorted((_improved(problem, z, stages, watch) for z in found), key=problem.score)[:kept]
     return found
 
@@ -172,6 +175,7 @@ class _Watch:
     max_seconds: float
     progress: Callable[[float], None] | None
     total: int = 1
+    part: float = 1.0
     done: int = 0
     stage: int = 0
 
@@ -184,8 +188,8 @@ class _Watch:
         self.check()
 
     def check(self) -> None:
-        """Raise StopIteration once the time is over."""
-        if time.monotonic() - self.begin > self.max_seconds:
+        """Raise StopIteration once this part of the time is over."""
+        if time.monotonic() - self.begin > self.part * self.max_seconds:
             raise StopIteration
 
     def skip(self, iterations: int) -> None:

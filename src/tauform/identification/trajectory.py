@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ from scipy.interpolate import make_interp_spline
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array
+from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
+from tauform.identification.bounds import Bounds
 
 
 @checked_methods
@@ -28,6 +31,7 @@ class Trajectory:
             units, neither scaled nor weighted.
         findings: sentences, such as which limit made it slower.
         alternatives: further motions that were planned with it.
+        bounds: limits that it was planned within.
     """
 
     t: Array
@@ -38,6 +42,7 @@ class Trajectory:
     condition: float | None = None
     findings: tuple[str, ...] = ()
     alternatives: tuple[Trajectory, ...] = ()
+    bounds: Bounds | None = None
 
     @property
     def duration(self) -> float:
@@ -47,18 +52,53 @@ class Trajectory:
     def save_csv(self, path: str | Path) -> Path:
         """Write t, q_, qd_ and qdd_ columns, one a joint."""
         path = Path(path)
-        header = ["t", *(f"{field}_{name}" for field in ("q", "qd", "qdd") for name in self.joint_names)]
         table = np.column_stack([self.t, self.q, self.qd, self.qdd])
         try:
-            np.savetxt(path, table, delimiter=",", header=",".join(header), comments="", fmt="%.10g")
+            np.savetxt(path, table, delimiter=",", header=",".join(_header(self.joint_names)), comments="", fmt="%.10g")
         except OSError as error:
             raise IdentificationError(f"{path}: cannot be written ({error.strerror})") from None
         return path
+
+    @classmethod
+    def read_csv(cls, path: str | Path, robot: Robot) -> Trajectory:
+        """Read what `save_csv` wrote, for the same joints.
+
+        Raises:
+            IdentificationError: not such a table, or of another robot.
+        """
+        path = Path(path)
+        try:
+            with path.open(encoding="utf-8") as file:
+                header = file.readline().strip().split(",")
+            table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+        except (OSError, ValueError) as error:
+            raise IdentificationError(f"{path}: not a table of a motion ({error})") from None
+        if header != _header(robot.joint_names) or len(table) < 2 or not np.isfinite(table).all():
+            raise IdentificationError(
+                f"{path}: not a motion of {robot.name}; expected the columns {', '.join(_header(robot.joint_names))}"
+            )
+        q, qd, qdd = np.split(table[:, 1:], 3, axis=1)
+        return cls(table[:, 0], q, qd, qdd, robot.joint_names)
+
+    def plot(self, path: str | Path, robot: Robot) -> Path:
+        """Draw positions, velocities, accelerations and torques with their limits: .html, .png, .svg or .pdf.
+
+        Raises:
+            IdentificationError: the file's name has another ending, or it cannot be written.
+            MissingExtraError: pictures need matplotlib.
+        """
+        # Against the direction of imports: users look for it here.
+        drawn: Path = import_module("tauform.report.motion_figure").write_motion_figure(self, robot, Path(path))
+        return drawn
 
     def __repr__(self) -> str:
         known = "" if self.condition is None else f", condition {self.condition:.3g}"
         rate = 1 / (self.t[1] - self.t[0])
         return f"Trajectory({self.q.shape[1]} joints, {self.duration:.1f} s at {rate:.0f} Hz{known})"
+
+
+def _header(names: Sequence[str]) -> list[str]:
+    return ["t", *(f"{field}_{name}" for field in ("q", "qd", "qdd") for name in names)]
 
 
 @dataclass(frozen=True, eq=False)
