@@ -16,9 +16,7 @@ PACKAGE = Path(tauform.__file__).parent
 # Arguments that only Python takes, and formulas.
 PYTHON_ONLY = {
     "memory_limit",
-    "time_unit",
     "collisions",
-    "qd",
     "class",
     "max",
     "step",
@@ -44,7 +42,8 @@ PYTHON_ONLY = {
         ("identify", "couplings=None", "--no-couplings"),
         ("model", "a prior with method='ridge'", "a prior with tauform identify --method ridge"),
         ("model", "physical=True forbids that", "--physical forbids that"),
-        ("identify", "leave the velocities out (qd=None)", "leave the velocities out (qd=None)"),
+        ("identify", "leave them out, columns={'qd': None}", "leave them out, --column qd=none"),
+        ("model", "with read_recording(..., time_unit='ms')", "with --time-unit ms"),
         ("show", "for example elbow=0.5", "for example elbow=0.5"),
         ("", "snap=1e-5", "snap=1e-5".replace("snap=", "tauform identify --snap ")),
     ],

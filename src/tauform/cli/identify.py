@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.page import Page, progress
+from tauform.cli.page import Page, steps
+from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -37,32 +38,37 @@ def identify(
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
     physical: Annotated[bool, typer.Option("--physical", help="Only links that could be built.")] = False,
     reduce: Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")] = False,
-    delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
-    degrees: Annotated[bool, typer.Option("--degrees", help="Logs are in degrees.")] = False,
-    column: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD=NAMES", help="Columns of t, q, tau, qd; repeatable.")
+    smoother: Annotated[
+        str, typer.Option(metavar="NAME", help="lowpass, central, savitzky_golay, spline or kalman.")
+    ] = "lowpass",
+    cutoff: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="POSITION TORQUE", help="Cut-offs of the filters, in Hz; from the data by default."),
     ] = None,
-    topic: Annotated[str | None, typer.Option(help="Topic of a bag with several.")] = None,
+    delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
+    reading: Reading = Reading(),
 ) -> Page:
     """Identify base parameters, friction and couplings from recordings, and judge them on held-out data."""
     import tauform as tf
     from tauform.codegen.folder import check_folder
+    from tauform.identification.filters import Filters
 
     if code is not None:  # what would fail at the end fails at once
         check_folder(code, False)
-    options: dict[str, Any] = {"degrees": degrees, "columns": parse_columns(column or []), "topic": topic}
-    with progress("identifying") as advance:
-        recordings = [tf.read_recording(path, robot, **options) for path in logs]
-        others = [tf.read_recording(path, robot, **options) for path in validate or []]
+    filters = "auto" if cutoff is None else Filters.of(*cutoff)
+    with steps("identifying") as tell:
+        recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
         fit = tf.identify(
             robot,
             recordings,
             method=method,  # type: ignore[arg-type]
             friction=friction,  # type: ignore[arg-type]
             couplings="auto" if couplings else None,
+            filters=filters,  # type: ignore[arg-type]
+            smoother=smoother,  # type: ignore[arg-type]
             delay=delay,
             validate=others or None,
-            progress=lambda words: advance(0),
+            progress=tell,
         )
         if reduce:
             fit = fit.reduced()
@@ -74,18 +80,6 @@ def identify(
     written += fit.write_code(code) if code else []
     written += [fit.report(report)] if report else []
     return _page(fit, written)
-
-
-def parse_columns(pairs: list[str]) -> dict[str, Any]:
-    """{"q": ["a", "b"]} from FIELD=a,b texts; one name is a prefix."""
-    columns: dict[str, Any] = {}
-    for pair in pairs:
-        field, separator, names = pair.partition("=")
-        if not (field and separator and names):
-            raise typer.BadParameter(f"--column takes FIELD=NAMES, for example tau=effort_, not {pair!r}")
-        several = [name.strip() for name in names.split(",")]
-        columns[field] = several if len(several) > 1 else several[0]
-    return columns
 
 
 def _page(fit: Fit, written: list[Path]) -> Page:

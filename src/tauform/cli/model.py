@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.page import Page, progress
+from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def model(
         list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
     ] = None,
     physical: Annotated[bool, typer.Option("--physical", help="Identify links that could be built.")] = False,
+    delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
     function: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Function to make a program of, such as mass_matrix; repeatable."),
@@ -41,6 +43,7 @@ def model(
         list[str] | None, typer.Option(help="Way to reduce: terms, parameters, velocity, operations; repeatable.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files too.")] = False,
+    reading: Reading = Reading(),
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
     from tauform.codegen.folder import check_folder
@@ -49,7 +52,7 @@ def model(
 
     check_folder(output, force)  # before the work, not after it
     with Spinner() as spinner:
-        recordings, others = read(logs, robot, spinner), read(validate, robot, spinner)
+        recordings, others = (reading.recordings(paths, robot, spinner.say) for paths in (logs, validate))
         if others and not recordings:
             raise typer.BadParameter("--validate checks an identification; give a recording to identify from too")
         made = model_robot(
@@ -57,6 +60,7 @@ def model(
             recordings,
             validate=others or None,
             physical=physical,
+            delay=delay,
             functions=function or FUNCTIONS,
             tolerance=tolerance or None,
             confidence=confidence,
@@ -83,17 +87,6 @@ class Spinner:
         """Begin another stage."""
         self.stack.close()
         self.stack.enter_context(progress(words))
-
-
-def read(paths: list[Path] | None, robot: Robot, spinner: Spinner) -> list[Any]:
-    """The recordings in these files."""
-    import tauform
-
-    recordings = []
-    for path in paths or []:
-        spinner.say(f"reading {path.name}")
-        recordings.append(tauform.read_recording(path, robot))
-    return recordings
 
 
 def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.page import Page, progress
+from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 from tauform.errors import ModelError
 
@@ -45,6 +46,7 @@ def multirate(
     run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,
     figure: Annotated[Path | None, typer.Option(help="Write a figure of the errors (PNG, SVG, PDF).")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write both tasks as C to this folder.")] = None,
+    reading: Reading = Reading(),
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
     import tauform
@@ -55,7 +57,7 @@ def multirate(
     rates = tauform.Rates(control, background, latency, coefficients_every)
     bounds = _bounds(robot, velocity, acceleration)
     swing = tauform.Profile.harmonic(*bounds)
-    recordings = [tauform.read_recording(path, robot) for path in recording or []]
+    recordings = reading.recordings(recording, robot)
     profile = tauform.recorded_profile(recordings) if recordings else swing
     with progress("splitting"):
         split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there

@@ -10,6 +10,8 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from tauform.cli.reading import RECORDING_OPTIONS
+
 PANEL = "Robot"
 # Names of values in the help, by type; a switch takes none.
 METAVARS = {bool: "", str: "TEXT", float: "NUMBER", int: "N", Path: "PATH"}
@@ -61,7 +63,7 @@ def info_of(parameter: inspect.Parameter) -> Any:
 
 
 def arranged(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
-    """The parameters in the order of every help: arguments, where to write, own options, --force, robot, --json."""
+    """The parameters in the order of every help: arguments, where to write, own options, --force, shared, --json."""
     named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     for parameter in named:
         _name_value(parameter)
@@ -71,7 +73,9 @@ def arranged(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]
 def _place(parameter: inspect.Parameter) -> int:
     if info_of(parameter) is None:
         return 0
-    places = {"output": 1, "force": 3, **dict.fromkeys(ROBOT_OPTIONS, 4), **dict.fromkeys(JSON_OPTION, 5)}
+    places = {"output": 1, "force": 3}
+    for place, group in enumerate((RECORDING_OPTIONS, ROBOT_OPTIONS, JSON_OPTION), start=4):
+        places |= dict.fromkeys(group, place)
     return places.get(parameter.name, 2)
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.page import Page, steps
+from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
     from tauform.closedform.profile import Profile
     from tauform.description.robot import Robot
+    from tauform.identification.recording import Recording
     from tauform.realtime.reduce import Reduction
 
 
@@ -47,6 +49,7 @@ def reduce(
     ] = None,
     also: Annotated[list[str] | None, typer.Option(help="Further robot to draw figures of; repeatable.")] = None,
     threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
+    reading: Reading = Reading(),
 ) -> Page:
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform
@@ -58,7 +61,7 @@ def reduce(
             return _figures(robots, figures, samples, threads, tell)
         found = tauform.reduce(
             robot,
-            _profile(robot, profile, recording),
+            _profile(robot, profile, reading.recordings(recording, robot)),
             tolerance,
             confidence,
             function=function,
@@ -74,11 +77,11 @@ def reduce(
     return _page(found, output)
 
 
-def _profile(robot: Robot, text: str, recordings: list[Path] | None) -> Profile:
+def _profile(robot: Robot, text: str, recordings: list[Recording]) -> Profile:
     import tauform
 
     if recordings:
-        return tauform.recorded_profile([tauform.read_recording(path, robot) for path in recordings])
+        return tauform.recorded_profile(recordings)
     if text in ("slow", "fast"):
         return tauform.Profile.within(robot, text)
     try:

@@ -11,28 +11,35 @@ import typer
 
 from tauform.cli.options import JSON_OPTION, ROBOT_ARGUMENT, ROBOT_OPTIONS, arranged, flags
 from tauform.cli.page import Page, print_page
+from tauform.cli.reading import RECORDING_OPTIONS, Reading
 from tauform.cli.wording import FLAGS, in_flags
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
 
-DEFAULTS = {"as_json": False}
+DEFAULTS = {"as_json": False, "degrees": False, "time_unit": "s"}
 
 
 def verb(function: Callable[..., Page]) -> Callable[..., None]:
     """Make a command of a function that returns a Page.
 
     A parameter named `robot` receives the loaded Robot; on the command line it becomes the argument ROBOT and the
-    options --tip, --lock, --snap and --gravity. Every verb gets --json.
+    options --tip, --lock, --snap and --gravity. One named `reading` receives a Reading, made of the options that say
+    how logs are read. Every verb gets --json.
     """
     # Robot is imported for the type checker only; its annotation is replaced below, so any stand-in will do.
-    hints = get_type_hints(function, localns={"Robot": object, "Page": Page}, include_extras=True)
+    hints = get_type_hints(function, localns={"Robot": object, "Page": Page, "Reading": Reading}, include_extras=True)
     own = inspect.signature(function).parameters
     takes_robot = "robot" in own
-    shared = {**(ROBOT_OPTIONS if takes_robot else {}), **JSON_OPTION}
+    reads = "reading" in own
+    shared = {**(RECORDING_OPTIONS if reads else {}), **(ROBOT_OPTIONS if takes_robot else {}), **JSON_OPTION}
     parameters = arranged(
         [
-            *(p.replace(annotation=ROBOT_ARGUMENT if name == "robot" else hints[name]) for name, p in own.items()),
+            *(
+                p.replace(annotation=ROBOT_ARGUMENT if name == "robot" else hints[name])
+                for name, p in own.items()
+                if name != "reading"
+            ),
             *(
                 inspect.Parameter(
                     name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=DEFAULTS.get(name)
@@ -48,6 +55,8 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
         if takes_robot:
             options = {name: arguments.pop(name) for name in ROBOT_OPTIONS}
             arguments["robot"] = load_robot(arguments["robot"], **options)
+        if reads:
+            arguments["reading"] = Reading(**{name: arguments.pop(name) for name in RECORDING_OPTIONS})
         print_page(function(**arguments), as_json, partial(in_flags, verb=function.__name__))
 
     # Typer reads the signature of a function, and in some versions its annotations.

@@ -51,7 +51,11 @@ def _words(value: str) -> list[str]:
         entries = ast.literal_eval(value.replace("...", "'...'"))
     except (SyntaxError, ValueError):
         return [value]
-    return [f"{key}={','.join(item) if isinstance(item, list) else item}" for key, item in entries.items()]
+    return [f"{key}={_typed(item)}" for key, item in entries.items()]
+
+
+def _typed(item: object) -> str:
+    return "none" if item is None else ",".join(item) if isinstance(item, list) else str(item)
 
 
 def _command(found: re.Match[str]) -> str:

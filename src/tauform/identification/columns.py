@@ -47,7 +47,7 @@ class Layout:
 def guess_layout(
     widths: Mapping[str, int | None],
     joint_names: Sequence[str],
-    given: Mapping[str, str | Sequence[str]] | None,
+    given: Mapping[str, str | Sequence[str] | None] | None,
     source: str,
 ) -> Layout:
     """Find time, positions, torques and, where there are any, velocities and commanded positions.
@@ -55,7 +55,8 @@ def guess_layout(
     Args:
         widths: name -> None for a column, or how many columns a matrix of that name has.
         joint_names: of the robot; columns may carry them (`position_elbow`) or numbers (`q1`, `actual_q_0`).
-        given: field ("t", "q", "tau", "qd", "reference") -> column names, or a prefix such as "effort_".
+        given: field ("t", "q", "tau", "qd", "reference") -> column names, a prefix such as "effort_", or None to leave
+            it out.
 
     Raises:
         RecordingError: a field is missing or holds another number of joints; the message lists the columns.
@@ -63,20 +64,23 @@ def guess_layout(
     given = dict(given or {})
     unknown = sorted(set(given) - {"t", *FIELDS})
     if unknown:
-        raise RecordingError(f"columns: no field {unknown[0]!r}; map t, q, tau, qd or reference")
+        raise RecordingError(f"columns= maps t, q, tau, qd or reference, not {unknown[0]!r}")
     names = [name for name, width in widths.items() if width is None]
     found: dict[str, tuple[str, ...] | None] = {}
     for field in FIELDS:
-        if field in given:
-            found[field] = _matrix((given[field],), widths, joint_names, field, source) or _mapped(
-                given[field], names, joint_names, field, source
-            )
+        asked = given.get(field)
+        if field in given and asked is None:
+            found[field] = None
+        elif asked is not None:
+            matrix = _matrix((asked,), widths, joint_names, field, source)
+            found[field] = matrix or _mapped(asked, names, joint_names, field, source)
         else:
             matrix = _matrix(MATRIX_NAMES[field], widths, joint_names, field, source)
             found[field] = matrix or _guessed(names, joint_names, field)
             if found[field] is None and field == "tau":
                 found[field] = _guessed(names, joint_names, "current")
-    time = _mapped_time(given["t"], names, source) if "t" in given else _time(names, source)
+    asked = given.get("t")
+    time = _time(names, source) if asked is None else _mapped_time(asked, names, source)
     for field in ("q", "tau"):
         if found[field] is None:
             _refuse(field, names, joint_names, source)
@@ -103,7 +107,7 @@ def _time(names: Sequence[str], source: str) -> str:
 
 def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -> str:
     if not isinstance(name, str):
-        raise RecordingError(f"columns: t is one column, not {len(name)}; name the one that holds the time")
+        raise RecordingError(f"columns= takes one name for t, not {len(name)}; name the one that holds the time")
     if name not in names:
         raise RecordingError(f"{source}: no column {name!r} for t; it has {_listed(names)}")
     return name
@@ -142,7 +146,7 @@ def _mapped(
     if missing:
         raise RecordingError(f"{source}: no column {missing[0]!r} for {field}; it has {_listed(names)}")
     if len(value) != len(joint_names):
-        raise RecordingError(f"columns: {field} maps {len(value)} columns, the robot has {len(joint_names)} joints")
+        raise RecordingError(f"columns= gives {field} {len(value)} names, the robot has {len(joint_names)} joints")
     return tuple(value)
 
 

@@ -119,7 +119,7 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
         if not b @ b > 0:
             raise RecordingError(
                 f"{recording.name}: the velocity of joint {name!r} is zero while its position changes; "
-                "leave the velocities out (qd=None) or map the right column"
+                "leave the velocities out, columns={'qd': None}, or map the right column"
             )
         factor = float(a @ b / (a @ a))
         if 1 / VELOCITY_FACTOR < factor < VELOCITY_FACTOR:
@@ -134,5 +134,5 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
         reason = f"it seems to be {likely[0]}" if likely else "it does not belong to that position"
         raise RecordingError(
             f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; {reason}"
-            "; convert it, or leave the velocities out"
+            "; convert it, or leave the velocities out: columns={'qd': None}"
         )

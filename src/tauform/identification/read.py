@@ -30,7 +30,7 @@ def read_recording(
     path: str | Path,
     robot: Robot,
     *,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
+    columns: Mapping[str, str | Sequence[str] | None] | None = None,
     gains: ArrayLike | None = None,
     degrees: bool = False,
     time_unit: TimeUnit = "s",
@@ -41,7 +41,7 @@ def read_recording(
 
     Args:
         columns: field ("t", "q", "tau", "qd", "reference") -> column names in the robot's order, or their common
-            prefix; fields left out are guessed (`q1`, `actual_q_0`, `position_elbow`, ...).
+            prefix; fields left out are guessed (`q1`, `actual_q_0`, `position_elbow`, ...), and None takes none.
         gains: (n,) drive gain times gear ratio where the torque column holds motor currents, or an (n, n) matrix
             with tau = gains @ current where drives are coupled.
         degrees: positions and velocities are in degrees.
@@ -58,7 +58,7 @@ def read_recording(
     if not path.exists():
         raise RecordingError(f"{path}: no such file; check the path")
     if time_unit not in TIME_UNITS:
-        raise RecordingError(f"time_unit: expected one of {', '.join(TIME_UNITS)}, got {time_unit!r}")
+        raise RecordingError(f"time_unit= is one of {', '.join(TIME_UNITS)}, not {time_unit!r}")
     drive = _drive(gains, robot)
     log = _open(path, robot, topic)
     layout = guess_layout(log.widths, robot.joint_names, columns, path.name)
@@ -106,7 +106,7 @@ def _drive(gains: ArrayLike | None, robot: Robot) -> Any:
         return lambda values: values
     matrix = np.asarray(gains, dtype=np.float64)
     if matrix.shape not in ((robot.n_joints,), (robot.n_joints,) * 2):
-        raise RecordingError(f"gains: expected {robot.n_joints} numbers or a square matrix, got {matrix.shape}")
+        raise RecordingError(f"gains= needs {robot.n_joints} numbers or a square matrix, not {matrix.shape}")
     # tau = gains @ current at every sample
     return lambda values: values * matrix if matrix.ndim == 1 else values @ matrix.T
 

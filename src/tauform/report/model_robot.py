@@ -109,6 +109,7 @@ def model_robot(
     *,
     validate: Recording | Sequence[Recording] | None = None,
     physical: bool = False,
+    delay: float = 0.0,
     functions: Sequence[str] = FUNCTIONS,
     tolerance: float | None = 0.01,
     confidence: float = 0.999,
@@ -125,6 +126,7 @@ def model_robot(
         recordings: measured motion; the models and programs then have the identified parameters.
         validate: further recordings that are predicted, not fitted.
         physical: identify links that could be built (extra `feasible`).
+        delay: seconds by which the torques of the recordings lag behind the positions.
         functions: functions to make exact programs of; names of `tauform.generate`.
         tolerance: relative error that the reduced inverse dynamics may have; None makes none.
         confidence: share of the states for which the tolerance must hold.
@@ -138,7 +140,7 @@ def model_robot(
     log = StageLog(progress or (lambda words: None))
     several = [recordings] if isinstance(recordings, Recording) else list(recordings)
     findings = _check(robot, log)
-    fitted = partial(identify, robot, several, validate=validate, physical=physical)
+    fitted = partial(identify, robot, several, validate=validate, physical=physical, delay=delay)
     fit = identified_fit(fitted, log) if several else None
     modelled = robot if fit is None else identified_robot(fit, fitted, log)
     base = _base(modelled, log)
