@@ -18,6 +18,7 @@ DELEGATED = {
     # bound.reduce compares routes by counted operations
     Path("closedform/bound.py"): {("realtime", "reduce")},
     Path("identification/fit.py"): {("report", "identification")},
+    Path("identification/trajectory.py"): {("report", "motion_figure")},
 }
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
