@@ -62,7 +62,7 @@ GOOD = {
 PATIENCE = {
     "seconds": ["0", "-1", "nan", "x", "0.05"],
     "run": ["0", "-1", "nan", "x", "0.01"],
-    "figures": [".", "taken"],
+    "figures": ["taken"],
 }
 FILES = ["out", "out.npz", "out.toml", "absent/out.npz", ".", "taken", "taken/x", ""]
 

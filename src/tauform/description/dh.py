@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import Array, read_only
+from tauform.arrays import Array, fixed_array
 from tauform.description.fields import BOUNDS, DRIVE, INERTIAL, drive_of, inertia_of, number, reject_unknown
 from tauform.description.joint import Frame, Joint, JointKind, Length, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
@@ -81,7 +81,7 @@ def robot_from_dh(
         previous = link_from_dh
     flange = previous if tool is None else previous @ rigid(tool, "tool")
     frames = (Frame("tool", len(joints) - 1, flange),)
-    return Robot(name, tuple(joints), tuple(links), read_only(gravity), frames, tip="tool")
+    return Robot(name, tuple(joints), tuple(links), fixed_array(gravity, (3,), "gravity"), frames, tip="tool")
 
 
 def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:

@@ -71,7 +71,8 @@ class Inertia:
         if mass < 0:
             raise DescriptionError(f"mass: a body cannot have a negative mass ({mass:g} kg); correct it")
         com = fixed_array(com, (3,), "com")
-        if np.shape(inertia) == (6,):
+        entries = np.asarray(inertia, dtype=object)  # lists of different lengths too, which are refused below
+        if entries.shape == (6,):
             xx, yy, zz, xy, xz, yz = fixed_array(inertia, (6,), "inertia")
             inertia = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
         tensor = np.array(fixed_array(inertia, (3, 3), "inertia"))

@@ -95,6 +95,10 @@ def excite(
         MissingExtraError: the robot has collision shapes and coal is not installed.
     """
     n_functions = _size(duration, harmonics, kind)
+    if not max_seconds > 0:
+        raise IdentificationError(f"max_seconds: expected a positive time, got {max_seconds!r}")
+    if seed < 0:
+        raise IdentificationError(f"seed: expected a number from 0 on, got {seed!r}")
     if not 0 < rate <= FINEST:
         raise IdentificationError(f"rate: expected samples a second, at most {FINEST:g}, got {rate!r}")
     judged = max(60, STATES[kind] * n_functions) / duration
