@@ -16,12 +16,12 @@ TIPS = {"panda": "panda_link7", "xarm7": "link7"}
 SNAP = 1e-5
 
 
-def arm(name: str) -> tf.Robot:
-    """An arm of the catalogue, of example-robot-data or of pybullet_data.
+def arm(name: str, snap: float | None = SNAP) -> tf.Robot:
+    """An arm of the catalogue, of example-robot-data or of pybullet_data, its URDF's frames snapped.
 
     Raises:
         FileNotFoundError: the package that has its URDF is not installed.
     """
     if name in CATALOGUE:
         return without_losses(tf.load(name))
-    return without_losses(tf.load(urdf(FILES.get(name, name)), tip=TIPS.get(name), snap=SNAP))
+    return without_losses(tf.load(urdf(FILES.get(name, name)), tip=TIPS.get(name), snap=snap))

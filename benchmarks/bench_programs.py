@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import tauform as tf
-from benchmarks.arms import ARMS, arm
+from benchmarks.arms import ARMS, REAL, SNAP, arm
 from benchmarks.c_timing import FLAGS
 from benchmarks.peers.build import casadi_code
 from benchmarks.timing import Row
@@ -40,6 +40,7 @@ PART = 50_000
 def rows() -> Iterator[Row]:
     """Counts, times, errors."""
     yield from _counts()
+    yield from _almost_aligned()
     yield _generation("lbr7", tf.load("lbr7"), "inverse_dynamics", limit=2.0)
     yield _generation("tree of 30 joints", tf.random_robot(30, seed=0, branching=0.3), "inverse_dynamics", limit=10.0)
     for n in (50, 100):
@@ -64,6 +65,13 @@ def _counts() -> Iterator[Row]:
     for function, payload, paper in IZAGUIRRE:
         program = tf.generate(puma, function, payload=payload)  # type: ignore[arg-type]
         yield _count(f"puma260, {function}, payload {payload}", program, paper, "Izaguirre1992 section 7.1")
+
+
+def _almost_aligned() -> Iterator[Row]:
+    """What frames cost that are off by the digits that a URDF leaves out."""
+    for name in REAL:
+        exact, rough = (tf.generate(arm(name, snap), "inverse_dynamics") for snap in (SNAP, None))
+        yield _count(f"{name}, inverse_dynamics, frames as written", rough, exact.n_operations, "our own, snapped")
 
 
 def _count(name: str, program: tf.Program, peer: int, peer_name: str) -> Row:

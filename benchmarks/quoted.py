@@ -63,6 +63,104 @@ def quotes() -> Iterator[Quote]:
         ):
             yield Quote("README.md", _cell(label, k), *source, column, peer)
 
+    yield Quote("docs/index.md", r"Importing takes ([^;]*);", "start", "import tauform", "ours", "allowed")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Words of a page that rest on figures, and the bounds within which the figures must lie.
+
+    Attributes:
+        page: file in the repository.
+        words: what it says, with any white space.
+        section: section of RESULTS.md.
+        row: regular expression of the rows it speaks of, in the column "what"; all of them must fit.
+        bounds: least and largest figure.
+        column: of RESULTS.md, "peer / ours" unless said otherwise.
+        pattern: the figure inside the column, as the one group of a regular expression.
+        peer: how the peer's name begins.
+    """
+
+    page: str
+    words: str
+    section: str
+    row: str
+    bounds: tuple[float, float]
+    column: str = "peer / ours"
+    pattern: str = r"([\d.]+)"
+    peer: str = ""
+
+    def figures(self, tables: Mapping[str, list[dict[str, str]]]) -> list[float]:
+        """What was measured.
+
+        Raises:
+            LookupError: RESULTS.md has no such row.
+        """
+        rows = [
+            re.search(self.pattern, row[self.column])
+            for row in tables.get(self.section, [])
+            if re.fullmatch(self.row, row["what"]) and row["the peer"].startswith(self.peer)
+        ]
+        if not rows or None in rows:
+            raise LookupError(f"RESULTS.md has no figures for {self.words!r} in section {self.section!r}")
+        return [float(found[1]) for found in rows if found]
+
+
+TERMS = {"column": "note", "pattern": r"p = (\d+)"}
+CLAIMS = (
+    Claim(
+        "README.md",
+        "eight joints of generic geometry have 1.5 million terms",
+        "derive",
+        "derive 8 joints, generic geometry",
+        (1.45e6, 1.55e6),
+        **TERMS,
+    ),
+    Claim(
+        "docs/limits.md",
+        "seven joints have 250,000 terms",
+        "derive",
+        "derive 7 joints, generic geometry",
+        (245_000, 255_000),
+        **TERMS,
+    ),
+    Claim(
+        "docs/limits.md",
+        "eight 1.5 million",
+        "derive",
+        "derive 8 joints, generic geometry",
+        (1.45e6, 1.55e6),
+        **TERMS,
+    ),
+    Claim(
+        "docs/closed_form.md",
+        "takes milliseconds",
+        "derive",
+        "derive (kr6_r700|lbr7|sr6ia|two_link)",
+        (0.1, 99),
+        "ours",
+        r"([\d.]+) ms",
+    ),
+    *(
+        Claim(
+            page,
+            "take about twice the time of Pinocchio's batch call",
+            "batched_inverse_dynamics",
+            ".*",
+            (1 / 2.5, 1 / 1.5),
+            peer="pin.rneaInParallel",
+        )
+        for page in ("README.md", "docs/limits.md")
+    ),
+    Claim(
+        "docs/limits.md",
+        "cost up to half as many operations again",
+        "programs",
+        ".*, inverse_dynamics, frames as written",
+        (1 / 1.55, 1),
+    ),
+)
+
 
 def refresh(root: Path = ROOT) -> None:
     """Write the figures of RESULTS.md into the pages that quote them."""

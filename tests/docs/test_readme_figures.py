@@ -13,6 +13,8 @@ from benchmarks import quoted, results
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = results.read(ROOT / "benchmarks" / "RESULTS.md")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OF_PAPERS = {"README.md": {"5.3 s", "88 s", "50 ms"}, "docs/errata.md": {"0.050 s", "0.088 s"}}
 COLUMNS = {"kr6_r700": 0, "lbr7": 1, "sr6ia": 2}
 
 
@@ -42,3 +44,22 @@ def test_measured_figures_are_those_of_the_results(quote: quoted.Quote) -> None:
     found = re.search(quote.place, (ROOT / quote.page).read_text(encoding="utf-8"), re.MULTILINE)
     assert found, quote.place
     assert found[1] == quote.text(RESULTS)
+
+
+@pytest.mark.parametrize("claim", quoted.CLAIMS, ids=lambda claim: f"{claim.page}, {claim.words}")
+def test_words_rest_on_the_results(claim: quoted.Claim) -> None:
+    text = " ".join((ROOT / claim.page).read_text(encoding="utf-8").split())
+    assert claim.words in text
+    least, largest = claim.bounds
+    for figure in claim.figures(RESULTS):
+        assert least <= figure <= largest
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_time_and_size_says_where_it_comes_from(page: Path) -> None:
+    """A figure of a page is a `Quote` of the results, or one of a paper."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    name = str(page.relative_to(ROOT))
+    places = [re.search(quote.place, text, re.MULTILINE) for quote in quoted.quotes() if quote.page == name]
+    known = {place[1] for place in places if place} | OF_PAPERS.get(name, set())
+    assert set(re.findall(r"(?<![\w.^{])\d[\d.,]* (?:[num]?s|[kMG]B|M states/s)\b", text)) - known == set()
