@@ -35,10 +35,48 @@ def test_reduce_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["--profile", "quick"], "--profile is slow, fast"),
         (["--function", "inverse"], "choose from"),
         (["--recording", "no_such_file.csv"], "no_such_file.csv"),
+        (["--route", "magic"], "route 'magic' does not exist"),
+        (["--quiet", "elbow"], "no joint or link 'elbow'"),
+        (["--threads", "0"], "threads"),
+        (["--samples", "0"], "n_fresh"),
+        (["--figures", "figures", "--also", "no_such_robot"], "no_such_robot"),
     ],
 )
 def test_bad_input_ends_with_one_sentence(option: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reduce", "two_link", *option]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_an_empty_recording_ends_with_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("t,q1,q2,tau1,tau2\n")
+    for command in ("reduce", "multirate"):
+        assert main([command, "two_link", "--recording", str(log)]) == 2
+        assert "log.csv: holds no samples" in capsys.readouterr().err
+
+
+def test_one_route_with_velocity_terms_left_out_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["reduce", "two_link", "--route", "velocity", "--quiet", "all", "--samples", "5000", "--json"]
+    assert main(arguments) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [route["name"] for route in data["routes"]] == ["exact", "velocity"]
+    assert data["routes"][1]["remark"] == "velocity terms of all joints left out"
+    assert all(route["definite"] for route in data["routes"])
+    assert "operations" in data["reason"]
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        (["--background", "0.0001"], "shorter than the synchronous"),
+        (["--coefficients-every", "0"], "coefficients"),
+        (["--run", "-1"], "background period"),
+        (["--velocity", "0"], "positive"),
+        (["--error", "2"], "error"),
+    ],
+)
+def test_bad_rates_end_with_one_sentence(option: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["multirate", "two_link", *option]) == 2
     assert sentence in capsys.readouterr().err
 
 
@@ -47,6 +85,7 @@ def test_multirate_reports_counts_and_errors(tmp_path: Path, capsys: pytest.Capt
     data = json.loads(capsys.readouterr().out)
     assert data["programs"]["synchronous"] == {"multiplications": 4, "additions": 4}
     assert data["run"]["ticks"] == 200
+    assert 0 < data["run"]["foretold"] < 1
     assert 0 < data["relative_error"] < 1
     assert (tmp_path / "c" / "two_link_multirate.h").exists()
 

@@ -12,6 +12,7 @@ import pytest
 
 import tauform as tf
 from tauform.arrays import Array
+from tauform.cli.multirate import friction_hint
 from tauform.closedform.profile import Profile
 from tauform.errors import ModelError
 from tauform.realtime.bandwidth import bandwidth, bandwidths
@@ -136,6 +137,8 @@ def test_the_gain_of_synchronous_friction_is_foretold(puma: tf.MultiRate, quick:
     assert foretold.relative_without_friction == pytest.approx(without.relative, rel=1e-9)
     assert without.relative_without_friction == pytest.approx(without.relative, rel=1e-12)
     assert foretold.relative_without_friction < 0.5 * foretold.relative
+    assert f"--friction synchronous it is {without.relative:.2%}" in str(friction_hint(foretold))
+    assert friction_hint(without) is None
 
 
 def test_a_background_quicker_than_the_control_is_refused() -> None:

@@ -60,6 +60,20 @@ def test_measured_motions_keep_the_promise_on_a_run_that_was_not_used(shared_dat
     assert np.quantile(error, 0.99) <= 0.01
 
 
+def test_measured_motions_keep_the_promise_on_blocks_that_were_held_out(shared_data: Path) -> None:
+    arm = tf.load(shared_data / "kuka_lwr4" / "kuka_lwr4.urdf")
+    profile = recorded_profile(tf.read_recording(shared_data / "kuka_lwr4" / "lwr4_run3.csv", arm))
+    reduction = tf.reduce(arm, profile, 0.01, 0.99, routes=("parameters",))
+    assert reduction.program.n_operations < reduction.exact.n_operations
+    unseen = profile.halves()[1].recorded
+    assert unseen is not None
+    for states in (unseen, profile.recorded):
+        assert states is not None
+        exact = tf.inverse_dynamics(arm, *states)
+        error = np.linalg.norm(reduction.compile()(*states) - exact, axis=1) / np.linalg.norm(exact, axis=1)
+        assert (error > 0.01).mean() <= 0.01
+
+
 def test_accelerations_of_a_measured_motion_have_the_widest_band(shared_data: Path) -> None:
     folder = shared_data / "kuka_lwr4"
     robot = tf.load(folder / "kuka_lwr4.urdf")

@@ -10,8 +10,10 @@ import pytest
 import tauform as tf
 from tauform.closedform.profile import Profile
 from tauform.errors import ModelError, UnknownNameError
+from tauform.realtime import reduce as module
 from tauform.realtime.guards import positive_definite
 from tauform.realtime.velocity import Quiet, all_joints, recursive, without_velocity
+from tauform.realtime.verification import Verification, Verifier
 
 # Operations that the reduced program of the slow profile may take at 1 % and 99.9 %.
 LIMITS = {"kr6_r700": 300, "lbr7": 330}
@@ -213,3 +215,21 @@ def test_blocks_of_a_recording_are_held_out() -> None:
     found = tf.reduce(robot, Profile.trajectory(np.sin(t), np.cos(t), -np.sin(t)), 0.1, routes=("operations",))
     assert found.candidates[-1].verification.n_states == 500
     assert "500 held-out states" in str(found)
+
+
+def test_the_winner_is_verified_on_all_fresh_states_and_gives_way_where_it_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SCREENED_STATES", 5000)
+    robot, options = tf.load("two_link"), {"routes": ("terms", "velocity"), "n_fresh": 40_000}
+    found = tf.reduce(robot, Profile.slow(2), 0.02, 0.99, threads=2, **options)
+    counts = {c.name: c.verification.n_states for c in found.candidates}
+    assert counts == {"exact": 5000, "terms": 5000, found.route: 40_000} | {found.route: 40_000}
+    verify = module.Verifier.__call__
+
+    def refusing(self: Verifier, program: tf.Program) -> Verification:
+        shown = verify(self, program)
+        return replace(shown, holds=shown.holds and self.n_states == 5000)
+
+    monkeypatch.setattr(module.Verifier, "__call__", refusing)
+    assert tf.reduce(robot, Profile.slow(2), 0.02, 0.99, **options).route == "exact"

@@ -151,7 +151,8 @@ def _page(
             else f"no background period keeps the error within {error:.2%}"
         ),
     ]
-    shown += [Text(_friction_hint(foretold), style="yellow")] if _friction_prevails(foretold) else []
+    hint = friction_hint(foretold)
+    shown += [Text(hint, style="yellow")] if hint else []
     if bands:
         shown.append(table("Bandwidths along the recording", ("of", "Hz"), bands.items()))
     if ran is not None:
@@ -173,11 +174,10 @@ def _page(
     return Page(data, tuple(shown))
 
 
-def _friction_prevails(foretold: Prediction) -> bool:
-    return foretold.relative_without_friction < 0.5 * foretold.relative
-
-
-def _friction_hint(foretold: Prediction) -> str:
+def friction_hint(foretold: Prediction) -> str | None:
+    """What to do where late friction makes most of the error; None where it does not."""
+    if foretold.relative_without_friction > 0.5 * foretold.relative:
+        return None
     return (
         "Coulomb friction jumps when a joint turns round, which the background notices late: most of this error. "
         f"With --friction synchronous it is {foretold.relative_without_friction:.2%}"
