@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tauform.identification.fit import Fit as Fit
     from tauform.identification.identify import identify as identify
     from tauform.identification.payload import identify_payload as identify_payload
+    from tauform.identification.resimulate import validate_by_simulation as validate_by_simulation
     from tauform.identification.read import read_recording as read_recording
     from tauform.identification.recording import Recording as Recording
     from tauform.identification.save import load_fit as load_fit
@@ -107,6 +108,7 @@ _HOME = {
     "Fit": "identification.fit",
     "load_fit": "identification.save",
     "identify_payload": "identification.payload",
+    "validate_by_simulation": "identification.resimulate",
     "simulated_recording": "identification.simulate",
     "excite": "identification.excite",
     "Trajectory": "identification.trajectory",
