@@ -13,7 +13,13 @@ FLAGS: dict[str, dict[str, tuple[str, str]]] = {}
 # Where to send a user whose verb lacks the option.
 MOST_OPTIONS = "identify"
 # Arguments of the API whose options have another name.
-RENAMED = {"columns": "column", "max_seconds": "seconds", "n_fresh": "samples", "functions": "function"}
+RENAMED = {
+    "columns": "column",
+    "filters": "cutoff",
+    "max_seconds": "seconds",
+    "n_fresh": "samples",
+    "functions": "function",
+}
 # Functions of the API and the verbs that call them, where the names differ.
 VERBS = {"base_parameters": "base", "explain": "base", "state_space": "linearize", "model_robot": "model"}
 

@@ -30,6 +30,7 @@ MATRIX_NAMES = {
     "reference": ("q_ref", "reference", "target_q", "q_des"),
 }
 FIELDS = ("q", "tau", "qd", "reference")
+DEGREES = re.compile(r"[\[(_ ](deg|degrees?|°)(/s)?[\])]?$")
 MEANINGS = {"q": "positions", "tau": "torques", "qd": "velocities", "reference": "commanded positions"}
 
 
@@ -66,6 +67,8 @@ def guess_layout(
     if unknown:
         raise RecordingError(f"columns= maps t, q, tau, qd or reference, not {unknown[0]!r}")
     names = [name for name, width in widths.items() if width is None]
+    asked = given.get("t")
+    time = _time(names, source) if asked is None else _mapped_time(asked, names, source)
     found: dict[str, tuple[str, ...] | None] = {}
     for field in FIELDS:
         asked = given.get(field)
@@ -79,29 +82,41 @@ def guess_layout(
             found[field] = matrix or _guessed(names, joint_names, field)
             if found[field] is None and field == "tau":
                 found[field] = _guessed(names, joint_names, "current")
-    asked = given.get("t")
-    time = _time(names, source) if asked is None else _mapped_time(asked, names, source)
     for field in ("q", "tau"):
         if found[field] is None:
             _refuse(field, names, joint_names, source)
     return Layout(time, found["q"], found["tau"], found["qd"], found["reference"])  # type: ignore[arg-type]
 
 
+def refuse_degrees(layout: Layout, source: str) -> None:
+    """Raise RecordingError where names of columns say that they hold degrees."""
+    names = [name for field in ("q", "qd", "reference") for name in getattr(layout, field) or ()]
+    told = next((name for name in names if DEGREES.search(name.lower())), None)
+    if told is not None:
+        raise RecordingError(f"{source}: column {told!r} is in degrees by its name; read it with degrees=True")
+
+
 def _refuse(field: str, names: Sequence[str], joint_names: Sequence[str], source: str) -> None:
-    others = next((found for prefix in FIELD_NAMES[field] if (found := _numbered(names, prefix))), None)
-    held = f"holds {MEANINGS[field]} of {len(others)} ({', '.join(others.values())}), the robot has" if others else ""
-    start = held or f"found no {MEANINGS[field]} of"
-    rest = "" if held else f" among {_listed(names)}"
+    held = next((found for prefix in FIELD_NAMES[field] if (found := _numbered(names, prefix))), None)
+    robot = f"{len(joint_names)} ({', '.join(joint_names)})"
+    if held:
+        example = ", ".join(repr(name) for name in list(held.values())[: len(joint_names)])
+        raise RecordingError(
+            f"{source}: holds {MEANINGS[field]} of {len(held)} joint{'s' * (len(held) > 1)} "
+            f"({', '.join(held.values())}), the robot has {robot}; map those that belong to it, for example columns={{{field!r}: [{example}]}}, or lock the others"
+        )
     raise RecordingError(
-        f"{source}: {start} {len(joint_names)} joints{f' ({chr(44).join(joint_names)})' if held else ''}{rest}; map "
-        f"them, for example columns={{{field!r}: ['{field}_a', ...]}}"
+        f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {_listed(names)}; map them, for "
+        f"example columns={{{field!r}: ['{field}_a', ...]}}"
     )
 
 
 def _time(names: Sequence[str], source: str) -> str:
     for name in names:
-        if name.strip().lower() in TIME_NAMES:
+        if _plain(name) in TIME_NAMES:
             return name
+    if not names:
+        raise RecordingError(f"{source}: holds no columns of numbers; save each field as an array of its own")
     raise RecordingError(f"{source}: no time column among {_listed(names)}; map it with columns={{'t': ...}}")
 
 

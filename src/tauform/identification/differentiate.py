@@ -33,7 +33,7 @@ class Smoother:
 
     def __post_init__(self) -> None:
         if self.name not in SMOOTHERS:
-            raise RecordingError(f"smoother: expected one of {', '.join(SMOOTHERS)}, got {self.name!r}")
+            raise RecordingError(f"smoother= is one of {', '.join(SMOOTHERS)}, not {self.name!r}")
 
     def states(
         self, segment: Segment, part: slice, filters: Filters | None, stride: int = 1

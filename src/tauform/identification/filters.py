@@ -49,8 +49,8 @@ class Filters:
     @classmethod
     def of(cls, position: float, torque: float, rows: float | None = None) -> Filters:
         """From given cut-offs."""
-        if not (position > 0 and torque > 0):
-            raise RecordingError(f"filters: cut-offs must be positive, got {position:g} and {torque:g} Hz")
+        if not (0 < position < np.inf and 0 < torque < np.inf):
+            raise RecordingError(f"filters= needs positive cut-offs in Hz, not {position:g} and {torque:g}")
         return cls(float(position), float(torque), float(rows or ROWS_FACTOR * torque))
 
     @property

@@ -63,43 +63,49 @@ def open_csv(path: Path) -> Log:
     decimal_comma = separator in (";", "\t") and "," in first and "." not in first
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
+        read = 0
         with path.open(encoding="utf-8-sig") as file:
             file.readline()
-            read = 0
             lines = (line.replace(",", ".") for line in file) if decimal_comma else file
-            while (
-                block := _csv_block(lines, separator, [names.index(w) for w in wanted], rows, read, path)
-            ) is not None:
-                yield dict(zip(wanted, block.T, strict=True))
-                read += len(block)
+            try:
+                while (block := _csv_block(lines, separator, names, wanted, rows)) is not None:
+                    yield dict(zip(wanted, block.T, strict=True))
+                    read += len(block)
+            except UnicodeDecodeError as error:
+                raise RecordingError(f"{path.name}: not text after line {read + 1} ({error.reason})") from None
+            except ValueError as error:
+                raise RecordingError(f"{path.name}: {_explained(error, names, read)}; repair or delete it") from None
 
     return Log(dict.fromkeys(names), chunks)
 
 
 def _csv_block(
-    lines: Iterator[str], separator: str | None, columns: Sequence[int], rows: int, read: int, path: Path
+    lines: Iterator[str], separator: str | None, names: Sequence[str], wanted: Sequence[str], rows: int
 ) -> Array | None:
+    """The next rows of the wanted columns; None after the last."""
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         return None
-    try:
-        block: Array = np.loadtxt(
-            chain([first], lines),
-            delimiter=separator,
-            usecols=columns,
-            max_rows=rows,
-            ndmin=2,
-            comments=None,
-            quotechar='"',
-        )
-    except UnicodeDecodeError as error:
-        raise RecordingError(f"{path.name}: not text after line {read + 1} ({error.reason}); cut it there") from None
-    except ValueError as error:
-        words = re.sub(r",? (at|in) row (\d+)", "", " ".join(str(error).split())).split(";")[0].rstrip(".")
-        row = re.search(r"row (\d+)", str(error))
-        line = f"line {read + int(row.group(1)) + 2}" if row else "a line"
-        raise RecordingError(f"{path.name}: {line}: {words}; repair or delete that line") from None
+    block: Array = np.loadtxt(
+        chain([first], lines),
+        delimiter=separator,
+        usecols=[names.index(name) for name in wanted],
+        max_rows=rows,
+        ndmin=2,
+        comments=None,
+        quotechar='"',
+    )
     return block
+
+
+def _explained(error: ValueError, names: Sequence[str], read: int) -> str:
+    """What NumPy says about a line, with the line's number in the file and the column's name."""
+    words = " ".join(str(error).split())
+    if few := re.search(r"invalid column index .* at row (\d+) with (\d+) columns", words):
+        return f"line {read + int(few[1]) + 1} holds {few[2]} values, the first line names {len(names)}"
+    if text := re.search(r"could not convert string (.*) to float64 at row (\d+), column (\d+)", words):
+        return f"line {read + int(text[2]) + 2}, column {names[int(text[3]) - 1]}: {text[1]} is not a number"
+    return words.rstrip(".")
 
 
 def _is_number(text: str) -> bool:
@@ -222,7 +228,7 @@ def open_mat(path: Path) -> Log:
         listed = whosmat(path)
     except NotImplementedError:
         return _open_hdf5(path)
-    except (*BROKEN, TypeError) as error:
+    except Exception as error:  # SciPy raises its own classes too
         raise RecordingError(f"{path.name}: cannot read it ({error}); save it with MATLAB's option -v7") from None
     numeric = ("double", "single", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "logical")
     # MATLAB has no vectors: a row or column of N is one.
@@ -232,7 +238,7 @@ def open_mat(path: Path) -> Log:
         _check_lengths({name: shapes[name][0] for name in wanted}, path)
         try:
             content = loadmat(path, variable_names=list(wanted))
-        except BROKEN as error:
+        except Exception as error:
             raise RecordingError(f"{path.name}: cut off or damaged ({error}); save it again") from None
         table = {name: np.asarray(content[name], dtype=np.float64).reshape(shapes[name]) for name in wanted}
         for first in range(0, shapes[wanted[0]][0], rows):

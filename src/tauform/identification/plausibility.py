@@ -10,6 +10,7 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.recording import SAMPLES_PER_PIECE, Recording
+from tauform.rigidbody.gravity import gravity_torque
 
 # Stretches that stand for a long recording.
 N_STRETCHES = 200
@@ -19,6 +20,12 @@ CONSTANT = 1e-9
 LIMIT_MARGIN = 0.3
 # A measured velocity may differ from the derivative of the position by this factor before its unit is doubted.
 VELOCITY_FACTOR = 1.3
+# Joints turn at usual speeds, some as fast as the fastest [rad/s]; speeds are taken over a window [s].
+USUAL_SPEED, FASTEST, SPEED_WINDOW = 10.0, 40.0, 0.05
+# Samples that are compared with the weight of the robot as it is described, for joints that bear this share of it.
+WEIGHED_SAMPLES, HEAVY = 2000, 0.3
+# Correlation with the weight that makes a sign or a size worth a word, and factor that may be a heavy gripper's.
+ALIKE, MOST_TIMES = 0.9, 30.0
 
 
 def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str, ...]:
@@ -32,9 +39,10 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str
     for recording in recordings:
         _check_joints(robot, recording)
         _check_positions(robot, recording)
+        _check_speeds(robot, recording)
         _check_torques(robot, recording)
         _check_velocities(robot, recording)
-        findings += recording.findings
+        findings += [*recording.findings, *_weighed(robot, recording)]
     for j, name in enumerate(robot.joint_names):
         if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
             raise IdentificationError(
@@ -88,6 +96,48 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
                 f"{recording.name}: joint {name!r} runs from {low:.4g} to {high:.4g}, which reads as degrees; convert "
                 "to radians, for example with read_recording(..., degrees=True)"
             )
+
+
+def _check_speeds(robot: Robot, recording: Recording) -> None:
+    """Speeds over a while, which noise does not reach: what no joint can do is a unit."""
+    stretch = slice(0, SAMPLES_PER_PIECE)
+    t, fresh = np.unique(np.asarray(recording.t[stretch]), return_index=True)
+    q = np.asarray(recording.q[stretch])[fresh]
+    apart = max(1, min(len(t) // 4, int(np.ceil(SPEED_WINDOW * recording.rate))))
+    speeds = np.abs(q[apart:] - q[:-apart]) / (t[apart:] - t[:-apart])[:, None]
+    turning = {joint.name: joint.is_revolute for joint in robot.joints}
+    for name, speed in zip(robot.joint_names, np.percentile(speeds, 95, axis=0), strict=True):
+        if turning[name] and speed > FASTEST:
+            unit = "positions seem to be in degrees" if np.deg2rad(speed) < USUAL_SPEED else "a unit is wrong"
+            raise RecordingError(
+                f"{recording.name}: joint {name!r} would turn at {speed:.3g} rad/s, so that {unit}; read it with "
+                "degrees=True, or with another time_unit="
+            )
+
+
+def _weighed(robot: Robot, recording: Recording) -> list[str]:
+    """Sentences about torques that follow the robot's weight with another sign or size."""
+    step = max(1, recording.n_samples // WEIGHED_SAMPLES)
+    q, tau = (np.asarray(x[::step], dtype=np.float64) for x in (recording.q, recording.tau))
+    weight = gravity_torque(robot, q)
+    findings = []
+    for name, g, measured in zip(robot.joint_names, weight.T, tau.T, strict=True):
+        g, measured = g - g.mean(), measured - measured.mean()
+        if not np.ptp(g) > HEAVY * np.ptp(weight, axis=0).max():
+            continue
+        follows = float(g @ measured / np.sqrt((g @ g) * (measured @ measured)))
+        factor = float(g @ measured / (g @ g))
+        if follows < -ALIKE:
+            findings.append(
+                f"{recording.name}: the torque of {name} holds the robot up with the opposite sign; turn it with "
+                "gains=, or check gravity="
+            )
+        elif follows > ALIKE and not 1 / MOST_TIMES < factor < MOST_TIMES:
+            findings.append(
+                f"{recording.name}: the torque of {name} is {factor:.3g} times what holds the robot up; if its unit is "
+                "another, convert it with gains="
+            )
+    return findings
 
 
 def _check_torques(robot: Robot, recording: Recording) -> None:

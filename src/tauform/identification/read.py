@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
-from tauform.identification.columns import FIELDS, Layout, guess_layout
+from tauform.identification.columns import FIELDS, Layout, guess_layout, refuse_degrees
 from tauform.identification.logs import OPENERS, Log, Table
 from tauform.identification.recording import TIME_UNITS, Recording
 from tauform.identification.stored import Heap, Spool
@@ -62,6 +62,8 @@ def read_recording(
     drive = _drive(gains, robot)
     log = _open(path, robot, topic)
     layout = guess_layout(log.widths, robot.joint_names, columns, path.name)
+    if not degrees:
+        refuse_degrees(layout, path.name)
     factors = {name: _degree(robot) if degrees else None for name in ("q", "qd", "reference")}
     sinks = {name: Spool() if _is_streamed(path, stream) else Heap() for name in ("t", *_held(layout))}
     start: float | None = None
@@ -82,6 +84,8 @@ def read_recording(
 
 def _open(path: Path, robot: Robot, topic: str | None) -> Log:
     suffix = path.suffix.lower()
+    if path.is_dir() and not (path / "metadata.yaml").exists():
+        raise RecordingError(f"{path.name}: a folder, and no rosbag2 (metadata.yaml); name the files in it")
     if path.is_dir() or suffix in BAG_SUFFIXES:
         from tauform.identification.rosbag import open_bag
 
@@ -107,6 +111,8 @@ def _drive(gains: ArrayLike | None, robot: Robot) -> Any:
     matrix = np.asarray(gains, dtype=np.float64)
     if matrix.shape not in ((robot.n_joints,), (robot.n_joints,) * 2):
         raise RecordingError(f"gains= needs {robot.n_joints} numbers or a square matrix, not {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise RecordingError("gains= holds something that is not a number; give torque for a unit of current")
     # tau = gains @ current at every sample
     return lambda values: values * matrix if matrix.ndim == 1 else values @ matrix.T
 

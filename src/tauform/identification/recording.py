@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
-from tauform.arrays import Array
+from tauform.arrays import LARGEST, Array
 from tauform.errors import RecordingError
 from tauform.identification.stored import is_lazy
 
@@ -59,10 +59,10 @@ class Recording:
 
     def __post_init__(self) -> None:
         t = _numbers(self.t, "t", self.name)
-        if t.ndim != 1 or len(t) < FEWEST_SAMPLES:
-            raise RecordingError(
-                f"{self.name}: t has shape {t.shape}; a recording needs at least {FEWEST_SAMPLES} samples in one row"
-            )
+        if t.ndim != 1:
+            raise RecordingError(f"{self.name}: t has shape {t.shape}, expected (N,): one time stamp a sample")
+        if len(t) < FEWEST_SAMPLES:
+            raise RecordingError(f"{self.name}: {len(t)} samples; a recording needs at least {FEWEST_SAMPLES}")
         object.__setattr__(self, "t", t)
         columns = np.shape(self.q)[1] if np.ndim(self.q) == 2 else "n"
         for field in ("q", "tau", "qd", "qdd", "reference"):
@@ -146,8 +146,11 @@ def _numbers(values: ArrayLike, field: str, name: str) -> Array:
     except (TypeError, ValueError):
         raise RecordingError(f"{name}: {field} holds something that is not a number") from None
     for whole, _ in pieces(len(array)) if array.ndim else ():
-        if not np.isfinite(np.asarray(array[whole])).all():
+        piece = np.asarray(array[whole])
+        if not np.isfinite(piece).all():
             _refuse_missing(array, whole, field, name)
+        if np.abs(piece).max(initial=0.0) > LARGEST:
+            raise RecordingError(f"{name}: {field} holds {np.abs(piece).max():g}, which cannot be meant; cut it out")
     return array
 
 
@@ -156,8 +159,8 @@ def _refuse_missing(array: Array, first: slice, field: str, name: str) -> None:
     count = sum(int((~np.isfinite(np.asarray(array[whole]))).sum()) for whole, _ in pieces(len(array)))
     column = f", joint {where[1] + 1}" if len(where) > 1 else ""
     raise RecordingError(
-        f"{name}: {field} is not a number at sample {first.start + where[0]}{column} ({count} such values in all); cut "
-        "them out or fill them"
+        f"{name}: {field} is not a number at sample {first.start + where[0]}{column} ({count} in all); cut such "
+        "samples out or fill them"
     )
 
 

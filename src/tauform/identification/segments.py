@@ -11,7 +11,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.errors import RecordingError
-from tauform.identification.recording import FEWEST_SAMPLES, Recording, pieces, steps_of
+from tauform.identification.recording import FEWEST_SAMPLES, SAMPLES_PER_PIECE, Recording, pieces, steps_of
 from tauform.identification.stored import collected, is_lazy
 
 # A step longer than this many typical ones is a gap: nothing is interpolated across it.
@@ -73,20 +73,41 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
     if cuts:
         findings.append(f"{_count(len(cuts), 'gap')}, {lost:.2f} s in all, split it into {len(cuts) + 1} parts")
     regular = max(1 - shortest * rate, longest * rate - 1) <= UNIFORM
-    if not regular:
-        findings.append(
-            f"time stamps are irregular ({1e3 * shortest:.2f} to {1e3 * longest:.2f} ms); resampled at {rate:.4g} Hz"
-        )
-    parts = [
-        _segment({name: values[first:last] for name, values in columns.items()}, rate, regular, index)
+    stretches = [
+        {name: values[first:last] for name, values in columns.items()}
         for first, last in itertools.pairwise([0, *cuts, len(columns["t"])])
         if last - first >= FEWEST_SAMPLES
     ]
-    if not parts:
+    if not stretches:
         raise RecordingError(
             f"{recording.name}: gaps leave no stretch of {FEWEST_SAMPLES} samples; check the time stamps"
         )
+    even = regular or all(_is_even(stretch["t"], stretch["q"]) for stretch in stretches)
+    if not regular:
+        done = "but the positions keep an even rate, which is taken" if even else f"resampled at {rate:.4g} Hz"
+        findings.append(f"time stamps are irregular ({1e3 * shortest:.2f} to {1e3 * longest:.2f} ms); {done}")
+    parts = (_segment(stretch, rate, regular, even, index) for stretch in stretches)
     return Segments(tuple(parts), tuple(f"{recording.name}: {finding}" for finding in findings))
+
+
+def _is_even(t: Array, q: Array) -> bool:
+    """Whether only the time stamps scatter, while samples were taken at an even rate.
+
+    Then a position lies between its neighbours where the even rate says, rather than where the stamps say.
+    """
+    step = float(t[-1] - t[0]) / (len(t) - 1)
+    squares = np.zeros(2)
+    for first in range(0, len(t) - 2, SAMPLES_PER_PIECE):
+        part = slice(first, first + SAMPLES_PER_PIECE + 2)
+        stamps, positions = np.asarray(t[part]), np.asarray(q[part])
+        clock = float(t[0]) + step * np.arange(first, first + len(stamps))
+        if np.abs(stamps - clock).max() > step:
+            return False  # samples are missing, or the rate changes
+        for k, times in enumerate((clock, stamps)):
+            share = ((times[1:-1] - times[:-2]) / (times[2:] - times[:-2]))[:, None]
+            between = positions[:-2] + share * (positions[2:] - positions[:-2])
+            squares[k] += ((positions[1:-1] - between) ** 2).sum()
+    return bool(squares[0] < 0.5 * squares[1])
 
 
 def _steps(t: Array, gap: float) -> tuple[list[int], float, float, float]:
@@ -141,15 +162,15 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _segment(columns: dict[str, Array], rate: float, regular: bool, index: int) -> Segment:
+def _segment(columns: dict[str, Array], rate: float, regular: bool, even: bool, index: int) -> Segment:
     t = columns["t"]
-    if regular:
+    if even:
         rate = (len(t) - 1) / float(t[-1] - t[0])
-    else:
-        count = int(np.ceil(float(t[-1] - t[0]) * rate))
+    if not regular:
+        count = len(t) if even else int(np.ceil(float(t[-1] - t[0]) * rate))
         grid = collected((t[0] + np.arange(p.start, p.stop) / rate for p, _ in pieces(count)), is_lazy(t))
-        moved = {name: resampled(grid, t, values) for name, values in columns.items() if name != "t"}
-        columns = {"t": grid, **moved}
+        others = {name: values for name, values in columns.items() if name != "t"}
+        columns = {"t": grid, **(others if even else {k: resampled(grid, t, x) for k, x in others.items()})}
     return Segment(**{"qd": None, "qdd": None, **columns}, rate=rate, recording=index)  # type: ignore[arg-type]
 
 
