@@ -19,7 +19,7 @@ import tauform as tf
 from benchmarks.timing import Row
 from tauform.arrays import Array
 from tauform.identification.bounds import bounds_of
-from tauform.identification.planning import Problem
+from tauform.identification.planning import FULL, Problem
 from tauform.identification.slopes import Columns
 from tauform.identification.trajectory import Basis
 
@@ -92,7 +92,7 @@ def _best_random(robot: tf.Robot, harmonics: int, position: tuple[Array, Array],
     bounds = bounds_of(robot, position, velocity, 20.0)
     problem = Problem(Columns.of(robot, None), bounds, Basis.fourier(10, harmonics, 50.0), "condition")
     rng = np.random.default_rng(1)
-    return float(np.exp(min(problem.score(problem.random(rng)) for _ in range(100))))
+    return float(np.exp(min(problem.score(problem.random(rng, FULL)) for _ in range(100))))
 
 
 def long_recording() -> Row:

@@ -11,7 +11,7 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.criterion import condition
-from tauform.identification.planning import Problem
+from tauform.identification.planning import FULL, Problem
 from tauform.identification.trajectory import Basis, Trajectory
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
@@ -29,7 +29,7 @@ def delivered(robot: Robot, problem: Problem, z: Array, sampled: Callable[[float
         IdentificationError: it passes an effort, or collides, however slow or small it is made.
     """
     fine = replace(problem, basis=sampled(float(problem.basis.t[-1])))
-    start, a = fine.split(fine.feasible(fine.joined(*problem.split(z))))
+    start, a = fine.split(fine.feasible(fine.joined(*problem.split(z)), FULL))
     a, smaller = _clear(fine, start, a)
     basis, slower = _within_efforts(robot, fine, start, a, sampled)
     q, qd, qdd = _states(start, a, basis)

@@ -18,8 +18,10 @@ from tauform.identification.criterion import Criterion, quality, smooth_quality
 from tauform.identification.slopes import Columns
 from tauform.identification.trajectory import Basis, Trajectory
 
-# Part of the limits that is used, and weight of the mean square by which a motion passes them.
-MARGIN, PENALTY = 0.98, 3000.0
+# Part of the limits that is used while a motion is seen at some states only, and at all of its samples.
+MARGIN, FULL = 0.98, 0.9999
+# Weight of the mean square by which a motion passes its limits.
+PENALTY = 3000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +67,11 @@ class Problem:
         start, a = self.split(z)
         return start + (a @ self.basis.values).T, (a @ self.basis.rates).T, (a @ self.basis.accelerations).T
 
-    def random(self, rng: np.random.Generator) -> Array:
-        """Random beginnings and amplitudes, each joint scaled until it touches a limit."""
+    def random(self, rng: np.random.Generator, part: float = MARGIN) -> Array:
+        """Random beginnings and amplitudes, each joint scaled until it uses this part of a limit."""
         n = self.n_joints
         z = np.concatenate([rng.uniform(-0.5, 0.5, n), rng.normal(size=n * self.basis.n)])
-        return self.feasible(z, grow=True)
+        return self.feasible(z, part, grow=True)
 
     def following(self, trajectory: Trajectory) -> Array:
         """The motion of this basis that is nearest to a trajectory, its time stretched to ours."""
@@ -80,8 +82,8 @@ class Problem:
         a = np.linalg.lstsq(self.basis.values.T, (q - start[:, None]).T, rcond=None)[0].T
         return self.feasible(self.joined(start, a))
 
-    def feasible(self, z: Array, grow: bool = False) -> Array:
-        """The motion of each joint scaled to its limits, and moved to lie within its range."""
+    def feasible(self, z: Array, part: float = MARGIN, grow: bool = False) -> Array:
+        """The motion of each joint scaled to this part of its limits, and moved to lie within its range."""
         b = self.bounds
         start, a = self.split(z)
         q, qd, qdd = self.states(z)
@@ -92,10 +94,10 @@ class Problem:
                 np.abs(qdd).max(axis=0) / b.acceleration,
             ]
         )
-        scale = MARGIN / np.maximum(use, 1e-9)
+        scale = part / np.maximum(use, 1e-9)
         a = a * (scale if grow else np.minimum(scale, 1.0))[:, None]
         q = start + (a @ self.basis.values).T
-        room = (1 - MARGIN) / 2 * b.half
+        room = (1 - part) / 2 * b.half
         low, high = b.lower + room, b.upper - room
         shift = np.maximum(low - q.min(axis=0), 0.0) + np.minimum(high - q.max(axis=0), 0.0)
         return self.joined(start + shift, a)
@@ -117,8 +119,7 @@ class Problem:
         W = self.columns(q, qd, qdd)
         value, G = smooth_quality(W[..., self.columns.chosen], self.criterion, self.soft)
         charge, weights = self._effort(W)
-        weights[..., self.columns.chosen] += G
-        slopes = self.columns.slopes(q, qd, qdd, weights)
+        slopes = self.columns.slopes(q, qd, qdd, self._with(weights, G, W))
         value += charge
         limits = (self.bounds.half, self.bounds.speed, self.bounds.acceleration)
         for k, (x, limit) in enumerate(zip((q - self.bounds.centre, qd, qdd), limits, strict=True)):
@@ -134,12 +135,21 @@ class Problem:
         by_start = slopes[0].sum(axis=0) * self.bounds.half
         return value, np.concatenate([by_start, (np.asarray(by_amplitude) * self.unit).ravel()])
 
-    def _effort(self, W: Array) -> tuple[float, Array]:
-        """Charge for efforts past their limits, and its slopes by the columns."""
+    def _effort(self, W: Array) -> tuple[float, Array | None]:
+        """Charge for efforts past their limits, and its slopes by the columns, None where there are no limits."""
         if not np.isfinite(self.bounds.effort).any():
-            return 0.0, np.zeros_like(W)
+            return 0.0, None
         charge, slope = excess(W @ self.columns.values, self.bounds.effort)
         return charge, slope[..., None] * self.columns.values
+
+    def _with(self, weights: Array | None, G: Array, W: Array) -> Array:
+        """Slopes by all columns, from those of efforts and those of the criterion, which sees the chosen columns."""
+        if weights is None:
+            if G.shape == W.shape and isinstance(self.columns.chosen, slice):
+                return G
+            weights = np.zeros_like(W)
+        weights[..., self.columns.chosen] += G
+        return weights
 
 
 def excess(x: Array, limit: Array) -> tuple[float, Array]:
