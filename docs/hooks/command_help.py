@@ -21,7 +21,7 @@ def on_config(config: Any) -> Any:
 
     section = next(entry for entry in config.nav if isinstance(entry, dict) and SECTION in entry)
     written = {path.stem for path in (Path(config.docs_dir) / "howto").glob("*.md")}
-    section[SECTION] = [f"howto/{verb}.md" for verb in ("model", *VERBS) if verb in written]
+    section[SECTION] = [f"howto/{name}.md" for name in ("command_line", "model", *VERBS) if name in written]
     section[SECTION] = list(dict.fromkeys(section[SECTION]))
     return config
 
