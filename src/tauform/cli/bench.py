@@ -20,7 +20,7 @@ def bench(
     states: Annotated[int, typer.Option(min=1, help="States of a batch.")] = 100_000,
     repeats: Annotated[int, typer.Option(min=1, help="Samples of each; the least counts.")] = 15,
 ) -> Page:
-    """Time inverse dynamics side by side: our kernel and C, and Pinocchio and MuJoCo where they are installed."""
+    """Time inverse dynamics side by side: our kernel and C, and Pinocchio, CasADi and MuJoCo if they are installed."""
     import numpy as np
     from rich.text import Text
 

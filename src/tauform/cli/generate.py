@@ -123,12 +123,11 @@ def _others(programs: Sequence[Program]) -> list[Any]:
     """What else was tried."""
     from tauform.report.tables import table
 
-    rows = [
-        (p.name, c.algorithm, c.n_multiplications + c.n_additions, "chosen" if c.chosen else c.remark)
-        for p in programs
-        for c in sorted(p.candidates, key=lambda c: c.n_multiplications + c.n_additions)
-        if len(p.candidates) > 1
-    ]
+    rows = []
+    for p in programs:
+        for c in sorted(p.candidates, key=lambda c: c.n_multiplications + c.n_additions):
+            verdict = "; ".join(filter(None, ("chosen" if c.chosen else "", c.remark)))
+            rows.append((p.name, c.algorithm, c.n_multiplications + c.n_additions, verdict))
     return ["", table("Candidates", ("function", "algorithm", "operations", ""), rows, text_columns=2)] if rows else []
 
 

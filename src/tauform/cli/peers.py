@@ -6,7 +6,10 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -62,14 +65,15 @@ def candidates(
     if cores > 1:
         batch[f"tauform kernel, {cores} threads"] = lambda: kernel(q, qd, qdd, out=out, threads=cores)
     missing = {}
-    for name, add in (("pinocchio", _add_pinocchio), ("mujoco", _add_mujoco)):
+    for name, add in (("pinocchio", _add_pinocchio), ("casadi", _add_casadi), ("mujoco", _add_mujoco)):
         if robot.closure is not None:
             missing[name] = "the robot has loops"
             continue
         try:
             add(robot, states, one, batch)
-        except ImportError:
-            missing[name] = "not installed"
+        except ImportError as error:
+            # wheels of Pinocchio come without pinocchio.casadi, its packages of conda-forge with it
+            missing[name] = "needs pinocchio.casadi" if error.name == "pinocchio.casadi" else "not installed"
     return one, batch, missing
 
 
@@ -90,6 +94,59 @@ def _add_pinocchio(
     one[f"pinocchio {pinocchio.__version__} rnea, from Python"] = lambda: pinocchio.rnea(model, data, *first)
     name = f"pinocchio {pinocchio.__version__} rneaInParallel, one thread"
     batch[name] = lambda: pinocchio.rneaInParallel(1, pool, *columns)
+
+
+def _add_casadi(robot: Robot, states: tuple[Array, Array, Array], one: dict[str, Task], batch: dict[str, Task]) -> None:
+    """Pinocchio's rnea traced by CasADi: its C where a compiler is there, else its virtual machine."""
+    import casadi
+
+    symbolic = import_module("pinocchio.casadi")
+    model = symbolic.Model(pinocchio_model(robot))
+    inputs = [casadi.SX.sym(name, robot.n_joints) for name in ("q", "qd", "qdd")]
+    function = casadi.Function("rnea", inputs, [symbolic.rnea(model, model.createData(), *inputs)])
+    compiler = next(filter(shutil.which, ("gcc", "clang")), None)
+    label = f"casadi {version('casadi')} of pinocchio's rnea"
+    if compiler is not None:
+        function, label = _compiled(function, compiler), f"{label}, C by {compiler}"
+    first = tuple(array[:1].copy() for array in states)
+    one[f"{label}, from Python"] = casadi_task(function, first)
+    batch[f"{label}, mapped"] = casadi_task(function.map(len(states[0])), states)
+
+
+def _compiled(function: Any, compiler: str) -> Any:
+    """The same function in C, called through CasADi."""
+    import casadi
+
+    with TemporaryDirectory() as folder:
+        code = casadi.CodeGenerator("rnea.c")
+        code.add(function)
+        code.generate(f"{folder}/")
+        command = [compiler, *C_FLAGS, "-shared", "-fPIC", "rnea.c", "-lm", "-o", "rnea.so"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        return casadi.external("rnea", str(Path(folder) / "rnea.so"))
+
+
+@dataclass(frozen=True)
+class _CasadiTask:
+    """A call of CasADi, with all that it reads but does not keep alive."""
+
+    call: Task
+    out: Array
+    read: tuple[Any, ...]
+
+    def __call__(self) -> Array:
+        self.call()
+        return self.out
+
+
+def casadi_task(function: Any, states: Sequence[Array]) -> Task:
+    """A call of a CasADi function in its own buffers: columns of its matrices are rows of the states (N, n)."""
+    out = np.empty_like(states[0])
+    buffer, call = function.buffer()
+    for k, array in enumerate(states):
+        buffer.set_arg(k, array.data)
+    buffer.set_res(0, out.data)
+    return _CasadiTask(call, out, (function, buffer, states))
 
 
 def _add_mujoco(robot: Robot, states: tuple[Array, Array, Array], one: dict[str, Task], _: dict[str, Task]) -> None:

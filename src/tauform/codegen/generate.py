@@ -36,6 +36,7 @@ class _Option:
     choice: Choice
     bodies: Bodies
     cost: tuple[int, int]
+    remark: str = ""
 
 
 def generate(
@@ -122,7 +123,7 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
 def _listed(program: Program, options: list[_Option], chosen: _Option) -> Program:
     """The program with all options as candidates; signs that moved on the way to the program have made it cheaper."""
     cost = (program.n_multiplications, program.n_additions)
-    candidates = (Candidate(o.name, *(cost if o is chosen else o.cost), chosen=o is chosen) for o in options)
+    candidates = (Candidate(o.name, *(cost if o is chosen else o.cost), o is chosen, o.remark) for o in options)
     return replace(program, candidates=tuple(candidates))
 
 
@@ -179,8 +180,11 @@ def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
         _search(problem, algorithm),
         lambda choice, bodies: sum(_price(problem, priced, pricing, choice, bodies)),
     )
-    found = replace(option, choice=choice, bodies=bodies, cost=_price(problem, function, algorithm, choice, bodies))
-    return min(option, found, key=lambda candidate: sum(candidate.cost))
+    cost = _price(problem, function, algorithm, choice, bodies)
+    if sum(cost) >= sum(option.cost):
+        return option
+    remark = f"{sum(option.cost)} unsearched"
+    return replace(option, choice=choice, bodies=bodies, cost=cost, remark=remark)
 
 
 def _search(problem: Problem, algorithm: Algorithm) -> Search:

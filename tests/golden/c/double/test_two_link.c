@@ -83,5 +83,6 @@ int main(void)
 {
     int failed = 0;
     failed |= test_inverse_dynamics();
+    printf("two_link: %s\n", failed ? "FAILED" : "passed");
     return failed;
 }

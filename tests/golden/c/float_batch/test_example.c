@@ -134,5 +134,6 @@ int main(void)
 {
     int failed = 0;
     failed |= test_every_kind();
+    printf("example: %s\n", failed ? "FAILED" : "passed");
     return failed;
 }

@@ -26,5 +26,6 @@ int main(void)
 {
     int failed = 0;
 $calls
+    printf("$name: %s\n", failed ? "FAILED" : "passed");
     return failed;
 }
