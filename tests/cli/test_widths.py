@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,6 +64,15 @@ def test_nothing_is_wider_than_the_terminal_and_no_name_is_broken(
     words = set(out.replace("'", " ").replace(",", " ").split())
     for name in NAMES if verb in NAMED else ():
         assert name in words
+
+
+@pytest.mark.parametrize("verb", LINES)
+def test_json_is_json_and_nothing_else(
+    verb: str, robot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*(str(robot) if word == "ROBOT" else word for word in LINES[verb]), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)
 
 
 def printed(table: FittedTable, width: int) -> str:
