@@ -19,7 +19,7 @@ from tauform.identification.planning import Problem
 from tauform.identification.slopes import Columns
 from tauform.identification.trajectory import Basis, Trajectory
 
-QUICK = {"duration": 6.0, "harmonics": 5, "n_starts": 1, "velocity": 2.0, "acceleration": 6.0, "max_seconds": 4.0}
+QUICK = {"duration": 6.0, "harmonics": 4, "n_starts": 1, "velocity": 2.0, "acceleration": 6.0}
 
 
 def problem_of(robot: tf.Robot, basis: Basis, criterion: Criterion = "condition", effort: float = np.inf) -> Problem:
@@ -58,7 +58,7 @@ def test_efforts_stay_within_their_limits() -> None:
     found = excite(robot, effort=limit, **QUICK)  # type: ignore[arg-type]
     assert (np.abs(tf.inverse_dynamics(robot, found.q, found.qd, found.qdd)) <= limit).all()
     # The search itself keeps them: hardly any time has to be given for it afterwards.
-    assert found.duration <= 1.2 * free.duration
+    assert found.duration <= 1.05 * free.duration
 
 
 def test_efforts_that_even_standing_still_passes_are_refused() -> None:
@@ -80,7 +80,7 @@ def test_gradient_of_the_criterion_is_exact(criterion: Criterion, basis: Basis) 
 
 def test_a_warm_start_is_followed_and_never_made_worse() -> None:
     robot = arm()
-    problem = problem_of(robot, Basis.fourier(6.0, 5, 50.0))
+    problem = problem_of(robot, Basis.fourier(6.0, 4, 50.0))
     q, qd, qdd = problem.states(problem.random(np.random.default_rng(3)))
     rough = Trajectory(problem.basis.t, q, qd, qdd, robot.joint_names)
     np.testing.assert_allclose(problem.states(problem.following(rough))[0], q, atol=1e-9)
@@ -102,7 +102,7 @@ def test_several_motions_come_from_one_search() -> None:
 
 def test_progress_ends_at_one_and_the_seed_decides() -> None:
     parts: list[float] = []
-    options = {**QUICK, "harmonics": 3, "max_seconds": 60.0}
+    options = {**QUICK, "harmonics": 3}
     first = excite(arm(), progress=parts.append, **options)  # type: ignore[arg-type]
     assert parts == sorted(parts)
     assert parts[-1] == pytest.approx(1.0)

@@ -101,15 +101,14 @@ def excite(
         raise IdentificationError(f"seed: expected a number from 0 on, got {seed!r}")
     if not 0 < rate <= FINEST:
         raise IdentificationError(f"rate: expected samples a second, at most {FINEST:g}, got {rate!r}")
-    judged = max(60, STATES[kind] * n_functions) / duration
-    problem = Problem(
-        Columns.of(robot, include),
-        bounds_of(robot, position, velocity, acceleration, effort),
-        _basis(kind, duration, n_functions, judged),
-        checked_criterion(criterion),
-    )
+    bounds = bounds_of(robot, position, velocity, acceleration, effort)
+    # Friction jumps where a joint turns back, which shows at many states only.
+    finer = 2 if np.isfinite(bounds.effort).any() else 1
+    judged = finer * max(60, STATES[kind] * n_functions) / duration
+    basis = _basis(kind, duration, n_functions, judged)
+    problem = Problem(Columns.of(robot, include), bounds, basis, checked_criterion(criterion))
     if (collisions and robot.shapes) or floor is not None:
-        problem = replace(problem, clearance=Clearance.of(robot, problem.bounds, collisions, floor))
+        problem = replace(problem, clearance=Clearance.of(robot, bounds, collisions, floor))
     found = _search(problem, start, count, n_starts, np.random.default_rng(seed), _Watch(max_seconds, progress))
     best, *others = (delivered(robot, problem, z, lambda T: _basis(kind, T, n_functions, rate)) for z in found)
     return replace(best, alternatives=tuple(others))
