@@ -103,7 +103,8 @@ def _refuse(field: str, names: Sequence[str], joint_names: Sequence[str], source
         example = ", ".join(repr(name) for name in list(held.values())[: len(joint_names)])
         raise RecordingError(
             f"{source}: holds {MEANINGS[field]} of {len(held)} joint{'s' * (len(held) > 1)} "
-            f"({', '.join(held.values())}), the robot has {robot}; map those that belong to it, for example columns={{{field!r}: [{example}]}}, or lock the others"
+            f"({', '.join(held.values())}), the robot has {robot}; map those that belong to it, for example "
+            f"columns={{{field!r}: [{example}]}}, or lock the others"
         )
     raise RecordingError(
         f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {_listed(names)}; map them, for "
