@@ -18,7 +18,7 @@ from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
 from tauform.report.model_page import model_page
 from tauform.report.model_robot import RobotModel
-from tauform.report.stages import Progress, Stage, StageLog
+from tauform.report.stages import Progress, Stage, StageLog, counted
 from tauform.version import __version__
 
 DEVIATION = re.compile(r"largest deviation (\S+), allowed (\S+)")
@@ -83,9 +83,8 @@ def _write_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
             describe(outcome="no programs to write", status="skipped")
             return []
         files = write_c(programs, folder)
-        _described(
-            f"{len(files)} files, {len(programs)} function{'s' * (len(programs) != 1)}", self_test(folder), describe
-        )
+        words = f"{counted(len(files), 'file')}, {counted(len(programs), 'function')}"
+        _described(words, self_test(folder), describe)
     return [f"c/test_{identifier(programs[0].robot)}"]
 
 
@@ -100,7 +99,7 @@ def _write_fit_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]
         except GenerationError as reason:
             describe(outcome=str(reason), status="skipped")
             return []
-        _described(f"c_fit: prediction with {len(fit.terms)} further terms", self_test(folder), describe)
+        _described(f"c_fit: prediction with {counted(len(fit.terms), 'further term')}", self_test(folder), describe)
     return [f"c_fit/test_{identifier(fit.robot.name)}"]
 
 

@@ -32,7 +32,7 @@ from tauform.realtime.figures import Tradeoff, tradeoff
 from tauform.realtime.reduce import ROUTES, Reduction, reduce
 from tauform.report.identification_stages import identified_fit, identified_robot
 from tauform.report.motion import coordinate_ranges
-from tauform.report.stages import Progress, Stage, StageLog
+from tauform.report.stages import Progress, Stage, StageLog, counted
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
         findings = tuple(robot.check())
         unphysical = sum(finding.severity == "unphysical" for finding in findings)
         if findings:
-            count = f"{len(findings)} finding{'s' * (len(findings) > 1)}, {unphysical} unphysical"
+            count = f"{counted(len(findings), 'finding')}, {unphysical} unphysical"
             describe(outcome=count, status="doubtful" if unphysical else "done")
         else:
             describe(outcome="nothing unphysical, nothing almost aligned")
