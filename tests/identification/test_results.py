@@ -14,6 +14,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.errors import IdentificationError
+from tauform.identification.log_cholesky import link_map, link_numbers
 from tauform.identification.payload import identify_payload
 from tauform.identification.save import load_fit
 from tauform.identification.simulate import simulated_recording
@@ -87,6 +88,40 @@ def test_physical_links_could_be_built_and_predict_as_well() -> None:
     assert physical.held_out.total < 1.1 * fit().held_out.total
     q = states(robot)
     np.testing.assert_allclose(tf.inverse_dynamics(robot, *q), physical.predict(*q), atol=1e-8)
+
+
+def test_slopes_of_free_numbers_are_exact() -> None:
+    numbers = np.random.default_rng(0).normal(size=10)
+    ten, slopes = link_map(numbers)
+    assert np.linalg.eigvalsh(tf.Inertia(ten).pseudo_inertia)[0] > 0
+    np.testing.assert_allclose(link_numbers(ten), numbers, atol=1e-12)
+    step = 1e-6 * np.eye(10)
+    differences = [(link_map(numbers + h)[0] - link_map(numbers - h)[0]) / 2e-6 for h in step]
+    np.testing.assert_allclose(slopes.T, differences, atol=1e-7 * np.abs(slopes).max())
+
+
+def test_free_numbers_and_a_semidefinite_program_find_the_same_links() -> None:
+    """Where the best links are inside what could be built, both ways of keeping them there agree."""
+    pytest.importorskip("cvxpy")
+    smooth = fit_of_quiet_robot().physically_consistent(method="log_cholesky")
+    solved = fit_of_quiet_robot().physically_consistent()
+    assert smooth.physical is not None
+    inside = [np.linalg.eigvalsh(inertia.pseudo_inertia)[0] for inertia in smooth.identified_robot.inertias]
+    assert min(inside) > 0
+    np.testing.assert_allclose(smooth.values, solved.values, atol=0.05 * fit_of_quiet_robot().deviations.max())
+    assert smooth.held_out.total == pytest.approx(solved.held_out.total, rel=0.01)
+
+
+def test_without_noise_free_numbers_find_the_truth() -> None:
+    robot = arm()
+    recordings = [
+        simulated_recording(robot, motion(robot, k), np.random.default_rng(0), exact_states=True) for k in (1, 2)
+    ]
+    exact = tf.identify(robot, recordings, filters=None, friction="plain", couplings=None)
+    light = robot.with_parameters(0.9 * robot.parameters)
+    found = exact.physically_consistent(prior=light, method="log_cholesky")
+    truth = exact.base.values(robot)
+    assert np.abs(found.theta - truth).max() <= 1e-9 * np.abs(truth).max()
 
 
 def test_the_identified_robot_has_the_dynamics_of_the_fit() -> None:
@@ -201,7 +236,7 @@ def test_errors_are_told_with_and_without_filters() -> None:
 def test_the_verdict_follows_a_refit_to_the_recordings_it_is_validated_on() -> None:
     pytest.importorskip("cvxpy")
     robot, rng = arm(), np.random.default_rng(8)
-    records = [simulated_recording(robot, motion(robot, k), rng, torque_noise=NOISE) for k in (1, 2)]
+    records = [simulated_recording(robot, motion(robot, k), rng, torque_noise=[0.2, 0.2, 0.1]) for k in (1, 2)]
     # Torques of the opposite sign, a usual mistake: values fit as well as ever, but no links could have them.
     turned = [replace(record, tau=-record.tau) for record in records]
     free = tf.identify(robot, turned[0], validate=turned[1], friction="plain", couplings=None)

@@ -7,43 +7,55 @@ best fit of links that could be built is a semidefinite program of fixed, small 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.threads import on_one_thread
-from tauform.description.inertia import TENSOR_INDEX
+from tauform.description.inertia import TENSOR_INDEX, Inertia
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, MissingExtraError
 from tauform.identification.estimate import least_squares
 from tauform.identification.estimators import N_FOLDS
 from tauform.identification.evidence import Evidence
 from tauform.identification.fit import Fit
+from tauform.identification.log_cholesky import SmoothProgram, link_parameters
 from tauform.identification.refit import with_values
 from tauform.identification.residuals import Errors
 from tauform.identification.validate import HELD_OUT
 
+ConsistencyMethod = Literal["semidefinite", "log_cholesky"]
 # Pull towards the prior, relative to the weight of one row: it decides only what the data leave open.
 PRIOR_PULL = 1e-4
 
 
 @on_one_thread
-def physically_consistent(fit: Fit, prior: Robot | ArrayLike | None = None) -> Fit:
+def physically_consistent(
+    fit: Fit, prior: Robot | ArrayLike | None = None, method: ConsistencyMethod = "semidefinite"
+) -> Fit:
     """The best fit whose links could be built; the prior decides what the data leave open.
 
     Args:
         prior: robot or (14 n_bodies,) parameters near which open parameters stay; the fit's robot by default.
+        method: "semidefinite" reaches the boundary of what could be built, and any start leads to the best fit;
+            "log_cholesky" searches smoothly inside it and needs no solver.
 
     Raises:
-        MissingExtraError: the extra `feasible` is not installed.
-        IdentificationError: the solver finds no solution.
+        MissingExtraError: the extra `feasible` is not installed, which "semidefinite" needs.
+        IdentificationError: no such method, or the solver finds no solution.
     """
+    if method not in ("semidefinite", "log_cholesky"):
+        raise IdentificationError(f"method: expected semidefinite or log_cholesky, got {method!r}")
     if prior is None or isinstance(prior, Robot):
         prior = (fit.robot if prior is None else prior).parameters
     mean = fixed_array(prior, fit.robot.parameters.shape, "prior")
-    program = Program(fit, mean)
+    program = (
+        Program(fit, mean)
+        if method == "semidefinite"
+        else SmoothProgram(fit, mean, typical_sizes(fit.robot, mean), PRIOR_PULL)
+    )
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
     parameters, values = program.solve(fit.evidence, weights)
     squares = np.zeros(fit.evidence.n_joints)
@@ -73,7 +85,8 @@ class Program:
             import cvxpy
         except ImportError:
             raise MissingExtraError(
-                "physical links need a semidefinite solver; install it with: pip install 'tauform[feasible]'"
+                "physical links need a semidefinite solver; install it with: pip install 'tauform[feasible]', or take "
+                "method='log_cholesky'"
             ) from None
         self.cp, self.fit, self.prior = cvxpy, fit, prior
         self.size = typical_sizes(fit.robot, prior)
@@ -127,15 +140,10 @@ class Program:
         n = self.fit.robot.n_bodies
         for j in range(n):
             ten = mended[10 * j : 10 * j + 10]
-            tensor = ten[TENSOR_INDEX]
-            second = np.trace(tensor) / 2 * np.eye(3) - tensor
-            matrix = np.block([[second, ten[1:4, None]], [ten[None, 1:4], ten[:1, None]]])
+            matrix = Inertia(ten).pseudo_inertia
             least = np.linalg.eigvalsh(matrix)[0]
             if least < 0:
-                matrix = matrix + (1e-15 - 1.000001 * least) * np.eye(4)
-                tensor = np.trace(matrix[:3, :3]) * np.eye(3) - matrix[:3, :3]
-                ten[0], ten[1:4] = matrix[3, 3], matrix[:3, 3]
-                ten[4:] = tensor[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+                ten[:] = link_parameters(matrix + (1e-15 - 1.000001 * least) * np.eye(4))
         joint = mended[10 * n :].reshape(n, 4)
         joint[:, :3] = np.maximum(joint[:, :3], 0.0)
         return mended

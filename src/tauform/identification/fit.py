@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -201,11 +201,15 @@ class Fit:
 
         return reduced(self, tolerance, max_deviation, most, keep_accuracy)
 
-    def physically_consistent(self, prior: Robot | ArrayLike | None = None) -> Fit:
+    def physically_consistent(
+        self,
+        prior: Robot | ArrayLike | None = None,
+        method: Literal["semidefinite", "log_cholesky"] = "semidefinite",
+    ) -> Fit:
         """The nearest fit whose links could be built; see `tauform.identification.consistency`."""
         from tauform.identification.consistency import physically_consistent
 
-        return physically_consistent(self, prior)
+        return physically_consistent(self, prior, method)
 
     def compared_with(self, other: Robot | None = None) -> Comparison:
         """Residuals and values beside those of another model, by default the robot as described."""
