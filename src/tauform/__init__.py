@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from tauform.description.robot import Robot as Robot
     from tauform.identification.excite import excite as excite
     from tauform.identification.fit import Fit as Fit
+    from tauform.identification.gains import identify_gains as identify_gains
     from tauform.identification.identify import identify as identify
     from tauform.identification.payload import identify_payload as identify_payload
-    from tauform.identification.resimulate import validate_by_simulation as validate_by_simulation
     from tauform.identification.read import read_recording as read_recording
     from tauform.identification.recording import Recording as Recording
+    from tauform.identification.resimulate import validate_by_simulation as validate_by_simulation
     from tauform.identification.save import load_fit as load_fit
     from tauform.identification.simulate import simulated_recording as simulated_recording
     from tauform.identification.trajectory import Trajectory as Trajectory
@@ -108,6 +109,7 @@ _HOME = {
     "Fit": "identification.fit",
     "load_fit": "identification.save",
     "identify_payload": "identification.payload",
+    "identify_gains": "identification.gains",
     "validate_by_simulation": "identification.resimulate",
     "simulated_recording": "identification.simulate",
     "excite": "identification.excite",

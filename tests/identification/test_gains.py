@@ -1,0 +1,51 @@
+"""Drive gains from currents with and without a known load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from identification.arms import arm, motion
+from tauform.errors import IdentificationError
+from tauform.identification.simulate import simulated_recording
+
+GAINS = np.array([38.0, 52.0, 21.0])
+LOAD = tf.Inertia.of(6.0, (0.05, -0.02, 0.1), (0.05, 0.06, 0.04, 0, 0, 0), inertia_about="com")
+
+
+def currents(robot: tf.Robot, seed: int, noise: float, exact: bool = False) -> tf.Recording:
+    """What the drives log: torques over gains, with noise that is that of the currents."""
+    path, rng = motion(robot, seed, rate=200.0), np.random.default_rng(seed)
+    record = simulated_recording(robot, path, rng, position_noise=0.0 if exact else 1e-5, exact_states=exact)
+    return replace(record, tau=record.tau / GAINS + rng.normal(scale=noise, size=record.q.shape))
+
+
+def test_gains_are_found_within_one_percent() -> None:
+    robot = arm()
+    empty = [currents(robot, k, 0.02) for k in (1, 2)]
+    loaded = [currents(robot.with_payload(LOAD), k, 0.02) for k in (3, 4)]
+    found = tf.identify_gains(robot, empty, loaded, LOAD)
+    np.testing.assert_allclose(found.gains, GAINS, rtol=0.01)
+    assert (np.abs(found.gains - GAINS) < 4 * found.deviations).all()
+    assert (found.deviations < 0.01 * GAINS).all()
+    fit = tf.identify(robot, [found.torques(record) for record in empty], friction="plain", couplings=None)
+    assert fit.verdict.grade == "good"
+
+
+def test_without_noise_gains_and_values_are_the_truth() -> None:
+    robot = arm()
+    empty, loaded = currents(robot, 1, 0.0, exact=True), currents(robot.with_payload(LOAD), 2, 0.0, exact=True)
+    found = tf.identify_gains(robot, empty, loaded, LOAD, filters=None)
+    np.testing.assert_allclose(found.gains, GAINS, rtol=1e-9)
+    truth = tf.base_parameters(robot, include=("link", "rotor", "viscous", "coulomb", "offset")).values(robot)
+    assert np.abs(found.values - truth).max() < 1e-9 * np.abs(truth).max()
+
+
+def test_a_load_that_is_not_there_cannot_set_the_scale() -> None:
+    robot = arm()
+    record = currents(robot, 1, 0.02)
+    with pytest.raises(IdentificationError, match="does not tell gains from masses"):
+        tf.identify_gains(robot, record, record, tf.Inertia.of(0.0, (0, 0, 0), (0,) * 6, inertia_about="com"))
