@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import Array, read_only
+from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.assembly import Body, BodyJoint, assemble
 from tauform.description.inertia import Inertia
 from tauform.description.joint import JointKind, Limits
@@ -74,11 +74,12 @@ def _bodies(mujoco: Any, model: Any, i: int) -> list[Body]:
     name = _body_name(model, i)
     if i == 0:
         return [Body(name, None, np.eye(4), Inertia.zero())]
-    placement = _placement(mujoco, model.body_pos[i], model.body_quat[i])
+    placement = _placement(mujoco, model.body_pos[i], model.body_quat[i], f"body {name!r}")
     parent = _body_name(model, model.body_parentid[i])
     first, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
-    inertia = Inertia.of(float(model.body_mass[i]), inertia=np.diag(model.body_inertia[i]), inertia_about="com")
-    inertia = inertia.moved(_placement(mujoco, model.body_ipos[i], model.body_iquat[i]))
+    mass = float(fixed_array(model.body_mass[i], (), f"body {name!r}: mass"))
+    inertia = Inertia.of(mass, inertia=np.diag(model.body_inertia[i]), inertia_about="com")
+    inertia = inertia.moved(_placement(mujoco, model.body_ipos[i], model.body_iquat[i], f"body {name!r}: inertial"))
     if count == 0:
         return [Body(name, parent, placement, inertia)]
     bodies = []
@@ -90,11 +91,11 @@ def _bodies(mujoco: Any, model: Any, i: int) -> list[Body]:
     return bodies
 
 
-def _placement(mujoco: Any, position: Array, quaternion: Array) -> Array:
+def _placement(mujoco: Any, position: Array, quaternion: Array, place: str) -> Array:
     rotation = np.zeros(9)
-    mujoco.mju_quat2Mat(rotation, quaternion)
+    mujoco.mju_quat2Mat(rotation, fixed_array(quaternion, (4,), f"{place}: quat"))
     T = np.eye(4)
-    T[:3, :3], T[:3, 3] = rotation.reshape(3, 3), position
+    T[:3, :3], T[:3, 3] = rotation.reshape(3, 3), fixed_array(position, (3,), f"{place}: pos")
     return tidy(T)
 
 

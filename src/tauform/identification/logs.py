@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -86,15 +87,17 @@ def _csv_block(
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         return None
-    block: Array = np.loadtxt(
-        chain([first], lines),
-        delimiter=separator,
-        usecols=[names.index(name) for name in wanted],
-        max_rows=rows,
-        ndmin=2,
-        comments=None,
-        quotechar='"',
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # NumPy tells of empty lines, which are no samples
+        block: Array = np.loadtxt(
+            chain([first], lines),
+            delimiter=separator,
+            usecols=[names.index(name) for name in wanted],
+            max_rows=rows,
+            ndmin=2,
+            comments=None,
+            quotechar='"',
+        )
     return block
 
 
