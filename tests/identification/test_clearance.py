@@ -116,6 +116,20 @@ def test_slopes_of_the_charge_are_exact(urdf: Path) -> None:
     assert (clearance.charge(q)[1] * direction).sum() == pytest.approx(slope, rel=1e-4)
 
 
+def test_what_was_measured_before_changes_nothing(urdf: Path) -> None:
+    """A search measures anew only where a motion may have come nearer since."""
+    robot = tf.load(urdf)
+    searching = Clearance.of(robot, bounds_of(robot), floor=0.0)
+    rng = np.random.default_rng(2)
+    q = rng.uniform(-2.9, 2.9, (90, 4))
+    for size in (0.0, 1e-3, 0.02, 0.2, 1.0, 0.05):
+        q = q + size * rng.normal(size=q.shape)
+        charge, slopes = searching.charge(q)
+        fresh_charge, fresh_slopes = Clearance.of(robot, bounds_of(robot), floor=0.0).charge(q)
+        assert charge == pytest.approx(fresh_charge, rel=1e-12)
+        np.testing.assert_allclose(slopes, fresh_slopes, rtol=1e-9, atol=1e-12)
+
+
 def test_a_planned_motion_does_not_collide(urdf: Path) -> None:
     robot = tf.load(urdf)
     careless = tf.excite(robot, collisions=False, **LIMITS)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +43,24 @@ class Contact(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Measured:
+    """Distances of a pair that were measured before, and where: they bound those of poses nearby.
+
+    Attributes:
+        R, centre: (N, 3, 3) and (N, 3) pose of the second solid's ball in the frame of the first.
+    """
+
+    R: Array
+    centre: Array
+    distance: Array
+
+    def at_least(self, R: Array, centre: Array, radius: float) -> Array:
+        """(N,) bounds of the distances: no point moves further than its ball's centre does and its ball turns."""
+        moved = np.linalg.norm(centre - self.centre, axis=1) + radius * np.linalg.norm(R - self.R, axis=(1, 2))
+        return self.distance - moved
+
+
+@dataclass(frozen=True, eq=False)
 class Clearance:
     """Pairs of solids that could meet: not on the same link, nor on neighbours, nor in touch at rest.
 
@@ -50,6 +68,7 @@ class Clearance:
         pairs: indices into solids.
         kept: (pairs,) distance to keep, less where a pair is nearer at rest.
         ignored: names of pairs that touch at rest.
+        measured: what a search has measured last, by pair; spares most of the next measurements.
     """
 
     robot: Robot
@@ -57,6 +76,7 @@ class Clearance:
     pairs: tuple[tuple[int, int], ...]
     kept: Array
     ignored: tuple[str, ...]
+    measured: dict[int, Measured] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, robot: Robot, bounds: Bounds, between_links: bool = True, floor: float | None = None) -> Clearance:
@@ -122,16 +142,31 @@ class Clearance:
         return f"{first} and {second}"
 
     def _contacts(self, q: Array, within: Array, placed: Array | None = None) -> list[tuple[int, Contact]]:
-        """For each pair the states in which its balls are near enough, and the solids' distances there."""
-        placed = link_placements(self.robot, q) if placed is None else placed
+        """For each pair the states in which its solids may be near enough, and their distances there."""
+        # Only a search, which brings its placements, asks again for almost the same states.
+        searching, placed = placed is not None, link_placements(self.robot, q) if placed is None else placed
         at = [_placements(solid, placed) for solid in self.solids]
-        centres = [T[:, :3, :3] @ solid.centre + T[:, :3, 3] for T, solid in zip(at, self.solids, strict=True)]
         contacts = []
         for k, (i, j) in enumerate(self.pairs):
-            apart = np.linalg.norm(centres[i] - centres[j], axis=1) - self.solids[i].radius - self.solids[j].radius
-            states = np.flatnonzero(apart < within[k])
-            contacts.append((k, _measured(self.solids[i], self.solids[j], at[i], at[j], states)))
+            first, second = self.solids[i], self.solids[j]
+            R, centre = _relative(at[i], at[j], second.centre)
+            least = np.linalg.norm(centre - first.centre, axis=1) - first.radius - second.radius
+            before = self.measured.get(k) if searching else None
+            if before is not None and len(before.R) == len(R):
+                least = np.maximum(least, before.at_least(R, centre, second.radius))
+            states = np.flatnonzero(least < within[k])
+            near = _measured(first, second, at[i], at[j], states)
+            if searching:
+                self._remember(k, R, centre, near)
+            contacts.append((k, near))
         return contacts
+
+    def _remember(self, k: int, R: Array, centre: Array, near: Contact) -> None:
+        before = self.measured.get(k)
+        if before is None or len(before.R) != len(R):
+            self.measured[k] = before = Measured(R.copy(), centre.copy(), np.full(len(R), -np.inf))
+        before.R[near.states], before.centre[near.states] = R[near.states], centre[near.states]
+        before.distance[near.states] = near.distance
 
     def _rates(self, k: int, near: Contact, placed: Array) -> Array:
         """(states, n) slopes of the distances of a pair: normal . (J_second - J_first)."""
@@ -166,6 +201,14 @@ def _placements(solid: Solid, placed: Array) -> Array:
     if solid.body < 0:
         return np.broadcast_to(solid.body_from_solid, (len(placed), 4, 4))
     return placed[:, solid.body] @ solid.body_from_solid
+
+
+def _relative(first: Array, second: Array, centre: Array) -> tuple[Array, Array]:
+    """Rotation of the second frame in the first, and a point of the second there."""
+    back = first[:, :3, :3].swapaxes(1, 2)
+    R = back @ second[:, :3, :3]
+    apart = second[:, :3, 3] - first[:, :3, 3]
+    return R, (back @ apart[:, :, None])[:, :, 0] + R @ centre
 
 
 def _measured(first: Solid, second: Solid, at_first: Array, at_second: Array, states: AnyArray) -> Contact:
