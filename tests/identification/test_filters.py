@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import signal
 
+import tauform as tf
 from identification.arms import arm, motion
 from tauform.identification.design import Design
 from tauform.identification.differentiate import SMOOTHERS, Smoother, SmootherName
-from tauform.identification.filters import Filters, lowpass
+from tauform.identification.filters import Filters, choose_filters, lowpass
 from tauform.identification.fir import butterworth, filtered, refined, thinning, with_derivatives
 from tauform.identification.rows import RowSource, strides
 from tauform.identification.segments import Segment, uniform_segments
@@ -116,3 +119,33 @@ def test_steps_of_friction_pass_the_filters_of_the_torques(monkeypatch: pytest.M
     assert alike < 2e-3
     monkeypatch.setattr(RowSource, "_thin_steps", lambda *_: None)
     assert error() > 3 * alike
+
+
+def test_the_band_of_a_motion_is_found_through_noise() -> None:
+    t, q, *_ = wavy(seconds=60.0)
+    rng = np.random.default_rng(4)
+    segment = Segment(t, RATE, q + 1e-4 * rng.normal(size=q.shape), np.zeros_like(q), None, None)
+    filters = choose_filters([segment])
+    assert filters.bandwidth == pytest.approx(1.1, rel=0.05)
+    spectrum = filters.spectrum
+    assert spectrum is not None
+    f, density = np.array(spectrum.frequencies), np.array(spectrum.density)
+    slow = f < 5  # above, noise of the position is lifted by differentiation
+    np.testing.assert_allclose(f[np.argmax(density * slow, axis=1)], [0.4, 1.1], rtol=0.1)
+    assert density[:, -1].min() > 100 * density[:, slow][:, -1].max()
+
+
+def test_a_report_shows_the_spectrum_and_the_cut_offs(tmp_path: Path) -> None:
+    robot = arm()
+    recording = simulated_recording(robot, motion(robot, 1), np.random.default_rng(0), torque_noise=0.5)
+    fit = tf.identify(robot, recording, friction="plain", couplings=None)
+    assert fit.filters is not None
+    fit.save(tmp_path / "fit.npz")
+    assert tf.load_fit(tmp_path / "fit.npz", robot).filters == fit.filters
+    page = fit.report(tmp_path / "chosen.html").read_text(encoding="utf-8")
+    assert "Spectrum of the velocities" in page
+    assert f"{fit.filters.torque:.3g} Hz" in page
+    given = tf.identify(robot, recording, friction="plain", couplings=None, filters=Filters.of(20, 10))
+    page = given.report(tmp_path / "given.html").read_text(encoding="utf-8")
+    assert "The cut-offs were given" in page
+    assert "Spectrum of the velocities" not in page

@@ -10,6 +10,7 @@ from tauform.errors import IdentificationError
 from tauform.identification.fit import Fit
 from tauform.identification.validate import autocorrelation, spectrum
 from tauform.report.base_section import unit_of
+from tauform.report.filter_section import filter_sections
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, bullets, facts, paragraph, table
 from tauform.report.html.plot import Panel, Series, plot
@@ -38,8 +39,8 @@ def write_report(fit: Fit, path: Path) -> Path:
 
 
 def fit_sections(fit: Fit) -> list[Section]:
-    """Verdict and errors, torques and residuals, values."""
-    return [_verdict(fit), _torques(fit), _values(fit)]
+    """Verdict and errors, torques and residuals, filters, values."""
+    return [_verdict(fit), _torques(fit), *filter_sections(fit), _values(fit)]
 
 
 def _verdict(fit: Fit) -> Section:
