@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from benchmarks.timing import Row, one_processor, side_by_side
 from tauform.arrays import Array
 
 TITLE = (
-    "From Python, one core, arms without friction and rotors: our compiled kernels beside other tools, which get their "
+    "From Python, seconds of one processor, arms without friction and rotors: our compiled kernels beside other tools, which get their "
     "states beforehand in the layout that suits them. CasADi's C is that of Pinocchio's algorithms, compiled like "
     "ours and called through its own buffers; MuJoCo, and what has no batch call, loops; adam has no inverse dynamics, "
     "so it is M qdd + h there. JAX functions are compiled, in double precision."
@@ -56,7 +57,8 @@ def _rows(
     what: str, ours: Callable[[], Any], theirs: dict[str, Task], missing: dict[str, str], n_states: int
 ) -> Iterator[Row]:
     agreement = {name: _disagreement(np.array(ours()), np.array(task())) for name, task in theirs.items()}
-    seconds = side_by_side({"ours": ours, **theirs}, repeats=15 if n_states == 1 else 5)
+    repeats = 25 if n_states == 1 else 5
+    seconds = side_by_side({"ours": ours, **theirs}, repeats=repeats, clock=time.process_time)
     for name in theirs:
         rate = f"{n_states / seconds[name] / 1e6:.3g} M states/s, " if n_states > 1 else ""
         yield Row(what, seconds["ours"], seconds[name], name, note=f"{rate}agree to {agreement[name]:.0e}")
