@@ -16,10 +16,10 @@ from benchmarks.timing import Row, one_processor, side_by_side
 from tauform.arrays import Array
 
 TITLE = (
-    "From Python, seconds of one processor, arms without friction and rotors: our compiled kernels beside other tools, which get their "
-    "states beforehand in the layout that suits them. CasADi's C is that of Pinocchio's algorithms, compiled like "
-    "ours and called through its own buffers; MuJoCo, and what has no batch call, loops; adam has no inverse dynamics, "
-    "so it is M qdd + h there. JAX functions are compiled, in double precision."
+    "From Python, seconds of one processor, arms without friction and rotors: our compiled kernels beside other tools, "
+    "which get their states beforehand in the layout that suits them. CasADi's C is that of Pinocchio's algorithms, "
+    "compiled like ours and called through its own buffers; MuJoCo, and what has no batch call, loops; adam has no "
+    "inverse dynamics, so it is M qdd + h there. JAX functions are compiled, in double precision."
 )
 # Batches of everything on one arm; compilation in JAX takes up to a minute a function.
 ARMS = {"panda": FUNCTIONS, "kr6_r700": ("inverse_dynamics",), "ur5": ("inverse_dynamics",)}
