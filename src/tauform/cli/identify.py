@@ -34,7 +34,9 @@ def identify(
         tuple[Path, Path] | None, typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias.")
     ] = None,
     method: Annotated[str, typer.Option(help="weighted, ordinary, robust, total, instrumental or ridge.")] = "weighted",
-    friction: Annotated[str, typer.Option(help="auto, plain, asymmetric, stribeck or quadratic.")] = "auto",
+    friction: Annotated[
+        str, typer.Option(help="auto, plain, asymmetric, stribeck, quadratic, load or thermal.")
+    ] = "auto",
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
     physical: Annotated[bool, typer.Option("--physical", help="Only links that could be built.")] = False,
     reduce: Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")] = False,

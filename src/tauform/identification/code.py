@@ -27,7 +27,14 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
     if robot.closure is not None:
         raise GenerationError(f"write_code: {robot.name} has loop constraints, for which friction is not written yet")
     if not all(isinstance(term, Term) for term in fit.terms):
-        raise GenerationError("write_code: the fit holds columns of your own; write these terms by hand")
+        raise GenerationError(
+            "write_code: the fit holds columns of your own or friction that depends on load; write these terms by hand"
+        )
+    if fit.design.is_thermal:
+        raise GenerationError(
+            "write_code: friction of the fit depends on temperature, which the C functions do not take; identify with "
+            "friction='auto' at the temperature of use"
+        )
     prefix = identifier(name or robot.name)
     parameters = np.array(robot.parameters)
     parameters[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.0  # friction stands beside the program

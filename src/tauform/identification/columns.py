@@ -19,6 +19,7 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
     ),
     "current": ("actual_current", "motor_current", "current", "currents", "curr", "i"),
     "reference": ("target_q", "commanded_position", "desired_position", "reference", "q_ref", "q_des", "q_cmd", "qr"),
+    "temperature": ("joint_temperature", "motor_temperature", "temperature", "temperatures", "temp"),
 }  # fmt: skip
 
 
@@ -28,10 +29,17 @@ MATRIX_NAMES = {
     "tau": ("tau", "torques", "torque", "effort", "efforts"),
     "qd": ("qd", "dq", "velocities", "velocity", "vel", "actual_qd"),
     "reference": ("q_ref", "reference", "target_q", "q_des"),
+    "temperature": ("temperature", "temperatures", "temp"),
 }
-FIELDS = ("q", "tau", "qd", "reference")
+FIELDS = ("q", "tau", "qd", "reference", "temperature")
 DEGREES = re.compile(r"[\[(_ ](deg|degrees?|°)(/s)?[\])]?$")
-MEANINGS = {"q": "positions", "tau": "torques", "qd": "velocities", "reference": "commanded positions"}
+MEANINGS = {
+    "q": "positions",
+    "tau": "torques",
+    "qd": "velocities",
+    "reference": "commanded positions",
+    "temperature": "temperatures",
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,7 @@ class Layout:
     tau: tuple[str, ...]
     qd: tuple[str, ...] | None = None
     reference: tuple[str, ...] | None = None
+    temperature: tuple[str, ...] | None = None
 
 
 def guess_layout(
@@ -56,8 +65,8 @@ def guess_layout(
     Args:
         widths: name -> None for a column, or how many columns a matrix of that name has.
         joint_names: of the robot; columns may carry them (`position_elbow`) or numbers (`q1`, `actual_q_0`).
-        given: field ("t", "q", "tau", "qd", "reference") -> column names, a prefix such as "effort_", or None to leave
-            it out.
+        given: field ("t", "q", "tau", "qd", "reference", "temperature") -> column names, a prefix such as "effort_",
+            or None to leave it out.
 
     Raises:
         RecordingError: a field is missing or holds another number of joints; the message lists the columns.
@@ -65,7 +74,7 @@ def guess_layout(
     given = dict(given or {})
     unknown = sorted(set(given) - {"t", *FIELDS})
     if unknown:
-        raise RecordingError(f"columns= maps t, q, tau, qd or reference, not {unknown[0]!r}")
+        raise RecordingError(f"columns= maps t, q, tau, qd, reference or temperature, not {unknown[0]!r}")
     names = [name for name, width in widths.items() if width is None]
     asked = given.get("t")
     time = _time(names, source) if asked is None else _mapped_time(asked, names, source)
@@ -85,7 +94,7 @@ def guess_layout(
     for field in ("q", "tau"):
         if found[field] is None:
             _refuse(field, names, joint_names, source)
-    return Layout(time, found["q"], found["tau"], found["qd"], found["reference"])  # type: ignore[arg-type]
+    return Layout(time, **found)  # type: ignore[arg-type]
 
 
 def refuse_degrees(layout: Layout, source: str) -> None:

@@ -13,8 +13,8 @@ from tauform.closedform.base import base_parameters
 from tauform.closedform.baseset import BaseParameters
 from tauform.codegen.kernel import compile as compiled
 from tauform.description.robot import ParameterGroup, Robot
-from tauform.errors import GenerationError
-from tauform.identification.terms import Column, Term, step
+from tauform.errors import GenerationError, IdentificationError
+from tauform.identification.terms import REFERENCE_TEMPERATURE, Column, Term, step
 from tauform.rigidbody.regressor import regressor
 
 # Batches from this length on are worth a second of compiling.
@@ -69,12 +69,23 @@ class Design:
         """(n_bodies, n) rates of the tree's joints for unit rates of q."""
         return self.robot.closure.F if self.robot.closure else np.eye(self.robot.n_bodies)
 
-    def columns(self, q: Array, qd: Array, qdd: Array, total: int = 0) -> Array:
+    @cached_property
+    def is_thermal(self) -> bool:
+        """Whether temperatures take part."""
+        return any(term.is_thermal for term in self.terms)
+
+    def columns(self, q: Array, qd: Array, qdd: Array, total: int = 0, temperature: Array | None = None) -> Array:
         """(N, n, n_columns) torque of each column for a value of one.
 
         Args:
             total: states in all where these are one piece of many.
+            temperature: (N, n) of the joints, where a term depends on it.
+
+        Raises:
+            IdentificationError: a term depends on temperature, and none is given.
         """
+        if self.is_thermal and temperature is None:
+            raise IdentificationError("friction depends on temperature here; give temperature=, one for each joint")
         n_link = 10 * self.robot.n_bodies
         out = np.empty((*q.shape, self.n_columns))
         kernel = self._kernel if max(len(q), total) >= KERNEL_STATES else None
@@ -100,6 +111,8 @@ class Design:
                     out[:, j, k] = value * self.loops[body, j]
         for k, term in enumerate(self.terms):
             out[:, :, self.base.n + k] = term.torque(q, qd, qdd)
+            if term.is_thermal and temperature is not None:
+                out[:, :, self.base.n + k] *= temperature - REFERENCE_TEMPERATURE
         return out
 
     @property
@@ -111,7 +124,7 @@ class Design:
     def felt(self) -> tuple[slice, ...]:
         """Per joint, from the first to the last column that it feels: of its own drive and of the links it carries."""
         q, qd, qdd = np.random.default_rng(0).uniform(0.5, 1.0, (3, 1, self.robot.n_joints))
-        some: AnyArray = self.columns(q, qd, qdd)[0] != 0
+        some: AnyArray = self.columns(q, qd, qdd, temperature=q + REFERENCE_TEMPERATURE)[0] != 0
         # A user's column may be zero at this state and nowhere else.
         some[:, [self.base.n + k for k, term in enumerate(self.terms) if isinstance(term, Column)]] = True
         felt = [np.flatnonzero(row) for row in some]

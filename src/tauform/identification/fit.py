@@ -114,35 +114,50 @@ class Fit:
         size = np.where(self.deviations > 0, self.deviations, 1.0)
         return self.covariance / np.outer(size, size)
 
-    def predict(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+    def predict(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None) -> Array:
         """Torque with friction, (..., n).
+
+        Args:
+            temperature: (..., n) of the joints [degrees Celsius], where friction depends on it.
 
         Raises:
             ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
         """
-        return self._over_states(lambda A: A @ self.values, q, qd, qdd)
+        return self._over_states(lambda A: A @ self.values, q, qd, qdd, temperature)
 
-    def torque_std(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, noise: bool = False) -> Array:
+    def torque_std(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        noise: bool = False,
+        temperature: ArrayLike | None = None,
+    ) -> Array:
         """Standard deviation of the predicted torque from that of the values, (..., n).
 
         Args:
             noise: add the scatter of the measured torque about the model, as it is after filtering (fit.sigma); what
                 a single unfiltered sample scatters by is fit.unfiltered.rms.
+            temperature: as in `predict`.
         """
         extra = self.sigma**2 if noise else 0.0
         return self._over_states(
-            lambda A: np.sqrt(np.einsum("kjp,pq,kjq->kj", A, self.covariance, A) + extra), q, qd, qdd
+            lambda A: np.sqrt(np.einsum("kjp,pq,kjq->kj", A, self.covariance, A) + extra), q, qd, qdd, temperature
         )
 
-    def _over_states(self, result: Any, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+    def _over_states(
+        self, result: Any, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None
+    ) -> Array:
         n = self.robot.n_joints
-        vectors = np.broadcast_arrays(*(joint_vector(x, n, name) for x, name in ((q, "q"), (qd, "qd"), (qdd, "qdd"))))
+        given = {"q": q, "qd": qd, "qdd": qdd} | ({} if temperature is None else {"temperature": temperature})
+        vectors = np.broadcast_arrays(*(joint_vector(x, n, name) for name, x in given.items()))
         flat = [np.asarray(x, dtype=np.float64).reshape(-1, n) for x in vectors]
         out = np.empty_like(flat[0])
         for k in range(0, len(out), STATES_PER_SLICE):
             part = slice(k, k + STATES_PER_SLICE)
-            positions, velocities, accelerations = (x[part] for x in flat)
-            out[part] = result(self.design.columns(positions, velocities, accelerations))
+            positions, velocities, accelerations, *warmth = (x[part] for x in flat)
+            warm = warmth[0] if warmth else None
+            out[part] = result(self.design.columns(positions, velocities, accelerations, temperature=warm))
         return out.reshape(vectors[0].shape)
 
     @cached_property

@@ -21,16 +21,16 @@ from tauform.identification.evidence import Evidence, gather
 from tauform.identification.excitation import check_excitation
 from tauform.identification.filters import Filters, choose_filters
 from tauform.identification.fit import Fit
+from tauform.identification.laws import FrictionLaw, asked_terms, check_law, with_load_friction
 from tauform.identification.plausibility import check_recordings
-from tauform.identification.recording import Recording
+from tauform.identification.recording import FIELDS, Recording
 from tauform.identification.rows import Rows, RowSource, strides
 from tauform.identification.segments import Segment, shifted, uniform_segments
 from tauform.identification.select import Candidates, candidates, select
 from tauform.identification.synchrony import check_delay
-from tauform.identification.terms import SHAPES, Column, Term, coupling
+from tauform.identification.terms import Column, Term
 from tauform.identification.validate import held_out_errors, inflation_of, inflation_of_filters, residuals_of, validated
 
-FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic"]
 # Rows that decide which terms to take; more would not change the decision.
 SELECTION_ROWS = 20_000
 # Speed that a joint exceeds 5 % of the time.
@@ -82,7 +82,9 @@ def identify(
         include: groups of parameters to identify.
         order: parameters, or kinds of them, that are kept rather than regrouped; see `base_parameters`.
         friction: "auto" lets held-out data choose beyond Fv qd + Fc sign(qd) + Fo (smooth steps, asymmetry,
-            bending, springs, ripple); "plain" takes just these three; the others add that law to every joint.
+            bending, springs, ripple); "plain" takes just these three; the others add that law to every joint:
+            "asymmetric", "stribeck", "quadratic", "load" (Coulomb friction that grows with the torque carried) and
+            "thermal" (viscous friction that changes with the recorded temperature).
         couplings: "auto" looks for shafts that neighbouring joints turn together; pairs of joint indices (from 0)
             ask for them; None leaves them out.
         terms: columns that take part in any case.
@@ -103,12 +105,22 @@ def identify(
     """
     say = progress or (lambda words: None)
     recordings = _several(recordings)
-    _check_options(method, friction)
+    _check_method(method)
+    check_law(friction, recordings)
+    if friction == "load":
+        options: dict[str, Any] = {
+            "include": include, "order": order, "couplings": couplings, "method": method, "filters": filters,
+            "smoother": smoother, "delay": delay, "prior": prior, "physical": physical, "validate": validate,
+            "progress": progress,
+        }  # fmt: skip
+        return with_load_friction(
+            lambda more: identify(robot, recordings, friction="plain", terms=[*terms, *more], **options)
+        )
     findings = list(check_recordings(robot, recordings))
     segments, notes = _segments(recordings, delay)
     findings += notes
     chosen = choose_filters(segments) if filters == "auto" else filters
-    asked = [*terms, *_asked_terms(robot, segments, friction, couplings)]
+    asked = [*terms, *asked_terms(robot, segments, friction, couplings)]
     plain = Design.of(robot, include, asked, order=order)
     source = RowSource(plain, segments, chosen, Smoother(smoother))
     say("evaluating columns")
@@ -197,24 +209,6 @@ def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[
     return plain.with_terms([*plain.terms, *terms], widths), [*order, *extra]
 
 
-def _asked_terms(
-    robot: Robot, segments: Sequence[Segment], friction: FrictionLaw, couplings: str | Sequence[tuple[int, int]] | None
-) -> list[Term]:
-    asked: list[Term] = []
-    if friction in SHAPES:
-        speeds = np.max([np.abs(np.gradient(s.q, axis=0) * s.rate).max(axis=0) for s in segments], axis=0)
-        asked += [
-            Term(friction, (j,), float(0.05 * speeds[j]) if friction == "stribeck" else 0.0)
-            for j in range(robot.n_joints)
-        ]
-    if couplings is not None and not isinstance(couplings, str):
-        for i, j in couplings:
-            if not (0 <= i < robot.n_joints and 0 <= j < robot.n_joints and i != j):
-                raise IdentificationError(f"couplings: ({i}, {j}) are not two joints of {robot.name}; count from 0")
-            asked += coupling(i, j)
-    return asked
-
-
 def _speeds(source: RowSource) -> Array:
     speeds = []
     for segment in source.segments:
@@ -234,9 +228,7 @@ def _thinned(source: RowSource) -> RowSource:
         edges = np.linspace(0, segment.n_samples, 9).astype(int)
         for first, last in itertools.pairwise(edges):
             cut = slice(first, first + max(1, int((last - first) / excess)))
-            fields: dict[str, Any] = {
-                name: getattr(segment, name) for name in ("t", "q", "tau", "qd", "qdd", "reference")
-            }
+            fields: dict[str, Any] = {name: getattr(segment, name) for name in FIELDS}
             fields = {name: None if values is None else values[cut] for name, values in fields.items()}
             parts.append(replace(segment, **fields))
     return replace(source, segments=tuple(parts))
@@ -271,13 +263,9 @@ def _checked(robot: Robot, recordings: Recording | Sequence[Recording]) -> list[
     return several
 
 
-def _check_options(method: str, friction: str) -> None:
+def _check_method(method: str) -> None:
     if method not in METHODS:
         raise IdentificationError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
-    if friction not in ("auto", "plain", "asymmetric", "stribeck", "quadratic"):
-        raise IdentificationError(
-            f"friction: expected auto, plain, asymmetric, stribeck or quadratic, got {friction!r}"
-        )
 
 
 def drive_torques(currents: ArrayLike, gains: ArrayLike) -> Array:

@@ -32,6 +32,9 @@ TIME_UNITS = {
 }
 
 
+FIELDS = ("t", "q", "tau", "qd", "qdd", "reference", "temperature")
+
+
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Recording:
@@ -44,6 +47,7 @@ class Recording:
         qd: (N, n) measured velocities, or None to differentiate positions.
         qdd: (N, n) accelerations, from a simulation or a sensor; None to differentiate velocities.
         reference: (N, n) commanded positions, where they were recorded; instrumental variables need them.
+        temperature: (N, n) of the joints, or (N,) one for all [degrees Celsius]; friction="thermal" needs it.
         name: used in messages and reports.
         findings: sentences about what was repaired on the way in.
     """
@@ -54,6 +58,7 @@ class Recording:
     qd: Array | None = None
     qdd: Array | None = None
     reference: Array | None = None
+    temperature: Array | None = None
     name: str = "recording"
     findings: tuple[str, ...] = ()
 
@@ -65,7 +70,10 @@ class Recording:
             raise RecordingError(f"{self.name}: {len(t)} samples; a recording needs at least {FEWEST_SAMPLES}")
         object.__setattr__(self, "t", t)
         columns = np.shape(self.q)[1] if np.ndim(self.q) == 2 else "n"
-        for field in ("q", "tau", "qd", "qdd", "reference"):
+        if self.temperature is not None and np.ndim(self.temperature) == 1 and np.ndim(self.q) == 2:
+            one = np.asarray(self.temperature)[:, None]
+            object.__setattr__(self, "temperature", np.repeat(one, np.shape(self.q)[1], axis=1))
+        for field in ("q", "tau", "qd", "qdd", "reference", "temperature"):
             values = getattr(self, field)
             if values is None and field not in ("q", "tau"):
                 continue
@@ -105,7 +113,7 @@ class Recording:
 
     def part(self, first: int, last: int) -> Recording:
         """Samples first to last (exclusive)."""
-        cut: dict[str, Any] = {name: getattr(self, name) for name in ("t", "q", "tau", "qd", "qdd", "reference")}
+        cut: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
         cut = {name: None if values is None else values[first:last] for name, values in cut.items()}
         return replace(self, **cut)
 

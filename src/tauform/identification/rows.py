@@ -103,7 +103,8 @@ class RowSource:
         q, qd, qdd = self.smoother.states(segment, part, None)
         tau = np.asarray(segment.tau[part])
         rate_of_tau = np.gradient(tau, 1.0 / segment.rate, axis=0) if len(tau) > 1 else 0 * tau
-        return Rows(self.design.columns(q, qd, qdd), tau, rate_of_tau, segment.t[part], qd, segment.recording)
+        A = self.design.columns(q, qd, qdd, temperature=segment.temperatures(part))
+        return Rows(A, tau, rate_of_tau, segment.t[part], qd, segment.recording)
 
     def _filtered(self, segment: Segment, samples: range) -> Rows:
         """Rows at these samples of a segment."""
@@ -119,7 +120,8 @@ class RowSource:
         # The same filters on both sides keep the equation true, whatever they do to the signals.
         if first > 1:
             tau = filtered(tau, thinning(first)[None], first)[:, 0]
-        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first)
+        warmth = segment.temperatures(part, first)
+        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first, temperature=warmth)
         if first > 1:
             self._thin_steps(A, (q, qd, qdd), first)
         kernels = with_derivatives(lowpass_kernel(rate, self.filters.torque), rate)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.errors import RecordingError
-from tauform.identification.recording import FEWEST_SAMPLES, SAMPLES_PER_PIECE, Recording, pieces, steps_of
+from tauform.identification.recording import FEWEST_SAMPLES, FIELDS, SAMPLES_PER_PIECE, Recording, pieces, steps_of
 from tauform.identification.stored import collected, is_lazy
 
 # A step longer than this many typical ones is a gap: nothing is interpolated across it.
@@ -20,7 +20,6 @@ GAP = 20.0
 UNIFORM = 0.02
 # More copies than this share of all samples are those of a robot at rest.
 MOST_COPIES = 0.3
-COLUMNS = ("t", "q", "tau", "qd", "qdd", "reference")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,7 @@ class Segment:
     Attributes:
         t: (N,) time [s].
         rate: samples per second.
-        q, tau, qd, qdd, reference: (N, n), as in Recording.
+        q, tau, qd, qdd, reference, temperature: (N, n), as in Recording.
         recording: index of the recording it was cut from.
     """
 
@@ -42,11 +41,16 @@ class Segment:
     qdd: Array | None
     recording: int = 0
     reference: Array | None = None
+    temperature: Array | None = None
 
     @property
     def n_samples(self) -> int:
         """Samples in the segment."""
         return len(self.t)
+
+    def temperatures(self, part: slice, stride: int = 1) -> Array | None:
+        """Every stride-th of some samples; temperatures change too slowly to need a filter."""
+        return None if self.temperature is None else np.asarray(self.temperature[part])[::stride]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,7 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
     """
     rate = recording.rate
     findings: list[str] = []
-    columns = {name: getattr(recording, name) for name in COLUMNS if getattr(recording, name) is not None}
+    columns = {name: getattr(recording, name) for name in FIELDS if getattr(recording, name) is not None}
     fresh = _fresh_samples(recording, findings)
     if fresh is not None:
         columns = {name: _only(values, fresh) for name, values in columns.items()}
@@ -198,7 +202,7 @@ def shifted(segment: Segment, delay: float) -> Segment:
         return segment
     t = segment.t
     inside = slice(bisect_left(t, t[0] - delay), bisect_right(t, t[-1] - delay))
-    columns = {name: getattr(segment, name) for name in COLUMNS if getattr(segment, name) is not None}
+    columns = {name: getattr(segment, name) for name in FIELDS if getattr(segment, name) is not None}
     columns = {name: values[inside] for name, values in columns.items()}
     if not abs(delay) < np.inf or len(columns["t"]) < FEWEST_SAMPLES:
         raise RecordingError(

@@ -13,6 +13,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.errors import UnknownNameError
 
+# Temperature at which friction is what Fv says [degrees Celsius].
+REFERENCE_TEMPERATURE = 20.0
 Torque = Callable[[Array, Array, Array], Array]
 
 
@@ -27,6 +29,7 @@ class Shape:
         c: the same in C, with {q}, {qd} and {width} to be filled in.
         meaning: for people.
         is_sharp: whether it jumps or bends where the velocity changes its sign.
+        is_thermal: whether its coefficient is for one kelvin above REFERENCE_TEMPERATURE.
     """
 
     prefix: str
@@ -35,6 +38,7 @@ class Shape:
     c: str
     meaning: str
     is_sharp: bool = False
+    is_thermal: bool = False
 
 
 SHAPES = {
@@ -64,6 +68,14 @@ SHAPES = {
         "{qd} * fabs({qd})",
         "friction that bends with speed",
         True,
+    ),
+    "thermal": Shape(
+        "Ft",
+        "N m s/rad/K",
+        lambda q, qd, w: qd,
+        "{qd}",
+        "viscous friction that changes with temperature",
+        is_thermal=True,
     ),
     "stiffness": Shape("K", "N m/rad", lambda q, qd, w: q, "{q}", "a spring or a cable that pulls"),
     "sine": Shape("Ks", "N m", lambda q, qd, w: np.sin(q), "sin({q})", "torque that repeats with a turn"),
@@ -118,6 +130,11 @@ class Term:
         """Whether it jumps or bends where a velocity changes its sign."""
         return self.kind == "coupled_coulomb" if self.is_coupling else SHAPES[self.kind].is_sharp
 
+    @property
+    def is_thermal(self) -> bool:
+        """Whether its coefficient is for one kelvin above REFERENCE_TEMPERATURE."""
+        return self.kind in SHAPES and SHAPES[self.kind].is_thermal
+
     def torque(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(N, n) torque for a coefficient of one."""
         out = np.zeros_like(q)
@@ -152,6 +169,11 @@ class Column:
     @property
     def is_coupling(self) -> bool:
         """Counted with the joint's own terms."""
+        return False
+
+    @property
+    def is_thermal(self) -> bool:
+        """A function of the motion alone."""
         return False
 
     def torque(self, q: Array, qd: Array, qdd: Array) -> Array:

@@ -95,7 +95,9 @@ def unfiltered_errors(fit: Fit, source: RowSource) -> Errors:
         step = max(1, len(states[0]) * len(source.segments) // MOST_RAW_SAMPLES)
         inner = slice(settle, max(settle + 1, len(states[0]) - settle), step)
         measured.append(np.asarray(segment.tau[part], dtype=np.float64)[::stride][inner])
-        predicted.append(fit.predict(*(x[inner] for x in states)))
+        warmth = segment.temperatures(part, stride)
+        q, qd, qdd = (x[inner] for x in states)
+        predicted.append(fit.predict(q, qd, qdd, None if warmth is None else warmth[inner]))
     return Errors.between(np.concatenate(measured), np.concatenate(predicted), "unfiltered torques")
 
 
