@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,13 @@ def test_meshes_are_found_and_broken_shapes_named(urdf: Path) -> None:
     urdf.write_text(text.replace('size="0.6 0.1 0.1"', 'size="0.6 0 0.1"'))
     with pytest.raises(tf.errors.IdentificationError, match="link 'upper': its collision shape cannot be read"):
         tf.excite(tf.load(urdf), **LIMITS)  # type: ignore[arg-type]
+
+
+def test_a_missing_extra_is_named(urdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "coal", None)
+    with pytest.raises(tf.errors.MissingExtraError, match=r"pip install tauform\[collision\], or plan with"):
+        tf.excite(tf.load(urdf), **LIMITS)  # type: ignore[arg-type]
+    assert tf.excite(tf.load(urdf), collisions=False, **LIMITS).condition is not None  # type: ignore[arg-type]
 
 
 def test_distances_are_negative_exactly_where_another_engine_sees_a_collision(urdf: Path) -> None:

@@ -56,9 +56,7 @@ class CompiledColumns(Columns):
     """Columns of links and rotors from kernels; those of friction are written down."""
 
     def __init__(self, robot: Robot, include: tuple[ParameterGroup, ...] | None) -> None:
-        if robot.closure is not None:
-            raise GenerationError(f"{robot.name}: columns of robots with loops are not compiled")
-        n = robot.n_joints
+        n = robot.n_bodies
         wanted = base_parameters(robot, include=include).pivots
         rotors = include is not None and "rotor" in include
         smooth = replace(
@@ -82,6 +80,8 @@ class CompiledColumns(Columns):
         chosen = [places.index(k) for k in wanted]
         self.chosen = slice(len(chosen)) if chosen == list(range(len(chosen))) else chosen
         self.values = np.concatenate([inertial.values(robot), robot.parameters[losses]])
+        # (n_bodies, n) rates of the tree's joints for unit rates of q.
+        self.loops = robot.closure.F if robot.closure else np.eye(n)
         # (joint, kind) with kind 1 viscous, 2 Coulomb, 3 offset.
         self.losses = [divmod(k - 10 * n, 4) for k in losses]
         program = generate(smooth, "base_regressor")
@@ -92,12 +92,13 @@ class CompiledColumns(Columns):
         inertial = self.kernel(q, qd, qdd)
         if not self.losses:
             return inertial
-        out = np.zeros((*q.shape, len(self.values)))
+        out = np.empty((*q.shape, len(self.values)))
         p = inertial.shape[-1]
         out[:, :, :p] = inertial
         for k, (joint, kind) in enumerate(self.losses, start=p):
-            v = qd[:, joint]
-            out[:, joint, k] = v if kind == 1 else np.sign(v) if kind == 2 else 1.0
+            v = qd @ self.loops[joint]
+            value = v if kind == 1 else np.sign(v) if kind == 2 else np.ones_like(v)
+            out[:, :, k] = value[:, None] * self.loops[joint]
         return out
 
     def slopes(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
@@ -106,7 +107,7 @@ class CompiledColumns(Columns):
         found = np.stack(self.adjoint(q, qd, qdd, weights[:, :, :p]))
         for k, (joint, kind) in enumerate(self.losses, start=p):
             if kind == 1:
-                found[1, :, joint] += weights[:, joint, k]
+                found[1] += (weights[:, :, k] @ self.loops[joint])[:, None] * self.loops[joint]
         return found
 
 
