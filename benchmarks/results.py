@@ -10,8 +10,12 @@ from benchmarks.timing import Row
 
 PREAMBLE = """# Results
 
-Each table was measured in one run, ours and the peer's in turns; times are the least of many repeats. Machines differ
-and share their cores, so read the ratios: above 1, ours takes less. `make bench` rewrites this page.
+Each table was measured in one run, ours and the peer's in turns, results compared before any time is quoted; times are
+the least of many repeats. Machines differ and share their cores, so read the ratios: above 1, ours takes less. A peer
+that is not installed is named as missing, never estimated.
+
+`make bench` measures everything again, `make bench NAMES="speed instructions"` some of it; both rewrite this page, its
+plots and the figures that other pages quote from it.
 """
 PREFIXES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
