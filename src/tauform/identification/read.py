@@ -13,10 +13,20 @@ from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
 from tauform.identification.columns import FIELDS, Layout, guess_layout, refuse_degrees
-from tauform.identification.logs import OPENERS, Log, Table
+from tauform.identification.log_arrays import open_mat, open_npz
+from tauform.identification.log_tables import open_csv, open_parquet
+from tauform.identification.logs import Log, Table
 from tauform.identification.recording import TIME_UNITS, Recording
 from tauform.identification.stored import Heap, Spool
 
+OPENERS = {
+    ".csv": open_csv,
+    ".txt": open_csv,
+    ".tsv": open_csv,
+    ".npz": open_npz,
+    ".parquet": open_parquet,
+    ".mat": open_mat,
+}
 BAG_SUFFIXES = (".db3", ".mcap", ".bag")
 # Files from this size on stay on disk.
 STREAMED_BYTES = 400_000_000
