@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from uuid import uuid4
 import numpy as np
 import scipy.sparse
 
-from tauform.arrays import read_only
+from tauform.arrays import read_archive, read_only
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.model import ClosedFormModel, Geometry
 from tauform.errors import ModelError
@@ -71,21 +69,21 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
     """
     target = Path(path)
     try:
-        with target.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile) or "facts" not in archive:
-                raise ModelError(f"{target}: not a closed-form model; tf.load_model reads what model.save wrote")
-            facts = json.loads(archive["facts"].tobytes())
-            _check_format(facts, target)
-            return _model(facts, {name: archive[name] for name in archive.files})
+        arrays = read_archive(target)
+        if "facts" not in arrays:
+            raise ModelError(f"{target}: not a closed-form model; tf.load_model reads what model.save wrote")
+        facts = json.loads(arrays["facts"].tobytes())
+        _check_format(facts, target)
+        return _model(facts, arrays)
     except FileNotFoundError:
         raise ModelError(f"{target}: no such file; write one with model.save or tauform derive -o") from None
     except IsADirectoryError:
         raise ModelError(f"{target}: a folder, not a model file") from None
     except PermissionError:
         raise
-    except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
-        if isinstance(error, ModelError):
-            raise
+    except ModelError:
+        raise
+    except (ValueError, KeyError, TypeError, OSError, RuntimeError):
         raise ModelError(
             f"{target}: truncated, damaged, or not a closed-form model; derive and save it again"
         ) from None

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import read_only
+from tauform.arrays import read_archive, read_only
 from tauform.description.robot import Robot
-from tauform.errors import IdentificationError
+from tauform.errors import IdentificationError, TauformError
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import Filters
@@ -21,6 +21,8 @@ from tauform.identification.residuals import Errors, Residuals
 from tauform.identification.terms import Term
 
 FORMAT = 1
+# What a damaged file, or one of something else, ends in.
+DAMAGES = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
 
 
 def save_fit(fit: Fit, path: Path) -> Path:
@@ -123,12 +125,22 @@ def load_fit(path: str | Path, robot: Robot) -> Fit:
         IdentificationError: not such a file, or of another robot.
     """
     path = Path(path)
+    no_fit = IdentificationError(f"{path}: not a fit, or a damaged one; fit.save('name.npz') writes one")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            data = {name: archive[name] for name in archive.files}
-        text = json.loads(str(data["summary"]))
-    except (OSError, ValueError, KeyError):
-        raise IdentificationError(f"{path}: not a fit; fit.save('name.npz') writes one") from None
+        data = read_archive(path)
+        fit = _fit_of(robot, data, json.loads(str(data["summary"])), path)
+    except TauformError:
+        raise
+    except DAMAGES:
+        raise no_fit from None
+    n, p = robot.n_joints, len(fit.names)
+    shapes = [array.shape for array in (fit.values, fit.covariance, fit.sigma, data["weights"], data["inflation"])]
+    if shapes != [(p,), (p, p), (n,), (n,), (n,)] or fit.evidence.triangles.shape[1:] != (n, p + 1, p + 1):
+        raise no_fit
+    return fit
+
+
+def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Fit:
     design = _design(robot, data, text, path)
     physical = text["physical_parameters"]
     return Fit(
