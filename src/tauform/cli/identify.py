@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def identify(
     robot: Robot,
     logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG...", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")
+        list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")
     ],
     validate: Annotated[
         list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
