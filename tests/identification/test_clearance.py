@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.description.shapes import Box, Cylinder, Mesh, Sphere
+from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Mesh, Sphere
 from tauform.identification.bounds import bounds_of
 from tauform.identification.clearance import Clearance
 
@@ -91,6 +91,48 @@ def test_meshes_are_found_and_broken_shapes_named(urdf: Path) -> None:
     urdf.write_text(text.replace('size="0.6 0.1 0.1"', 'size="0.6 0 0.1"'))
     with pytest.raises(tf.errors.IdentificationError, match="link 'upper': its collision shape cannot be read"):
         tf.excite(tf.load(urdf), **LIMITS)  # type: ignore[arg-type]
+
+
+def test_shapes_of_an_mjcf_are_where_those_of_the_urdf_are(urdf: Path) -> None:
+    """MuJoCo reads the URDF, writes its own format, and the distances stay the same."""
+    mujoco = pytest.importorskip("mujoco")
+    text = urdf.read_text().replace(
+        '<robot name="folding">', '<robot name="folding"><mujoco><compiler fusestatic="false"/></mujoco>'
+    )
+    mjcf = urdf.with_suffix(".xml")
+    mujoco.mj_saveLastXML(str(mjcf), mujoco.MjModel.from_xml_string(text))
+    first, second = tf.load(urdf), tf.load(mjcf)
+    assert {type(shape.solid) for shape in second.shapes} == {Box, Cylinder, Sphere}
+    distances = [Clearance.of(robot, bounds_of(robot)) for robot in (first, second)]
+    q = np.random.default_rng(4).uniform(-2.9, 2.9, (60, 4))
+    for x in q:
+        one, other = (clearance.nearest(x[None]).distance for clearance in distances)
+        assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_meshes_of_an_mjcf_stay_where_they_were_drawn(tmp_path: Path) -> None:
+    """MuJoCo moves a mesh to its own centre and axes, and the geom the other way."""
+    pytest.importorskip("mujoco")
+    corners = np.array([[0.1, 0, 0], [1, 0.2, 0], [0, 1, 0.1], [0.3, 0.1, 1]])
+    path = tmp_path / "mesh.xml"
+    path.write_text(
+        f"""<mujoco><asset><mesh name="tetra" vertex="{" ".join(map(str, corners.ravel()))}"/></asset><worldbody>
+        <geom type="plane" size="1 1 1"/>
+        <body name="link"><joint axis="0 0 1"/><geom type="mesh" mesh="tetra" pos="0 0 2"/>
+        <geom type="capsule" size="0.1 0.2"/><geom type="sphere" size="0.1" contype="0" conaffinity="0"/></body>
+        </worldbody></mujoco>"""
+    )
+    robot = tf.load(path)
+    hull, capsule = (shape.solid for shape in robot.shapes)
+    assert capsule == Capsule(0.1, 0.4)
+    assert isinstance(hull, Hull)
+    T = robot.shapes[0].frame_from_shape
+    placed = hull.points @ T[:3, :3].T + T[:3, 3]
+    apart = np.linalg.norm(placed[:, None] - (corners + np.array([0, 0, 2])), axis=2)
+    assert apart.min(axis=1).max() < 1e-6
+    assert sorted(apart.argmin(axis=1)) == [0, 1, 2, 3]
+    clearance = Clearance.of(robot, bounds_of(robot), floor=-1.0)
+    assert clearance.nearest(np.zeros((1, 1))).distance > 0
 
 
 def test_a_missing_extra_is_named(urdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.assembly import Body, BodyJoint, assemble
 from tauform.description.inertia import Inertia
 from tauform.description.joint import JointKind, Limits
+from tauform.description.mjcf_shapes import mjcf_shapes
 from tauform.description.robot import Robot
 from tauform.description.transform import tidy
 from tauform.errors import DescriptionError, MissingExtraError, TauformError
@@ -40,6 +42,7 @@ def read_mjcf(path: Path) -> Robot:
     try:
         bodies = [body for i in range(model.nbody) for body in _bodies(mujoco, model, i)]
         robot = assemble(_model_name(model) or path.stem, bodies, read_only(model.opt.gravity))
+        robot = replace(robot, shapes=mjcf_shapes(mujoco, model, _body_name))
         relations = _relations(mujoco, model)
         return robot.with_relations(relations) if relations else robot
     except TauformError as error:

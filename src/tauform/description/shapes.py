@@ -1,4 +1,4 @@
-"""Collision shapes: what a robot's links occupy, as a URDF says it. Dynamics never look at them."""
+"""Collision shapes: what a robot's links occupy, as a URDF or MJCF says it. Dynamics never look at them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,29 @@ class Sphere:
 
 
 @dataclass(frozen=True)
+class Capsule:
+    """About z, centred; the length is that between the centres of the two half balls [m]."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """The convex hull of (k, 3) points [m]."""
+
+    points: Array
+
+
+@dataclass(frozen=True)
 class Mesh:
     """A file of triangles; `file` is a path where it was found, else what the description says."""
 
     file: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+Solid = Box | Cylinder | Sphere | Capsule | Hull | Mesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +72,7 @@ class Shape:
 
     frame: str
     frame_from_shape: Array
-    solid: Box | Cylinder | Sphere | Mesh | None
+    solid: Solid | None
 
 
 def urdf_shapes(urdf: Any, folder: Path) -> tuple[Shape, ...]:
@@ -71,7 +89,7 @@ def urdf_shapes(urdf: Any, folder: Path) -> tuple[Shape, ...]:
     )
 
 
-def _solid(geometry: Any, folder: Path) -> Box | Cylinder | Sphere | Mesh | None:
+def _solid(geometry: Any, folder: Path) -> Solid | None:
     try:
         if geometry.box is not None:
             return Box(_positive(geometry.box.size, 3))

@@ -9,7 +9,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.description.robot import Robot
-from tauform.description.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Mesh, Shape, Sphere
 from tauform.errors import IdentificationError, MissingExtraError
 
 # Of the slab that stands for a floor [m].
@@ -85,31 +85,38 @@ def _geometry(shape: Shape) -> Any:
         return coal.Cylinder(solid.radius, solid.length)
     if isinstance(solid, Sphere):
         return coal.Sphere(solid.radius)
+    if isinstance(solid, Capsule):
+        return coal.Capsule(solid.radius, solid.length)
+    if isinstance(solid, Hull):
+        return _hull(solid.points)
     if isinstance(solid, Mesh):
-        return _hull(solid, shape.frame)
+        return _hull_of_mesh(solid, shape.frame)
     raise IdentificationError(
         f"link {shape.frame!r}: its collision shape cannot be read; correct it, or plan with collisions=False"
     )
 
 
-def _hull(mesh: Mesh, link: str) -> Any:
-    """The convex hull of a mesh: what is inside a mesh is never free, and hulls are quick and have distances."""
-    model = coal_module().BVHModelOBBRSS()
+def _hull_of_mesh(mesh: Mesh, link: str) -> Any:
     try:
         import trimesh
 
         loaded: Any = trimesh.load(mesh.file, force="mesh", process=False)
-        points = np.asarray(loaded.vertices, dtype=np.float64) * np.array(mesh.scale)
-        if len(points) < 4:
-            raise ValueError("it has no volume")
-        model.beginModel(len(points), 0)
-        model.addVertices(points)
-        model.endModel()
-        model.buildConvexHull(True, "Qt")
+        return _hull(np.asarray(loaded.vertices, dtype=np.float64) * np.array(mesh.scale))
     except Exception as error:  # readers of meshes raise many kinds
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise IdentificationError(
             f"link {link!r}: its collision mesh {mesh.file} cannot be read ({reason}); "
             "put it there, or plan with collisions=False"
         ) from None
+
+
+def _hull(points: Array) -> Any:
+    """The convex hull: what is inside a mesh is never free, and hulls are quick and have distances."""
+    if len(points) < 4:
+        raise ValueError("it has no volume")
+    model = coal_module().BVHModelOBBRSS()
+    model.beginModel(len(points), 0)
+    model.addVertices(points)
+    model.endModel()
+    model.buildConvexHull(True, "Qt")
     return model.convex
