@@ -15,7 +15,7 @@ from tauform.cli import main
 from tauform.identification.bounds import bounds_of
 from tauform.identification.criterion import Criterion, condition
 from tauform.identification.excite import MotionKind, excite
-from tauform.identification.planning import Problem
+from tauform.identification.planning import FULL, Problem
 from tauform.identification.slopes import Columns
 from tauform.identification.trajectory import Basis, Trajectory
 
@@ -49,6 +49,25 @@ def test_a_planned_motion_beats_the_best_random_one_several_times() -> None:
     rng = np.random.default_rng(5)
     random = min(np.exp(problem.score(problem.random(rng))) for _ in range(100))
     assert found.condition < random / 2
+
+
+def test_a_plan_for_the_kr6_is_five_times_better_than_the_best_of_a_hundred_random_motions() -> None:
+    """Within the data sheet's limits, with the same harmonics, duration and use of the limits on both sides."""
+    robot = tf.load("kr6_r700")
+    position = np.deg2rad([[-170, -190, -120, -185, -120, -350], [170, 45, 156, 185, 120, 350]])
+    velocity = np.deg2rad([360, 300, 360, 381, 388, 615])
+    found = excite(
+        robot, position=(position[0], position[1]), velocity=velocity, acceleration=20.0, n_starts=1, max_seconds=59.0
+    )
+    assert (np.abs(found.qd) <= velocity).all()
+    assert np.abs(found.qdd).max() <= 20.0
+    assert ((position[0] <= found.q) & (found.q <= position[1])).all()
+    bounds = bounds_of(robot, (position[0], position[1]), velocity, 20.0)
+    problem = Problem(Columns.of(robot, None), bounds, Basis.fourier(10.0, 20, 25.0), "condition")
+    rng = np.random.default_rng(1)
+    random = min(np.exp(problem.score(problem.random(rng, FULL))) for _ in range(100))
+    assert found.condition is not None
+    assert random > 5 * found.condition
 
 
 def test_efforts_stay_within_their_limits() -> None:
