@@ -107,7 +107,10 @@ def test_slowest_background_meets_the_error_it_was_asked_for(puma: tf.MultiRate)
     assert puma.predict(profile, rates).relative <= 0.05
     slower = Rates(0.001, 1.05 * rates.background)
     assert puma.predict(profile, slower).relative > 0.05
-    assert puma.slowest_background(profile, 1e-6, control=0.001) is None
+    every_tick = puma.slowest_background(profile, 1e-6, control=0.001)
+    assert every_tick is not None
+    assert every_tick.background < 0.002  # renewed at every tick and used at once, nothing is stale
+    assert puma.slowest_background(profile, 1e-6, control=0.001, latency=0.001) is None
 
 
 def test_prediction_along_a_trajectory_is_in_its_order(puma: tf.MultiRate) -> None:

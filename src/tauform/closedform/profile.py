@@ -123,7 +123,9 @@ class Profile:
         if not (middle.shape == V.shape == A.shape and middle.ndim == 1 and (V > 0).all() and (A > 0).all()):
             raise ModelError(f"{name}: centre, velocity and acceleration need (n,) numbers each, the bounds positive")
         rng = np.random.default_rng(0) if rng is None else rng
-        phase = rng.uniform(-np.pi, np.pi, (n_states, len(middle)))
+        # one phase of each joint in each of n equal parts of a turn: reversals, though rare, get their share
+        parts = rng.permuted(np.tile(np.arange(n_states), (len(middle), 1)), axis=1).T
+        phase = 2 * np.pi * ((parts + rng.random((n_states, len(middle)))) / n_states - 0.5)
         q, qd, qdd = middle + V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
         return cls.trajectory(q, qd, qdd, name)
 

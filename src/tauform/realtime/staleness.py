@@ -10,7 +10,7 @@ from tauform.arguments import check_fields
 from tauform.arrays import Array
 from tauform.errors import ModelError
 
-N_AGES = 6
+N_AGES, FEW_TICKS = 6, 10
 MOST_RUNS = 100  # between two renewals of the coefficients
 LONGEST = 3600.0  # s; beyond it a time is a slip of the unit, and squares of it overflow
 
@@ -54,15 +54,22 @@ class Rates:
     def ages(self) -> tuple[Array, Array, Array]:
         """Ages of the coefficients and of the velocity torques when they are used [s], and how often (shares).
 
-        Nodes and weights of a quadrature: ages of the velocity torques run in steps of the control period from the
-        latency to one background period more; those of the coefficients are whole background periods older.
+        Ages of the velocity torques run in steps of the control period from the latency to one background period
+        more, all of them where they are few, else as nodes and weights of a quadrature; those of the coefficients are
+        whole background periods older.
         """
-        nodes, weights = np.polynomial.legendre.leggauss(N_AGES)
-        first = self.latency - self.control / 2
-        fresh = np.maximum(first + self.background * (nodes + 1) / 2, 0.0)
+        ticks = self.background / self.control
+        if ticks < FEW_TICKS and abs(ticks - round(ticks)) < 1e-9:
+            fresh = self.latency + self.control * np.arange(round(ticks))
+            weights = np.full(len(fresh), 1 / len(fresh))
+        else:
+            nodes, weights = np.polynomial.legendre.leggauss(N_AGES)
+            first = self.latency - self.control / 2
+            fresh = np.maximum(first + self.background * (nodes + 1) / 2, 0.0)
+            weights = weights / 2
         runs = np.arange(self.coefficients_every)
         older = fresh[None, :] + self.background * runs[:, None]
-        shares = np.broadcast_to(weights / 2 / len(runs), older.shape)
+        shares = np.broadcast_to(weights / len(runs), older.shape)
         return older.ravel(), np.tile(fresh, len(runs)), shares.ravel()
 
     def sources(self, times: Array) -> tuple[Array, Array]:
