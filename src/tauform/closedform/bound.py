@@ -182,7 +182,9 @@ class BoundModel:
             friction=batched(self.n_joints, lambda q, qd, qdd: self._friction(qd) + 0 * q, sliced, **states),
         )
 
-    def reduce(self, profile: Profile, tolerance: float = 0.01, confidence: float = 0.999, **options: Any) -> Reduction:
+    def reduce(
+        self, profile: Profile | None = None, tolerance: float = 0.01, confidence: float = 0.999, **options: Any
+    ) -> Reduction:
         """The cheapest program that keeps the error within the tolerance; see `tauform.realtime.reduce.reduce`."""
         # Against the direction of imports: the routes are compared by operations that programs are counted in.
         reduction: Reduction = import_module("tauform.realtime.reduce").reduce(
