@@ -271,7 +271,10 @@ class Robot:
         return replace(self, closure=Closure(F, fixed_array(offset, (self.n_bodies,), "offset"), names))
 
     def save(self, path: str | Path) -> None:
-        """Write the robot as TOML (the file's name must end in .toml); `load` reads it back bit for bit."""
+        """Write the robot as TOML (the file's name must end in .toml); `load` reads it back bit for bit.
+
+        Collision shapes stay behind: TOML describes dynamics.
+        """
         from tauform.description.toml_writer import write_toml
 
         write_toml(self, path)
