@@ -75,8 +75,8 @@ static int test_inverse_dynamics(void)
                 largest = error;
         }
     }
-    printf("%-30s largest deviation %.1e, allowed 1.0e-12\n", "inverse_dynamics", largest);
-    return !(largest <= 1e-12);
+    printf("%-30s largest deviation %.1e, allowed 1.0e-13\n", "inverse_dynamics", largest);
+    return !(largest <= 1e-13);
 }
 
 int main(void)

@@ -49,7 +49,7 @@ class Real:
 
 
 REALS = {
-    "double": Real("double", "", 64, np.float64, DOUBLE, 1e-12),
+    "double": Real("double", "", 64, np.float64, DOUBLE, 1e-13),
     "float": Real("float", "f", 32, np.float32, FLOAT, 1e-5),
 }
 

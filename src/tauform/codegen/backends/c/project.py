@@ -170,7 +170,7 @@ def _details(reference: Reference, name: str) -> str:
             f"Checked on {certificate.states} random states against {certificate.reference}: largest relative error "
             f"{certificate.error:.1e}, allowed {certificate.tolerance:.0e}."
         )
-    if reference.rounding:
+    if reference.real.name == "float":
         lines.append(f"In single precision the results deviate by up to {reference.rounding:.1e} of their scale.")
     lines.append(f"The self-test allows {reference.tolerance:.1e}.")
     return "\n".join([*lines, ""])

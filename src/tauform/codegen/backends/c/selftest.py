@@ -73,10 +73,9 @@ class Reference:
 
     @cached_property
     def rounding(self) -> float:
-        """Largest deviation when the interpreter itself computes in the C code's type."""
-        if self.real.dtype is np.float64:
-            return 0.0
-        pairs = zip(self._run(self.real.dtype), self.results, self.scales, strict=True)
+        """Largest deviation when the interpreter itself computes in the C code's type, from more exact results."""
+        exact = self._run(np.longdouble) if self.real.dtype is np.float64 else self.results
+        pairs = zip(self._run(self.real.dtype), exact, self.scales, strict=True)
         return max(float((np.abs(a - b) / scale).max()) for a, b, scale in pairs)
 
     @property
