@@ -100,7 +100,6 @@ class SmoothProgram:
         )  # fmt: skip
         if not np.isfinite(found.x).all():
             raise IdentificationError("physical links: the search did not settle; check the recordings")
-        self.start = found.x
         parameters, _ = self._mapped(found.x[:n_own])
         return parameters, np.concatenate([self.fit.design.base.grouping @ parameters, found.x[n_own:]])
 
