@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,17 @@ import pinocchio
 
 import tauform as tf
 from benchmarks import fma_peak
+from benchmarks.arms import ARMS, arm
+from benchmarks.batch_peers import casadi_map, pinocchio_loop
 from benchmarks.timing import Row, side_by_side
 from tauform.arrays import Array
 from tauform.cli.peer_models import pinocchio_model
 from tauform.codegen.program import Op, Program
 
-TITLE = "Inverse dynamics from Python: compiled kernels on (N, n) arrays against Pinocchio."
-ROBOTS = ("kr6_r700", "lbr7", "sr6ia")
+TITLE = (
+    "Inverse dynamics from Python, arms without friction and rotors: compiled kernels on (N, n) arrays against "
+    "Pinocchio and CasADi; C and C++ of the peers compiled with -O3 -march=native."
+)
 N_STATES = 100_000
 # What a pair of sine and cosine counts for, in operations.
 SINE_COSINE = 36
@@ -27,8 +33,8 @@ CALLS = 200
 
 def rows() -> Iterator[Row]:
     """Each robot: one state, a batch on one thread, on two, and the operations a second next to the peak."""
-    for name in ROBOTS:
-        robot = tf.load(name)
+    for name in ARMS:
+        robot = arm(name)
         kernel = tf.compile(robot, "inverse_dynamics")
         states = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_STATES, robot.n_joints))
         yield _one_state(name, robot, kernel, states[:, 0].copy())
@@ -60,24 +66,27 @@ def _one_state(name: str, robot: tf.Robot, kernel: Any, state: Array) -> Row:
 def _batches(name: str, robot: tf.Robot, kernel: Any, states: Array) -> Iterator[Row]:
     pool = pinocchio.ModelPool(pinocchio_model(robot))
     columns = [np.asfortranarray(array.T) for array in states]
-    out = np.empty_like(states[0])
-    candidates: dict[str, Callable[[], Any]] = {
-        "one": partial(kernel, *states, out=out),
-        "pin": lambda: pinocchio.rneaInParallel(1, pool, *columns),
-    }
-    error = np.abs(candidates["one"]() - candidates["pin"]().T).max() / np.abs(out).max()
+    out, theirs = np.empty_like(states[0]), np.empty_like(states[0])
+    ours = partial(kernel, *states, out=out)
     peak = fma_peak.measure()
-    seconds = side_by_side(candidates, repeats=20)
-    operations = N_STATES * _operations(kernel.program)
-    share = operations / seconds["one"] / peak
-    yield Row(
-        f"{name}, {N_STATES:,} states, one thread",
-        ours=seconds["one"],
-        peer=seconds["pin"],
-        peer_name="pin.rneaInParallel, one thread",
-        note=f"{N_STATES / seconds['one'] / 1e6:.0f} M states/s, {share:.0%} of {peak / 1e9:.0f} Gflop/s, "
-        f"agree to {error:.1e}",
-    )
+    with TemporaryDirectory() as folder:
+        peers: dict[str, Callable[[], Array]] = {
+            "loop in C++ over pinocchio::rnea": pinocchio_loop(robot, states, theirs),
+            "CasADi C mapped from Python": casadi_map(robot, states, Path(folder)),
+            "pin.rneaInParallel, one thread": lambda: pinocchio.rneaInParallel(1, pool, *columns).T,
+        }
+        seconds = side_by_side({"ours": ours, **peers}, repeats=20)
+        share = N_STATES * _operations(kernel.program) / seconds["ours"] / peak
+        speed = f"{N_STATES / seconds['ours'] / 1e6:.0f} M states/s, {share:.0%} of {peak / 1e9:.0f} Gflop/s"
+        for label, peer in peers.items():
+            error = np.abs(ours() - peer()).max() / np.abs(out).max()
+            yield Row(
+                f"{name}, {N_STATES:,} states, one thread",
+                ours=seconds["ours"],
+                peer=seconds[label],
+                peer_name=label,
+                note=f"{speed}, agree to {error:.1e}",
+            )
     if (os.cpu_count() or 1) > 1:
         yield _threads(name, kernel, states)
 

@@ -10,7 +10,8 @@ import tauform as tf
 from benchmarks import c_candidates
 from benchmarks.arms import ARMS, arm
 from benchmarks.c_timing import FLAGS, time_c
-from benchmarks.peers.build import CasadiCode, casadi_code
+from benchmarks.peers import build
+from benchmarks.peers.build import NATIVE, CasadiCode, casadi_code
 from benchmarks.timing import Row
 from tauform.codegen.program import Program
 
@@ -50,9 +51,11 @@ def rows() -> Iterator[Row]:
 def _compared(
     name: str, robot: tf.Robot, program: Program, folder: Path, code: CasadiCode, flags: tuple[str, ...]
 ) -> Iterator[Row]:
-    candidates = [c_candidates.ours(program, folder / program.name), c_candidates.casadi(program, code)]
-    if flags == FLAGS:
-        candidates.append(c_candidates.pinocchio(robot, program))
+    candidates = [
+        c_candidates.ours(program, folder / program.name),
+        c_candidates.casadi(program, code),
+        c_candidates.pinocchio(robot, program, NATIVE if flags == FLAGS else build.PORTABLE),
+    ]
     inputs = c_candidates.states(program, N_STATES)
     timings = time_c(candidates, inputs, sum(port.size for port in program.outputs), rounds=2000, flags=flags)
     ours = timings["ours"]

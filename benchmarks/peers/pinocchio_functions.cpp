@@ -43,6 +43,17 @@ void pinocchio_inverse_dynamics(const double *numbers, const double *in, double 
     Map<VectorXd>(out, p.n) = pinocchio::rnea(p.robot.model, p.data, q, qd, qdd);
 }
 
+// A batch, state after state; of any robot, since the model is built anew (which takes as long as some states).
+void pinocchio_inverse_dynamics_loop(const double *numbers, long count, const double *q, const double *qd,
+                                     const double *qdd, double *tau)
+{
+    Peer p(numbers);
+    for (long k = 0; k < count * p.n; k += p.n) {
+        const Map<const VectorXd> q_k(q + k, p.n), qd_k(qd + k, p.n), qdd_k(qdd + k, p.n);
+        Map<VectorXd>(tau + k, p.n) = pinocchio::rnea(p.robot.model, p.data, q_k, qd_k, qdd_k);
+    }
+}
+
 void pinocchio_bias_torque(const double *numbers, const double *in, double *out)
 {
     Peer &p = peer_of(numbers);
