@@ -47,6 +47,7 @@ class Tradeoff:
         digits: (L, 2) correct digits, -log10 of the relative error that 95 % and 99.9 % of the states stay below.
         operations: (L,) of the factored program.
         nanoseconds: (L,) a state in a batch, compiled on this machine.
+        exact_nanoseconds: the same of the exact recursive program.
         n_states: fresh states of each.
     """
 
@@ -56,6 +57,7 @@ class Tradeoff:
     digits: Array
     operations: Array
     nanoseconds: Array
+    exact_nanoseconds: float
     n_states: int
 
 
@@ -91,13 +93,15 @@ def tradeoff(
             progress(f"{profile.name}: errors at {counts[0].n_states} of {n_states} states")
     quantiles = np.array([[count.quantile(share) for share in CONFIDENCES] for count in counts])
     kept = np.array(sizes, dtype=np.float64)
+    *times, exact_time = nanoseconds(profile, *kernels, exact)
     return Tradeoff(
         profile.name,
         n_kept=kept,
         removed=1 - kept / bound.n_terms,
         digits=-np.log10(np.maximum(quantiles, 1e-16)),
         operations=np.array([program.n_operations for program in programs], dtype=np.float64),
-        nanoseconds=np.array(nanoseconds(profile, *kernels)),
+        nanoseconds=np.array(times),
+        exact_nanoseconds=exact_time,
         n_states=n_states,
     )
 
