@@ -29,6 +29,7 @@ REMEDIES = {
     "BaseParameters": "make one with tf.base_parameters(robot)",
     "Profile": "make one, for example with tf.Profile.slow(robot.n_joints)",
     "Trajectory": "make one with tf.excite(robot)",
+    "Inertia": "make one with tf.Inertia.of(mass, com=[x, y, z])",
     "Generator": "make one with numpy.random.default_rng(0)",
 }
 EXAMPLES = {"Robot": "'kr6_r700'", "Recording": "'log.csv'", "Fit": "'fit.npz'"}
@@ -41,7 +42,7 @@ def checked(function: Function) -> Function:
     Raises:
         ArgumentError: at the call, for the first argument of another type.
     """
-    title = function.__name__
+    title = function.__qualname__  # Profile.slow, or the bare name of a function
 
     @wraps(function)
     def door(*arguments: Any, **options: Any) -> Any:

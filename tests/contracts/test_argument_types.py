@@ -99,7 +99,8 @@ def test_a_method_refuses_what_its_annotations_do_not_name(title: str, function:
         (lambda: tf.mass_matrix(ROBOT, np.zeros((2, 5))), "got (2, 5); pass q.T"),
         (lambda: tf.Rates("fast", 1), "Rates: control must be a number, not 'fast'"),
         (lambda: tf.Robot("arm", [1], []), "joints must be a list, each item a Joint, not a list that holds 1"),
-        (lambda: ROBOT.locked("joint1"), "positions must be a dict"),
+        (lambda: ROBOT.locked("joint1"), "Robot.locked: positions must be a dict"),
+        (lambda: ROBOT.with_payload(2.0), "tf.Inertia.of(mass, com=[x, y, z])"),
     ],
 )
 def test_the_sentence_says_what_to_do(call: Callable[[], Any], words: str) -> None:

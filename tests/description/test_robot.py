@@ -130,3 +130,11 @@ def test_joint_and_frame_with_numbers_that_cannot_be_meant_are_named() -> None:
         replace(JOINT, viscous=np.nan)
     with pytest.raises(DescriptionError, match="frame 'hand': link_from_frame does not hold a rotation"):
         Frame("hand", 0, 2 * np.eye(4))
+
+
+def test_a_mass_alone_is_a_point_mass() -> None:
+    point = tf.Inertia.of(2.0, com=[0.1, 0.0, 0.2])
+    np.testing.assert_allclose(point.tensor_about_com, np.zeros((3, 3)), atol=1e-15)
+    np.testing.assert_allclose(point.tensor[1, 1], 2.0 * (0.1**2 + 0.2**2))
+    with pytest.raises(DescriptionError, match="inertia_about"):
+        tf.Inertia.of(2.0, inertia=np.eye(3))

@@ -53,24 +53,28 @@ class Inertia:
         cls,
         mass: float,
         com: ArrayLike = (0.0, 0.0, 0.0),
-        inertia: ArrayLike = (0.0,) * 6,
+        inertia: ArrayLike | None = None,
         *,
-        inertia_about: InertiaAbout,
+        inertia_about: InertiaAbout | None = None,
     ) -> Inertia:
         """From mass, centre of mass and inertia tensor.
 
         Args:
             mass: mass [kg].
             com: (3,) centre of mass in the frame [m].
-            inertia: (3, 3) tensor, or (6,) its entries Ixx, Iyy, Izz, Ixy, Ixz, Iyz [kg m^2], in the frame's axes.
-            inertia_about: "com" or "origin"; both are in use, so it has no default.
+            inertia: (3, 3) tensor, or (6,) its entries Ixx, Iyy, Izz, Ixy, Ixz, Iyz [kg m^2], in the frame's axes; None
+                is a point mass.
+            inertia_about: "com" or "origin"; both are in use, so an inertia needs it said.
 
         Raises:
-            DescriptionError: the mass is negative. Only the ten parameters themselves may describe a virtual body.
+            DescriptionError: the mass is negative, or what the inertia is about is not said. Only the ten parameters
+                themselves may describe a virtual body.
         """
         if mass < 0:
             raise DescriptionError(f"mass: a body cannot have a negative mass ({mass:g} kg); correct it")
         com = fixed_array(com, (3,), "com")
+        if inertia is None:
+            inertia, inertia_about = np.zeros((3, 3)), inertia_about or "com"
         entries = np.asarray(inertia, dtype=object)  # lists of different lengths too, which are refused below
         if entries.shape == (6,):
             xx, yy, zz, xy, xz, yz = fixed_array(inertia, (6,), "inertia")
