@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from typer.testing import CliRunner
 
 import tauform as tf
 from identification.arms import arm, motion
+from tauform.cli import app
 from tauform.errors import IdentificationError
 from tauform.identification.simulate import simulated_recording
 
@@ -86,6 +90,17 @@ def test_coulomb_friction_holds_a_standing_model_without_chatter() -> None:
     found = tf.validate_by_simulation(replace(stuck, filters=None), standing, horizon=0.5)
     last = found.q[found.t > 0.999]
     assert np.ptp(last, axis=0).max() < 1e-3
+
+
+def test_the_command_line_shows_where_the_model_went(tmp_path: Path) -> None:
+    robot, path = tf.load("two_link"), motion(tf.load("two_link"), 1, rate=100.0)
+    tau = tf.inverse_dynamics(robot, path.q, path.qd, path.qdd) + 0.01 * np.sin(40 * path.q)
+    columns = np.column_stack([path.t, path.q, tau])
+    np.savetxt(tmp_path / "log.csv", columns, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    words = ["identify", "two_link", str(tmp_path / "log.csv"), "--friction", "plain", "--no-couplings", "--simulate"]
+    done = CliRunner().invoke(app, [*words, "--json"])
+    assert done.exit_code == 0, done.output
+    assert max(json.loads(done.stdout)["simulation"]["log.csv"]["relative"]) < 0.1
 
 
 def test_a_closed_loop_needs_what_it_follows() -> None:

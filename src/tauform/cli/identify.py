@@ -14,14 +14,13 @@ from tauform.cli.verb import verb
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
     from tauform.identification.fit import Fit
+    from tauform.identification.resimulate import Resimulation
 
 
 @verb
 def identify(
     robot: Robot,
-    logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")
-    ],
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
     validate: Annotated[
         list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
     ] = None,
@@ -40,6 +39,9 @@ def identify(
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
     physical: Annotated[bool, typer.Option("--physical", help="Only links that could be built.")] = False,
     reduce: Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")] = False,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Drive the model by the recorded torques and compare positions.")
+    ] = False,
     smoother: Annotated[
         str, typer.Option(metavar="NAME", help="lowpass, central, savitzky_golay, spline or kalman.")
     ] = "lowpass",
@@ -76,15 +78,16 @@ def identify(
             fit = fit.reduced()
         if physical:
             fit = fit.physically_consistent()
+        followed = [(log.name, tf.validate_by_simulation(fit, log)) for log in others or recordings] if simulate else []
     written = []
     written += [fit.save(save)] if save else []
     written += [fit.write_urdf(*urdf)] if urdf else []
     written += fit.write_code(code) if code else []
     written += [fit.report(report)] if report else []
-    return _page(fit, written)
+    return _page(fit, written, followed)
 
 
-def _page(fit: Fit, written: list[Path]) -> Page:
+def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation]]) -> Page:
     from rich.text import Text
 
     from tauform.identification.save import summary
@@ -111,7 +114,16 @@ def _page(fit: Fit, written: list[Path]) -> Page:
         *(Text(f"  {sentence}") for sentence in fit.findings),
         *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),
         table(f"Errors after filtering ({errors.source}: {100 * errors.total:.2f} %)", heading, joints),
+        *(
+            table(
+                f"Positions of the model driven by the torques of {name}, put back every {check.horizon:g} s",
+                ("joint", "RMS [rad or m]", "largest [rad or m]", "largest [% of travel]"),
+                zip(fit.robot.joint_names, check.rms, check.largest, 100 * check.relative, strict=True),
+            )
+            for name, check in followed
+        ),
         table("Identified values", columns, values),
         *(Text(f"wrote {path}") for path in written),
     ]
-    return Page({**summary(fit), "written": written}, tuple(shown))
+    moved = {name: {"rms": check.rms.tolist(), "relative": check.relative.tolist()} for name, check in followed}
+    return Page({**summary(fit), "simulation": moved, "written": written}, tuple(shown))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, read_only
 from tauform.closedform.threads import on_one_thread
@@ -266,14 +265,3 @@ def _checked(robot: Robot, recordings: Recording | Sequence[Recording]) -> list[
 def _check_method(method: str) -> None:
     if method not in METHODS:
         raise IdentificationError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
-
-
-def drive_torques(currents: ArrayLike, gains: ArrayLike) -> Array:
-    """Joint torques from motor currents: currents @ gains for a matrix of gains (couplings), else gain by gain.
-
-    Args:
-        currents: (N, n) motor currents or motor torques.
-        gains: (n,) drive gain times gear ratio of each joint, or (n, n) with tau = gains @ current.
-    """
-    currents, gains = np.asarray(currents, dtype=np.float64), np.asarray(gains, dtype=np.float64)
-    return currents * gains if gains.ndim == 1 else currents @ gains.T

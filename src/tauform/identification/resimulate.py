@@ -42,12 +42,14 @@ class Resimulation:
         q: (N, n) positions of the model [rad or m].
         measured: (N, n) recorded positions, smoothed.
         starts: (K,) times at which the model was put where the robot was.
+        horizon: seconds from one start to the next.
     """
 
     t: Array
     q: Array
     measured: Array
     starts: Array
+    horizon: float
 
     @property
     def rms(self) -> Array:
@@ -103,7 +105,8 @@ def validate_by_simulation(
         for segment in uniform_segments(recording).segments
     ]
     t, q, measured, starts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Resimulation(t, q, measured, starts)
+    apart = horizon or (HORIZON if gains is None else float(t[-1] - t[0]))
+    return Resimulation(t, q, measured, starts, apart)
 
 
 def _gains(fit: Fit, values: ArrayLike) -> Array:
