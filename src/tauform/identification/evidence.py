@@ -97,6 +97,7 @@ class Evidence:
         return ((self.triangles @ np.append(values, -1.0)) ** 2).sum(axis=-1)
 
 
+@on_one_thread
 def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False) -> Evidence:
     """Condense all rows; with `delay_column`, the torque's time derivative is one more column."""
     design = layout.design

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
 from tauform.identification.design import Design
 from tauform.identification.differentiate import Smoother
 from tauform.identification.filters import STATES_FACTOR, Filters, lowpass_kernel
@@ -106,6 +107,7 @@ class RowSource:
         A = self.design.columns(q, qd, qdd, temperature=segment.temperatures(part))
         return Rows(A, tau, rate_of_tau, segment.t[part], qd, segment.recording)
 
+    @on_one_thread
     def _filtered(self, segment: Segment, samples: range) -> Rows:
         """Rows at these samples of a segment."""
         assert self.filters is not None
