@@ -57,14 +57,14 @@ class HeldOut:
         """Sum over the joints of the log of their held-out squares."""
         return float(np.log(self.squares(chosen).sum(axis=0) + self.floor).sum())
 
-    def gain(self, chosen: Sequence[int], simpler: Array) -> tuple[float, float]:
-        """Loss that a selection saves against squares (folds, n) of a simpler one, fold by fold: mean and its error.
+    def gain(self, squares: Array, simpler: Array) -> tuple[float, float]:
+        """Loss saved by squares (folds, n) against those of a simpler selection, fold by fold: mean and its error.
 
         Folds are stretches of motion, so the error tells a law that holds throughout from one that happened to help
         somewhere; each fold counts alike, however large what is left unexplained in it.
         """
         floor = self.floor / len(self.folds)
-        saved = np.log((simpler + floor) / (self.squares(chosen) + floor)).sum(axis=1)
+        saved = np.log((simpler + floor) / (squares + floor)).sum(axis=1)
         return float(saved.mean()), float(saved.std(ddof=1) / np.sqrt(len(saved)))
 
     def values(self, chosen: Sequence[int]) -> Array:

@@ -115,12 +115,12 @@ def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: S
     Chance finds a term that helps somewhere; one that is there helps on most stretches of the motion. So a selection
     is worse only if what the best one saves is more than its scatter from stretch to stretch explains.
     """
-    chosen = best
+    chosen, squares = best, held_out.squares(best)
     needed = stats.t.ppf(1 - LEVEL, len(held_out.folds) - 1)
     while True:
         ways = []
         for following in _simplifications(choice, chosen, start):
-            saved, error = held_out.gain(best, held_out.squares(following))
+            saved, error = held_out.gain(squares, held_out.squares(following))
             ways.append((saved - needed * error, following))
         least, following = min(ways, default=(0.0, chosen), key=lambda way: way[0])
         if not ways or least > 0:
