@@ -21,8 +21,15 @@ def example(name: str) -> ModuleType:
 
 
 @pytest.mark.parametrize(("name", "seconds"), [("08_balance_two_link", 2.0), ("12_track_kr6", 0.7)])
-def test_closed_loop_is_stable(name: str, seconds: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_closed_loop_is_stable(
+    name: str,
+    seconds: float,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(EXAMPLES)  # what examples share stands beside them
     picture = tmp_path / "loop.svg"
     assert example(name).main(seconds=seconds, plot_file=str(picture)) == 0
     assert "feedback" in capsys.readouterr().out
