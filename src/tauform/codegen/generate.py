@@ -8,6 +8,7 @@ from typing import Any
 
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.derive import derive
+from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
@@ -96,6 +97,7 @@ def _factored(robot: Robot, function: Function) -> Program:
     return certified(factored_program(bound, function.name), function, problem_of(robot))
 
 
+@on_one_thread
 def program_of(problem: Problem, function: Function, names: list[str]) -> Program:
     """The cheapest of some algorithms of a function, checked against the function's reference.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import qr, solve_triangular
 
 from tauform.arrays import Array
 from tauform.codegen.minimal.bodies import HX, HZ, KZZ, N_PARAMETERS, SECOND, Bodies, M, to_second_moments
@@ -24,8 +25,12 @@ _SAMPLES = 30
 
 def null_vectors(bodies: Bodies) -> Array:
     """(k, 11 n) changes of the parameters that leave every torque as it is."""
-    vectors = [*_across_joints(bodies), *_unexcited(bodies)]
-    return np.array(vectors).reshape(len(vectors), -1)
+    columns = _sampled_columns(bodies)
+    size = np.abs(columns).max(axis=-1)
+    quiet = np.flatnonzero(size <= COLUMN_TOLERANCE * size.max())
+    known = [*_across_joints(bodies), *np.eye(columns.shape[0])[quiet]]
+    vectors = np.array(known).reshape(len(known), -1)
+    return np.concatenate([vectors, _further(columns, size, vectors)])
 
 
 def _across_joints(bodies: Bodies) -> list[Array]:
@@ -49,7 +54,7 @@ def _across_joints(bodies: Bodies) -> list[Array]:
                 vector[parent, M] = mass
                 vector[parent, HX : HX + 3] = first
                 vector[parent, SECOND] = second
-            vectors.append(vector)
+            vectors.append(vector.ravel())
     return vectors
 
 
@@ -59,36 +64,39 @@ def _symmetric_unit(a: int, b: int) -> Array:
     return E
 
 
-def _unexcited(bodies: Bodies) -> list[Array]:
-    """Parameters without effect, and pairs with the same effect."""
-    columns = _sampled_columns(bodies)
-    size = np.abs(columns).max(axis=-1)
-    quiet = size <= COLUMN_TOLERANCE * size.max()
-    vectors = []
-    for place in zip(*np.nonzero(quiet), strict=True):
-        vectors.append(_unit(bodies, place, 1.0))
-    # parallel columns, whatever their ratio: one of the two parameters can take over for both
-    active = np.argwhere(~quiet)
-    shapes = columns[~quiet] / size[~quiet][:, None]
-    shapes /= np.linalg.norm(shapes, axis=1, keepdims=True)
-    cosines = np.triu(shapes @ shapes.T, k=1)
-    for a, b in np.argwhere(np.abs(cosines) > 1 - COLUMN_TOLERANCE).tolist():
-        first, second = tuple(active[a]), tuple(active[b])
-        ratio = np.sign(cosines[a, b]) * np.linalg.norm(columns[first]) / np.linalg.norm(columns[second])
-        if np.abs(columns[first] - ratio * columns[second]).max() <= COLUMN_TOLERANCE * size[first]:
-            ratio = round(ratio) if abs(ratio - round(ratio)) < COLUMN_TOLERANCE else ratio
-            vectors.append(_unit(bodies, first, 1.0) + _unit(bodies, second, -float(ratio)))
-    return vectors
+def _further(columns: Array, size: Array, known: Array) -> Array:
+    """Null vectors beyond the known ones: what a fixed base cannot excite ties the parameters of its first links."""
+    rest = np.setdiff1d(np.arange(len(columns)), _eliminated(known))
+    scaled = columns[rest] / size[rest, None]
+    _, R, order = qr(scaled.T, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    rank = int(np.count_nonzero(diagonal > COLUMN_TOLERANCE * diagonal.max(initial=0.0)))
+    weights = solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    vectors = np.zeros((len(rest) - rank, len(columns)))
+    for vector, dependent, weight in zip(vectors, rest[order[rank:]], weights.T, strict=True):
+        weight = np.where(np.abs(weight) > COLUMN_TOLERANCE, weight, 0.0)
+        ratio = weight * size[dependent] / size[rest[order[:rank]]]
+        whole = np.round(ratio)
+        vector[rest[order[:rank]]] = -np.where(np.abs(ratio - whole) < COLUMN_TOLERANCE, whole, ratio)
+        vector[dependent] = 1.0
+    shown = np.abs(vectors @ columns).max(axis=1, initial=0.0)
+    return vectors[shown <= COLUMN_TOLERANCE * (np.abs(vectors) * size).max(axis=1, initial=0.0)]
 
 
-def _unit(bodies: Bodies, place: tuple[int, ...], value: float) -> Array:
-    vector = np.zeros((bodies.n, N_PARAMETERS))
-    vector[place] = value
-    return vector
+def _eliminated(vectors: Array) -> list[int]:
+    """As many places as there are independent vectors, such that the vectors can make those parameters vanish."""
+    vectors, places = vectors.copy(), []
+    for row in vectors:
+        place = int(np.abs(row).argmax())
+        if abs(row[place]) > ROUNDING:
+            places.append(place)
+            others = np.flatnonzero(vectors[:, place])
+            vectors[others] -= np.outer(vectors[others, place] / row[place], row.copy())
+    return places
 
 
 def _sampled_columns(bodies: Bodies) -> Array:
-    """(n, 11, samples) regressor columns of the parameters at random states."""
+    """(11 n, samples) regressor columns of the parameters at random states."""
     n = bodies.n
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, n, _SAMPLES))
     placement = np.tile(np.eye(4), (n, 1, 1))
@@ -99,7 +107,7 @@ def _sampled_columns(bodies: Bodies) -> Array:
     from_second = np.linalg.inv(to_second_moments())
     links = np.einsum("ijkt,kl->jlit", Y[:, : 10 * n].reshape(n, n, 10, -1), from_second)
     rotors = np.moveaxis(Y[:, 10 * n :: 4], 1, 0)[:, None]
-    return np.concatenate([links, rotors], axis=1).reshape(n, N_PARAMETERS, -1)
+    return np.concatenate([links, rotors], axis=1).reshape(n * N_PARAMETERS, -1)
 
 
 def booked(null: Array, parameters: Array, order: Sequence[int]) -> Array:
