@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# Sections that need them; the others start at once.
-NEEDED_BY = frozenset({"speed", "instructions", "programs", "kernels", "python_peers"})
+Build = Callable[[], Path]
 
 
 def build_peers(sections: Iterable[str]) -> list[str]:
@@ -16,17 +15,34 @@ def build_peers(sections: Iterable[str]) -> list[str]:
 
     A section that needs what failed fails by itself, and says why.
     """
-    if not NEEDED_BY & set(sections):
-        return []
     try:
-        from benchmarks.instruction_counts import ARCHITECTURE
-        from benchmarks.peers.build import NATIVE, PORTABLE, casadi_writer, pinocchio_library
+        needed = _needed()
     except ImportError as error:
         return [f"{error.name} is not installed"]
-    tasks: list[Callable[[], Path]] = [
-        casadi_writer,
-        *(lambda flags=flags: pinocchio_library(flags) for flags in (NATIVE, PORTABLE, ("-O3", ARCHITECTURE))),
-    ]
+    tasks = dict.fromkeys(task for name in sections for task in needed.get(name, ()))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         errors = [running.exception() for running in [pool.submit(task) for task in tasks]]
     return [str(error) for error in errors if error is not None]
+
+
+def _needed() -> Mapping[str, tuple[Build, ...]]:
+    """Section -> what it needs; sections that are not named need nothing."""
+    from benchmarks.instruction_counts import ARCHITECTURE
+    from benchmarks.peers.build import NATIVE, PORTABLE, casadi_writer, pinocchio_library
+
+    def native() -> Path:
+        return pinocchio_library(NATIVE)
+
+    def portable() -> Path:
+        return pinocchio_library(PORTABLE)
+
+    def counted() -> Path:
+        return pinocchio_library(("-O3", ARCHITECTURE))
+
+    return {
+        "speed": (native, portable, casadi_writer),
+        "instructions": (counted, casadi_writer),
+        "kernels": (native, casadi_writer),
+        "programs": (casadi_writer,),
+        "python_peers": (casadi_writer,),
+    }
