@@ -85,8 +85,8 @@ class Program:
             import cvxpy
         except ImportError:
             raise MissingExtraError(
-                "physical links need a semidefinite solver; install it with: pip install 'tauform[feasible]' (in Python, "
-                "fit.physically_consistent can also do without one)"
+                "physical links need a semidefinite solver; install it with: pip install 'tauform[feasible]' (in "
+                "Python, fit.physically_consistent can also do without one)"
             ) from None
         self.cp, self.fit, self.prior = cvxpy, fit, prior
         self.size = typical_sizes(fit.robot, prior)
