@@ -22,9 +22,14 @@ DEFAULT = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamic
 def generate(
     robot: Robot,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
-    function: Annotated[
+    functions: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help=f"Function to write, or all; repeatable. Without: {', '.join(DEFAULT)}."),
+        typer.Option(
+            "--functions",
+            "--function",
+            metavar="NAME,...",
+            help=f"Functions to write, or all; repeatable. Without: {', '.join(DEFAULT)}.",
+        ),
     ] = None,
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
@@ -40,7 +45,7 @@ def generate(
     from tauform.codegen.backends.c.config import real_type
     from tauform.codegen.folder import check_folder
 
-    names = chosen_functions(robot, function or DEFAULT)
+    names = chosen_functions(robot, functions or DEFAULT)
     # what would fail at the end fails at once
     check_folder(output, force)
     real_type(real)
@@ -69,7 +74,7 @@ def chosen_functions(robot: Robot, words: Sequence[str]) -> list[str]:
 
     names = list(dict.fromkeys(name.strip() for word in words for name in word.split(",") if name.strip()))
     if not names:
-        raise typer.BadParameter(f"--function names no function; choose from {', '.join(FUNCTIONS)}")
+        raise typer.BadParameter(f"--functions names no function; choose from {', '.join(FUNCTIONS)}")
     if names == ["all"]:
         return [name for name in FUNCTIONS if name != "friction" or has_friction(robot)]
     return names

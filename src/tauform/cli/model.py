@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.generate import chosen_functions
 from tauform.cli.page import Page, progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
@@ -31,9 +32,14 @@ def model(
     ] = None,
     physical: Annotated[bool, typer.Option("--physical", help="Identify links that could be built.")] = False,
     delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
-    function: Annotated[
+    functions: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Function to make a program of, such as mass_matrix; repeatable."),
+        typer.Option(
+            "--functions",
+            "--function",
+            metavar="NAME,...",
+            help="Functions to make programs of, such as mass_matrix; repeatable.",
+        ),
     ] = None,
     tolerance: Annotated[
         float, typer.Option(help="Relative error that the reduced program may have; 0 makes none.")
@@ -61,7 +67,7 @@ def model(
             validate=others or None,
             physical=physical,
             delay=delay,
-            functions=function or FUNCTIONS,
+            functions=chosen_functions(robot, functions or FUNCTIONS),
             tolerance=tolerance or None,
             confidence=confidence,
             routes=route or ROUTES,
