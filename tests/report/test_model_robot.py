@@ -10,10 +10,12 @@ import pytest
 import tauform as tf
 from tauform.description.joint import Limits
 from tauform.errors import GenerationError, ModelError, UnknownNameError
+from tauform.realtime.reduce import ROUTES
 from tauform.report import model_robot as module
-from tauform.report.model_robot import EXACT, RobotModel, model_robot, usual_profile
+from tauform.report.model_robot import EXACT, RobotModel, model_robot
 from tauform.report.motion import coordinate_ranges, home_position, sweep_motion
 from tauform.report.stages import Stage
+from tauform.report.usual import usual_profile, usual_routes
 
 
 def stage(model: RobotModel, name: str) -> Stage:
@@ -135,3 +137,10 @@ def test_limits_bound_the_sweep() -> None:
     assert motion.q[:, 0].min() >= -0.2
     assert motion.q[:, 0].max() <= 1.0
     assert np.abs(motion.qd[:, 0]).max() <= 0.1 * (1 + 1e-12)
+
+
+def test_long_programs_are_not_reduced_operation_by_operation() -> None:
+    """That would take the square of their length: many minutes for a humanoid."""
+    short, long = tf.load("two_link"), tf.random_robot(20, seed=1)
+    assert usual_routes(short, ()) == ROUTES
+    assert set(ROUTES) - set(usual_routes(long, (tf.generate(long, "inverse_dynamics"),))) == {"operations"}

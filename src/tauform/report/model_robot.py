@@ -29,10 +29,10 @@ from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording import Recording
 from tauform.realtime.figures import Tradeoff, tradeoff
-from tauform.realtime.reduce import ROUTES, Reduction, reduce
+from tauform.realtime.reduce import Reduction, reduce
 from tauform.report.identification_stages import identified_fit, identified_robot
-from tauform.report.motion import coordinate_ranges
 from tauform.report.stages import Progress, Stage, StageLog, counted
+from tauform.report.usual import usual_profile, usual_routes
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix")
 # Random states of the comparison with Newton-Euler, and the relative error allowed there.
 N_CHECKED, EXACT = 200, 1e-10
-# Bounds of the states that a reduced program is made for, where a joint has no limits; those of Lloyd2021, "fast".
-SPEED, ACCELERATION = 1.0, 10.0
 # Fresh states of the reduced program, and of each point of the accuracy curve.
 N_FRESH, CURVE_STATES = 200_000, 20_000
 RANDOM_STATES = f"Newton-Euler, {N_CHECKED} states"
@@ -114,7 +112,7 @@ def model_robot(
     tolerance: float | None = 0.01,
     confidence: float = 0.999,
     profile: Profile | None = None,
-    routes: Sequence[str] = ROUTES,
+    routes: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> RobotModel:
     """Check a robot, identify it from recordings, derive its model, and make the cheapest programs of it.
@@ -131,7 +129,8 @@ def model_robot(
         tolerance: relative error that the reduced inverse dynamics may have; None makes none.
         confidence: share of the states for which the tolerance must hold.
         profile: states that the reduced program will meet; the robot's joint limits, at ordinary speeds, by default.
-        routes: ways to a smaller program that are tried; see `tauform.realtime.reduce`.
+        routes: ways to a smaller program that are tried, see `tauform.realtime.reduce`; by default all, without that
+            of single operations where the exact program is so long that it would take many minutes.
         progress: called with a few words at each stage.
 
     Raises:
@@ -148,7 +147,8 @@ def model_robot(
     bound = None if closed_form is None else closed_form.bind(modelled)
     programs = _programs(modelled, functions, log)
     states = profile or usual_profile(modelled)
-    reduction = _reduce(bound or modelled, states, tolerance, confidence, routes, log)
+    tried = routes or usual_routes(modelled, programs)
+    reduction = _reduce(bound or modelled, states, tolerance, confidence, tried, log)
     curve = None if bound is None or tolerance is None else _tradeoff(bound, states, log)
     return RobotModel(
         *(robot, modelled, findings, base, closed_form, bound, fit, programs, reduction, curve), tuple(log.stages)
@@ -249,13 +249,6 @@ def _tradeoff(bound: BoundModel, profile: Profile, log: StageLog) -> Tradeoff:
         curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress)
         describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
     return curve
-
-
-def usual_profile(robot: Robot) -> Profile:
-    """Positions within the joints' limits at ordinary speeds: 1 rad/s (m/s) and 10 rad/s^2, or the limits' if lower."""
-    speeds = {joint.name: joint.limits.velocity for joint in robot.joints}
-    fastest = np.array([min(SPEED, speeds[name]) for name in robot.joint_names])
-    return Profile.ranges(robot.n_joints, coordinate_ranges(robot).T, fastest, ACCELERATION, name="joint limits")
 
 
 def _groups(robot: Robot) -> tuple[ParameterGroup, ...] | None:
