@@ -53,7 +53,6 @@ def model(
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
     from tauform.codegen.folder import check_folder
-    from tauform.realtime.reduce import ROUTES
     from tauform.report.model_robot import FUNCTIONS, model_robot
 
     check_folder(output, force)  # before the work, not after it
@@ -70,7 +69,7 @@ def model(
             functions=chosen_functions(robot, functions or FUNCTIONS),
             tolerance=tolerance or None,
             confidence=confidence,
-            routes=route or ROUTES,
+            routes=route,
             progress=spinner.say,
         )
         written = made.write(output, force=force, progress=spinner.say)
