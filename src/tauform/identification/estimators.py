@@ -140,7 +140,7 @@ def instrumental(plain: Estimate, rows: Iterable[Rows], source: RowSource) -> Es
             "method instrumental needs the commanded positions (Recording.reference), which carry no sensor noise; "
             "record them, or use another method"
         )
-    commanded = [replace(s, q=np.asarray(s.reference), qd=None, qdd=None) for s in source.segments]
+    commanded = [replace(s, q=s.reference, qd=None, qdd=None) for s in source.segments if s.reference is not None]
     p = source.design.n_columns
     triangle = np.zeros((2 * p + 1, 2 * p + 1))
     for part, clean in zip(rows, replace(source, segments=tuple(commanded)), strict=True):

@@ -11,8 +11,9 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.filters import central_difference
 from tauform.identification.fit import Fit
-from tauform.identification.recording import Recording
+from tauform.identification.recording import Recording, pieces
 from tauform.identification.segments import Segment
 from tauform.identification.terms import SHAPES, Column, Term, coupling
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -51,7 +52,7 @@ def asked_terms(
     """Terms of a law at every joint, and of the couplings that are given as pairs of joints."""
     asked: list[Term] = []
     if friction in SHAPES:
-        speeds = np.max([np.abs(np.gradient(s.q, axis=0) * s.rate).max(axis=0) for s in segments], axis=0)
+        speeds = np.max([_top_speed(segment) for segment in segments], axis=0)
         widths = FADED * speeds if friction == "stribeck" else np.zeros(robot.n_joints)
         asked += [Term(friction, (j,), float(widths[j])) for j in range(robot.n_joints)]
     if couplings is not None and not isinstance(couplings, str):
@@ -60,6 +61,13 @@ def asked_terms(
                 raise IdentificationError(f"couplings: ({i}, {j}) are not two joints of {robot.name}; count from 0")
             asked += coupling(i, j)
     return asked
+
+
+def _top_speed(segment: Segment) -> Array:
+    """(n,) largest speed of each joint between samples."""
+    parts = ((np.asarray(segment.q[part]), own) for part, own in pieces(segment.n_samples, overlap=1))
+    fastest = [np.abs(central_difference(q, segment.rate)[own]).max(axis=0) for q, own in parts]
+    return np.asarray(np.max(fastest, axis=0))
 
 
 def with_load_friction(identified: Callable[[Sequence[Column]], Fit]) -> Fit:
