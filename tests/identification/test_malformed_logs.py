@@ -304,3 +304,19 @@ def test_torques_of_another_sign_or_unit_are_mentioned() -> None:
     assert "opposite sign" in said(-1.0)
     assert "joint1" not in said(-1.0)  # turns about the vertical and holds nothing up
     assert "1e+03 times" in said(1000.0)
+
+
+@pytest.mark.parametrize("verb", ["model", "reduce", "multirate"])
+def test_other_verbs_read_logs_with_the_same_options(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = table(tmp_path / "a.csv", t=1e3 * log()["t"], header="t,a,b,c,d"), tmp_path / "out"
+    source = [str(path)] if verb == "model" else ["--recording", str(path)]
+    command = [verb, ROBOT, *source, "-o", str(out)]
+    mapped = [*command, "--column", "q=a,b", "--column", "tau=c,d"]
+    for words, said in ((command, "--column q=q_a"), (mapped, "--time-unit ms")):
+        assert main(words) == 2
+        assert said in capsys.readouterr().err
+    assert not out.exists()
+    if verb == "multirate":
+        assert main([*mapped, "--time-unit", "ms"]) == 0
