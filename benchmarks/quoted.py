@@ -63,7 +63,22 @@ def quotes() -> Iterator[Quote]:
         ):
             yield Quote("README.md", _cell(label, k), *source, column, peer)
 
+    yield from _multirate()
     yield Quote("docs/index.md", r"Importing takes ([^;]*);", "start", "import tauform", "ours", "allowed")
+
+
+def _multirate() -> Iterator[Quote]:
+    """The table of foretold and measured errors, and the two of them that the how-to names."""
+    for task in ("background", "synchronous task"):
+        for every in ("run", "5th run"):
+            row = f"friction made by the {task}, coefficients at every {every}"
+            for k, column in enumerate(("ours", "peer")):
+                place = _cell(f"{task} | {every}", k)
+                yield Quote("docs/mathematics/multirate.md", place, "multirate", row, column)
+    places = {"background": r"between ([\d.]+ %) and", "synchronous task": r"between [\d.]+ % and ([\d.]+ %)"}
+    for task, words in places.items():
+        row = f"friction made by the {task}, coefficients at every run"
+        yield Quote("docs/howto/multirate.md", words, "multirate", row, "ours")
 
 
 @dataclass(frozen=True)
@@ -185,7 +200,7 @@ def rounded(figure: str) -> str:
 
 
 def _cell(label: str, k: int) -> str:
-    """The k-th cell of a row of a table."""
+    """The k-th cell of the row of a table that begins with the label, one cell or several."""
     return rf"^\| {re.escape(label)} \|(?:[^|\n]*\|){{{k}}} ([^|\n]*?) \|"
 
 
