@@ -14,7 +14,15 @@ PAGES = {
     "contributing.md": ROOT / "CONTRIBUTING.md",
     "benchmarks.md": ROOT / "benchmarks" / "RESULTS.md",
 }
-REFERENCE = ["reference.md", "notation.md", "mistakes.md", "limits.md", "errata.md", "architecture.md", "dependencies.md"]
+REFERENCE = [
+    "reference.md",
+    "notation.md",
+    "mistakes.md",
+    "limits.md",
+    "errata.md",
+    "architecture.md",
+    "dependencies.md",
+]
 # Where public names are defined -> what that part of the reference is called, in the order of the flow.
 PARTS = {
     "description": "Describe a robot",
