@@ -26,7 +26,7 @@ ROUTES = ("terms", "parameters", "velocity", "operations")
 STRUCTURED = ("inverse_dynamics", "forward_dynamics")
 # States of the regressions; operations are pruned on so many that this many may fail.
 ROUTE_STATES, FAILING_STATES, STATES_BOUNDS = 3000, 30, (4000, 30_000)
-GUARD_STATES = 4000
+GUARD_STATES = 500
 # Routes aim a little below the tolerance, so that fresh states confirm them; lower where they do not.
 AIMS = (0.97, 0.85, 0.7)
 
