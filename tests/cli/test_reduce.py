@@ -21,6 +21,31 @@ def test_reduce_reports_routes_and_writes_c(tmp_path: Path, capsys: pytest.Captu
     assert (tmp_path / "c" / "two_link.h").exists()
 
 
+@pytest.mark.parametrize("arguments", [["reduce", "two_link", "--samples", "2000"], ["multirate", "two_link"]])
+def test_folders_of_others_are_refused_at_once_unless_told(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    command = [*arguments, "-o", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(f"tauform.{arguments[0]}", None, raising=False)  # no work before the refusal
+        assert main(command) == 2
+    assert "--force" in capsys.readouterr().err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["mine.txt"]
+    assert main([*command, "--force"]) == 0
+    assert (tmp_path / "mine.txt").read_text() == "precious"
+    assert (tmp_path / "two_link.h").exists()
+
+
+def test_other_seeds_draw_other_states(capsys: pytest.CaptureFixture[str]) -> None:
+    def error(seed: str) -> float:
+        route = ["--route", "velocity", "--quiet", "all"]
+        assert main(["reduce", "two_link", *route, "--samples", "2000", "--seed", seed, "--json"]) == 0
+        return float(json.loads(capsys.readouterr().out)["routes"][1]["error"])
+
+    assert error("0") == error("0") != error("1")
+
+
 def test_reduce_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reduce", "two_link", "--profile", "3.1,0.5,5", "--samples", "5000"]) == 0
     assert "operations" in capsys.readouterr().out
@@ -39,7 +64,11 @@ def test_reduce_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["--quiet", "elbow"], "no joint or link 'elbow'"),
         (["--threads", "0"], "threads"),
         (["--samples", "0"], "n_fresh"),
-        (["--figures", "figures", "--also", "no_such_robot"], "no_such_robot"),
+        (["--plot", "figures", "--also", "no_such_robot"], "no_such_robot"),
+        (["--also", "two_link"], "--plot"),
+        (["--plot", "figures", "--tolerance", "0.1", "-o", "c"], "leave out --tolerance, --output"),
+        (["--figures", "figures", "--recording", "log.csv"], "leave out --recording"),
+        (["--figures", "figures", "--no-definite"], "leave out --definite"),
     ],
 )
 def test_bad_input_ends_with_one_sentence(option: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +128,7 @@ def test_multirate_along_a_recording_shows_bandwidths_and_a_figure(
     names = "t,q1,q2,tau1,tau2"
     np.savetxt(tmp_path / "log.csv", np.column_stack([t, q, 0 * q + 1.0]), delimiter=",", header=names, comments="")
     figure = tmp_path / "errors.png"
-    arguments = ["multirate", "two_link", "--recording", str(tmp_path / "log.csv"), "--figure", str(figure), "--json"]
+    arguments = ["multirate", "two_link", "--recording", str(tmp_path / "log.csv"), "--plot", str(figure), "--json"]
     assert main(arguments) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["bandwidths"]["position"] == pytest.approx(3 / (2 * np.pi), abs=0.2)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.options import Force
 from tauform.cli.page import Page, progress
 from tauform.cli.verb import verb
 
@@ -38,7 +39,7 @@ def generate(
     payload: Annotated[str, typer.Option(help="baked, or runtime: ten parameters of the body at the tool.")] = "baked",
     algorithm: Annotated[str, typer.Option(help="auto takes the cheapest; or the name of one.")] = "auto",
     batch: Annotated[bool, typer.Option("--batch", help="Also functions for many states, for vector units.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files too.")] = False,
+    force: Force = False,
 ) -> Page:
     """Write C99 without dependencies: each function checked against textbook algorithms, with its own self-test."""
     import tauform as tf

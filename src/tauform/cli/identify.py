@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.options import Force
 from tauform.cli.page import Page, steps
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
@@ -50,6 +51,7 @@ def identify(
         typer.Option(metavar="POSITION TORQUE", help="Cut-offs of the filters, in Hz; from the data by default."),
     ] = None,
     delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
+    force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Identify base parameters, friction and couplings from recordings, and judge them on held-out data."""
@@ -58,7 +60,7 @@ def identify(
     from tauform.identification.filters import Filters
 
     if code is not None:  # what would fail at the end fails at once
-        check_folder(code, False)
+        check_folder(code, force)
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
     with steps("identifying") as tell:
         recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
@@ -82,7 +84,7 @@ def identify(
     written = []
     written += [fit.save(save)] if save else []
     written += [fit.write_urdf(*urdf)] if urdf else []
-    written += fit.write_code(code) if code else []
+    written += fit.write_code(code, force=force) if code else []
     written += [fit.report(report)] if report else []
     return _page(fit, written, followed)
 

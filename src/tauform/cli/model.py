@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.generate import chosen_functions
+from tauform.cli.options import Force
 from tauform.cli.page import Page, progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
@@ -48,7 +49,7 @@ def model(
     route: Annotated[
         list[str] | None, typer.Option(help="Way to reduce: terms, parameters, velocity, operations; repeatable.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files too.")] = False,
+    force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.options import Force
 from tauform.cli.page import Page, progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
@@ -44,16 +45,23 @@ def multirate(
     ] = "background",
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of bounds.")] = None,
     run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,
-    figure: Annotated[Path | None, typer.Option(help="Write a figure of the errors (PNG, SVG, PDF).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", "--figure", metavar="FILE", help="Draw the errors: .png .svg .pdf")
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write both tasks as C to this folder.")] = None,
+    force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
     import tauform
+    from tauform.codegen.folder import check_folder
     from tauform.report.multirate_figure import check_figure, write_multirate_figure
 
-    if figure is not None:  # what would fail at the end fails at once
-        check_figure(figure)
+    # what would fail at the end fails at once
+    if plot is not None:
+        check_figure(plot)
+    if output is not None:
+        check_folder(output, force)
     rates = tauform.Rates(control, background, latency, coefficients_every)
     bounds = _bounds(robot, velocity, acceleration)
     swing = tauform.Profile.harmonic(*bounds)
@@ -64,9 +72,9 @@ def multirate(
         foretold = split.predict(profile, rates)
         slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
         report = _run(split, swing, _swing(*bounds), rates, run) if run else None
-        files = split.write_c(output) if output is not None else []
-        if figure is not None:
-            files = [*files, write_multirate_figure(split, _swing(*bounds), swing, rates, figure)]
+        files = split.write_c(output, force=force) if output is not None else []
+        if plot is not None:
+            files = [*files, write_multirate_figure(split, _swing(*bounds), swing, rates, plot)]
     bands = _bandwidths(robot, recordings)
     return _page(robot, split, foretold, error, slowest, report, files, bands)
 

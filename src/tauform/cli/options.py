@@ -53,6 +53,8 @@ ROBOT_OPTIONS: dict[str, Any] = {
         typer.Option(metavar="X Y Z", help="In the base frame, in m/s^2.", rich_help_panel=PANEL),
     ],
 }
+# Of every verb that writes a folder.
+Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files too.")]
 JSON_OPTION = {"as_json": Annotated[bool, typer.Option("--json", help="Print JSON only.")]}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.options import Force
 from tauform.cli.page import Page, steps
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
@@ -44,21 +46,32 @@ def reduce(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the program as C to this folder.")
     ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(help="Write the figures and the table of Lloyd2021 for this robot to this folder.")
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", "--figures", metavar="DIR", help="Write figures and table of Lloyd2021 for this robot instead."
+        ),
     ] = None,
     also: Annotated[list[str] | None, typer.Option(help="Further robot to draw figures of; repeatable.")] = None,
     threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
+    seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
+    force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform
+    from tauform.codegen.folder import check_folder
     from tauform.realtime.reduce import ROUTES
 
+    own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
+    own |= {"function": function, "route": route, "quiet": quiet, "definite": definite, "seed": seed, "output": output}
+    _check_plot(plot, also, own)
+    if output is not None:  # what would fail at the end fails at once
+        check_folder(output, force)
     with steps("reducing") as tell:
-        if figures is not None:
+        if plot is not None:
             robots = [robot, *(tauform.load(name) for name in also or [])]
-            return _figures(robots, figures, samples, threads, tell)
+            return _figures(robots, plot, samples, threads, tell)
         found = tauform.reduce(
             robot,
             _profile(robot, profile, reading.recordings(recording, robot)),
@@ -69,12 +82,27 @@ def reduce(
             quiet=quiet or None,
             definite=definite,
             n_fresh=samples,
+            seed=seed,
             threads=threads,
             progress=tell,
         )
     if output is not None:
-        tauform.write_c(found.program, output)
+        tauform.write_c(found.program, output, force=force)
     return _page(found, output)
+
+
+def _check_plot(plot: Path | None, also: list[str] | None, own: dict[str, Any]) -> None:
+    """Refuse what would be left unused: figures have profiles and tolerances of their own."""
+    if plot is None:
+        if also:
+            raise typer.BadParameter("--also names further robots to draw; give a folder for the figures with --plot")
+        return
+    defaults = inspect.signature(reduce).parameters
+    given = [f"--{name}" for name, value in own.items() if value not in (defaults[name].default, [])]
+    if given:
+        raise typer.BadParameter(
+            f"--plot draws the profiles and tolerances of Lloyd2021 and writes no C; leave out {', '.join(given)}"
+        )
 
 
 def _profile(robot: Robot, text: str, recordings: list[Recording]) -> Profile:

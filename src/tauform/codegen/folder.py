@@ -73,7 +73,7 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False) -> Path:
     if others:
         raise GenerationError(
             f"{folder}: holds files that tauform did not write ({', '.join(others)}); "
-            "choose another folder, or allow it with force"
+            "choose another folder, or allow it with force=True"
         )
     return target
 

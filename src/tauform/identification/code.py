@@ -7,18 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
-from tauform.codegen.backends.c.config import identifier
+from tauform.codegen.backends.c.config import identifier, real_type
+from tauform.codegen.backends.c.project import project_files
+from tauform.codegen.folder import write_folder
 from tauform.codegen.generate import generate
-from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
 from tauform.identification.fit import Fit
 from tauform.identification.terms import SHAPES, Term
 
 
-def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None) -> list[Path]:
+def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None, *, force: bool = False) -> list[Path]:
     """Write <name>_inverse_dynamics (rigid body) and <name>_drive_torque (friction, springs, couplings) as C99.
 
     The torque that the fit predicts is their sum; <name>_predicted_torque in the same header adds them.
+
+    Args:
+        force: also write into a folder that holds other files.
 
     Raises:
         GenerationError: the fit holds columns of the user's own, or belongs to a robot with loop constraints.
@@ -39,12 +43,16 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
     parameters = np.array(robot.parameters)
     parameters[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.0  # friction stands beside the program
     program = generate(robot.with_parameters(parameters), "inverse_dynamics")
-    paths = write_c(program, folder, name=prefix)
-    header = Path(folder) / f"{prefix}_drive.h"
-    header.write_text(drive_header(fit, prefix), newline="\n")
-    with (Path(folder) / "README.md").open("a", newline="\n") as readme:
-        readme.write(_README.format(prefix=prefix))
-    return [*paths, header]
+    files = project_files([program], prefix, real_type("double"), batch=False)
+    files[f"{prefix}_drive.h"] = drive_header(fit, prefix)
+    files["README.md"] += _README.format(prefix=prefix)
+
+    def fill(place: Path) -> list[str]:
+        for file, text in files.items():
+            (place / file).write_text(text, newline="\n")
+        return [f"test_{prefix}"]
+
+    return write_folder(folder, fill, force)
 
 
 def drive_header(fit: Fit, prefix: str) -> str:

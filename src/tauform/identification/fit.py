@@ -250,11 +250,15 @@ class Fit:
 
         return write_urdf(self, Path(source), Path(path))
 
-    def write_code(self, folder: str | Path) -> list[Path]:
-        """C99 of the whole prediction: rigid body, friction and further terms."""
+    def write_code(self, folder: str | Path, *, force: bool = False) -> list[Path]:
+        """C99 of the whole prediction: rigid body, friction and further terms.
+
+        Args:
+            force: also write into a folder that holds other files.
+        """
         from tauform.identification.code import write_code
 
-        return write_code(self, Path(folder))
+        return write_code(self, Path(folder), force=force)
 
     def report(self, path: str | Path) -> Path:
         """One HTML file with plots and tables that opens offline."""
