@@ -16,10 +16,10 @@ from tauform.identification.simulate import simulated_recording
 from tauform.identification.trajectory import Trajectory
 
 
-def good(seed: int = 1, **options: object) -> tf.Recording:
-    robot = arm()
-    rng = np.random.default_rng(seed)
-    return simulated_recording(robot, motion(robot, seed), rng, torque_noise=[2.0, 1.0, 0.5], **options)  # type: ignore[arg-type]
+def good(noise: tuple[float, ...] = (0.1, 1.0, 0.5), position_noise: float = 0.0) -> tf.Recording:
+    """Eight seconds with noise of some percent of each joint's torque."""
+    robot, rng = arm(), np.random.default_rng(1)
+    return simulated_recording(robot, motion(robot, 1), rng, torque_noise=noise, position_noise=position_noise)
 
 
 def test_nan_is_named_with_sample_and_joint() -> None:
@@ -98,7 +98,16 @@ def test_a_delay_is_found_and_put_right() -> None:
         tf.identify(arm(), shifted)
     in_step, put_right = tf.identify(arm(), recording), tf.identify(arm(), shifted, delay=late)
     assert put_right.held_out.total == pytest.approx(in_step.held_out.total, rel=0.05)
-    assert put_right.verdict.grade == in_step.verdict.grade
+    assert in_step.verdict.grade == "good"
+    assert put_right.verdict.grade == "good"
+
+
+def test_a_joint_whose_torque_is_half_noise_is_not_known_well() -> None:
+    fit = tf.identify(arm(), good((2.0, 1.0, 0.5), position_noise=1e-5))
+    assert np.sqrt((fit.residuals.measured[:, 0] ** 2).mean()) < 2.0 / 0.4
+    assert fit.held_out.total < 0.02
+    assert fit.verdict.grade == "usable"
+    assert "Ixy_2 are known to no better than 50 % and matter" in str(fit.verdict)
 
 
 def test_gaps_and_repeats_are_reported_in_words() -> None:
