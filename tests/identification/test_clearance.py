@@ -187,7 +187,7 @@ def test_a_planned_motion_does_not_collide(urdf: Path) -> None:
     found = tf.excite(robot, **LIMITS)  # type: ignore[arg-type]
     assert not collides(urdf, found.q).any()
     assert found.condition is not None
-    assert found.condition < 1000
+    assert found.condition < 100
 
 
 def test_a_planned_motion_stays_above_the_floor(urdf: Path) -> None:

@@ -33,11 +33,12 @@ def test_a_planned_motion_stays_within_limits_and_starts_and_ends_at_rest(kind: 
     assert np.abs(found.qd).max() <= 2.0
     assert np.abs(found.qdd).max() <= 6.0
     assert np.abs(found.q).max() <= np.pi / 2
-    assert np.abs(found.qd[[0, -1]]).max() < 1e-12
-    assert np.abs(found.qdd[[0, -1]]).max() < 1e-10
+    # At rest but for the rounding of sines and cosines.
+    assert np.abs(found.qd[[0, -1]]).max() < 1e-13 * 2.0
+    assert np.abs(found.qdd[[0, -1]]).max() < 1e-13 * 6.0
     # Derivatives belong to the positions.
     dt = found.t[1] - found.t[0]
-    np.testing.assert_allclose(np.gradient(found.q, dt, axis=0)[5:-5], found.qd[5:-5], atol=0.02)
+    np.testing.assert_allclose(np.gradient(found.q, dt, axis=0)[5:-5], found.qd[5:-5], rtol=0, atol=0.02)
 
 
 def test_a_planned_motion_beats_the_best_random_one_several_times() -> None:
@@ -102,14 +103,17 @@ def test_a_warm_start_is_followed_and_never_made_worse() -> None:
     problem = problem_of(robot, Basis.fourier(6.0, 4, 50.0))
     q, qd, qdd = problem.states(problem.random(np.random.default_rng(3)))
     rough = Trajectory(problem.basis.t, q, qd, qdd, robot.joint_names)
-    np.testing.assert_allclose(problem.states(problem.following(rough))[0], q, atol=1e-9)
+    np.testing.assert_allclose(problem.states(problem.following(rough))[0], q, rtol=0, atol=1e-9)
     before = condition(tf.regressor(robot, q, qd, qdd)[..., list(tf.base_parameters(robot).pivots)])
     improved = excite(robot, start=rough, **QUICK)  # type: ignore[arg-type]
     assert improved.condition is not None
     assert improved.condition < before
     again = excite(robot, start=improved, **QUICK)  # type: ignore[arg-type]
-    assert again.condition is not None
-    assert again.condition <= 1.01 * improved.condition
+    # At the 61 states by which the search judges; it cannot see what lies between them.
+    judged = problem_of(robot, Basis.fourier(6.0, 4, 10.0))
+    scores = [judged.score(judged.following(motion)) for motion in (improved, again)]
+    assert scores[1] <= scores[0] + 1e-9
+    assert again.condition == pytest.approx(improved.condition, rel=1e-4)
 
 
 def test_several_motions_come_from_one_search() -> None:
@@ -150,8 +154,8 @@ def test_a_motion_is_written_read_back_and_drawn(tmp_path: Path) -> None:
     robot = arm()
     found = excite(robot, **{**QUICK, "max_seconds": 0.5})  # type: ignore[arg-type]
     again = tf.Trajectory.read_csv(found.save_csv(tmp_path / "motion.csv"), robot)
-    np.testing.assert_allclose(again.q, found.q, atol=1e-9)
-    np.testing.assert_allclose(again.qdd, found.qdd, atol=1e-8)
+    np.testing.assert_allclose(again.q, found.q, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(again.qdd, found.qdd, rtol=0, atol=1e-8)
     with pytest.raises(tf.errors.IdentificationError, match="not a motion of kr6_r700"):
         tf.Trajectory.read_csv(tmp_path / "motion.csv", tf.load("kr6_r700"))
     page = found.plot(tmp_path / "motion.html", robot).read_text(encoding="utf-8")
