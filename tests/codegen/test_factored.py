@@ -19,7 +19,6 @@ from tauform.codegen.program import Program
 TABLE_2 = {"sr6ia": (126, 84), "kr6_r700": (6043, 4142), "lbr7": (18387, 13981)}
 FUNCTIONS: dict[str, tuple[str, int]] = {
     "factored_torques": ("inverse_dynamics", 3),
-    "factored_induced": ("induced_torque", 2),
     "factored_gravity": ("gravity_torque", 1),
     "factored_mass_matrix": ("mass_matrix", 1),
 }

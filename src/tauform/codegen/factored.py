@@ -36,11 +36,6 @@ def factored_torques(bound: ClosedForm, q: AnyArray, qd: AnyArray, qdd: AnyArray
     return _with_friction(bound, _torques(bound, _kind(bound) >= 0, q, qd, qdd), qd)
 
 
-def factored_induced(bound: ClosedForm, q: AnyArray, qd: AnyArray) -> list[Any]:
-    """Torques without acceleration: velocities, gravity and friction."""
-    return _with_friction(bound, _torques(bound, _kind(bound) != 1, q, qd, qd), qd)
-
-
 def factored_velocity(bound: ClosedForm, q: AnyArray, qd: AnyArray) -> list[Any]:
     """Torques of velocities alone, without friction."""
     return _torques(bound, _kind(bound) == 2, q, qd, qd)

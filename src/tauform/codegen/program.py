@@ -34,7 +34,6 @@ class Op(Enum):
     SAME = "same"  # in graphs only: a value whose making is hidden
 
 
-UNARY = frozenset({Op.NEGATE, Op.SIN, Op.COS, Op.SQRT, Op.SIGN})
 BINARY = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE, Op.ATAN2})
 
 

@@ -23,12 +23,6 @@ TENSOR_INDEX = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
 InertiaAbout = Literal["com", "origin"]
 
 
-def skew(v: AnyArray) -> AnyArray:
-    """The matrix of the cross product, skew(v) @ x = v x x."""
-    zero = 0 * v[0]
-    return np.array([[zero, -v[2], v[1]], [v[2], zero, -v[0]], [-v[1], v[0], zero]])
-
-
 @checked_methods
 @dataclass(frozen=True, eq=False)
 class Inertia:

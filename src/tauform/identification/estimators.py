@@ -153,7 +153,7 @@ def instrumental(plain: Estimate, rows: Iterable[Rows], source: RowSource) -> Es
 def ridge(design: Design, evidence: Evidence, prior: Robot) -> Estimate:
     """Least squares with the prior's parameters as further measurements, as firm as held-out blocks ask for."""
     mean = np.concatenate([design.base.values(prior), np.zeros(len(design.terms))])
-    size = _typical_sizes(design, evidence, mean)
+    size = _typical_sizes(evidence, mean)
     best: tuple[float, Estimate] | None = None
     for spread in PRIOR_SPREADS:
         deviation = np.where(np.arange(len(mean)) < design.base.n, spread * size, np.inf)
@@ -169,7 +169,7 @@ def ridge(design: Design, evidence: Evidence, prior: Robot) -> Estimate:
     return best[1]
 
 
-def _typical_sizes(design: Design, evidence: Evidence, mean: Array) -> Array:
+def _typical_sizes(evidence: Evidence, mean: Array) -> Array:
     # A value of this size would explain the torque's RMS on its own; a prior of zero needs some scale.
     squares = (evidence.triangles[..., :-1] ** 2).sum(axis=(0, 1, 2))
     alone = np.sqrt(evidence.torque_squares.sum() / np.maximum(squares, 1e-300))

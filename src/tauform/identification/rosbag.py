@@ -37,7 +37,7 @@ def open_bag(path: Path, robot: Robot, topic: str | None) -> Log:
         places = [names.index(name) for name in wanted]
         with _messages(path, robot, topic) as messages:
             while block := list(islice(messages, rows)):
-                table = np.array([[t, *_joined(values, held, robot, path)] for t, values in block])
+                table = np.array([[t, *_joined(values, held, path)] for t, values in block])
                 yield {name: table[:, place] for name, place in zip(wanted, places, strict=True)}
 
     return Log(dict.fromkeys(names), chunks)
@@ -92,7 +92,7 @@ def _joint_states(reader: Any, connections: list[Any], path: Path, robot: Robot)
         yield (measured if measured > 0 else 1e-9 * stamp), values
 
 
-def _joined(values: list[Array | None], held: Sequence[str], robot: Robot, path: Path) -> Array:
+def _joined(values: list[Array | None], held: Sequence[str], path: Path) -> Array:
     parts = [x for field, x in zip(FIELDS, values, strict=True) if field in held]
     missing = next((field for field, x in zip(held, parts, strict=True) if x is None), None)
     if missing is not None:
