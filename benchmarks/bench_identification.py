@@ -62,15 +62,13 @@ def scores() -> Iterator[Row]:
 
 def robots() -> dict[str, tf.Robot]:
     """The robots of the real recordings."""
-    import pinocchio
+    from benchmarks.real_robots import urdf
 
-    parents = Path(pinocchio.__file__).resolve().parents
-    examples = next(p for p in parents if (p / "share/example-robot-data").exists()) / "share/example-robot-data/robots"
     return {
         "tx40": tf.load(DATA / "tx40" / "tx40_mdh_modified.urdf"),
-        "panda": tf.load(examples / "panda_description/urdf/panda.urdf", lock={"panda_finger_joint1": 0.0}),
+        "panda": tf.load(urdf("panda"), lock={"panda_finger_joint1": 0.0}),
         "lwr4": tf.load(DATA / "kuka_lwr4" / "kuka_lwr4.urdf"),
-        "ur10": tf.load(examples / "ur_description/urdf/ur10_robot.urdf"),
+        "ur10": tf.load(urdf("ur10_robot")),
     }
 
 

@@ -13,9 +13,9 @@ import sys
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 import tauform as tf
+from tauform.identification.trajectory import polynomial_through
 
 GROUPS = ("link", "rotor", "viscous", "coulomb")  # 78 parameters of six joints
 # The paper keeps motors first, then links from the last to the first, masses before moments.
@@ -28,15 +28,11 @@ NOISE = 0.02  # of each joint's largest torque
 
 def record(robot: tf.Robot, rng: np.random.Generator, name: str) -> tf.Recording:
     """One run: the states as the paper's differences would give them, and torques with noise."""
-    still = np.zeros(robot.n_joints)
-    at_rest = [(1, still), (2, still)]
     points = rng.uniform(-REACH, REACH, (N_POINTS, robot.n_joints))
-    path = make_interp_spline(np.linspace(0, SECONDS, N_POINTS), points, k=5, bc_type=(at_rest, at_rest))
-    t = np.arange(0.0, SECONDS, PERIOD)
-    q, qd, qdd = path(t), path(t, 1), path(t, 2)
-    tau = tf.inverse_dynamics(robot, q, qd, qdd)
+    path = polynomial_through(points, SECONDS, 1 / PERIOD, robot.joint_names)
+    tau = tf.inverse_dynamics(robot, path.q, path.qd, path.qdd)
     noise = NOISE * np.abs(tau).max(axis=0) * rng.normal(size=tau.shape)
-    return tf.Recording(t, q, tau + noise, qd, qdd, name=name)
+    return tf.Recording(path.t, path.q, tau + noise, path.qd, path.qdd, name=name)
 
 
 def print_statistics(before: Any, after: Any) -> None:
