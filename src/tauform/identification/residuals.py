@@ -52,17 +52,14 @@ class Errors:
         total: the same over all joints together.
         rms: (n,) RMS error [N m or N].
         source: "blocks held out in turn", "validation", or "unfiltered torques".
-        raw, raw_total, raw_rms: joints, total and rms against torques as they were measured, without any filter, where
-            they were computed.
+        unfiltered: the same against torques as they were measured, without any filter, where they were computed.
     """
 
     joints: Array
     total: float
     rms: Array
     source: str
-    raw: Array | None = None
-    raw_total: float | None = None
-    raw_rms: Array | None = None
+    unfiltered: Errors | None = None
 
     @classmethod
     def between(cls, measured: Array, predicted: Array, source: str) -> Errors:

@@ -78,14 +78,18 @@ def summary(fit: Fit) -> dict[str, Any]:
 
 
 def _plain(errors: Errors | None) -> dict[str, Any] | None:
-    """Errors as plain values, each against filtered torques unless its name says raw."""
-    return None if errors is None else {key: np.asarray(x).tolist() for key, x in vars(errors).items() if x is not None}
+    """Errors as plain values; those against torques as measured stand within."""
+    if errors is None:
+        return None
+    held = {key: x for key, x in vars(errors).items() if x is not None}
+    return {key: _plain(x) if isinstance(x, Errors) else np.asarray(x).tolist() for key, x in held.items()}
 
 
 def _errors(plain: dict[str, Any]) -> Errors:
     """Errors from plain values."""
     fields: dict[str, Any] = {key: np.array(x) if isinstance(x, list) else x for key, x in plain.items()}
-    return Errors(**fields)
+    within = plain.get("unfiltered")
+    return Errors(**fields | {"unfiltered": within and _errors(within)})
 
 
 def _write_json(fit: Fit, path: Path) -> None:

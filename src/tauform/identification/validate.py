@@ -69,11 +69,10 @@ def held_out_errors(evidence: Evidence, values: Array, weights: Array) -> Errors
 
 
 def errors_of(fit: Fit, source: RowSource, name: str) -> Errors:
-    """A fit's errors on the rows of other recordings, filtered and raw."""
+    """A fit's errors on the rows of other recordings, filtered and as measured."""
     residuals = residuals_of(fit.values, source, source.segments[0].rate)
-    raw = unfiltered_errors(fit, source)
     filtered = Errors.between(residuals.measured, residuals.predicted, name)
-    return replace(filtered, raw=raw.joints, raw_total=raw.total, raw_rms=raw.rms)
+    return replace(filtered, unfiltered=unfiltered_errors(fit, source))
 
 
 def validated(fit: Fit) -> Fit:
