@@ -23,6 +23,8 @@ CARRIES = 0.02
 UNKNOWN = 0.5
 # Share of the torque's peak at its joint that makes an unknown value matter.
 MATTERS = 0.02
+# Postures at which the inertias of joints are looked at, and the share of the largest that is no rounding.
+N_POSTURES, ROUNDING = 100, 1e-6
 # Growth of the held-out error, relative and in absolute terms, that links which could be built may cost.
 PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
 
@@ -50,7 +52,8 @@ def judge(fit: Fit) -> Verdict:
     """Grade a fit by its held-out errors, the spread of its values, and what it leaves in the residuals.
 
     A good fit predicts data that it has not seen within 10 % over all joints and 25 % at each that carries torque,
-    knows every value that matters, has no friction of the wrong sign, and leaves nothing systematic of that size.
+    knows every value that matters, has no friction or inertia of the wrong sign, and leaves nothing systematic of that
+    size.
     """
     errors = fit.validation or fit.held_out
     level = 0
@@ -61,6 +64,7 @@ def judge(fit: Fit) -> Verdict:
     level = max(level, _judge_joints(fit, errors.joints, reasons))
     following: list[str] = []
     level = max(level, _judge_values(fit, reasons, following))
+    level = max(level, _judge_inertias(fit, reasons, following))
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
         reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
@@ -135,3 +139,32 @@ def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
     if negative and fit.physical is None:
         reasons.append(f"{', '.join(negative[:6])} came out negative; physical=True forbids that")
     return 1 if vague or negative else 0
+
+
+def _judge_inertias(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    impossible = [fit.robot.joint_names[j] for j in np.flatnonzero(negative_inertias(fit))]
+    if not impossible:
+        return 0
+    reasons.append(
+        f"the inertia of {', '.join(impossible)} came out negative, which no links have; physical=True forbids that, "
+        "but not torques of the opposite sign"
+    )
+    following.append(f"make sure of the sign of the torques of {', '.join(impossible)}; gains= turns them")
+    return 1
+
+
+def negative_inertias(fit: Fit) -> AnyArray:
+    """(n,) whether a joint's inertia M_jj is negative in some posture, by more than three standard deviations.
+
+    M(q) of any links is positive definite in every posture, and its entries are linear in the base parameters.
+    """
+    n, links = fit.robot.n_joints, fit.design.with_terms(())
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (N_POSTURES, n)).repeat(n, axis=0)
+    still, pushed = np.zeros_like(q), np.tile(np.eye(n), (N_POSTURES, 1))
+    felt = links.columns(q, still, pushed) - links.columns(q, still, still)
+    rows = felt[np.arange(len(q)), np.tile(np.arange(n), N_POSTURES)]
+    p = links.n_columns
+    inertia = rows @ fit.values[:p]
+    deviation = np.sqrt(np.maximum(np.einsum("kp,pq,kq->k", rows, fit.covariance[:p, :p], rows), 0.0))
+    negative = inertia < -np.maximum(3 * deviation, ROUNDING * np.abs(inertia).max())
+    return np.asarray(negative.reshape(N_POSTURES, n).any(axis=0))
