@@ -50,13 +50,15 @@ def test_forward_dynamics_inverts_newton_euler(pair):
 def test_matrices_are_those_of_the_textbook(pair):
     robot, _, bound = pair
     q, qd, _ = states_of_the_paper(robot, 50)
-    np.testing.assert_allclose(bound.mass_matrix(q), tf.mass_matrix(robot, q), atol=1e-12)
+    np.testing.assert_allclose(bound.mass_matrix(q), tf.mass_matrix(robot, q), rtol=0, atol=1e-12)
     # On a slide, theta cannot tell an offset from gravity; their sum is what must agree.
     held = tf.gravity_torque(robot, q) + tf.friction(robot, 0 * q)
-    np.testing.assert_allclose(bound.gravity_torque(q) + bound.joint_coefficients[:, 2], held, atol=1e-11)
+    np.testing.assert_allclose(bound.gravity_torque(q) + bound.joint_coefficients[:, 2], held, rtol=0, atol=1e-11)
     velocity = np.einsum("nij,nj->ni", bound.coriolis_matrix(q, qd), qd)
-    np.testing.assert_allclose(velocity, tf.bias_torque(robot, q, qd) - tf.gravity_torque(robot, q), atol=1e-10)
-    np.testing.assert_allclose(bound.induced_torque(q, qd), tf.inverse_dynamics(robot, q, qd, 0 * q), atol=1e-10)
+    np.testing.assert_allclose(velocity, tf.bias_torque(robot, q, qd) - tf.gravity_torque(robot, q), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        bound.induced_torque(q, qd), tf.inverse_dynamics(robot, q, qd, 0 * q), rtol=0, atol=1e-10
+    )
 
 
 def test_rate_of_the_mass_matrix_minus_twice_coriolis_is_skew(pair):
@@ -64,17 +66,19 @@ def test_rate_of_the_mass_matrix_minus_twice_coriolis_is_skew(pair):
     q, qd, _ = states_of_the_paper(robot, 20)
     rate = np.imag(bound.mass_matrix(q + 1j * STEP * qd)) / STEP
     N = rate - 2 * bound.coriolis_matrix(q, qd)
-    np.testing.assert_allclose(N, -N.transpose(0, 2, 1), atol=1e-11)
+    np.testing.assert_allclose(N, -N.transpose(0, 2, 1), rtol=0, atol=1e-11)
 
 
 def test_parts_add_up_and_scale_as_they_should(pair):
     robot, _, bound = pair
     q, qd, qdd = states_of_the_paper(robot, 20)
     parts = bound.breakdown(q, qd, qdd)
-    np.testing.assert_allclose(parts.total, bound.inverse_dynamics(q, qd, qdd), atol=1e-10)
+    np.testing.assert_allclose(parts.total, bound.inverse_dynamics(q, qd, qdd), rtol=0, atol=1e-10)
     held = tf.gravity_torque(robot, q) + tf.friction(robot, qd)
-    np.testing.assert_allclose(parts.gravity + parts.friction, held, atol=1e-11)
-    np.testing.assert_allclose(parts.inertial, np.einsum("nij,nj->ni", tf.mass_matrix(robot, q), qdd), atol=1e-11)
+    np.testing.assert_allclose(parts.gravity + parts.friction, held, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(
+        parts.inertial, np.einsum("nij,nj->ni", tf.mass_matrix(robot, q), qdd), rtol=0, atol=1e-11
+    )
     # With a single joint moving there is no Coriolis torque, only centrifugal.
     alone = bound.breakdown(q, np.eye(robot.n_joints)[0] * qd, qdd)
     assert not alone.coriolis.any()
@@ -87,7 +91,7 @@ def test_regressor_is_linear_in_theta(pair):
     assert Y.shape == (30, robot.n_joints, model.n_base)
     assert relative_error(Y @ bound.theta, tf.inverse_dynamics(robot, *states)) < 1e-12
     full = tf.regressor(robot, *states)
-    np.testing.assert_allclose(Y @ model.base.grouping, full, atol=1e-10 * np.abs(full).max())
+    np.testing.assert_allclose(Y @ model.base.grouping, full, rtol=0, atol=1e-10 * np.abs(full).max())
 
 
 def test_batches_of_any_shape(pair):
@@ -96,7 +100,7 @@ def test_batches_of_any_shape(pair):
     tau = bound.inverse_dynamics(q, qd, qdd)
     np.testing.assert_array_equal(bound.inverse_dynamics(q[3], qd[3], qdd[3]).shape, (robot.n_joints,))
     folded = [x.reshape(3, 100, -1) for x in (q, qd, qdd)]
-    np.testing.assert_allclose(bound.inverse_dynamics(*folded).reshape(300, -1), tau, atol=1e-11)
+    np.testing.assert_allclose(bound.inverse_dynamics(*folded).reshape(300, -1), tau, rtol=0, atol=1e-11)
     assert bound.inverse_dynamics(q[:0], qd[:0], qdd[:0]).shape == (0, robot.n_joints)
     assert bound.mass_matrix(q[0]).shape == (robot.n_joints, robot.n_joints)
 

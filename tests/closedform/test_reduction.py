@@ -75,7 +75,7 @@ def test_refit_lowers_the_error(kr6: tf.BoundModel) -> None:
 def test_reduced_mass_matrix_is_symmetric(kr6: tf.BoundModel) -> None:
     found = fewest_terms(kr6, Profile.slow(6), 0.02, 0.95, np.random.default_rng(0))
     M = found.bound.mass_matrix(Profile.slow(6).sample(200, np.random.default_rng(3))[0])
-    np.testing.assert_allclose(M, np.swapaxes(M, 1, 2), atol=1e-12)
+    np.testing.assert_allclose(M, np.swapaxes(M, 1, 2), rtol=0, atol=1e-12)
 
 
 def test_forward_dynamics_keep_the_mass_matrix(scara: tf.BoundModel) -> None:

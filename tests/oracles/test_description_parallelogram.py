@@ -27,7 +27,7 @@ def test_mass_matrix_in_the_plane() -> None:
         M_cc = I3 + I5 + m3 * c3**2 + m4 * L_CRANK**2 + m5 * c5**2
         M_sc = (m4 * L_CRANK * c4 - m5 * L_UPPER * c5) * np.cos(q[1] - q[2])
         M = tf.mass_matrix(robot, q)
-        np.testing.assert_allclose(M[1:, 1:], [[M_ss, M_sc], [M_sc, M_cc]], atol=1e-12)
+        np.testing.assert_allclose(M[1:, 1:], [[M_ss, M_sc], [M_sc, M_cc]], rtol=0, atol=1e-12)
 
 
 def test_gravity_torque() -> None:
@@ -39,7 +39,7 @@ def test_gravity_torque() -> None:
     shoulder += b["coupler_rod"][0] * b["coupler_rod"][1]
     crank = b["crank_arm"][0] * b["crank_arm"][1] + b["coupler_rod"][0] * L_CRANK - b["forearm"][0] * b["forearm"][1]
     expected = 9.81 * np.array([0.0, shoulder * np.cos(q[1]), crank * np.cos(q[2])])
-    np.testing.assert_allclose(tau, expected, atol=1e-12)
+    np.testing.assert_allclose(tau, expected, rtol=0, atol=1e-12)
 
 
 def test_loop_closes() -> None:
@@ -48,4 +48,4 @@ def test_loop_closes() -> None:
     for q in np.random.default_rng(2).uniform(-3, 3, (4, 3)):
         coupler_end = tf.forward_kinematics(robot, q, "coupler_rod") @ [L_UPPER, 0, 0, 1]
         forearm_rear = tf.forward_kinematics(robot, q, "forearm") @ [-L_CRANK, 0, 0, 1]
-        np.testing.assert_allclose(coupler_end, forearm_rear, atol=1e-12)
+        np.testing.assert_allclose(coupler_end, forearm_rear, rtol=0, atol=1e-12)

@@ -37,11 +37,11 @@ def test_batch_equals_one_at_a_time(name, n_arguments):
     function = getattr(tf, name)
     vectors = random_states(ROBOT, 6, seed=1, n_vectors=n_arguments)
     one_by_one = np.array([function(ROBOT, *vectors[:, k]) for k in range(6)])
-    np.testing.assert_allclose(function(ROBOT, *vectors), one_by_one, atol=1e-13)
+    np.testing.assert_allclose(function(ROBOT, *vectors), one_by_one, rtol=0, atol=1e-13)
     nested = function(ROBOT, *vectors.reshape(n_arguments, 2, 3, ROBOT.n_joints))
-    np.testing.assert_allclose(nested.reshape(one_by_one.shape), one_by_one, atol=1e-13)
+    np.testing.assert_allclose(nested.reshape(one_by_one.shape), one_by_one, rtol=0, atol=1e-13)
     # one state against many, and no states at all
-    np.testing.assert_allclose(function(ROBOT, vectors[0], *vectors[1:, :1])[0], one_by_one[0], atol=1e-13)
+    np.testing.assert_allclose(function(ROBOT, vectors[0], *vectors[1:, :1])[0], one_by_one[0], rtol=0, atol=1e-13)
     assert function(ROBOT, *vectors[:, :0]).shape == (0, *one_by_one.shape[1:])
 
 
@@ -68,7 +68,7 @@ def test_complex_step_in_one_vector_keeps_its_imaginary_part(name, n_arguments):
         h = 1e-6
         up = function(ROBOT, *vectors[:k], vectors[k] + h * direction, *vectors[k + 1 :])
         down = function(ROBOT, *vectors[:k], vectors[k] - h * direction, *vectors[k + 1 :])
-        np.testing.assert_allclose(derivative, (up - down) / (2 * h), atol=1e-6 * max(1, np.abs(up).max()))
+        np.testing.assert_allclose(derivative, (up - down) / (2 * h), rtol=0, atol=1e-6 * max(1, np.abs(up).max()))
 
 
 def test_batches_that_do_not_broadcast():

@@ -34,8 +34,8 @@ def test_state_space_is_the_derivative_of_the_state_rates():
     x, h = np.concatenate([q, qd]), 1e-6
     A = [(rates(ROBOT, x + h * e, tau) - rates(ROBOT, x - h * e, tau)) / (2 * h) for e in np.eye(6)]
     B = [(rates(ROBOT, x, tau + h * e) - rates(ROBOT, x, tau - h * e)) / (2 * h) for e in np.eye(3)]
-    np.testing.assert_allclose(model.A, np.stack(A, axis=-1), atol=1e-6 * np.abs(model.A).max())
-    np.testing.assert_allclose(model.B, np.stack(B, axis=-1), atol=1e-6 * np.abs(model.B).max())
+    np.testing.assert_allclose(model.A, np.stack(A, axis=-1), rtol=0, atol=1e-6 * np.abs(model.A).max())
+    np.testing.assert_allclose(model.B, np.stack(B, axis=-1), rtol=0, atol=1e-6 * np.abs(model.B).max())
 
 
 def test_without_torque_the_velocity_is_held():
@@ -56,7 +56,7 @@ def test_zero_order_hold_is_exact():
         step = solve_ivp(lambda t, x, A=A, B=B: A @ x + B @ u, [0, dt], x0, rtol=1e-12, atol=1e-12).y[:, -1]
         np.testing.assert_allclose(discrete.A[k] @ x0 + discrete.B[k] @ u, step, rtol=1e-9)
     np.testing.assert_allclose(np.sort(np.abs(discrete.eigenvalues)), np.sort(np.exp(continuous.eigenvalues.real * dt)))
-    np.testing.assert_allclose(np.sort(discrete.damping), np.sort(continuous.damping), atol=1e-9)
+    np.testing.assert_allclose(np.sort(discrete.damping), np.sort(continuous.damping), rtol=0, atol=1e-9)
 
 
 def test_pendulum_modes():
@@ -74,8 +74,8 @@ def test_pendulum_modes():
     pendulum = tf.Robot.from_dh([row], "standard", gravity=[g, 0, 0])
     model = tf.state_space(pendulum, [0.0])  # at rest
     inertia = m * length**2 + rotor
-    np.testing.assert_allclose(model.A, [[0, 1], [-m * g * length / inertia, -viscous / inertia]], atol=1e-12)
-    np.testing.assert_allclose(model.B, [[0], [1 / inertia]], atol=1e-12)
+    np.testing.assert_allclose(model.A, [[0, 1], [-m * g * length / inertia, -viscous / inertia]], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.B, [[0], [1 / inertia]], rtol=0, atol=1e-12)
     frequency = np.sqrt(m * g * length / inertia)
     np.testing.assert_allclose(np.abs(model.eigenvalues), frequency)
     np.testing.assert_allclose(model.damping, viscous / inertia / (2 * frequency))
@@ -99,8 +99,8 @@ def test_control_library_sees_the_same_model():
     np.testing.assert_array_equal(system.A, model.A)
     assert system.input_labels == ["tau_joint1", "tau_joint2", "tau_joint3"]
     theirs, ours = control.sample_system(system, 0.01, method="zoh"), model.discretized(0.01)
-    np.testing.assert_allclose(ours.A, theirs.A, atol=1e-12)
-    np.testing.assert_allclose(ours.B, theirs.B, atol=1e-12)
+    np.testing.assert_allclose(ours.A, theirs.A, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ours.B, theirs.B, rtol=0, atol=1e-12)
     assert ours.to_control().dt == 0.01
     with pytest.raises(ModelError, match="batch"):
         tf.state_space(ROBOT, np.zeros((2, 3)), np.zeros(3)).to_control()
