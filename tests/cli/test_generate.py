@@ -169,3 +169,24 @@ def _traced_by_casadi(program: Program) -> ModuleType:
     module = ModuleType("pinocchio.casadi")
     module.Model, module.rnea = Model, rnea  # type: ignore[attr-defined]
     return module
+
+
+def test_code_of_a_fit_is_replaced_but_not_what_others_wrote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    t = np.arange(0.0, 10.0, 0.01)
+    q = np.stack([np.sin(2 * t), np.cos(3 * t)], axis=1)
+    qd = np.stack([2 * np.cos(2 * t), -3 * np.sin(3 * t)], axis=1)
+    tau = tf.inverse_dynamics(tf.load("two_link"), q, qd, -q * [4.0, 9.0])
+    log, folder = tmp_path / "log.csv", tmp_path / "c"
+    np.savetxt(log, np.column_stack([t, q, tau]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    command = ["identify", "two_link", str(log), "--friction", "plain", "--no-couplings", "--code", str(folder)]
+    assert main(command) == main(command) == 0  # what we wrote ourselves is ours, the header of the drives too
+    assert (folder / "two_link_drive.h").exists()
+    assert (folder / "README.md").read_text().count("## Friction") == 1
+    (folder / "mine.txt").write_text("precious")
+    capsys.readouterr()
+    assert main(command) == 2
+    assert "--force" in capsys.readouterr().err
+    assert main([*command, "--force"]) == 0
+    assert (folder / "mine.txt").read_text() == "precious"
