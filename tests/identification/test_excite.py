@@ -116,6 +116,23 @@ def test_a_warm_start_is_followed_and_never_made_worse() -> None:
     assert again.condition == pytest.approx(improved.condition, rel=1e-4)
 
 
+def test_a_motion_of_few_harmonics_goes_on_unchanged_with_many() -> None:
+    few, many = (problem_of(arm(), Basis.fourier(6.0, harmonics, 50.0)) for harmonics in (4, 12))
+    z = few.random(np.random.default_rng(2))
+    for of_few, of_many in zip(few.states(z), many.states(many.joining(few, z)), strict=True):
+        np.testing.assert_allclose(of_many, of_few, rtol=0, atol=1e-9)
+
+
+def test_a_search_with_many_harmonics_comes_further_than_chance_in_little_time() -> None:
+    robot = arm()
+    found = excite(robot, **{**QUICK, "harmonics": 40, "max_seconds": 3.0})  # type: ignore[arg-type]
+    problem = problem_of(robot, Basis.fourier(6.0, 40, 50.0))
+    rng = np.random.default_rng(5)
+    random = min(np.exp(problem.score(problem.random(rng))) for _ in range(100))
+    assert found.condition is not None
+    assert found.condition < random / 3
+
+
 def test_several_motions_come_from_one_search() -> None:
     found = excite(arm(), count=3, **QUICK)  # type: ignore[arg-type]
     assert len(found.alternatives) == 2

@@ -35,7 +35,8 @@ def condition(W: Array) -> float:
 
 def quality(W: Array, criterion: Criterion) -> float:
     """log condition, or minus the log determinant of the information: the smaller, the better."""
-    return float(np.log(condition(W))) if criterion == "condition" else smooth_quality(W, criterion, 1.0)[0]
+    squares = _squares(W.reshape(-1, W.shape[-1]))[0]
+    return float(np.log(squares[-1] / squares[0]) / 2 if criterion == "condition" else -np.log(squares).sum())
 
 
 def smooth_quality(W: Array, criterion: Criterion, softness: float) -> tuple[float, Array]:
@@ -45,9 +46,7 @@ def smooth_quality(W: Array, criterion: Criterion, softness: float) -> tuple[flo
     smallest: where singular values cross, the true ones have a kink that stops a quasi-Newton method.
     """
     flat = W.reshape(-1, W.shape[-1])
-    # Squares cost half the digits, of which a plan needs few, and a tenth of the time of singular values.
-    squares, V = scipy.linalg.eigh(flat.T @ flat, check_finite=False)
-    squares = np.maximum(squares, max(ROUNDING * squares[-1], np.finfo(float).tiny))
+    squares, V = _squares(flat)
     if criterion == "condition":
         ratio = squares / squares[-1]
         high, low = ratio**softness, (ratio[0] / ratio) ** softness
@@ -56,3 +55,10 @@ def smooth_quality(W: Array, criterion: Criterion, softness: float) -> tuple[flo
     else:
         share, value = np.full(len(squares), -2.0), -np.log(squares).sum()
     return float(value), (flat @ ((V * (share / squares)) @ V.T)).reshape(W.shape)
+
+
+def _squares(flat: Array) -> tuple[Array, Array]:
+    """Squares of the singular values, and their directions."""
+    # Squares cost half the digits, of which a plan needs few, and a tenth of the time of singular values.
+    squares, V = scipy.linalg.eigh(flat.T @ flat, check_finite=False)
+    return np.maximum(squares, max(ROUNDING * squares[-1], np.finfo(float).tiny)), V

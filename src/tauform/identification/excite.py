@@ -32,11 +32,14 @@ FEWEST_HARMONICS, USUAL_HARMONICS, MOST_HARMONICS = 5, 40, 200
 LONGEST, FINEST = 100.0, 1e4
 # States at which a motion is judged while it is planned, a harmonic or a move.
 STATES = {"fourier": 15, "quintic": 12}
-# Random motions that are compared before any is improved.
-N_RANDOM = 200
+# Random motions that are compared before any is improved, and the part of the time after which no more are.
+N_RANDOM, RANDOM_PART = 200, 0.25
+# Beginnings are improved with so many harmonics: chance finds good motions of few, and a step of them costs little.
+BEGIN_HARMONICS = 8
 # (softness, iterations): every beginning is improved by the first, the best of them by the others, whose criterion
-# comes closer and closer to the true condition number.
+# comes closer and closer to the true condition number; harmonics that join after the first have a stage of their own.
 ROUGH: tuple[tuple[float, int], ...] = ((2, 400), (10, 600))
+JOIN: tuple[tuple[float, int], ...] = ((10, 600),)
 POLISH: tuple[tuple[float, int], ...] = ((20, 600), (80, 600), (320, 600))
 POLISHED = 1 / 4
 # Part of the time after which the best so far are polished, however many beginnings are left.
@@ -86,7 +89,7 @@ def excite(
         start: a motion to improve instead of random ones.
         count: motions to plan; the result is the best of them, the others are its `alternatives`.
         n_starts: random beginnings that are improved; the best quarter of them to the end.
-        max_seconds: time to stop at; a search that ends before depends on the seed alone.
+        max_seconds: time to stop at, by the clock on the wall; a search that ends before depends on the seed alone.
         seed: of the random beginnings.
         progress: called with the part of the search that is done.
 
@@ -103,14 +106,24 @@ def excite(
         raise IdentificationError(f"rate: expected samples a second, at most {FINEST:g}, got {rate!r}")
     bounds = bounds_of(robot, position, velocity, acceleration, effort)
     # Friction jumps where a joint turns back, which shows at many states only.
-    finer = 2 if np.isfinite(bounds.effort).any() else 1
-    judged = finer * max(60, STATES[kind] * n_functions) / duration
-    basis = _basis(kind, duration, n_functions, judged)
+    jumps = any(joint.coulomb for joint in robot.joints) and np.isfinite(bounds.effort).any()
+
+    def judged(size: int) -> float:
+        return (2 if jumps else 1) * max(60, STATES[kind] * size) / duration
+
+    basis = _basis(kind, duration, n_functions, judged(n_functions))
     problem = Problem(Columns.of(robot, include), bounds, basis, checked_criterion(criterion))
     if (collisions and robot.shapes) or floor is not None:
         problem = replace(problem, clearance=Clearance.of(robot, bounds, collisions, floor))
-    found = _search(problem, start, count, n_starts, np.random.default_rng(seed), _Watch(max_seconds, progress))
-    best, *others = (delivered(robot, problem, z, lambda T: _basis(kind, T, n_functions, rate)) for z in found)
+    few = problem
+    # Moves are no sums of fewer moves, and a motion that is given may need all of its harmonics.
+    if kind == "fourier" and start is None and n_functions > BEGIN_HARMONICS:
+        few = replace(problem, basis=Basis.fourier(duration, BEGIN_HARMONICS, judged(BEGIN_HARMONICS)))
+    watch = _Watch(max_seconds, progress)
+    # Matrices of some tens of columns: a second thread costs more than it gives, and far more on a busy machine.
+    with threadpool_limits(1, "blas"):
+        found = _search(few, problem, start, count, n_starts, np.random.default_rng(seed), watch)
+        best, *others = (delivered(robot, problem, z, lambda T: _basis(kind, T, n_functions, rate)) for z in found)
     return replace(best, alternatives=tuple(others))
 
 
@@ -132,21 +145,37 @@ def _basis(kind: MotionKind, duration: float, size: int, rate: float) -> Basis:
 
 
 def _search(
-    problem: Problem, start: Trajectory | None, count: int, n_starts: int, rng: np.random.Generator, watch: _Watch
+    few: Problem,
+    problem: Problem,
+    start: Trajectory | None,
+    count: int,
+    n_starts: int,
+    rng: np.random.Generator,
+    watch: _Watch,
 ) -> list[Array]:
-    """The best motions found, `count` of them."""
-    n_random = max(n_starts, count) if start is None else count - 1
-    found = sorted((problem.random(rng) for _ in range(max(N_RANDOM, n_random))), key=problem.score)[:n_random]
+    """The best motions found, `count` of them; beginnings are improved with the functions of `few`."""
+    found = _beginnings(few, max(n_starts, count) if start is None else count - 1, rng, watch)
     if start is not None:
         found.insert(0, problem.following(start))
     n_polished = max(count, round(POLISHED * len(found)))
-    watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in POLISH)
-    # Matrices of some tens of columns: a second thread costs more than it gives.
-    with threadpool_limits(1, "blas"):
-        for stages, kept, part in ((ROUGH, n_polished, ROUGH_PART), (POLISH, count, 1.0)):
-            watch.part = part
-            found = sorted((_improved(problem, z, stages, watch) for z in found), key=problem.score)[:kept]
-    return found
+    polish = POLISH if few is problem else JOIN + POLISH
+    watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)
+    watch.part = ROUGH_PART
+    found = sorted((_improved(few, z, ROUGH, watch) for z in found), key=few.score)[:n_polished]
+    if few is not problem:
+        found = [problem.joining(few, z) for z in found]
+    watch.part = 1.0
+    return sorted((_improved(problem, z, polish, watch) for z in found), key=problem.score)[:count]
+
+
+def _beginnings(problem: Problem, n: int, rng: np.random.Generator, watch: _Watch) -> list[Array]:
+    """The best n of many random motions."""
+    watch.part = RANDOM_PART
+    found: list[tuple[float, Array]] = []
+    while len(found) < n or (n and len(found) < N_RANDOM and not watch.over):
+        z = problem.random(rng)
+        found.append((problem.score(z), z))
+    return [z for _, z in sorted(found, key=lambda scored: scored[0])[:n]]
 
 
 def _improved(problem: Problem, z: Array, stages: Sequence[tuple[float, int]], watch: _Watch) -> Array:
@@ -190,9 +219,14 @@ class _Watch:
         self._report()
         self.check()
 
+    @property
+    def over(self) -> bool:
+        """Whether this part of the time is over."""
+        return time.monotonic() - self.begin > self.part * self.max_seconds
+
     def check(self) -> None:
         """Raise StopIteration once this part of the time is over."""
-        if time.monotonic() - self.begin > self.part * self.max_seconds:
+        if self.over:
             raise StopIteration
 
     def skip(self, iterations: int) -> None:

@@ -77,10 +77,18 @@ class Problem:
         """The motion of this basis that is nearest to a trajectory, its time stretched to ours."""
         own = np.linspace(0.0, 1.0, len(self.basis.t))
         t = (trajectory.t - trajectory.t[0]) / trajectory.duration
-        q = np.stack([np.interp(own, t, column) for column in trajectory.q.T])
-        start = trajectory.q[0]
-        a = np.linalg.lstsq(self.basis.values.T, (q - start[:, None]).T, rcond=None)[0].T
-        return self.feasible(self.joined(start, a))
+        return self._through(np.stack([np.interp(own, t, column) for column in trajectory.q.T], axis=1))
+
+    def joining(self, few: Problem, z: Array) -> Array:
+        """The same motion as that of fewer harmonics, with the others at nothing."""
+        start, a = few.split(z)
+        own = Basis.fourier(float(self.basis.t[-1]), few.basis.n // 2 + 1, (len(self.basis.t) - 1) / self.basis.t[-1])
+        return self._through(start + (a @ own.values).T)
+
+    def _through(self, q: Array) -> Array:
+        """The motion nearest to (N, n) positions at the times of the basis."""
+        a = np.linalg.lstsq(self.basis.values.T, q - q[0], rcond=None)[0].T
+        return self.feasible(self.joined(q[0], a))
 
     def feasible(self, z: Array, part: float = MARGIN, grow: bool = False) -> Array:
         """The motion of each joint scaled to this part of its limits, and moved to lie within its range."""
