@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from identification.arms import arm, motion
+from identification.arms import arm, motion, with_drives
 from tauform.cli import main
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.segments import uniform_segments
@@ -131,3 +131,24 @@ def test_the_command_line_says_one_sentence_and_writes_nothing(
     assert main(["identify", "two_link", str(log), "--report", str(report)]) == 2
     assert "found no torques of 2 joints" in capsys.readouterr().err
     assert not report.exists()
+
+
+def test_a_model_that_runs_away_is_a_finding_and_the_rest_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    robot = with_drives(tf.load("two_link"))
+    # Torques as of a rotor with a negative inertia, which friction drives ever faster.
+    parameters = np.array(robot.parameters)
+    parameters[-3] = 30.0
+    parameters[-4] -= tf.mass_matrix(robot, [0.0, 0.0])[1, 1] + 0.05
+    wrong = robot.with_parameters(parameters)
+    recording = simulated_recording(wrong, motion(robot, 1), np.random.default_rng(1), torque_noise=0.1)
+    log, saved = tmp_path / "log.csv", tmp_path / "fit.npz"
+    columns = np.column_stack([recording.t, recording.q, recording.tau])
+    np.savetxt(log, columns, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    options = ["--simulate", "--friction", "plain", "--no-couplings", "--save", str(saved)]
+    assert main(["identify", "two_link", str(log), *options]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "simulation along log.csv: the model runs away" in said
+    assert "links could be built, --physical" in said
+    assert saved.exists()

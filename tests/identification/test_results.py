@@ -139,6 +139,11 @@ def test_a_saved_fit_predicts_the_same(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.json", "fit.npz"]
 
 
+def test_a_fit_saved_to_read_is_not_loaded_and_says_what_is(tmp_path: Path) -> None:
+    with pytest.raises(IdentificationError, match=r"\.json of a fit is to read.*tf\.load_fit\('fit\.npz', robot\)"):
+        load_fit(fit().save(tmp_path / "fit.json"), arm())
+
+
 def test_a_saved_fit_keeps_its_errors_on_torques_as_measured(tmp_path: Path) -> None:
     held = replace(fit().held_out, unfiltered=fit().unfiltered)
     again = load_fit(replace(fit(), validation=held).save(tmp_path / "fit.npz"), arm()).validation
@@ -255,8 +260,7 @@ def test_the_verdict_follows_a_refit_to_the_recordings_it_is_validated_on() -> N
     assert free.validation is not None
     assert physical.validation is not None
     assert free.validation.total < 0.1
-    assert free.verdict.grade == "usable"
-    assert "negative" in str(free.verdict)
+    assert str(free.verdict).startswith("not trustworthy: torques have the wrong sign?")
     assert "inertia of joint1, joint2, joint3 came out negative" in str(free.verdict)
     # A weight may lie on the other side of its axis, but no inertia is negative: a third of the torque is left.
     assert physical.validation.total > 0.3
@@ -267,6 +271,38 @@ def test_the_verdict_follows_a_refit_to_the_recordings_it_is_validated_on() -> N
     assert good.verdict.grade == "good"
     assert good.validation is not None
     assert good.validation.total < 0.1
+
+
+def test_the_verdict_says_where_a_mass_matrix_is_not_positive_definite() -> None:
+    quiet = fit_of_quiet_robot()
+    assert "mass matrix" not in str(quiet.verdict)
+    # A hundredth of joint 3's own inertia is left: still positive, but less than it shares with the joints before.
+    values, at = np.array(quiet.values), quiet.names.index("Ia_3")
+    values[at] -= 0.99 * tf.mass_matrix(quiet.identified_robot, np.zeros(3))[2, 2]
+    spoilt = replace(quiet, values=values)
+    assert np.linalg.eigvalsh(tf.mass_matrix(spoilt.identified_robot, np.zeros(3)))[0] < 0
+    assert spoilt.verdict.grade == "usable"
+    assert "mass matrix is not positive definite in 100 of 100 postures" in str(spoilt.verdict)
+    assert "physical=True" in spoilt.verdict.next[0]
+
+
+def test_the_verdict_names_frames_that_are_almost_aligned(tmp_path: Path) -> None:
+    """Axes that are 4e-6 rad off a right angle: a parameter more than motions can tell apart."""
+    crooked = URDF.replace('<origin xyz="0 0 0.4"/>', '<origin xyz="0 0 0.4" rpy="0 4e-6 0"/>')
+    source = tmp_path / "arm.urdf"
+    source.write_text(crooked.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 0 1"/>'))
+    robot, straight = with_drives(tf.load(source)), with_drives(tf.load(source, snap=1e-5))
+    recording = simulated_recording(robot, motion(robot, 1), np.random.default_rng(0), torque_noise=0.1)
+    spoilt, sound = (tf.identify(x, recording, friction="plain", couplings=None).verdict for x in (robot, straight))
+    assert spoilt.grade == "not trustworthy"
+    assert "almost, not exactly, aligned (off by 4.0e-06 rad)" in spoilt.reasons[0]
+    assert "snap=1e-05" in spoilt.next[0]
+    assert sound.grade == "good"
+    # Parallel axes: what the angle tells apart is of second order, and fitting is refused.
+    parallel = crooked.replace('<axis xyz="1 0 0"/>', '<axis xyz="0 1 0"/>').replace('"0 4e-6 0"', '"4e-6 0 0"')
+    source.write_text(parallel)
+    with pytest.raises(IdentificationError, match=r"does not show .*almost, not exactly, aligned.*snap=1e-05"):
+        tf.identify(tf.load(source), recording, friction="plain", couplings=None)
 
 
 def test_the_verdict_on_noise_is_not_trustworthy() -> None:

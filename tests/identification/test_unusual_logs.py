@@ -109,6 +109,6 @@ def test_a_fit_to_torques_of_the_wrong_sign_is_not_good() -> None:
     )
     assert good.verdict.grade == "good"
     assert turned.held_out.total == pytest.approx(good.held_out.total, rel=1e-6)
-    assert turned.verdict.grade == "usable"
+    assert turned.verdict.grade == "not trustworthy"
     assert "inertia of joint1, joint2 came out negative" in str(turned.verdict)
     assert "sign" in turned.verdict.next[0]

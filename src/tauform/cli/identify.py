@@ -15,6 +15,7 @@ from tauform.cli.verb import verb
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
     from tauform.identification.fit import Fit
+    from tauform.identification.recording import Recording
     from tauform.identification.resimulate import Resimulation
 
 
@@ -80,7 +81,7 @@ def identify(
             fit = fit.reduced()
         if physical:
             fit = fit.physically_consistent()
-        followed = [(log.name, tf.validate_by_simulation(fit, log)) for log in others or recordings] if simulate else []
+        followed = [(log.name, _followed(fit, log)) for log in others or recordings] if simulate else []
     written = []
     written += [fit.save(save)] if save else []
     written += [fit.write_urdf(*urdf)] if urdf else []
@@ -89,7 +90,18 @@ def identify(
     return _page(fit, written, followed)
 
 
-def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation]]) -> Page:
+def _followed(fit: Fit, log: Recording) -> Resimulation | str:
+    """The model along a recording, or why it did not get there: a finding, no reason to withhold the fit."""
+    import tauform as tf
+    from tauform.errors import IdentificationError
+
+    try:
+        return tf.validate_by_simulation(fit, log)
+    except IdentificationError as error:
+        return str(error)
+
+
+def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation | str]]) -> Page:
     from rich.text import Text
 
     from tauform.identification.save import summary
@@ -116,6 +128,7 @@ def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation]
         *(Text(f"  {sentence}") for sentence in fit.findings),
         *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),
         table(f"Errors after filtering ({errors.source}: {100 * errors.total:.2f} %)", heading, joints),
+        *(Text(f"simulation along {name}: {why}") for name, why in followed if isinstance(why, str)),
         *(
             table(
                 f"Positions of the model driven by the torques of {name}, put back every {check.horizon:g} s",
@@ -123,9 +136,15 @@ def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation]
                 zip(fit.robot.joint_names, check.rms, check.largest, 100 * check.relative, strict=True),
             )
             for name, check in followed
+            if not isinstance(check, str)
         ),
         table("Identified values", columns, values),
         *(Text(f"wrote {path}") for path in written),
     ]
-    moved = {name: {"rms": check.rms.tolist(), "relative": check.relative.tolist()} for name, check in followed}
+    moved = {
+        name: {"finding": check}
+        if isinstance(check, str)
+        else {"rms": check.rms.tolist(), "relative": check.relative.tolist()}
+        for name, check in followed
+    }
     return Page({**summary(fit), "simulation": moved, "written": written}, tuple(shown))

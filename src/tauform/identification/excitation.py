@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from tauform.description.edit import snapped
+from tauform.description.findings import Finding
 from tauform.errors import IdentificationError
 from tauform.identification.design import Design
 from tauform.identification.estimate import EXCITED
 from tauform.identification.evidence import Evidence
+from tauform.rigidbody.check import ALMOST_ALIGNED, alignment_findings
 
 # Share of an unexcited direction above which a parameter counts as part of it.
 PART = 0.1
@@ -23,10 +26,24 @@ def check_excitation(design: Design, evidence: Evidence, has_prior: bool = False
         shown = ", ".join(names[:MOST_NAMES]) + (
             f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         )
+        crooked = misalignment(design)
+        if crooked is not None:
+            raise IdentificationError(
+                f"the motion does not show {shown}, most likely because of {crooked.place}: {crooked.what}; "
+                f"{crooked.remedy}; if that does not help, {missing_motion(names)}"
+            )
         raise IdentificationError(
             f"the motion does not show {shown}; {missing_motion(names)} (tf.excite plans such a motion), or give a "
             "prior with method='ridge'"
         )
+
+
+def misalignment(design: Design) -> Finding | None:
+    """Frames that are almost aligned, where that makes base parameters which hardly any motion tells apart."""
+    straight = Design.of(snapped(design.robot, ALMOST_ALIGNED), order=design.order)
+    if straight.base.n >= Design.of(design.robot, order=design.order).base.n:
+        return None
+    return next(iter(alignment_findings(design.robot)), None)
 
 
 def unexcited(evidence: Evidence) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.identification.excitation import missing_motion
+from tauform.identification.excitation import misalignment, missing_motion
 from tauform.identification.fit import Fit
 from tauform.identification.validate import autocorrelation
 
@@ -25,6 +25,8 @@ UNKNOWN = 0.5
 MATTERS = 0.02
 # Postures at which the inertias of joints are looked at, and the share of the largest that is no rounding.
 N_POSTURES, ROUNDING = 100, 1e-6
+# Part of a mass matrix's largest eigenvalue below which the smallest is zero.
+SINGULAR = 1e-12
 # Growth of the held-out error, relative and in absolute terms, that links which could be built may cost.
 PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
 
@@ -35,7 +37,7 @@ class Verdict:
 
     Attributes:
         reasons: sentences, worst first.
-        next: what to record next.
+        next: what to do next, mostly what to record.
         whiteness: (n,) share of residual correlations within the band that white residuals would keep.
     """
 
@@ -52,19 +54,20 @@ def judge(fit: Fit) -> Verdict:
     """Grade a fit by its held-out errors, the spread of its values, and what it leaves in the residuals.
 
     A good fit predicts data that it has not seen within 10 % over all joints and 25 % at each that carries torque,
-    knows every value that matters, has no friction or inertia of the wrong sign, and leaves nothing systematic of that
-    size.
+    knows every value that matters, has no friction or inertia of the wrong sign and a positive definite mass matrix,
+    and leaves nothing systematic of that size.
     """
     errors = fit.validation or fit.held_out
     level = 0
     reasons: list[str] = []
+    following: list[str] = []
+    _name_misalignment(fit, reasons, following)
+    level = max(level, _judge_inertias(fit, reasons, following))
     if errors.total > GOOD_ERROR:
         level = max(level, 1 if errors.total <= USABLE_ERROR else 2)
         reasons.append(f"the held-out error of all joints is {100 * errors.total:.1f} %")
     level = max(level, _judge_joints(fit, errors.joints, reasons))
-    following: list[str] = []
     level = max(level, _judge_values(fit, reasons, following))
-    level = max(level, _judge_inertias(fit, reasons, following))
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
         reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
@@ -141,15 +144,38 @@ def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
     return 1 if vague or negative else 0
 
 
+def _name_misalignment(fit: Fit, reasons: list[str], following: list[str]) -> None:
+    """What is the fault of the description, and not of the motion."""
+    crooked = misalignment(fit.design) if fit.condition > GOOD_CONDITION else None
+    if crooked is not None:
+        reasons.append(f"{crooked.place}: {crooked.what}, so that parameters can hardly be told apart")
+        following.append(f"straighten the robot before more is recorded: {crooked.remedy}")
+
+
 def _judge_inertias(fit: Fit, reasons: list[str], following: list[str]) -> int:
     impossible = [fit.robot.joint_names[j] for j in np.flatnonzero(negative_inertias(fit))]
     if not impossible:
-        return 0
+        return _judge_mass_matrix(fit, reasons, following)
+    names = ", ".join(impossible)
+    most = len(impossible) > fit.robot.n_joints / 2
     reasons.append(
-        f"the inertia of {', '.join(impossible)} came out negative, which no links have; physical=True forbids that, "
+        ("torques have the wrong sign? " if most else "")
+        + f"the inertia of {names} came out negative, which no links have; physical=True forbids that, "
         "but not torques of the opposite sign"
     )
-    following.append(f"make sure of the sign of the torques of {', '.join(impossible)}; gains= turns them")
+    following.append(f"make sure of the sign of the torques of {names}; gains= turns them")
+    return 2 if most else 1
+
+
+def _judge_mass_matrix(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    count = indefinite_postures(fit)
+    if not count:
+        return 0
+    reasons.append(
+        f"the mass matrix is not positive definite in {count} of {N_POSTURES} postures: torques are as good as their "
+        "errors say, accelerations and simulations are not"
+    )
+    following.append("for mass matrices, forward dynamics and simulation take the fit with physical=True")
     return 1
 
 
@@ -158,13 +184,34 @@ def negative_inertias(fit: Fit) -> AnyArray:
 
     M(q) of any links is positive definite in every posture, and its entries are linear in the base parameters.
     """
-    n, links = fit.robot.n_joints, fit.design.with_terms(())
-    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (N_POSTURES, n)).repeat(n, axis=0)
-    still, pushed = np.zeros_like(q), np.tile(np.eye(n), (N_POSTURES, 1))
-    felt = links.columns(q, still, pushed) - links.columns(q, still, still)
-    rows = felt[np.arange(len(q)), np.tile(np.arange(n), N_POSTURES)]
-    p = links.n_columns
+    n = fit.robot.n_joints
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (N_POSTURES, n))
+    rows = np.einsum("kjjp->kjp", _mass_columns(fit, q)).reshape(N_POSTURES * n, -1)
+    p = rows.shape[1]
     inertia = rows @ fit.values[:p]
     deviation = np.sqrt(np.maximum(np.einsum("kp,pq,kq->k", rows, fit.covariance[:p, :p], rows), 0.0))
     negative = inertia < -np.maximum(3 * deviation, ROUNDING * np.abs(inertia).max())
     return np.asarray(negative.reshape(N_POSTURES, n).any(axis=0))
+
+
+def indefinite_postures(fit: Fit) -> int:
+    """In how many of 100 postures within the joints' limits the fitted mass matrix is not positive definite."""
+    if fit.physical is not None:  # links that could be built
+        return 0
+    joints = {joint.name: joint.limits for joint in fit.robot.joints}
+    limits = [joints[name] for name in fit.robot.joint_names]
+    low = [limit.lower if np.isfinite(limit.lower) else -np.pi for limit in limits]
+    high = [limit.upper if np.isfinite(limit.upper) else np.pi for limit in limits]
+    columns = _mass_columns(fit, np.random.default_rng(0).uniform(low, high, (N_POSTURES, len(limits))))
+    eigenvalues = np.linalg.eigvalsh(columns @ fit.values[: columns.shape[-1]])
+    return int((eigenvalues[:, 0] < -SINGULAR * eigenvalues[:, -1]).sum())
+
+
+def _mass_columns(fit: Fit, q: Array) -> Array:
+    """(K, n, n, p) mass matrix of the links in each posture for a base parameter of one."""
+    links = fit.design.with_terms(())
+    postures, n = q.shape
+    q = q.repeat(n, axis=0)
+    still, pushed = np.zeros_like(q), np.tile(np.eye(n), (postures, 1))
+    felt = links.columns(q, still, pushed) - links.columns(q, still, still)
+    return felt.reshape(postures, n, n, links.n_columns)

@@ -171,10 +171,17 @@ def _simulated(
             tau = tau + stiffness * (motion.reference[now] - middle) + damping * (motion.rate[now] - qd)
         q, qd = _stepped(design, fit.values, motion.step, (q, qd), tau, stiffness, damping)
         if not np.abs(q).max() < 1e3:
-            raise IdentificationError("the model runs away; check the controller's gains, or give a shorter horizon")
+            raise IdentificationError(_runaway(fit, gains is not None))
         shown.append(q)
     place = (starts[:, None] + np.arange(len(shown))).ravel()
     return motion.t[place], np.stack(shown, axis=1).reshape(-1, q.shape[1]), motion.q[place], motion.t[starts]
+
+
+def _runaway(fit: Fit, controlled: bool) -> str:
+    remedies = ["check the controller's gains" if controlled else "give a shorter horizon"]
+    if fit.physical is None:  # a mass matrix that is not positive definite pushes the wrong way
+        remedies.insert(0, "take a fit whose links could be built, physical=True")
+    return f"the model runs away; {', or '.join(remedies)}"
 
 
 def _stepped(

@@ -129,6 +129,11 @@ def load_fit(path: str | Path, robot: Robot) -> Fit:
         IdentificationError: not such a file, or of another robot.
     """
     path = Path(path)
+    if path.suffix == ".json":
+        raise IdentificationError(
+            f"{path}: a .json of a fit is to read; save it as .npz too and load that: "
+            f"tf.load_fit({path.stem + '.npz'!r}, robot)"
+        )
     no_fit = IdentificationError(f"{path}: not a fit, or a damaged one; fit.save('name.npz') writes one")
     try:
         data = read_archive(path)

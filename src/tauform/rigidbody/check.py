@@ -22,10 +22,10 @@ def check(robot: Robot) -> list[Finding]:
     Nothing is corrected. For almost aligned joints the finding says how much `snap=` would change the torques,
     over a fixed set of 64 states (positions over a turn, unit velocities and accelerations).
     """
-    return [*inertia_findings(robot), *drive_findings(robot), *_alignment_findings(robot)]
+    return [*inertia_findings(robot), *drive_findings(robot), *alignment_findings(robot)]
 
 
-def _alignment_findings(robot: Robot) -> list[Finding]:
+def alignment_findings(robot: Robot) -> list[Finding]:
     """One finding for all joints: what straightens them is one option."""
     steps = {i: step for i in range(robot.n_bodies) if (step := _smallest_snap(robot, i)) is not None}
     if not steps:
