@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Force
+from tauform.cli.options import Force, Functions
 from tauform.cli.page import Page, progress
 from tauform.cli.verb import verb
 
@@ -23,15 +23,7 @@ DEFAULT = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamic
 def generate(
     robot: Robot,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
-    functions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--functions",
-            "--function",
-            metavar="NAME,...",
-            help=f"Functions to write, or all; repeatable. Without: {', '.join(DEFAULT)}.",
-        ),
-    ] = None,
+    functions: Functions = None,
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")
@@ -41,7 +33,10 @@ def generate(
     batch: Annotated[bool, typer.Option("--batch", help="Also functions for many states, for vector units.")] = False,
     force: Force = False,
 ) -> Page:
-    """Write C99 without dependencies: each function checked against textbook algorithms, with its own self-test."""
+    """Write C99 without dependencies: each function checked against textbook algorithms, with its own self-test.
+
+    Without --functions: inverse_dynamics, gravity_torque, mass_matrix and forward_dynamics.
+    """
     import tauform as tf
     from tauform.codegen.backends.c.config import real_type
     from tauform.codegen.folder import check_folder

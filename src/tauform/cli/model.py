@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.generate import chosen_functions
-from tauform.cli.options import Force
+from tauform.cli.options import Force, Functions
 from tauform.cli.page import Page, progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
@@ -33,15 +33,7 @@ def model(
     ] = None,
     physical: Annotated[bool, typer.Option("--physical", help="Identify links that could be built.")] = False,
     delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
-    functions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--functions",
-            "--function",
-            metavar="NAME,...",
-            help="Functions to make programs of, such as mass_matrix; repeatable.",
-        ),
-    ] = None,
+    functions: Functions = None,
     tolerance: Annotated[
         float, typer.Option(help="Relative error that the reduced program may have; 0 makes none.")
     ] = 0.01,

@@ -55,6 +55,13 @@ ROBOT_OPTIONS: dict[str, Any] = {
 }
 # Of every verb that writes a folder.
 Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files too.")]
+# Of every verb that makes programs of several functions.
+Functions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--functions", "--function", metavar="NAME,...", help="Names with commas between, or all; repeatable."
+    ),
+]
 JSON_OPTION = {"as_json": Annotated[bool, typer.Option("--json", help="Print JSON only.")]}
 
 

@@ -92,7 +92,7 @@ def open_mat(path: Path) -> Log:
 
     try:
         listed = whosmat(path)
-    except NotImplementedError:
+    except NotImplementedError:  # SciPy's answer to -v7.3, which is HDF5
         return _open_hdf5(path)
     except Exception as error:  # SciPy raises its own classes too
         raise RecordingError(f"{path.name}: cannot read it ({error}); save it with MATLAB's option -v7") from None

@@ -6,6 +6,7 @@ as much.  Else by the textbook regressor and complex steps.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from tauform.rigidbody.regressor import regressor
 TINY = 1e-30
 
 
-class Columns:
+class Columns(ABC):
     """Torque of each parameter for a value of one: tau = columns(q, qd, qdd) @ values.
 
     Attributes:
@@ -43,13 +44,13 @@ class Columns:
         except GenerationError:
             return TextbookColumns(robot, include)
 
+    @abstractmethod
     def __call__(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(N, n, P) at states (N, n)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slopes(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
         """(3, N, n) of sum(weights * columns) by q, qd and qdd, with weights (N, n, P)."""
-        raise NotImplementedError
 
 
 class CompiledColumns(Columns):
