@@ -68,7 +68,7 @@ def test_all_functions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (("--function", "xyz"), "choose from inverse_dynamics"),
         (("--function", ","), "names no function"),
         (("--function", "friction"), "no joint has any"),
-        (("--function", "inverse_dynamics", "--algorithm", "magic"), "choose from auto, newton_euler"),
+        (("--function", "inverse_dynamics", "--algorithm", "magic"), "choose from auto, fastest, newton_euler"),
         (("--parameters", "loose"), 'expected "baked" or "runtime"'),
         (("--payload", "loose"), 'expected "baked" or "runtime"'),
         (("--real", "half"), "expected one of double, float"),

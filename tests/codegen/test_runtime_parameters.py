@@ -77,7 +77,7 @@ def test_requests_that_make_no_sense() -> None:
     robot = robot_named("two_link")
     with pytest.raises(UnknownNameError, match="did you mean 'mass_matrix'"):
         tf.generate(robot, "mass_matrx")
-    with pytest.raises(UnknownNameError, match="choose from auto, composite"):
+    with pytest.raises(UnknownNameError, match="choose from auto, fastest, composite"):
         tf.generate(robot, "mass_matrix", algorithm="newton_euler")
     with pytest.raises(GenerationError, match='expected "baked" or "runtime"'):
         tf.generate(robot, parameters="both")  # type: ignore[arg-type]

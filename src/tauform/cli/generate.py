@@ -29,7 +29,7 @@ def generate(
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")
     ] = "baked",
     payload: Annotated[str, typer.Option(help="baked, or runtime: ten parameters of the body at the tool.")] = "baked",
-    algorithm: Annotated[str, typer.Option(help="auto takes the cheapest; or the name of one.")] = "auto",
+    algorithm: Annotated[str, typer.Option(help="auto counts, fastest times; or the name of one.")] = "auto",
     batch: Annotated[bool, typer.Option("--batch", help="Also functions for many states, for vector units.")] = False,
     force: Force = False,
 ) -> Page:

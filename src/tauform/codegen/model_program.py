@@ -16,6 +16,7 @@ from tauform.arrays import AnyArray
 from tauform.closedform.bound import BoundModel
 from tauform.codegen.certificate import checked
 from tauform.codegen.factored import factored_gravity, factored_mass_matrix, factored_torques, factored_velocity
+from tauform.codegen.fastest import fastest
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.graph import Graph
 from tauform.codegen.lower import lower
@@ -85,7 +86,7 @@ def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
 def model_program(
     bound: BoundModel, function: str, algorithm: str, recursive: Callable[[Robot, str], Program]
 ) -> Program:
-    """The cheaper of the factored and (for a complete model) the recursive program.
+    """The better of the factored and (for a complete model) the recursive program.
 
     Args:
         recursive: makes the program of a robot.
@@ -96,8 +97,8 @@ def model_program(
     """
     if function not in FUNCTIONS:
         raise UnknownNameError(f"function {function!r} cannot be generated; choose from {', '.join(_TRACERS)}")
-    if algorithm not in ("auto", "factored", "recursive"):
-        raise UnknownNameError(f"algorithm {algorithm!r}: of a closed form choose auto, factored or recursive")
+    if algorithm not in ("factored", "recursive", *CHOICES):
+        raise UnknownNameError(f"algorithm {algorithm!r}: of a closed form choose auto, fastest, factored or recursive")
     robot = _whole_robot(bound)
     if algorithm == "recursive" and robot is None:
         raise GenerationError(
@@ -108,7 +109,7 @@ def model_program(
         made.append(factored_program(bound, function))
     if algorithm != "factored" and robot is not None:
         made.append(recursive(robot, function))
-    return cheaper(made)
+    return CHOICES.get(algorithm, cheaper)(made)
 
 
 def cheaper(made: Sequence[Program]) -> Program:
@@ -116,6 +117,10 @@ def cheaper(made: Sequence[Program]) -> Program:
     best = min(made, key=lambda program: program.n_operations)
     listed = [replace(c, chosen=c.chosen and p is best) for p in made for c in p.candidates or (_candidate(p),)]
     return replace(best, candidates=tuple(listed))
+
+
+# How one of several programs is chosen, by the name of the algorithm that leaves it open.
+CHOICES: dict[str, Callable[[Sequence[Program]], Program]] = {"auto": cheaper, "fastest": fastest}
 
 
 def _candidate(program: Program) -> Candidate:
