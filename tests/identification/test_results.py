@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import weakref
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.errors import IdentificationError
 from tauform.identification.log_cholesky import link_map, link_numbers
-from tauform.identification.payload import identify_payload
+from tauform.identification.payload import identify_payload, load_columns
 from tauform.identification.save import load_fit
 from tauform.identification.simulate import simulated_recording
 from tauform.identification.terms import Term, coupling
@@ -216,6 +217,22 @@ def test_a_payload_is_found_within_two_percent() -> None:
     # The base and the axes leave the com's part along the first axis open on a short arm; what matters is the lever.
     lever = (place[:3, :3] @ found.com + place[:3, 3]) - (place[:3, :3] @ com + place[:3, 3])
     assert np.linalg.norm(lever) < 0.02 * np.linalg.norm(place[:3, :3] @ com + place[:3, 3])
+
+
+def test_columns_of_a_load_belong_to_the_states_they_are_asked_at() -> None:
+    robot, rng = arm(), np.random.default_rng(6)
+    load = tf.Inertia.of(2.0, (0.03, -0.02, 0.08), (0.01, 0.012, 0.008, 0, 0, 0), inertia_about="com")
+    columns, loaded = load_columns(robot), robot.with_payload(load)
+    held = []
+    for _ in range(3):
+        q = rng.uniform(-1, 1, (50, robot.n_joints))
+        found = sum(p * column.torque(q, q, q) for p, column in zip(load.parameters, columns, strict=True))
+        change = tf.inverse_dynamics(loaded, q, q, q) - tf.inverse_dynamics(robot, q, q, q)
+        np.testing.assert_allclose(found, change, atol=1e-10)
+        held.append(weakref.ref(q))
+    del q
+    # Only the last states are remembered; were they freed, another array at their place could pass for them.
+    assert [reference() is not None for reference in held] == [False, False, True]
 
 
 @cache

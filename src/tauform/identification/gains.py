@@ -25,7 +25,7 @@ from tauform.identification.differentiate import Smoother
 from tauform.identification.estimate import EXCITED
 from tauform.identification.evidence import Evidence, gather
 from tauform.identification.filters import Filters, choose_filters
-from tauform.identification.payload import load_columns
+from tauform.identification.payload import load_regressor
 from tauform.identification.plausibility import check_recordings
 from tauform.identification.recording import Recording
 from tauform.identification.rows import RowSource
@@ -93,14 +93,8 @@ def identify_gains(
 
 
 def _load(robot: Robot, payload: Inertia, frame: str | None) -> Column:
-    columns = load_columns(robot, frame)
-    return Column(
-        "load",
-        lambda q, qd, qdd: sum(
-            value * column.torque(q, qd, qdd) for value, column in zip(payload.parameters, columns, strict=True)
-        ),
-        is_sharp=False,
-    )
+    evaluate = load_regressor(robot, frame)
+    return Column("load", lambda q, qd, qdd: evaluate(q, qd, qdd) @ payload.parameters, is_sharp=False)
 
 
 @on_one_thread

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,21 +88,25 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
     return PayloadEstimate(Inertia(values), np.sqrt(np.diag(covariance)), float(1 - (left @ left) / (b @ b)))
 
 
-def load_columns(robot: Robot, frame: str | None = None) -> list[Column]:
-    """Ten columns: the torque of each parameter of a body at the tool."""
+def load_regressor(robot: Robot, frame: str | None = None) -> Callable[[Array, Array, Array], Array]:
+    """Function of states: (N, n, 10) torques of each parameter of a body at the tool."""
     place = robot.tool if frame is None else robot.frame(frame)
     if place.link < 0:
         raise IdentificationError(f"frame {place.name!r} sits on the base and carries nothing that moves")
-    link_from_frame = parameter_transform(place.link_from_frame)
-    cache: dict[int, Array] = {}
+    own, link_from_frame = slice(10 * place.link, 10 * place.link + 10), parameter_transform(place.link_from_frame)
+    return lambda q, qd, qdd: regressor(robot, q, qd, qdd)[..., own] @ link_from_frame
 
-    def torques(q: Array, qd: Array, qdd: Array) -> Array:
-        key = id(q)
-        if key not in cache:
-            cache.clear()
-            Y = regressor(robot, q, qd, qdd)[..., 10 * place.link : 10 * place.link + 10]
-            cache[key] = Y @ link_from_frame
-        return cache[key]
+
+def load_columns(robot: Robot, frame: str | None = None) -> list[Column]:
+    """The ten columns of `load_regressor`, evaluated together: they are asked for one after the other."""
+    evaluate = load_regressor(robot, frame)
+    # The states are held with their torques, so that no later array can take their place in memory and pass for them.
+    last: list[tuple[tuple[Array, Array, Array], Array]] = []
+
+    def torques(*states: Array) -> Array:
+        if not last or any(x is not y for x, y in zip(states, last[0][0], strict=True)):
+            last[:] = [(states, evaluate(*states))]  # type: ignore[list-item]
+        return last[0][1]
 
     return [
         Column(f"load_{name}", lambda q, qd, qdd, k=k: torques(q, qd, qdd)[..., k], is_sharp=False)  # type: ignore[misc]
