@@ -327,7 +327,7 @@ def test_the_verdict_on_noise_is_not_trustworthy() -> None:
     noise = simulated_recording(robot, motion(robot, 1), np.random.default_rng(0), torque_noise=[2000, 2000, 1000])
     verdict = tf.identify(robot, noise, friction="plain", couplings=None).verdict
     assert verdict.grade == "not trustworthy"
-    assert "held-out error" in str(verdict)
+    assert "error of all joints on held-out blocks" in str(verdict)
     assert verdict.next
 
 

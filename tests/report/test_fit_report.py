@@ -63,7 +63,7 @@ def test_programs_have_the_identified_dynamics(identified: RobotModel) -> None:
 def test_what_was_fitted_is_checked_on_other_recordings(identified: RobotModel) -> None:
     stage = next(stage for stage in identified.stages if stage.name == "identification")
     assert stage.status == "verified"
-    assert stage.check == "validation"
+    assert stage.check == "validation recordings"
     assert stage.figure is not None
     assert stage.figure < 0.02
 
@@ -86,6 +86,35 @@ def test_the_page_shows_errors_torques_and_intervals(identified: RobotModel) -> 
         assert f"<code>{name}</code>" in page
         assert f'<td class="number">{value - 1.96 * deviation:.4g}</td>' in page
     assert fit.verdict.grade in page
+
+
+def test_unseen_data_is_called_by_its_name_everywhere(
+    identified: RobotModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Held-out blocks and validation recordings are two things; where the one is shown it is never named the other."""
+    validated = identified.fit
+    assert validated is not None
+    alone = replace(validated, validation=None, others=None)
+    assert (validated.unseen, alone.unseen) == (validated.validation, validated.held_out)
+    log = record(1)
+    rows = np.column_stack([log.t, log.q, log.tau])
+    np.savetxt(tmp_path / "run.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    line = ["identify", "two_link", str(tmp_path / "run.csv"), "--friction", "plain", "--no-couplings"]
+    pages = {}
+    for name, more in {"alone": [], "validated": ["--validate", str(tmp_path / "run.csv")]}.items():
+        assert main([*line, *more]) == 0
+        pages[name] = " ".join(capsys.readouterr().out.split())
+    # The figure of the verdict, in a repr, a report and a terminal.
+    assert "error on held-out blocks" in repr(alone)
+    assert "error on validation recordings" in repr(validated)
+    for page in (alone.report(tmp_path / "a.html").read_text(encoding="utf-8"), pages["alone"]):
+        assert "held-out blocks [%]" in page
+        assert "validation" not in page.lower()
+    for page in (validated.report(tmp_path / "v.html").read_text(encoding="utf-8"), pages["validated"]):
+        assert "validation recordings [%]" in page
+        assert "held-out blocks [%]" not in page
+    assert "torque error, validation recordings" in model_page(identified)
+    assert "torque error, held-out blocks" in model_page(replace(identified, fit=alone))
 
 
 def test_a_fit_writes_a_page_of_its_own(identified: RobotModel, tmp_path: Path) -> None:

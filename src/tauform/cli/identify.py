@@ -24,7 +24,7 @@ def identify(
     robot: Robot,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
     validate: Annotated[
-        list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
+        list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="HTML", help="Write a page with plots and tables.")] = None,
     code: Annotated[Path | None, typer.Option(metavar="DIR", help="Write C99 of the identified model.")] = None,
@@ -55,7 +55,7 @@ def identify(
     force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
-    """Identify base parameters, friction and couplings from recordings, and judge them on held-out data."""
+    """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
     import tauform as tf
     from tauform.codegen.folder import check_folder
     from tauform.identification.filters import Filters
@@ -107,7 +107,8 @@ def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation 
     from tauform.identification.save import summary
     from tauform.report.tables import table
 
-    errors, before = fit.validation or fit.held_out, fit.compared_with()
+    errors, before = fit.unseen, fit.compared_with()
+    totals = ", ".join(f"{e.source} {100 * e.total:.2f} %" for e in (fit.held_out, fit.validation) if e is not None)
     unfiltered = errors.rms * float("nan") if fit.unfiltered is None else fit.unfiltered.rms
     joints = zip(
         fit.robot.joint_names,
@@ -118,7 +119,7 @@ def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation 
         unfiltered,
         strict=True,
     )
-    heading = ("joint", "described [%]", "fit [%]", "held out [%]", "held out [N m]", "unfiltered [N m]")
+    heading = ("joint", "described [%]", "fit [%]", f"{errors.source} [%]", "the same [N m, N]", "unfiltered [N m, N]")
     values = zip(
         fit.names, before.before, fit.values, fit.deviations, 100 * fit.relative_deviations, before.moved, strict=True
     )
@@ -127,7 +128,7 @@ def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation 
         Text(f"{fit.robot.name}: {fit.verdict}", style="bold"),
         *(Text(f"  {sentence}") for sentence in fit.findings),
         *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),
-        table(f"Errors after filtering ({errors.source}: {100 * errors.total:.2f} %)", heading, joints),
+        table(f"Errors after filtering ({totals})", heading, joints),
         *(Text(f"simulation along {name}: {why}") for name, why in followed if isinstance(why, str)),
         *(
             table(

@@ -29,7 +29,7 @@ def model(
         list[Path] | None, typer.Argument(metavar="LOG", help="Recordings to identify the robot from.")
     ] = None,
     validate: Annotated[
-        list[Path] | None, typer.Option(metavar="LOG", help="Recording to predict, not to fit; repeatable.")
+        list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")
     ] = None,
     physical: Annotated[bool, typer.Option("--physical", help="Identify links that could be built.")] = False,
     delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,

@@ -23,8 +23,7 @@ from tauform.identification.evidence import Evidence
 from tauform.identification.fit import Fit
 from tauform.identification.log_cholesky import SmoothProgram, link_parameters
 from tauform.identification.refit import with_values
-from tauform.identification.residuals import Errors
-from tauform.identification.validate import HELD_OUT
+from tauform.identification.residuals import HELD_OUT, Errors
 
 ConsistencyMethod = Literal["semidefinite", "log_cholesky"]
 # Pull towards the prior, relative to the weight of one row: it decides only what the data leave open.

@@ -42,18 +42,19 @@ class Fit:
         sigma: (n,) standard deviation of each joint's residuals [N m or N].
         evidence: the rows, condensed; refits work on it.
         residuals: measured and predicted torque.
-        held_out: errors on data that was held out.
+        held_out: errors on held-out blocks: each predicted by values from the others.
         condition: of the weighted, unit columns; raw_condition without the scaling.
         method: estimator, in words.
         filters: cut-offs; None where nothing was filtered.
         findings: sentences about recordings, delays, terms that were found.
+        validation: errors on validation recordings, which are predicted and never fitted; None without any.
         inflation: (n,) how much correlation in time adds to the variance of the values.
         weights: (n,) of the joints' rows.
         rows: the rows, or where they come from; refits bring the residuals up to date with them.
         physical: full parameters of links that could be built, where the fit was asked to be physical.
         source: where the shown rows come from, unfiltered.
-        others: recordings to validate on.
-        free_error: held-out error of the fit without the condition that links could be built.
+        others: the validation recordings.
+        free_error: error on held-out blocks of the fit without the condition that links could be built.
     """
 
     robot: Robot
@@ -169,6 +170,11 @@ class Fit:
 
         return unfiltered_errors(self, self.source)
 
+    @property
+    def unseen(self) -> Errors:
+        """Errors on data that was not fitted: validation recordings where there are any, else held-out blocks."""
+        return self.validation or self.held_out
+
     @cached_property
     def verdict(self) -> Verdict:
         """Good, usable or not trustworthy, and why."""
@@ -272,6 +278,6 @@ class Fit:
 
     def __repr__(self) -> str:
         return (
-            f"Fit({self.robot.name!r}, {self.method}, {len(self.values)} values, held-out error "
-            f"{100 * self.held_out.total:.2f} %: {self.verdict.grade})"
+            f"Fit({self.robot.name!r}, {self.method}, {len(self.values)} values, error on {self.unseen.source} "
+            f"{100 * self.unseen.total:.2f} %: {self.verdict.grade})"
         )

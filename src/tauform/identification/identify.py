@@ -80,7 +80,7 @@ def identify(
         recordings: one or several.
         include: groups of parameters to identify.
         order: parameters, or kinds of them, that are kept rather than regrouped; see `base_parameters`.
-        friction: "auto" lets held-out data choose beyond Fv qd + Fc sign(qd) + Fo (smooth steps, asymmetry,
+        friction: "auto" lets held-out blocks choose beyond Fv qd + Fc sign(qd) + Fo (smooth steps, asymmetry,
             bending, springs, ripple); "plain" takes just these three; the others add that law to every joint:
             "asymmetric", "stribeck", "quadratic", "load" (Coulomb friction that grows with the torque carried) and
             "thermal" (viscous friction that changes with the recorded temperature).
@@ -95,7 +95,7 @@ def identify(
         prior: robot with the expected parameters, for "ridge" and for what physical consistency leaves open;
             the robot itself by default.
         physical: constrain every link to one that could be built (extra `feasible`).
-        validate: further recordings that are predicted, not fitted.
+        validate: validation recordings, which are predicted and not fitted; the verdict is on them then.
         progress: called with a few words at each stage.
 
     Raises:
@@ -168,7 +168,7 @@ def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings:
 def _chosen_problem(
     source: RowSource, friction: bool, couplings: bool, say: Callable[[str], None]
 ) -> tuple[Problem, list[str]]:
-    """The design that held-out data asks for, with its rows."""
+    """The design that held-out blocks ask for, with its rows."""
     speeds = _speeds(source)
     source = replace(source, rest=AT_REST * speeds)
     choice = candidates(source.design, speeds, friction, couplings)

@@ -10,10 +10,11 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.identification.excitation import misalignment, missing_motion
 from tauform.identification.fit import Fit
+from tauform.identification.residuals import Errors
 from tauform.identification.validate import autocorrelation
 
 Grade = Literal["good", "usable", "not trustworthy"]
-# Held-out error of all joints, of one joint, and condition number, up to which a fit is good, and usable.
+# Error on unseen data of all joints, of one joint, and condition number, up to which a fit is good, and usable.
 GOOD_ERROR, USABLE_ERROR = 0.10, 0.25
 GOOD_JOINT, USABLE_JOINT = 0.25, 0.9
 GOOD_CONDITION, USABLE_CONDITION = 1e3, 1e5
@@ -27,7 +28,7 @@ MATTERS = 0.02
 N_POSTURES, ROUNDING = 100, 1e-6
 # Part of a mass matrix's largest eigenvalue below which the smallest is zero.
 SINGULAR = 1e-12
-# Growth of the held-out error, relative and in absolute terms, that links which could be built may cost.
+# Growth of the error on held-out blocks, relative and in absolute terms, that links which could be built may cost.
 PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
 
 
@@ -51,13 +52,13 @@ class Verdict:
 
 
 def judge(fit: Fit) -> Verdict:
-    """Grade a fit by its held-out errors, the spread of its values, and what it leaves in the residuals.
+    """Grade a fit by its errors on unseen data, the spread of its values, and what it leaves in the residuals.
 
     A good fit predicts data that it has not seen within 10 % over all joints and 25 % at each that carries torque,
     knows every value that matters, has no friction or inertia of the wrong sign and a positive definite mass matrix,
     and leaves nothing systematic of that size.
     """
-    errors = fit.validation or fit.held_out
+    errors = fit.unseen
     level = 0
     reasons: list[str] = []
     following: list[str] = []
@@ -65,8 +66,8 @@ def judge(fit: Fit) -> Verdict:
     level = max(level, _judge_inertias(fit, reasons, following))
     if errors.total > GOOD_ERROR:
         level = max(level, 1 if errors.total <= USABLE_ERROR else 2)
-        reasons.append(f"the held-out error of all joints is {100 * errors.total:.1f} %")
-    level = max(level, _judge_joints(fit, errors.joints, reasons))
+        reasons.append(f"the error of all joints on {errors.source} is {100 * errors.total:.1f} %")
+    level = max(level, _judge_joints(fit, errors, reasons))
     level = max(level, _judge_values(fit, reasons, following))
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
@@ -108,20 +109,20 @@ def _judge_physical(fit: Fit, reasons: list[str], following: list[str]) -> int:
     if held_out <= max(PHYSICAL_GROWTH * fit.free_error, fit.free_error + PHYSICAL_COST):
         return 0
     reasons.append(
-        f"links that could be built leave {100 * held_out:.2g} % of the torque, {100 * fit.free_error:.2g} % without "
-        "that condition: geometry, gears or units of the torques may be wrong"
+        f"links that could be built leave {100 * held_out:.2g} % of the torque on held-out blocks, "
+        f"{100 * fit.free_error:.2g} % without that condition: geometry, gears or units of the torques may be wrong"
     )
     following.append("check the robot's geometry and the torques' units, then identify again")
     return 1
 
 
-def _judge_joints(fit: Fit, relative: Array, reasons: list[str]) -> int:
-    level = 0
+def _judge_joints(fit: Fit, errors: Errors, reasons: list[str]) -> int:
+    level, relative = 0, errors.joints
     carries = carries_torque(fit)
     for j, name in enumerate(fit.robot.joint_names):
         if carries[j] and relative[j] > GOOD_JOINT:
             level = max(level, 2 if relative[j] > USABLE_JOINT else 1)
-            reasons.append(f"joint {name} is off by {100 * relative[j]:.0f} % of its torque on held-out data")
+            reasons.append(f"joint {name} is off by {100 * relative[j]:.0f} % of its torque on {errors.source}")
     return level
 
 

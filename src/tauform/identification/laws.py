@@ -20,7 +20,7 @@ from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic", "load", "thermal"]
 LAWS: dict[str, str] = {
-    "auto": "held-out data choose",
+    "auto": "held-out blocks choose",
     "plain": "viscous, Coulomb and offset",
     "asymmetric": "viscous friction that differs by direction",
     "stribeck": "break-away friction that fades with velocity",

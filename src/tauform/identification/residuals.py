@@ -43,6 +43,11 @@ class Residuals:
         return float(relative_error(self.measured, self.predicted, None))
 
 
+# Two kinds of data that a fit has not seen, always by these names: blocks of the recordings that it is fitted to, left
+# out in turn, and recordings of their own that are only predicted.
+HELD_OUT, VALIDATION = "held-out blocks", "validation recordings"
+
+
 @dataclass(frozen=True, eq=False)
 class Errors:
     """Relative errors, and where they come from.
@@ -51,7 +56,7 @@ class Errors:
         joints: (n,) RMS error over RMS torque of each joint.
         total: the same over all joints together.
         rms: (n,) RMS error [N m or N].
-        source: "blocks held out in turn", "validation", or "unfiltered torques".
+        source: what they were measured on: HELD_OUT, VALIDATION, or "unfiltered torques".
         unfiltered: the same against torques as they were measured, without any filter, where they were computed.
     """
 

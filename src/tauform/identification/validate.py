@@ -1,4 +1,4 @@
-"""Errors: of the fit itself, of blocks that were held out, of other recordings."""
+"""Errors: of the fit itself, of held-out blocks, of validation recordings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from tauform.identification.estimators import held_out_squares
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import Filters, lowpass, lowpass_kernel
 from tauform.identification.fit import Fit
-from tauform.identification.residuals import Errors, Residuals
+from tauform.identification.residuals import HELD_OUT, VALIDATION, Errors, Residuals
 from tauform.identification.rows import Rows, RowSource, strides
 
 # Lags of the residuals' correlation that are summed, in rows.
 N_LAGS = 10
 # Unfiltered samples that are compared in all, and read from a segment.
 MOST_RAW_SAMPLES, MOST_SAMPLES_READ = 5_000, 200_000
-HELD_OUT = "blocks held out in turn"
 
 
 def residuals_of(values: Array, rows: Iterable[Rows], rate: float) -> Residuals:
@@ -76,11 +75,11 @@ def errors_of(fit: Fit, source: RowSource, name: str) -> Errors:
 
 
 def validated(fit: Fit) -> Fit:
-    """The fit with its errors on the recordings that it is validated on, where there are any."""
+    """The fit with its errors on its validation recordings, where there are any."""
     if fit.others is None:
         return replace(fit, validation=None)
     others = replace(fit.others, design=fit.design)
-    return replace(fit, others=others, validation=errors_of(fit, others, "validation"))
+    return replace(fit, others=others, validation=errors_of(fit, others, VALIDATION))
 
 
 def unfiltered_errors(fit: Fit, source: RowSource) -> Errors:

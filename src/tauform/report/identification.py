@@ -44,11 +44,11 @@ def fit_sections(fit: Fit) -> list[Section]:
 
 
 def _verdict(fit: Fit) -> Section:
-    errors, verdict = fit.validation or fit.held_out, fit.verdict
+    errors, verdict = fit.unseen, fit.verdict
     body = facts(
         {
             "verdict": Marked(verdict.grade, TONES[verdict.grade]),
-            f"torque error, {errors.source}": f"{100 * errors.total:.2g} %",
+            **{f"torque error, {e.source}": f"{100 * e.total:.2g} %" for e in (fit.held_out, fit.validation) if e},
             "values": len(fit.values),
             "condition number": f"{fit.condition:.3g}",
             "rows": len(fit.residuals.t),

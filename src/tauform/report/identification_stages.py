@@ -13,7 +13,7 @@ Fitted = Callable[..., Fit]
 
 
 def identified_fit(fitted: Fitted, log: StageLog) -> Fit:
-    """The fit with all the terms that held-out data asks for."""
+    """The fit with all the terms that held-out blocks ask for."""
     with log.stage("identification") as describe:
         fit = fitted(progress=log.progress)
         describe(**_described(fit, f"{len(fit.values)} values, {fit.verdict.grade}"))
@@ -35,6 +35,6 @@ def identified_robot(fit: Fit, fitted: Fitted, log: StageLog) -> Robot:
 
 
 def _described(fit: Fit, outcome: str) -> dict[str, object]:
-    errors = fit.validation or fit.held_out
+    errors = fit.unseen
     status = "verified" if fit.verdict.grade == "good" else "doubtful"
     return {"outcome": outcome, "status": status, "check": errors.source, "figure": errors.total}

@@ -61,8 +61,8 @@ def _summary(model: RobotModel) -> Section:
     if model.reduction is not None and model.reduction.route != "exact":
         entries[f"operations within {100 * model.reduction.tolerance:.2g} %"] = model.reduction.program.n_operations
     if model.fit is not None:
-        errors = model.fit.validation or model.fit.held_out
-        entries["held-out torque error"] = f"{100 * errors.total:.2g} %"
+        errors = model.fit.unseen
+        entries[f"torque error, {errors.source}"] = f"{100 * errors.total:.2g} %"
     columns = ("stage", "result", "status", "checked against", "error", "allowed", "time [s]")
     return Section("summary", "Summary", facts(entries) + table(columns, map(_row, model.stages), text_columns=4))
 

@@ -59,7 +59,7 @@ class RobotModel:
         base: base parameters of the robot.
         closed_form: its closed form; None where it has none (trees, loops) or it would be too large.
         bound: the closed form with the robot's numbers.
-        fit: the identification with all the terms that held-out data asked for; None without recordings.
+        fit: the identification with all the terms that held-out blocks asked for; None without recordings.
         programs: the exact programs, one a function.
         reduction: the cheapest program within the tolerance; None where that was not asked for.
         tradeoff: errors of the closed form with ever fewer terms; None without a closed form or a tolerance.
