@@ -155,6 +155,7 @@ def test_snapped_frames_are_rotations_near_the_old_ones(seed: int) -> None:
             "no active joint is left",
         ),
         (lambda r: r.save("robot.json"), DescriptionError, r"robot\.json: cannot be saved.*end in \.toml"),
+        (lambda r: r.save("robot.urdf"), DescriptionError, r"end in \.toml; fit\.write_urdf\(source, path\)"),
         (lambda r: r.save("no/such/folder/robot.toml"), DescriptionError, "the folder must exist"),
         (lambda r: r.with_loops(np.eye(7), np.zeros(6), r.joint_names), ShapeError, r"offset: expected shape \(7,\)"),
         (lambda r: r.with_loops(np.eye(6), np.zeros(7), r.joint_names), ShapeError, r"F: expected shape \(7, 7\)"),

@@ -24,7 +24,11 @@ def write_toml(robot: Robot, path: str | Path) -> None:
     """
     target = Path(path)
     if target.suffix.lower() != ".toml" or not target.parent.is_dir():
-        raise DescriptionError(f"{target}: cannot be saved; the folder must exist and the file's name end in .toml")
+        urdf = "; fit.write_urdf(source, path) copies a URDF with what was identified"
+        raise DescriptionError(
+            f"{target}: cannot be saved; the folder must exist and the file's name end in .toml"
+            + (urdf if target.suffix.lower() == ".urdf" else "")
+        )
     target.write_text(to_toml(robot), encoding="utf-8")
 
 

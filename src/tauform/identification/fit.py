@@ -25,6 +25,7 @@ from tauform.identification.terms import Column, Term
 if TYPE_CHECKING:
     from tauform.identification.comparison import Comparison
     from tauform.identification.judge import Verdict
+    from tauform.identification.urdf import WrittenUrdf
 
 STATES_PER_SLICE = 5000
 
@@ -250,8 +251,11 @@ class Fit:
 
         return save_fit(self, Path(path))
 
-    def write_urdf(self, source: str | Path, path: str | Path) -> Path:
-        """Copy a URDF with the identified, physically consistent inertias and friction in it."""
+    def write_urdf(self, source: str | Path, path: str | Path) -> WrittenUrdf:
+        """Copy a URDF with the identified, physically consistent inertias and friction in it.
+
+        Its `findings`, a comment in the file too, say what is not in it: rotor inertias, friction offsets.
+        """
         from tauform.identification.urdf import write_urdf
 
         return write_urdf(self, Path(source), Path(path))
