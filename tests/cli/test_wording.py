@@ -27,6 +27,7 @@ PYTHON_ONLY = {"memory_limit", "temperature", "com", "qd", "class", "max", "step
         ("identify", "lock it: lock={'joint1': 0.5}", "lock it: --lock joint1=0.5"),
         ("identify", "with read_recording(..., degrees=True)", "with --degrees"),
         ("identify", "columns={'q': ['q_a', ...]}", "--column q=q_a,..."),
+        ("identify", "such as columns={'tau': 'J{}_trq'}", "such as --column tau=J{}_trq"),
         ("identify", "couplings=None", "--no-couplings"),
         ("model", "a prior with method='ridge'", "a prior with tauform identify --method ridge"),
         ("model", "physical=True forbids that", "--physical forbids that"),

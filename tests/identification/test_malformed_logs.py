@@ -99,6 +99,18 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "field unknown": ("a.csv", table, ("--column", "z=q1"), "--column maps t, q, tau, qd, .*not 'z'"),
     "mapping without names": ("a.csv", table, ("--column", "q"), "--column takes FIELD=NAMES"),
     "prefix unknown": ("a.csv", table, ("--column", "q=w_"), "no 2 columns named w_<joint> for q"),
+    "prefix of names that go on": (
+        "a.csv", lambda p: table(p, header="t,J1_q,J2_q,J1_t,J2_t"), ("--column", "q=J"), "such as --column q=J{}_q",
+    ),
+    "pattern of more joints": (
+        "a.csv", lambda p: table(p, header="t,J1_q,J2_q,J3_q,J4_q"), ("--column", "q=J{}_q"),
+        r"'J{}_q' for q stands for J1_q, J2_q, J3_q, J4_q, the robot has 2 joints .*--column q=J1_q,\.\.\.",
+    ),
+    "pattern that counts from 2": (
+        "a.csv", lambda p: table(p, header="t,J2_q,J3_q,J1_t,J2_t"), ("--column", "q=J{}_q"), "numbered from 0 or 1",
+    ),
+    "pattern unknown": ("a.csv", table, ("--column", "q=w{}_q"), r"no columns like 'w{}_q' for q.*the log t, q1"),
+    "pattern of two joints": ("a.csv", table, ("--column", "q={}_{}"), "--column takes patterns with one {}"),
     "no file": ("a.csv", lambda p: None, (), "no such file"),
     "a folder": ("a", lambda p: p.mkdir(), (), "a folder, and no rosbag2"),
     "another format": ("a.xyz", lambda p: raw(p, b"a"), (), r"cannot read \.xyz; use \.csv"),

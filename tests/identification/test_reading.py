@@ -54,6 +54,28 @@ def test_joint_names_and_given_columns_decide(tmp_path: Path) -> None:
     np.testing.assert_allclose(read.tau, recording.tau)
 
 
+@pytest.mark.parametrize(
+    ("q", "tau", "joints"),
+    [
+        ("J{}_enc", "J{}_trq", ["1", "2", "3"]),
+        ("j{}_enc", "J{}_trq", ["0", "1", "2"]),
+        ("enc[{}].value", "trq ({}) raw", ["01", "02", "03"]),
+        ("/arm/{}/position", "/arm/{}/torque", ["joint1", "joint2", "joint3"]),
+        ("{}", "{}_load", ["Joint1", "Joint2", "Joint3"]),
+    ],
+)
+def test_a_pattern_stands_for_the_columns_of_all_joints(tmp_path: Path, q: str, tau: str, joints: list[str]) -> None:
+    recording = recorded()
+    table = {"t": recording.t, "J4_enc_old": recording.t}
+    for j in (1, 2, 0):
+        table[f"{q.format(joints[j])} [rad]".replace("j", "J", 1)] = recording.q[:, j]
+        table[tau.format(joints[j])] = recording.tau[:, j]
+    write_csv(tmp_path / "log.csv", table, ";")
+    read = tf.read_recording(tmp_path / "log.csv", arm(), columns={"q": q, "tau": tau})
+    np.testing.assert_allclose(read.q, recording.q)
+    np.testing.assert_allclose(read.tau, recording.tau)
+
+
 def test_npz_mat_and_parquet_hold_the_same(tmp_path: Path) -> None:
     recording = recorded()
     arrays = {"t": recording.t, "q": recording.q, "tau": recording.tau}

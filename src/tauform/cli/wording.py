@@ -23,7 +23,7 @@ RENAMED = {
 VERBS = {"base_parameters": "base", "explain": "base", "state_space": "linearize", "model_robot": "model"}
 
 CALL = re.compile(r"(?:tf\.)?\w+\(\.\.\., (\w+=[^()]*)\)")
-KEYWORD = re.compile(r"(?<![\w.'-])(\w+)=(\{[^{}]*\}|'[^']*'|[\w.+-]*\d|\.\.\.|True|False|None)?(?![=\w])")
+KEYWORD = re.compile(r"(?<![\w.'-])(\w+)=(\{(?:[^{}]|\{\})*\}|'[^']*'|[\w.+-]*\d|\.\.\.|True|False|None)?(?![=\w])")
 FUNCTION = re.compile(r"\btf\.(\w+)(?:\([^()]*\))?")
 
 

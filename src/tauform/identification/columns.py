@@ -5,8 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from tauform.errors import RecordingError
+from tauform.identification.column_names import (
+    JOINT,
+    listed,
+    numbered,
+    numbered_after,
+    plain_name,
+    with_pattern,
+    with_prefix,
+)
 
 TIME_NAMES = ("t", "time", "timestamp", "stamp", "time_s", "sec", "seconds")
 # Endings and beginnings that loggers use; longer ones are tried first.
@@ -65,8 +75,8 @@ def guess_layout(
     Args:
         widths: name -> None for a column, or how many columns a matrix of that name has.
         joint_names: of the robot; columns may carry them (`position_elbow`) or numbers (`q1`, `actual_q_0`).
-        given: field ("t", "q", "tau", "qd", "reference", "temperature") -> column names, a prefix such as "effort_",
-            or None to leave it out.
+        given: field ("t", "q", "tau", "qd", "reference", "temperature") -> column names, a prefix such as "effort_", a
+            pattern such as "J{}_trq" where {} is a joint's name or number, or None to leave it out.
 
     Raises:
         RecordingError: a field is missing or holds another number of joints; the message lists the columns.
@@ -106,7 +116,7 @@ def refuse_degrees(layout: Layout, source: str) -> None:
 
 
 def _refuse(field: str, names: Sequence[str], joint_names: Sequence[str], source: str) -> None:
-    held = next((found for prefix in FIELD_NAMES[field] if (found := _numbered(names, prefix))), None)
+    held = next((found for prefix in FIELD_NAMES[field] if (found := numbered_after(names, prefix))), None)
     robot = f"{len(joint_names)} ({', '.join(joint_names)})"
     if held:
         example = ", ".join(repr(name) for name in list(held.values())[: len(joint_names)])
@@ -116,25 +126,26 @@ def _refuse(field: str, names: Sequence[str], joint_names: Sequence[str], source
             f"columns={{{field!r}: [{example}]}}, or lock the others"
         )
     raise RecordingError(
-        f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {_listed(names)}; map them, for "
-        f"example columns={{{field!r}: ['{field}_a', ...]}}"
+        f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {listed(names)}; map them, for "
+        f"example columns={{{field!r}: ['{field}_a', ...]}}, or columns={{{field!r}: '{field}_{{}}'}} where {{}} is a "
+        "joint's name or number"
     )
 
 
 def _time(names: Sequence[str], source: str) -> str:
     for name in names:
-        if _plain(name) in TIME_NAMES:
+        if plain_name(name) in TIME_NAMES:
             return name
     if not names:
         raise RecordingError(f"{source}: holds no columns of numbers; save each field as an array of its own")
-    raise RecordingError(f"{source}: no time column among {_listed(names)}; map it with columns={{'t': ...}}")
+    raise RecordingError(f"{source}: no time column among {listed(names)}; map it with columns={{'t': ...}}")
 
 
 def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -> str:
     if not isinstance(name, str):
         raise RecordingError(f"columns= takes one name for t, not {len(name)}; name the one that holds the time")
     if name not in names:
-        raise RecordingError(f"{source}: no column {name!r} for t; it has {_listed(names)}")
+        raise RecordingError(f"{source}: no column {name!r} for t; it has {listed(names)}")
     return name
 
 
@@ -161,59 +172,41 @@ def _mapped(
     value: str | Sequence[str], names: Sequence[str], joint_names: Sequence[str], field: str, source: str
 ) -> tuple[str, ...]:
     if isinstance(value, str):
-        match = _with_prefix(names, value, joint_names)
-        if match is None:
-            raise RecordingError(
-                f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {_listed(names)}"
-            )
-        return match
+        match = (with_pattern if JOINT in value else with_prefix)(names, value, joint_names)
+        return match or _unmatched(value, names, joint_names, field, source)
     missing = [name for name in value if name not in names]
     if missing:
-        raise RecordingError(f"{source}: no column {missing[0]!r} for {field}; it has {_listed(names)}")
+        raise RecordingError(f"{source}: no column {missing[0]!r} for {field}; it has {listed(names)}")
     if len(value) != len(joint_names):
         raise RecordingError(f"columns= gives {field} {len(value)} names, the robot has {len(joint_names)} joints")
     return tuple(value)
 
 
+def _unmatched(value: str, names: Sequence[str], joint_names: Sequence[str], field: str, source: str) -> NoReturn:
+    """Raise RecordingError for a prefix or a pattern that does not name a column a joint."""
+    robot = f"{len(joint_names)} joints ({', '.join(joint_names)})"
+    if value.count(JOINT) > 1:
+        raise RecordingError(f"columns= takes patterns with one {{}} for the joint, not {value!r}")
+    if JOINT not in value:
+        raise RecordingError(
+            f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {listed(names)}; for "
+            f"names that go on after the joint give a pattern, such as columns={{{field!r}: 'J{{}}_{field}'}}"
+        )
+    held = sorted(numbered(names, value).values())
+    if held:
+        raise RecordingError(
+            f"{source}: {value!r} for {field} stands for {', '.join(held)}, the robot has {robot}; a pattern must give "
+            f"one column a joint, numbered from 0 or 1; else list them: columns={{{field!r}: [{held[0]!r}, ...]}}"
+        )
+    raise RecordingError(
+        f"{source}: no columns like {value!r} for {field}, with a joint's name, or its number from 0 or 1, for {{}}; "
+        f"the robot has {robot}, the log {listed(names)}"
+    )
+
+
 def _guessed(names: Sequence[str], joint_names: Sequence[str], field: str) -> tuple[str, ...] | None:
     for prefix in sorted(FIELD_NAMES[field], key=len, reverse=True):
-        match = _with_prefix(names, prefix, joint_names)
+        match = with_prefix(names, prefix, joint_names)
         if match is not None:
             return match
     return None
-
-
-def _with_prefix(names: Sequence[str], prefix: str, joint_names: Sequence[str]) -> tuple[str, ...] | None:
-    """Columns prefix + joint name, or prefix + number counted from 0 or 1, for exactly all joints."""
-    plain = {_plain(name): name for name in names}
-    bare = prefix.lower().rstrip("_./-")
-    if len(joint_names) == 1 and bare in plain:
-        return (plain[bare],)
-    for joiner in ("", "_", ".", "/", "-"):
-        by_name = [plain.get(f"{bare}{joiner}{joint.lower()}") for joint in joint_names]
-        reverse = [plain.get(f"{joint.lower()}{joiner}{bare}") for joint in joint_names]
-        for candidate in (by_name, reverse):
-            if all(candidate):
-                return tuple(candidate)  # type: ignore[arg-type]
-    numbers = _numbered(names, prefix)
-    for first in (1, 0):
-        wanted = range(first, first + len(joint_names))
-        if set(numbers) == set(wanted):
-            return tuple(numbers[k] for k in wanted)
-    return None
-
-
-def _numbered(names: Sequence[str], prefix: str) -> dict[int, str]:
-    """Number -> column named prefix and that number."""
-    pattern = re.compile(rf"{re.escape(prefix.lower())}[\s_.\-\[\(]*(\d+)[\]\)]?$")
-    matches = ((pattern.match(_plain(name)), name) for name in names)
-    return {int(match.group(1)): name for match, name in sorted(matches, key=lambda m: m[1]) if match}
-
-
-def _plain(name: str) -> str:
-    """Lower case, without a unit in brackets at the end."""
-    return re.sub(r"\s*[\[(](?!\d+[\])])[^\[(]*[\])]$", "", name.strip().lower())
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:30]) + (f" and {len(names) - 30} more" if len(names) > 30 else "")

@@ -50,8 +50,9 @@ def read_recording(
     """Read a log: .csv, .npz, .parquet, .mat, or a rosbag2 (.db3, .mcap, or its folder) with JointState messages.
 
     Args:
-        columns: field ("t", "q", "tau", "qd", "reference") -> column names in the robot's order, or their common
-            prefix; fields left out are guessed (`q1`, `actual_q_0`, `position_elbow`, ...), and None takes none.
+        columns: field ("t", "q", "tau", "qd", "reference") -> column names in the robot's order, their common
+            prefix ("effort_"), or a pattern in which {} stands for a joint's name, or its number counted from 0 or 1
+            ("J{}_trq"); fields left out are guessed (`q1`, `actual_q_0`, `position_elbow`, ...), and None takes none.
         gains: (n,) drive gain times gear ratio where the torque column holds motor currents, or an (n, n) matrix
             with tau = gains @ current where drives are coupled.
         degrees: positions and velocities are in degrees.
