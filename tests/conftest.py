@@ -26,6 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden with what is generated now")
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress keeps silent, so that a busy machine adds no lines to what a command says."""
+    monkeypatch.setattr("tauform.cli.progress.PATIENCE", 1e6)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the working tree."""

@@ -139,13 +139,6 @@ def test_a_verb_gets_its_robot_loaded_with_the_options(capsys: pytest.CaptureFix
     assert seen[0].gravity.tolist() == [0, 0, 1]
 
 
-def test_progress_leaves_stdout_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    with page.progress("working", total=2) as advance:
-        advance(1)
-        advance(1)
-    assert capsys.readouterr().out == ""
-
-
 def test_the_command_line_starts_without_the_heavy_packages() -> None:
     heavy = ["numpy", "scipy", "llvmlite", "yourdfpy", "mujoco", "cvxpy", "matplotlib"]
     code = f"import sys, tauform.cli; print([name for name in {heavy} if name in sys.modules])"

@@ -39,7 +39,7 @@ def test_folders_of_others_are_refused_at_once_unless_told(
 
 def test_other_seeds_draw_other_states(capsys: pytest.CaptureFixture[str]) -> None:
     def error(seed: str) -> float:
-        route = ["--route", "velocity", "--quiet", "all"]
+        route = ["--route", "velocity", "--still", "all"]
         assert main(["reduce", "two_link", *route, "--samples", "2000", "--seed", seed, "--json"]) == 0
         return float(json.loads(capsys.readouterr().out)["routes"][1]["error"])
 
@@ -61,7 +61,7 @@ def test_reduce_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["--function", "inverse"], "choose from"),
         (["--recording", "no_such_file.csv"], "no_such_file.csv"),
         (["--route", "magic"], "route 'magic' does not exist"),
-        (["--quiet", "elbow"], "no joint or link 'elbow'"),
+        (["--still", "elbow"], "no joint or link 'elbow'"),
         (["--threads", "0"], "threads"),
         (["--samples", "0"], "n_fresh"),
         (["--plot", "figures", "--also", "no_such_robot"], "no_such_robot"),
@@ -85,7 +85,7 @@ def test_an_empty_recording_ends_with_one_sentence(tmp_path: Path, capsys: pytes
 
 
 def test_one_route_with_velocity_terms_left_out_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["reduce", "two_link", "--route", "velocity", "--quiet", "all", "--samples", "5000", "--json"]
+    arguments = ["reduce", "two_link", "--route", "velocity", "--still", "all", "--samples", "5000", "--json"]
     assert main(arguments) == 0
     data = json.loads(capsys.readouterr().out)
     assert [route["name"] for route in data["routes"]] == ["exact", "velocity"]

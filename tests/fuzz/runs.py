@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 
 from tauform.cli import main
 
-# A sentence and a hint, or two notes beside a result; a progress bar leaves no line behind.
+# A sentence and a hint, or two notes beside a result; progress is off (tests/conftest.py).
 MOST_LINES = 2
 NUMERIC_WARNING = re.compile(r"encountered in \w+|divide by zero|Warning:")
 

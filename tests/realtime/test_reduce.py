@@ -158,19 +158,19 @@ def test_programs_without_velocity_terms_of_all_links_are_those_of_still_joints(
 def test_velocity_terms_can_be_left_out_by_name() -> None:
     robot = tf.load("kr6_r700")
     options = {"routes": ("velocity",), "n_fresh": 10_000}
-    found = tf.reduce(robot, Profile.slow(6), quiet=("all",), **options)
+    found = tf.reduce(robot, Profile.slow(6), still=("all",), **options)
     assert found.remark == "velocity terms of all joints left out"
     assert found.program.n_operations <= 300
-    refused = tf.reduce(robot, Profile.fast(6), quiet=(robot.links[5].name, robot.joint_names[1]), **options)
+    refused = tf.reduce(robot, Profile.fast(6), still=(robot.links[5].name, robot.joint_names[1]), **options)
     tried = refused.candidates[-1]
     assert (refused.route, tried.verification.holds) == ("exact", False)
     assert tried.verification.error > refused.tolerance
     assert f"links {robot.links[5].name}" in tried.remark
     assert "but errs by" in refused.reason
     with pytest.raises(UnknownNameError, match="no joint or link 'elbow'"):
-        tf.reduce(robot, Profile.slow(6), quiet=("elbow",))
+        tf.reduce(robot, Profile.slow(6), still=("elbow",))
     with pytest.raises(ModelError, match="route 'velocity'"):
-        tf.reduce(robot, Profile.slow(6), quiet=("all",), routes=("terms",))
+        tf.reduce(robot, Profile.slow(6), still=("all",), routes=("terms",))
 
 
 @pytest.mark.parametrize("route", ["terms", "parameters", "velocity", "operations"])

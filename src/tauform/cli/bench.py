@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.page import Page, progress
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 @verb
 def bench(
     robot: Robot,
+    tell: Progress,
     states: Annotated[int, typer.Option(min=1, help="States of a batch.")] = 100_000,
     repeats: Annotated[int, typer.Option(min=1, help="Samples of each; the least counts.")] = 15,
 ) -> Page:
@@ -29,14 +31,15 @@ def bench(
     from tauform.report.tables import table
 
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, states, robot.n_joints))
-    with progress("compiling"):
-        program = tf.generate(robot, "inverse_dynamics")
-        kernel = tf.compile(program)
-        expected = tf.inverse_dynamics(robot, q[:100], qd[:100], qdd[:100])
+    tell("compiling")
+    program = tf.generate(robot, "inverse_dynamics")
+    kernel = tf.compile(program)
+    expected = tf.inverse_dynamics(robot, q[:100], qd[:100], qdd[:100])
     one, batch, missing = peers.candidates(robot, kernel, (q, qd, qdd))
-    with progress("measuring"):
-        in_c, no_c = peers.time_in_c(program, q[0], qd[0], qdd[0])
-        seconds = peers.least_seconds({**one, **batch}, repeats)
+    tell("measuring C")
+    in_c, no_c = peers.time_in_c(program, q[0], qd[0], qdd[0])
+    tell("measuring kernels and peers")
+    seconds = peers.least_seconds({**one, **batch}, repeats)
     seconds |= in_c
     error = float(np.abs(kernel(q[:100], qd[:100], qdd[:100]) - expected).max() / np.abs(expected).max())
     best = {"one": min(seconds[k] for k in (*one, *in_c)), "batch": min(seconds[k] for k in batch)}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.base import not_counted
-from tauform.cli.page import Page, progress
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ SHOWN_EQUATIONS = 30  # terms
 @verb
 def derive(
     robot: Robot,
+    tell: Progress,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Save the model to this file.")] = None,
     include: Annotated[
         list[str] | None,
@@ -37,22 +39,16 @@ def derive(
     import tauform
 
     derivation = tauform.derive  # loads what it needs, before the clock starts
-    with progress(f"deriving {_foreseen(robot)}".strip(), total=1.0) as advance:
-        done = 0.0
-
-        def report(part: float) -> None:
-            nonlocal done
-            advance(part - done)
-            done = part
-
-        start = time.perf_counter()
-        model = derivation(
-            robot,
-            include=include,  # type: ignore[arg-type]  # names are checked by derive
-            assume=dict.fromkeys(zero, 0) if zero else None,
-            progress=report,
-        )
-        seconds = time.perf_counter() - start
+    tell(f"deriving {_foreseen(robot)}".strip())
+    start = time.perf_counter()
+    model = derivation(
+        robot,
+        include=include,  # type: ignore[arg-type]  # names are checked by derive
+        assume=dict.fromkeys(zero, 0) if zero else None,
+        progress=tell.reached,
+    )
+    seconds = time.perf_counter() - start
+    tell("comparing with Newton-Euler")
     error = None if zero else torque_error(robot, model)
     if output is not None:
         model.save(output)

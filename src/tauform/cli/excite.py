@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.page import Page, progress
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 @verb
 def excite(
     robot: Robot,
+    tell: Progress,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="CSV", help="Write t, q, qd, qdd.")] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the motion with its limits: .html .png .svg .pdf")
@@ -46,32 +48,25 @@ def excite(
     if plot is not None:
         check_motion_figure(plot)
     beginning = None if start is None else tf.Trajectory.read_csv(start, robot)
-    with progress("planning", total=1.0) as advance:
-        done = 0.0
-
-        def report(part: float) -> None:
-            nonlocal done
-            advance(part - done)
-            done = part
-
-        found = tf.excite(
-            robot,
-            duration=duration,
-            harmonics=harmonics,
-            kind=kind,  # type: ignore[arg-type]  # checked by excite
-            rate=rate,
-            velocity=velocity,
-            acceleration=acceleration,
-            effort=effort,
-            collisions=collisions,
-            floor=floor,
-            criterion=criterion,  # type: ignore[arg-type]  # checked by excite
-            start=beginning,
-            count=count,
-            max_seconds=seconds,
-            seed=seed,
-            progress=report,
-        )
+    tell("planning")
+    found = tf.excite(
+        robot,
+        duration=duration,
+        harmonics=harmonics,
+        kind=kind,  # type: ignore[arg-type]  # checked by excite
+        rate=rate,
+        velocity=velocity,
+        acceleration=acceleration,
+        effort=effort,
+        collisions=collisions,
+        floor=floor,
+        criterion=criterion,  # type: ignore[arg-type]  # checked by excite
+        start=beginning,
+        count=count,
+        max_seconds=seconds,
+        seed=seed,
+        progress=tell.reached,
+    )
     motions = [found, *found.alternatives]
     written = [motion.save_csv(_numbered(output, k, count)) for k, motion in enumerate(motions) if output is not None]
     if plot is not None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.options import Force, Functions
-from tauform.cli.page import Page, progress
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ DEFAULT = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamic
 @verb
 def generate(
     robot: Robot,
+    tell: Progress,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
     functions: Functions = None,
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
@@ -46,18 +48,18 @@ def generate(
     check_folder(output, force)
     real_type(real)
     programs = []
-    with progress("generating", total=len(names)) as advance:
-        for name in names:
-            programs.append(
-                tf.generate(
-                    robot,
-                    name,
-                    algorithm=algorithm,
-                    parameters=parameters,  # type: ignore[arg-type]
-                    payload=payload,  # type: ignore[arg-type]
-                )
+    for name in names:
+        tell(f"generating {name}")
+        programs.append(
+            tf.generate(
+                robot,
+                name,
+                algorithm=algorithm,
+                parameters=parameters,  # type: ignore[arg-type]
+                payload=payload,  # type: ignore[arg-type]
             )
-            advance(1)
+        )
+    tell("writing C")
     files = tf.write_c(programs, output, real=real, batch=batch, force=force)
     data = {"robot": robot.name, "folder": output, "files": files, "functions": list(map(describe, programs))}
     return Page(data, shown(programs, output, files))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.options import Force
-from tauform.cli.page import Page, steps
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @verb
 def identify(
     robot: Robot,
+    tell: Progress,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
     validate: Annotated[
         list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")
@@ -63,25 +65,24 @@ def identify(
     if code is not None:  # what would fail at the end fails at once
         check_folder(code, force)
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
-    with steps("identifying") as tell:
-        recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
-        fit = tf.identify(
-            robot,
-            recordings,
-            method=method,  # type: ignore[arg-type]
-            friction=friction,  # type: ignore[arg-type]
-            couplings="auto" if couplings else None,
-            filters=filters,  # type: ignore[arg-type]
-            smoother=smoother,  # type: ignore[arg-type]
-            delay=delay,
-            validate=others or None,
-            progress=tell,
-        )
-        if reduce:
-            fit = fit.reduced()
-        if physical:
-            fit = fit.physically_consistent()
-        followed = [(log.name, _followed(fit, log)) for log in others or recordings] if simulate else []
+    recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
+    fit = tf.identify(
+        robot,
+        recordings,
+        method=method,  # type: ignore[arg-type]
+        friction=friction,  # type: ignore[arg-type]
+        couplings="auto" if couplings else None,
+        filters=filters,  # type: ignore[arg-type]
+        smoother=smoother,  # type: ignore[arg-type]
+        delay=delay,
+        validate=others or None,
+        progress=tell,
+    )
+    if reduce:
+        fit = fit.reduced()
+    if physical:
+        fit = fit.physically_consistent()
+    followed = [(log.name, _followed(fit, log)) for log in others or recordings] if simulate else []
     written = []
     written += [fit.save(save)] if save else []
     written += [fit.write_urdf(*urdf)] if urdf else []

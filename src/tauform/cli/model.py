@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,8 @@ import typer
 
 from tauform.cli.generate import chosen_functions
 from tauform.cli.options import Force, Functions
-from tauform.cli.page import Page, progress
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @verb
 def model(
     robot: Robot,
+    tell: Progress,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Folder to write.")],
     logs: Annotated[
         list[Path] | None, typer.Argument(metavar="LOG", help="Recordings to identify the robot from.")
@@ -49,42 +50,23 @@ def model(
     from tauform.report.model_robot import FUNCTIONS, model_robot
 
     check_folder(output, force)  # before the work, not after it
-    with Spinner() as spinner:
-        recordings, others = (reading.recordings(paths, robot, spinner.say) for paths in (logs, validate))
-        if others and not recordings:
-            raise typer.BadParameter("--validate checks an identification; give a recording to identify from too")
-        made = model_robot(
-            robot,
-            recordings,
-            validate=others or None,
-            physical=physical,
-            delay=delay,
-            functions=chosen_functions(robot, functions or FUNCTIONS),
-            tolerance=tolerance or None,
-            confidence=confidence,
-            routes=route,
-            progress=spinner.say,
-        )
-        written = made.write(output, force=force, progress=spinner.say)
+    recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
+    if others and not recordings:
+        raise typer.BadParameter("--validate checks an identification; give a recording to identify from too")
+    made = model_robot(
+        robot,
+        recordings,
+        validate=others or None,
+        physical=physical,
+        delay=delay,
+        functions=chosen_functions(robot, functions or FUNCTIONS),
+        tolerance=tolerance or None,
+        confidence=confidence,
+        routes=route,
+        progress=tell,
+    )
+    written = made.write(output, force=force, progress=tell)
     return Page(describe(made, written), shown(made, written))
-
-
-class Spinner:
-    """Progress on stderr, one line that says what is being done."""
-
-    def __init__(self) -> None:
-        self.stack = ExitStack()
-
-    def __enter__(self) -> Spinner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stack.close()
-
-    def say(self, words: str) -> None:
-        """Begin another stage."""
-        self.stack.close()
-        self.stack.enter_context(progress(words))
 
 
 def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.options import Force
-from tauform.cli.page import Page, progress
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 from tauform.errors import ModelError
@@ -29,6 +30,7 @@ LARGEST_BOUND = 1e6  # rad/s or m/s, and per second
 @verb
 def multirate(
     robot: Robot,
+    tell: Progress,
     velocity: Annotated[
         float | None, typer.Option(help="Bound of all joint velocities; 2, or the limits where lower, if not given.")
     ] = None,
@@ -65,16 +67,20 @@ def multirate(
     rates = tauform.Rates(control, background, latency, coefficients_every)
     bounds = _bounds(robot, velocity, acceleration)
     swing = tauform.Profile.harmonic(*bounds)
-    recordings = reading.recordings(recording, robot)
+    recordings = reading.recordings(recording, robot, tell)
     profile = tauform.recorded_profile(recordings) if recordings else swing
-    with progress("splitting"):
-        split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
-        foretold = split.predict(profile, rates)
-        slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
-        report = _run(split, swing, _swing(*bounds), rates, run) if run else None
-        files = split.write_c(output, force=force) if output is not None else []
-        if plot is not None:
-            files = [*files, write_multirate_figure(split, _swing(*bounds), swing, rates, plot)]
+    tell("splitting")
+    split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
+    tell("foretelling the error")
+    foretold = split.predict(profile, rates)
+    tell("looking for the slowest background")
+    slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
+    tell(f"running both tasks for {run:g} s" if run else "writing")
+    report = _run(split, swing, _swing(*bounds), rates, run) if run else None
+    files = split.write_c(output, force=force) if output is not None else []
+    if plot is not None:
+        tell("drawing")
+        files = [*files, write_multirate_figure(split, _swing(*bounds), swing, rates, plot)]
     bands = _bandwidths(robot, recordings)
     return _page(robot, split, foretold, error, slowest, report, files, bands)
 

@@ -62,7 +62,11 @@ Functions = Annotated[
         "--functions", "--function", metavar="NAME,...", help="Names with commas between, or all; repeatable."
     ),
 ]
-JSON_OPTION = {"as_json": Annotated[bool, typer.Option("--json", help="Print JSON only.")]}
+# Of every verb.
+COMMON_OPTIONS: dict[str, Any] = {
+    "quiet": Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")],
+    "as_json": Annotated[bool, typer.Option("--json", help="Print JSON only.")],
+}
 
 
 def info_of(parameter: inspect.Parameter) -> Any:
@@ -72,7 +76,7 @@ def info_of(parameter: inspect.Parameter) -> Any:
 
 
 def arranged(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
-    """The parameters in the order of every help: arguments, where to write, own options, --force, shared, --json."""
+    """The parameters in the order of every help: arguments, where to write, own options, --force, shared ones."""
     named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     for parameter in named:
         _name_value(parameter)
@@ -83,7 +87,7 @@ def _place(parameter: inspect.Parameter) -> int:
     if info_of(parameter) is None:
         return 0
     places = {"output": 1, "force": 3}
-    for place, group in enumerate((RECORDING_OPTIONS, ROBOT_OPTIONS, JSON_OPTION), start=4):
+    for place, group in enumerate((RECORDING_OPTIONS, ROBOT_OPTIONS, COMMON_OPTIONS), start=4):
         places |= dict.fromkeys(group, place)
     return places.get(parameter.name, 2)
 

@@ -1,19 +1,16 @@
-"""What a verb says: a page for people, the same facts as JSON for machines, progress and complaints on stderr."""
+"""What a verb says: a page for people, the same facts as JSON for machines, notes and complaints on stderr."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.progress import Progress, TaskID
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,33 +91,3 @@ def complain(sentence: str, hint: str | None = None) -> None:
     console.print(Text(" ".join(sentence.split()), style="red"), soft_wrap=True)
     if hint:
         console.print(Text(hint, style="dim"), soft_wrap=True)
-
-
-@contextmanager
-def progress(description: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-    """A bar (or, without a total, a spinner) on stderr that vanishes when the work is done.
-
-    Yields a function that advances the bar: `with progress("deriving", total=n) as advance: ... advance(1)`.
-    """
-    with spinner(description, total) as (bar, task):
-        yield partial(bar.advance, task)
-
-
-@contextmanager
-def spinner(description: str, total: float | None = None) -> Iterator[tuple[Progress, TaskID]]:
-    """A bar on stderr with its task, for those that say more than how far they are."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    # Where nobody watches, a bar that vanishes would still leave an empty line.
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield bar, bar.add_task(description, total=total)
-
-
-@contextmanager
-def steps(description: str) -> Iterator[Callable[[str], None]]:
-    """A spinner on stderr that says what is being done; yields a function that takes the next sentence."""
-    with spinner(description) as (bar, task):
-        yield lambda sentence: bar.update(task, description=f"{description}: {sentence}")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.options import Force
-from tauform.cli.page import Page, steps
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @verb
 def reduce(
     robot: Robot,
+    tell: Progress,
     profile: Annotated[
         str, typer.Option(help="slow, fast (within joint limits), or POSITION,VELOCITY,ACCELERATION bounds.")
     ] = "slow",
@@ -37,7 +39,7 @@ def reduce(
         list[str] | None,
         typer.Option(help="Way to reduce: terms, parameters, velocity, operations; repeatable, all by default."),
     ] = None,
-    quiet: Annotated[
+    still: Annotated[
         list[str] | None,
         typer.Option(help="Joint or link whose velocity terms the route velocity leaves out, or all; repeatable."),
     ] = None,
@@ -64,28 +66,27 @@ def reduce(
     from tauform.realtime.reduce import ROUTES
 
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
-    own |= {"function": function, "route": route, "quiet": quiet, "definite": definite, "seed": seed, "output": output}
+    own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
     _check_plot(plot, also, own)
     if output is not None:  # what would fail at the end fails at once
         check_folder(output, force)
-    with steps("reducing") as tell:
-        if plot is not None:
-            robots = [robot, *(tauform.load(name) for name in also or [])]
-            return _figures(robots, plot, samples, threads, tell)
-        found = tauform.reduce(
-            robot,
-            _profile(robot, profile, reading.recordings(recording, robot)),
-            tolerance,
-            confidence,
-            function=function,
-            routes=tuple(route or ROUTES),
-            quiet=quiet or None,
-            definite=definite,
-            n_fresh=samples,
-            seed=seed,
-            threads=threads,
-            progress=tell,
-        )
+    if plot is not None:
+        robots = [robot, *(tauform.load(name) for name in also or [])]
+        return _figures(robots, plot, samples, threads, tell)
+    found = tauform.reduce(
+        robot,
+        _profile(robot, profile, reading.recordings(recording, robot, tell)),
+        tolerance,
+        confidence,
+        function=function,
+        routes=tuple(route or ROUTES),
+        still=still or None,
+        definite=definite,
+        n_fresh=samples,
+        seed=seed,
+        threads=threads,
+        progress=tell,
+    )
     if output is not None:
         tauform.write_c(found.program, output, force=force)
     return _page(found, output)

@@ -1,4 +1,4 @@
-"""The marker of a verb: gives it `--json` and, where it takes a robot, the options that every robot takes."""
+"""The marker of a verb: gives it `--json`, progress and, where it takes a robot, the options that every robot takes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
-from tauform.cli.options import JSON_OPTION, ROBOT_ARGUMENT, ROBOT_OPTIONS, arranged, flags
+from tauform.cli.options import COMMON_OPTIONS, ROBOT_ARGUMENT, ROBOT_OPTIONS, arranged, flags
 from tauform.cli.page import Page, print_page
+from tauform.cli.progress import Progress, progress
 from tauform.cli.reading import RECORDING_OPTIONS, Reading
 from tauform.cli.wording import FLAGS, in_flags
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
 
-DEFAULTS = {"as_json": False, "degrees": False, "time_unit": "s"}
+# Parameters of a verb that are made of options, or given, in place of options of their own.
+MADE = ("reading", "tell")
+DEFAULTS = {"as_json": False, "quiet": False, "degrees": False, "time_unit": "s"}
 
 
 def verb(function: Callable[..., Page]) -> Callable[..., None]:
@@ -25,20 +28,21 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
 
     A parameter named `robot` receives the loaded Robot; on the command line it becomes the argument ROBOT and the
     options --tip, --lock, --snap and --gravity. One named `reading` receives a Reading, made of the options that say
-    how logs are read. Every verb gets --json.
+    how logs are read; one named `tell` receives the Progress, which is told when another stage begins. Every verb gets
+    --json and --quiet.
     """
     # Robot is imported for the type checker only; its annotation is replaced below, so any stand-in will do.
-    hints = get_type_hints(function, localns={"Robot": object, "Page": Page, "Reading": Reading}, include_extras=True)
+    names = {"Robot": object, "Page": Page, "Reading": Reading, "Progress": Progress}
+    hints = get_type_hints(function, localns=names, include_extras=True)
     own = inspect.signature(function).parameters
-    takes_robot = "robot" in own
-    reads = "reading" in own
-    shared = {**(RECORDING_OPTIONS if reads else {}), **(ROBOT_OPTIONS if takes_robot else {}), **JSON_OPTION}
+    takes_robot, reads, tells = ("robot" in own, "reading" in own, "tell" in own)
+    shared = {**(RECORDING_OPTIONS if reads else {}), **(ROBOT_OPTIONS if takes_robot else {}), **COMMON_OPTIONS}
     parameters = arranged(
         [
             *(
                 p.replace(annotation=ROBOT_ARGUMENT if name == "robot" else hints[name])
                 for name, p in own.items()
-                if name != "reading"
+                if name not in MADE
             ),
             *(
                 inspect.Parameter(
@@ -51,13 +55,19 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     FLAGS[function.__name__] = flags(parameters)
 
     @wraps(function)
-    def command(as_json: bool = False, **arguments: Any) -> None:
-        if takes_robot:
-            options = {name: arguments.pop(name) for name in ROBOT_OPTIONS}
-            arguments["robot"] = load_robot(arguments["robot"], **options)
-        if reads:
-            arguments["reading"] = Reading(**{name: arguments.pop(name) for name in RECORDING_OPTIONS})
-        print_page(function(**arguments), as_json, partial(in_flags, verb=function.__name__))
+    def command(as_json: bool = False, quiet: bool = False, **arguments: Any) -> None:
+        with progress(quiet) as tell:
+            if takes_robot:
+                options = {name: arguments.pop(name) for name in ROBOT_OPTIONS}
+                tell(f"reading {arguments['robot']}")
+                arguments["robot"] = load_robot(arguments["robot"], **options)
+            if reads:
+                arguments["reading"] = Reading(**{name: arguments.pop(name) for name in RECORDING_OPTIONS})
+            if tells:
+                arguments["tell"] = tell
+            tell(function.__name__)
+            page = function(**arguments)
+        print_page(page, as_json, partial(in_flags, verb=function.__name__))
 
     # Typer reads the signature of a function, and in some versions its annotations.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

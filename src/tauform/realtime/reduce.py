@@ -96,7 +96,7 @@ def reduce(
     *,
     function: str = "inverse_dynamics",
     routes: Sequence[str] = ROUTES,
-    quiet: Sequence[str] | None = None,
+    still: Sequence[str] | None = None,
     definite: bool = True,
     n_fresh: int = 1_000_000,
     seed: int = 0,
@@ -114,7 +114,7 @@ def reduce(
         function: "inverse_dynamics" or "forward_dynamics" (all routes), "gravity_torque" or "mass_matrix" (route
             "operations" alone). Mass matrices of the last and those within forward dynamics stay positive definite.
         routes: which routes to try: "terms", "parameters", "velocity", "operations".
-        quiet: joints and links whose velocity terms the route "velocity" leaves out ("all" for all joints); as many
+        still: joints and links whose velocity terms the route "velocity" leaves out ("all" for all joints); as many
             as the tolerance allows if not given.
         definite: whether the mass matrix within inverse dynamics, d tau / d qdd, must stay positive definite too.
         n_fresh: fresh states to verify on; the routes are compared on a million of them at most, the winner on all.
@@ -131,9 +131,9 @@ def reduce(
     for name, number in (("n_fresh", n_fresh), ("threads", threads)):
         if number < 1:
             raise ModelError(f"{name}: expected at least 1, got {number}")
-    if quiet is not None and ("velocity" not in routes or function not in STRUCTURED):
-        raise ModelError(f"quiet: velocity terms are left out by the route 'velocity' of {' and '.join(STRUCTURED)}")
-    asked = None if quiet is None else Quiet.named(robot, quiet)
+    if still is not None and ("velocity" not in routes or function not in STRUCTURED):
+        raise ModelError(f"still: velocity terms are left out by the route 'velocity' of {' and '.join(STRUCTURED)}")
+    asked = None if still is None else Quiet.named(robot, still)
     tell = progress or (lambda sentence: None)
     tell("generating the exact program")
     exact, rng = generate(robot, function), np.random.default_rng(seed)

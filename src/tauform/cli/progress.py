@@ -1,0 +1,144 @@
+"""What a verb is doing, on stderr once it lasts: a bar that vanishes in a terminal, plain lines everywhere else."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock, Timer
+from typing import Any
+
+# Seconds that a stage may take before it is worth a word.
+PATIENCE = 1.0
+# Parts of a stage that are worth another line.
+MILESTONES = 4
+
+
+class Progress:
+    """Called with a few words when a stage begins. This one says nothing; those below do."""
+
+    def __call__(self, words: str) -> None:
+        """Begin another stage."""
+
+    def reached(self, part: float) -> None:
+        """How far the stage is, from 0 to 1, where that is known."""
+
+    def close(self, finished: bool) -> None:
+        """The verb has ended."""
+
+
+class Lines(Progress):
+    """One line a stage for logs and pipes: when it began, and what it does; no control codes."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # of the timer's thread and the one that works
+        self._first = self._begun = time.perf_counter()
+        self._words, self._shown, self._milestone = "", True, 0
+        self._any = False
+        self._timer: Timer | None = None
+
+    def __call__(self, words: str) -> None:
+        """Begin another stage."""
+        with self._lock:
+            self._settle()
+            self._words, self._shown, self._milestone = words, False, 0
+            self._begun = time.perf_counter()
+            self._timer = _later(self._show)
+
+    def reached(self, part: float) -> None:
+        """How far the stage is, from 0 to 1."""
+        with self._lock:
+            milestone = int(MILESTONES * part)
+            if self._shown and self._milestone < milestone < MILESTONES:
+                self._print(time.perf_counter(), f"{self._words}: {100 * milestone // MILESTONES} %")
+            self._milestone = max(self._milestone, milestone)
+
+    def close(self, finished: bool) -> None:
+        """The verb has ended."""
+        with self._lock:
+            self._settle()
+            if self._any and finished:
+                self._print(time.perf_counter(), "done")
+
+    def _settle(self) -> None:
+        """The stage has ended; the timer may have had no chance to speak while the interpreter was busy."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if time.perf_counter() - self._begun >= PATIENCE:
+            self._show()
+        self._shown = True
+
+    def _show(self) -> None:
+        with self._lock:
+            if not self._shown:
+                self._shown = self._any = True
+                self._print(self._begun, self._words)
+
+    def _print(self, when: float, words: str) -> None:
+        print(f"{when - self._first:6.1f} s  {words}", file=sys.stderr, flush=True)
+
+
+class Bar(Progress):
+    """A spinner, or a bar where it is known how far the stage is."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._words = ""
+        self._bar: Any = None
+        self._task: Any = None
+        self._timer = _later(self._show)
+
+    def __call__(self, words: str) -> None:
+        """Begin another stage."""
+        with self._lock:
+            self._words = words
+            if self._bar is not None:
+                self._bar.reset(self._task, description=words, total=None)
+
+    def reached(self, part: float) -> None:
+        """How far the stage is, from 0 to 1."""
+        with self._lock:
+            if self._bar is not None:
+                self._bar.update(self._task, total=1.0, completed=part)
+
+    def close(self, finished: bool) -> None:
+        """The verb has ended."""
+        self._timer.cancel()
+        with self._lock:
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with self._lock:
+            if not self._timer.finished.is_set():  # the verb has not ended meanwhile
+                self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+                self._task = self._bar.add_task(self._words, total=None)
+                self._bar.start()
+
+
+@contextmanager
+def progress(quiet: bool = False) -> Iterator[Progress]:
+    """Progress of a verb: `with progress() as tell: tell("deriving"); ... tell.reached(0.5)`."""
+    # Not Rich's own test: it takes a log for a terminal where FORCE_COLOR is set, as machines that run tests do.
+    watched = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    shown = Progress() if quiet else Bar() if watched else Lines()
+    finished = False
+    try:
+        yield shown
+        finished = True
+    finally:
+        shown.close(finished)
+
+
+def _later(action: Any) -> Timer:
+    timer = Timer(PATIENCE, action)
+    timer.daemon = True
+    timer.start()
+    return timer
