@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,10 +86,11 @@ def identify(
     followed = [(log.name, _followed(fit, log)) for log in others or recordings] if simulate else []
     written = []
     written += [fit.save(save)] if save else []
-    written += [fit.write_urdf(*urdf)] if urdf else []
+    copied = fit.write_urdf(*urdf) if urdf else None
+    written += [copied.path] if copied else []
     written += fit.write_code(code, force=force) if code else []
     written += [fit.report(report)] if report else []
-    return _page(fit, written, followed)
+    return _page(fit, written, followed, copied.findings if copied else ())
 
 
 def _followed(fit: Fit, log: Recording) -> Resimulation | str:
@@ -102,7 +104,9 @@ def _followed(fit: Fit, log: Recording) -> Resimulation | str:
         return str(error)
 
 
-def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation | str]]) -> Page:
+def _page(
+    fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation | str]], about_urdf: Sequence[str]
+) -> Page:
     from rich.text import Text
 
     from tauform.identification.save import summary
@@ -142,6 +146,7 @@ def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation 
         ),
         table("Identified values", columns, values),
         *(Text(f"wrote {path}") for path in written),
+        *(Text(f"  {sentence}") for sentence in about_urdf),
     ]
     moved = {
         name: {"finding": check}
@@ -149,4 +154,4 @@ def _page(fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation 
         else {"rms": check.rms.tolist(), "relative": check.relative.tolist()}
         for name, check in followed
     }
-    return Page({**summary(fit), "simulation": moved, "written": written}, tuple(shown))
+    return Page({**summary(fit), "simulation": moved, "written": written, "urdf_findings": about_urdf}, tuple(shown))

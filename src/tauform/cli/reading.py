@@ -22,7 +22,7 @@ RECORDING_OPTIONS: dict[str, Any] = {
         list[str] | None,
         typer.Option(
             metavar="FIELD=NAMES",
-            help="Columns of t, q, tau, qd or reference: names, their prefix, a pattern (J{}_trq), or none; repeatable.",
+            help="Columns of t, q, tau, qd or reference: names, their prefix, a pattern (J{}_trq) or none; repeatable.",
             rich_help_panel=PANEL,
         ),
     ],

@@ -1,0 +1,52 @@
+"""What `tauform identify` says beside its tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.cli import main
+
+URDF = """<robot name="pendulum">
+  <link name="base"/>
+  <link name="rod"><inertial><origin xyz="0.2 0 0"/><mass value="2"/>
+    <inertia ixx="0.01" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+</robot>
+"""
+
+
+def test_the_terminal_says_what_a_urdf_does_not_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("cvxpy")
+    source, log, copy = (tmp_path / name for name in ("pendulum.urdf", "log.csv", "out.urdf"))
+    source.write_text(URDF)
+    robot = tf.load(source)
+    t = np.arange(0, 10, 0.01)
+    w = np.array([1.3, 3.7, 6.1])
+    phase = np.multiply.outer(t, w)
+    q, qd, qdd = (x.sum(axis=1)[:, None] for x in (np.sin(phase) / w, np.cos(phase), -w * np.sin(phase)))
+    tau = tf.inverse_dynamics(robot, q, qd, qdd) + 0.5 + 0.05 * np.random.default_rng(0).normal(size=q.shape)
+    np.savetxt(log, np.column_stack([t, q, tau]), delimiter=",", header="t,q1,tau1", comments="")
+    line = [
+        "identify",
+        str(source),
+        str(log),
+        "--friction",
+        "plain",
+        "--no-couplings",
+        "--urdf",
+        str(source),
+        str(copy),
+    ]
+    assert main(line) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "URDF has no place for friction offsets (Fo_1 = 0." in said
+    assert main([*line, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["written"] == [str(copy)]
+    assert any("friction offsets" in finding for finding in answer["urdf_findings"])
+    assert "friction offsets" in copy.read_text()
