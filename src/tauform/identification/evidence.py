@@ -102,15 +102,17 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
     """Condense all rows; with `delay_column`, the torque's time derivative is one more column."""
     design = layout.design
     n, p = design.robot.n_joints, design.n_columns + delay_column
-    edges = _block_edges(layout)
-    triangles = np.zeros((len(edges), n, p + 1, p + 1))
-    counts, peaks, torque_peaks = np.zeros(len(edges), dtype=int), np.zeros((n, p)), np.zeros(n)
+    blocks = _blocks(layout)
+    triangles = np.zeros((len(blocks), n, p + 1, p + 1))
+    counts, peaks, torque_peaks = np.zeros(len(blocks), dtype=int), np.zeros((n, p)), np.zeros(n)
     for rows in source:
         peaks[:, : design.n_columns] = np.maximum(peaks[:, : design.n_columns], np.abs(rows.A).max(axis=0))
         torque_peaks = np.maximum(torque_peaks, np.abs(rows.tau).max(axis=0))
-        for block, (recording, start, end) in enumerate(edges):
+        for block, (segment, start, end) in enumerate(blocks):
+            if rows.segment != segment:
+                continue
             inside = (rows.t >= start) & (rows.t < end)
-            if rows.recording != recording or not inside.any():
+            if not inside.any():
                 continue
             counts[block] += inside.sum()
             for j in range(n):
@@ -120,7 +122,7 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
     used = np.flatnonzero(counts)
     if not len(used):
         raise IdentificationError("the recordings are too short for the filters to settle; record for longer")
-    recordings = tuple(edges[k][0] for k in used)
+    recordings = tuple(layout.segments[blocks[k][0]].recording for k in used)
     return Evidence(triangles[used], counts[used], recordings, peaks, torque_peaks)
 
 
@@ -143,16 +145,13 @@ def _square(R: Array) -> Array:
     return np.concatenate([R, np.zeros((*R.shape[:-2], missing, R.shape[-1]))], axis=-2) if missing > 0 else R
 
 
-def _block_edges(layout: RowSource) -> list[tuple[int, float, float]]:
-    """(recording, start, end) of contiguous blocks that never reach across recordings or gaps."""
+def _blocks(layout: RowSource) -> list[tuple[int, float, float]]:
+    """(segment, start, end) of contiguous blocks, from start up to before end; each row lies in exactly one."""
     total = max(1, layout.total_rows)
-    edges: list[tuple[int, float, float]] = []
-    for segment in layout.segments:
-        count = max(1, round(N_BLOCKS * layout.n_rows(segment) / total))
-        limits = np.linspace(segment.t[0], segment.t[-1], count + 1)
-        limits[0], limits[-1] = -np.inf if count == 0 else limits[0], limits[-1] + 1.0
-        edges += [(segment.recording, float(a), float(b)) for a, b in itertools.pairwise(limits)]
-    if len(edges) == 1:  # one block cannot be held out
-        recording, start, end = edges[0]
-        edges = [(recording, start, (start + end) / 2), (recording, (start + end) / 2, end)]
-    return edges
+    fewest = 2 if len(layout.segments) == 1 else 1  # one block cannot be held out
+    blocks: list[tuple[int, float, float]] = []
+    for index, segment in enumerate(layout.segments):
+        count = max(fewest, round(N_BLOCKS * layout.n_rows(segment) / total))
+        inner = np.linspace(segment.t[0], segment.t[-1], count + 1)[1:-1].tolist()
+        blocks += [(index, start, end) for start, end in itertools.pairwise([-np.inf, *inner, np.inf])]
+    return blocks

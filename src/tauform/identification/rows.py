@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Rows:
         t: (N,) time [s].
         qd: (N, n) velocities at the rows.
         recording: index of the recording.
+        segment: index of the segment within its source.
     """
 
     A: Array
@@ -42,6 +43,7 @@ class Rows:
     t: Array
     qd: Array
     recording: int
+    segment: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +64,8 @@ class RowSource:
     rest: Array | None = None
 
     def __iter__(self) -> Iterator[Rows]:
-        for segment in self.segments:
-            yield from self._of(segment)
+        for index, segment in enumerate(self.segments):
+            yield from (replace(rows, segment=index) for rows in self._of(segment))
 
     def n_rows(self, segment: Segment) -> int:
         """About how many rows a segment gives."""
