@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -132,3 +136,46 @@ def test_parts_of_a_stored_recording_are_those_of_the_whole() -> None:
     np.testing.assert_array_equal(np.asarray(part_in_file.q[::7]), part.q[::7])
     np.testing.assert_array_equal(part_in_file.q[-3], part.q[-3])
     np.testing.assert_array_equal(part_in_file.q[[2, 5], 1], part.q[[2, 5], 1])
+
+
+@pytest.fixture
+def hurried() -> Iterator[None]:
+    """Threads take turns after every few instructions."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def counted() -> StoredArray:
+    """Rows that hold their own number."""
+    spool = Spool()
+    spool.add(np.arange(100_000.0)[:, None] * np.ones(3))
+    return spool.finish()
+
+
+@pytest.mark.usefixtures("hurried")
+def test_threads_read_a_stored_array_without_disturbing_each_other() -> None:
+    array = counted()
+
+    def wrong(first: int) -> int:
+        parts = (np.asarray(array[first : first + 50]) for _ in range(1000))
+        return sum(part.shape != (50, 3) or part[0, 0] != first for part in parts)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(wrong, [0, 70_000])) == [0, 0]
+
+
+def test_reading_leaves_the_place_that_forked_processes_share() -> None:
+    array = counted()
+    place = os.lseek(array.file.fileno(), 0, os.SEEK_CUR)
+    np.testing.assert_array_equal(np.asarray(array[500:503])[:, 0], [500, 501, 502])
+    np.testing.assert_array_equal(np.asarray(array[10:30:7])[:, 2], [10, 17, 24])
+    assert os.lseek(array.file.fileno(), 0, os.SEEK_CUR) == place
+
+
+def test_a_stored_array_that_was_cut_short_is_refused() -> None:
+    array = counted()
+    os.ftruncate(array.file.fileno(), 8 * 3 * 99_990)
+    with pytest.raises(tf.errors.RecordingError, match="cut short"):
+        np.asarray(array[99_980:])

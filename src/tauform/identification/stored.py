@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.errors import RecordingError
 
 NUMBER = np.dtype(np.float64)
 # Rows that are read at once, those between the wanted ones included.
@@ -63,10 +65,18 @@ class StoredArray:
         count = self.width or 1
         if not rows:
             return np.empty((0, *self.shape[1:]))
-        self.file.seek(rows[0] * count * NUMBER.itemsize)
-        block: Array = np.fromfile(self.file, NUMBER, (rows[-1] - rows[0] + 1) * count)
-        block = block.reshape(-1, *self.shape[1:])
+        block = np.empty((rows[-1] - rows[0] + 1, *self.shape[1:]))
+        self._fill(block.data.cast("B"), rows[0] * count * NUMBER.itemsize)
         return block if rows.step == 1 else block[:: rows.step].copy()
+
+    def _fill(self, buffer: memoryview, start: int) -> None:
+        """Read bytes from a place that is stated: threads and forked processes share the file's own."""
+        done = 0
+        while done < len(buffer):
+            count = os.preadv(self.file.fileno(), [buffer[done:]], start + done)
+            if not count:
+                raise RecordingError("a temporary file of the recording was cut short; read the recording again")
+            done += count
 
 
 class Spool:
