@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tauform.closedform.profile import Profile, States
-from tauform.closedform.streaming import ErrorCounts, over_states
+from tauform.closedform.streaming import ErrorCounts, over_states, sizes
 
 
 @pytest.mark.parametrize("share", [0.5, 0.95, 0.999])
@@ -24,6 +24,19 @@ def test_errors_of_nothing_are_nothing() -> None:
     counts = ErrorCounts()
     counts.add(np.zeros(10))
     assert counts.quantile(0.99) == 0.0
+
+
+def test_errors_that_are_no_numbers_are_the_worst() -> None:
+    counts = ErrorCounts()
+    counts.add(np.array([0.0, np.nan, np.inf, 1e-3]))
+    assert counts.n_states == 4
+    assert counts.quantile(0.5) < 1.01e-3
+    assert counts.quantile(0.75) > 1e5
+
+
+def test_sizes_stay_above_zero() -> None:
+    assert (sizes(np.zeros((3, 2))) > 0).all()
+    assert sizes(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist() == [5e-12, 5.0]
 
 
 def test_states_do_not_depend_on_the_number_of_threads() -> None:

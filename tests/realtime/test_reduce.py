@@ -9,6 +9,8 @@ import pytest
 
 import tauform as tf
 from tauform.closedform.profile import Profile
+from tauform.codegen.program import Op
+from tauform.codegen.pruning.rewrite import rewritten
 from tauform.errors import ModelError, UnknownNameError
 from tauform.realtime import reduce as module
 from tauform.realtime.guards import positive_definite
@@ -233,3 +235,36 @@ def test_the_winner_is_verified_on_all_fresh_states_and_gives_way_where_it_fails
 
     monkeypatch.setattr(module.Verifier, "__call__", refusing)
     assert tf.reduce(robot, Profile.slow(2), 0.02, 0.99, **options).route == "exact"
+
+
+@pytest.mark.parametrize("routes", [("parameters",), ("velocity",), module.ROUTES])
+@pytest.mark.parametrize(
+    ("gravity", "function"), [((0, 0, 0), "inverse_dynamics"), ((0, -9.81, 0), "forward_dynamics")]
+)
+def test_a_profile_at_which_a_function_is_zero_is_refused(
+    routes: tuple[str, ...], gravity: tuple[float, float, float], function: str
+) -> None:
+    q = np.linspace(0, 1, 200)[:, None] * [1.0, 0.7]
+    at_rest = Profile.trajectory(q, 0 * q, 0 * q)
+    with pytest.raises(ModelError, match="zero at all states"):
+        tf.reduce(tf.planar_chain(2, gravity=gravity), at_rest, function=function, routes=routes)
+
+
+def test_states_at_rest_among_others_count_like_any() -> None:
+    q = np.linspace(0, 1, 200)[:, None] * [1.0, 0.7]
+    qd = np.where(np.arange(200)[:, None] % 2, 1.0, 0.0) * np.ones(2)
+    robot = tf.planar_chain(2, gravity=(0, 0, 0))
+    reduction = tf.reduce(robot, Profile.trajectory(q, qd, 0 * q))
+    found = reduction.compile()(q, 0 * q, 0 * q)
+    assert reduction.error <= 0.01
+    assert not found.any()
+
+
+def test_states_whose_results_are_no_numbers_fail_verification() -> None:
+    robot, profile = tf.planar_chain(1), Profile.slow(1)
+    exact = tf.generate(robot, "inverse_dynamics")
+    k = next(k for k, i in enumerate(exact.instructions) if i.op is Op.CONSTANT)
+    spoilt = rewritten(exact, {}, {k: np.nan})
+    verify = Verifier(exact, robot, profile, None, 0.01, 0.9, 1000, np.random.default_rng(0))
+    assert verify(spoilt).share == 0.0
+    assert not verify(spoilt).holds

@@ -12,7 +12,7 @@ from tauform.arrays import Array
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.monomials import Products
 from tauform.closedform.profile import Profile, States
-from tauform.closedform.streaming import over_states
+from tauform.closedform.streaming import over_states, sizes
 
 # Medians are those of the first states: all of them would not fit the memory.
 MEDIAN_STATES = 1000
@@ -96,7 +96,7 @@ class _Parts:
     def factors(self, states: States) -> tuple[Array, Array]:
         """(m, N) size of the monomials, and (a, N) of the accelerations relative to the torque."""
         q, qd, qdd = states
-        tau = np.linalg.norm(self.bound.inverse_dynamics(q, qd, qdd), axis=1)
+        tau = sizes(self.bound.inverse_dynamics(q, qd, qdd))
         return np.abs(self.products.monomials(q.T)), np.abs(self.products.accelerations(qd.T, qdd.T)) / tau
 
     def statistics(self, monomials: Array, accelerations: Array) -> tuple[Array, Array]:

@@ -19,6 +19,7 @@ from tauform.closedform.contribution import contributions
 from tauform.closedform.equations import term_kinds
 from tauform.closedform.model import ClosedFormModel
 from tauform.closedform.profile import Profile, States
+from tauform.closedform.streaming import sizes
 from tauform.errors import ModelError
 
 Mask = NDArray[np.bool_]
@@ -104,8 +105,7 @@ def _bisected(reduced: Callable[[int], TermReduction], n_terms: int, tolerance: 
 
 def relative_error(found: Array, exact: Array, confidence: float) -> float:
     """The error |found - exact| / |exact| that this share of the states stays below.  [Lloyd2021, Eq. 67]"""
-    size = np.linalg.norm(exact, axis=1)
-    return float(np.quantile(np.linalg.norm(found - exact, axis=1) / size, confidence))
+    return float(np.quantile(np.linalg.norm(found - exact, axis=1) / sizes(exact), confidence))
 
 
 def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> BoundModel:
@@ -125,7 +125,7 @@ def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> B
     theta = bound.theta[columns]
     if states is not None and len(theta):
         exact = bound.inverse_dynamics(*states)
-        weights = 1.0 / np.linalg.norm(exact, axis=1)[:, None]
+        weights = 1.0 / sizes(exact)[:, None]
         Y = smaller.regressor(*states) * weights[..., None]
         theta = refitted(Y.reshape(-1, len(theta)), (exact * weights).reshape(-1), theta)
     return smaller.bind(theta)

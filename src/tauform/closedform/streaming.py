@@ -16,7 +16,17 @@ STATES_PER_SLICE = 50_000
 # Errors are counted in bins of a logarithmic scale: so many a decade, from the first decade to the last.
 BINS_PER_DECADE, FIRST_DECADE, LAST_DECADE = 2000, -17, 6
 
+# Results much smaller than the largest, such as those at rest, are measured against this share of it.
+SMALLEST_SHARE, SMALLEST_SIZE = 1e-12, 1e-100
+
 T = TypeVar("T")
+
+
+def sizes(results: Array) -> Array:
+    """(N,) norms of results (N, m) that errors are relative to, kept above zero."""
+    norms = np.linalg.norm(results, axis=1)
+    kept: Array = np.maximum(norms, max(SMALLEST_SHARE * norms.max(initial=0.0), SMALLEST_SIZE))
+    return kept
 
 
 class ErrorCounts:
@@ -28,7 +38,8 @@ class ErrorCounts:
 
     def add(self, errors: Array) -> None:
         """Count more errors."""
-        clipped = np.clip(errors, 10.0**FIRST_DECADE, 10.0**LAST_DECADE)
+        known = np.nan_to_num(errors, nan=np.inf)  # what is no number is as wrong as can be
+        clipped = np.clip(known, 10.0**FIRST_DECADE, 10.0**LAST_DECADE)
         bins = np.ceil(BINS_PER_DECADE * (np.log10(clipped) - FIRST_DECADE)).astype(np.int64) - 1
         self._counts += np.bincount(np.maximum(bins, 0), minlength=len(self._counts))
         self.n_states += len(errors)

@@ -22,7 +22,7 @@ from tauform.errors import ModelError, UnknownNameError
 from tauform.realtime.search import ROUTES as ROUTES
 from tauform.realtime.search import STRUCTURED, RouteResult, Search
 from tauform.realtime.velocity import Quiet
-from tauform.realtime.verification import Verifier
+from tauform.realtime.verification import Verifier, refuse_nothing
 
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamics")
 
@@ -144,6 +144,8 @@ def reduce(
     results = Search(model, robot, exact, seen, verify, asked, rng).results(routes, tell)
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
+    for half in (seen, unseen):
+        refuse_nothing(robot, exact, half)
         results = _verified_winner(results, replace(verify, n_states=n_fresh))
     return _decided(robot, profile, tolerance, confidence, exact, results)
 

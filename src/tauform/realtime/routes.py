@@ -16,7 +16,7 @@ from tauform.arrays import Array
 from tauform.closedform.base import base_parameters
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.profile import Profile
-from tauform.closedform.reduction import fewest_terms, refitted
+from tauform.closedform.reduction import fewest_terms, refitted, relative_error
 from tauform.codegen.model_program import factored_program
 from tauform.codegen.problem import declared_groups
 from tauform.codegen.program import Program
@@ -144,8 +144,7 @@ def _program_error(program: Program, yardstick: Yardstick) -> float:
     if yardstick.function == "inverse_dynamics":
         return yardstick.error(program(q, qd, qdd))
     accelerations = program(q, qd, yardstick.torque)
-    errors = np.linalg.norm(accelerations - qdd, axis=1) / np.linalg.norm(qdd, axis=1)
-    return float(np.quantile(errors, yardstick.confidence))
+    return relative_error(accelerations, qdd, yardstick.confidence)
 
 
 def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:

@@ -13,6 +13,7 @@ from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.program import Program
 from tauform.codegen.pruning.prune import weighed
 from tauform.description.robot import Robot
+from tauform.errors import ModelError
 from tauform.realtime.guards import guard, is_definite, result_weights
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
@@ -21,6 +22,8 @@ SPARE = 2.5
 # With this many too much, a part of the states is enough to refuse.
 HOPELESS = 5.0
 GUARD_STATES = 10_000
+# So many states of ranges show whether a function is anything but zero.
+FEW_STATES = 1000
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,27 @@ class Verifier:
 
     def _definite(self, kernel: Kernel) -> bool | None:
         return is_definite(kernel, self.exact.name, self._guarded())
+
+
+def refuse_nothing(robot: Robot, exact: Program, profile: Profile) -> None:
+    """Refuse states at which a function is zero throughout: no error is relative to that.
+
+    Raises:
+        ModelError: the message says what would help.
+    """
+    forward = exact.name == "forward_dynamics"
+
+    def is_something(states: States) -> bool:
+        if forward:  # the accelerations of the states; computed back from torques they would be rounding
+            return bool(states[2].any())
+        return bool(_flat(exact(*function_states(robot, exact, states)), len(states[0])).any())
+
+    if not any(over_states(is_something, profile, FEW_STATES, np.random.default_rng(0), in_order=True)):
+        remedy = "let it accelerate" if forward else "let it move, or give the robot gravity"
+        raise ModelError(
+            f"{profile.name}: {exact.name} of {robot.name} is zero at all states that programs would be fitted to or "
+            f"verified on, so no error is relative to anything; {remedy}"
+        )
 
 
 def function_states(robot: Robot, program: Program, states: States) -> list[Array]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.profile import States
+from tauform.closedform.streaming import sizes
 from tauform.description.robot import Robot
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.mass_matrix import mass_matrix
@@ -42,7 +43,7 @@ class Yardstick:
         """The yardstick of a function at some states."""
         torque = inverse_dynamics(robot, *states)
         result = states[2] if function == "forward_dynamics" else torque
-        size = np.maximum(np.linalg.norm(result, axis=1), 1e-300)[:, None, None]
+        size = sizes(result)[:, None, None]
         unit = np.broadcast_to(np.eye(robot.n_joints), (len(torque), robot.n_joints, robot.n_joints))
         weight = np.linalg.inv(mass_matrix(robot, states[0])) if function == "forward_dynamics" else unit
         return cls(robot, function, states, torque, weight / size, confidence, definite)

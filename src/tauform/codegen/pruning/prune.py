@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.closedform.streaming import sizes
 from tauform.codegen.program import Op, Program
 from tauform.codegen.pruning.moves import Move, cost, moves
 from tauform.codegen.pruning.rewrite import rewritten
@@ -25,6 +26,7 @@ STATES_PER_SLICE = 2048
 # Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
 BATCH, SHARE, SINGLES = 8, 0.08, 30
 MAX_ROUNDS = 4
+WORST = 1e100  # an error that no tolerance allows, and that quantiles can interpolate
 REFIT_STEPS, REFIT_STATES, DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
 
 
@@ -83,14 +85,13 @@ class Task:
 
 def relative_weights(expected: Array) -> Array:
     """(N, m) weights that make errors relative to the size of the exact result of each state.  [Lloyd2021, Eq. 67]"""
-    size = np.linalg.norm(expected, axis=1, keepdims=True)
-    return np.broadcast_to(1.0 / np.maximum(size, 1e-12 * size.max()), expected.shape)
+    return np.broadcast_to(1.0 / sizes(expected)[:, None], expected.shape)
 
 
 def weighed(found: Array, expected: Array, weights: Array) -> Array:
-    """(N,) norm of the weighed errors."""
-    errors: Array = np.linalg.norm((found - expected) * weights, axis=1)
-    return errors
+    """(N,) norm of the weighed errors; what is no number is as wrong as can be."""
+    errors = np.linalg.norm((found - expected) * weights, axis=1)
+    return np.where(np.isfinite(errors), errors, WORST)
 
 
 def flat_results(program: Program, states: list[Array]) -> Array:
