@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import pickle
 import sys
 import tracemalloc
@@ -135,6 +137,70 @@ def test_threads_give_the_same_results(kernel: Kernel, threads: int) -> None:
     np.testing.assert_array_equal(out, expected)
     mixed = states[0], states[1, 0, 0], states[2, :, :1]
     np.testing.assert_array_equal(kernel(*mixed, threads=threads), kernel(*mixed))
+
+
+@pytest.mark.parametrize("name", ["turned", "flat", "listed", "whole", "frozen", "two"])
+def test_threads_refuse_what_one_thread_refuses(kernel: Kernel, name: str) -> None:
+    states = _states(8000, 7)
+    out = {
+        "turned": np.zeros((7, 8000)),
+        "flat": np.zeros(8000 * 7),
+        "listed": [[0.0] * 7] * 8000,
+        "whole": np.zeros((8000, 7), dtype=int),
+        "frozen": np.broadcast_to(0.0, (8000, 7)),
+        "two": (np.zeros((8000, 7)), np.zeros((8000, 7))),
+    }[name]
+    for threads in (1, 2):
+        with pytest.raises(ShapeError):
+            kernel(*states, out=out, threads=threads)
+
+
+@pytest.mark.parametrize("kind", [complex, str, object])
+def test_threads_refuse_other_types_than_numbers(kernel: Kernel, kind: type) -> None:
+    q, qd, qdd = _states(8000, 7)
+    for threads in (1, 2):
+        with pytest.raises(ShapeError):
+            kernel(q.astype(kind), qd, qdd, threads=threads)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 2.5, "2"])
+def test_a_number_of_threads_that_is_none_is_refused(kernel: Kernel, threads: object) -> None:
+    with pytest.raises(ShapeError, match="threads: expected a positive whole number"):
+        kernel(*_states(7), threads=threads)
+
+
+def test_threads_may_overwrite_the_inputs(kernel: Kernel) -> None:
+    """Backwards over itself, where slices would read what others wrote."""
+    q, qd, qdd = _states(8000, 7)
+    expected = kernel(q[::-1].copy(), qd, qdd)
+    np.testing.assert_array_equal(kernel(q[::-1], qd, qdd, out=q, threads=2), expected)
+
+
+def test_threads_keep_subclasses_and_the_state_of_floating_point(kernel: Kernel) -> None:
+    q, qd, qdd = _states(8000, 7)
+    assert type(kernel(q.view(np.recarray), qd, qdd, threads=2)) is np.recarray
+    q[5000] = np.inf
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(kernel(q, qd, qdd, threads=2)[5000]).all()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_threads_work_in_forked_processes(kernel: Kernel) -> None:
+    states = _states(8000, 7)
+    expected = kernel(*states, threads=2)  # which makes the pool of this process
+
+    def compare() -> None:
+        np.testing.assert_array_equal(kernel(*states, threads=2), expected)
+
+    child = multiprocessing.get_context("fork").Process(target=compare)
+    child.start()
+    child.join(60)
+    hangs = child.is_alive()
+    if hangs:
+        child.kill()
+    assert not hangs
+    assert child.exitcode == 0
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")

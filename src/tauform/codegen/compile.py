@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from numbers import Integral
 from types import MethodType
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 
-from tauform.arrays import Array
 from tauform.codegen.backends.llvm.module import (
     compile_object,
     has_single,
@@ -23,12 +21,10 @@ from tauform.codegen.backends.llvm.module import (
 from tauform.codegen.cache import cached
 from tauform.codegen.fastcall import builtin
 from tauform.codegen.gufunc import generalized_ufunc, signature
-from tauform.codegen.program import Port, Program
+from tauform.codegen.program import Program
+from tauform.codegen.slices import in_slices
 from tauform.errors import GenerationError, ShapeError
 from tauform.version import __version__
-
-# Fewer states than this a thread are not worth handing over.
-STATES_PER_THREAD = 2000
 
 
 class Kernel:
@@ -78,7 +74,9 @@ class Kernel:
                 self._check_shared(arrays)
             if threads is None or threads == 1:
                 return self._call(*arrays) if out is None else self._call(*arrays, out=out)
-            return self._threaded(arrays, out, threads)
+            if not isinstance(threads, Integral) or threads < 1:
+                raise ShapeError(f"threads: expected a positive whole number, got {threads!r:.60}")
+            return in_slices(self._call, self.program.inputs, self.program.outputs, arrays, out, int(threads))
         except (ValueError, TypeError) as error:
             raise self._explained(arrays, error) from None
 
@@ -89,36 +87,6 @@ class Kernel:
                 raise ShapeError(
                     f"{port.name}: expected shape {port.shape}, the same for all states, got {np.shape(arrays[k])}"
                 )
-
-    def _threaded(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
-        """The batch in one slice for each thread; NumPy releases the interpreter lock in each."""
-        if threads < 1:
-            raise ShapeError(f"threads: expected a positive number, got {threads}")
-        given = [np.asarray(array, dtype=np.float64) for array in arrays]
-        batch = _batch_shape(given, self.program.inputs)
-        n_states = int(np.prod(batch, dtype=int))
-        n_slices = min(threads, n_states // STATES_PER_THREAD)
-        targets = () if out is None else out if isinstance(out, tuple) else (out,)
-        direct = all(target.flags.c_contiguous and target.dtype == np.float64 for target in targets)
-        if n_slices < 2 or not direct:
-            return self._call(*given) if out is None else self._call(*given, out=out)
-        flat = [
-            array if port.shared else np.broadcast_to(array, batch + port.shape).reshape(n_states, *port.shape)
-            for array, port in zip(given, self.program.inputs, strict=True)
-        ]
-        results = targets or tuple(np.empty(batch + port.shape) for port in self.program.outputs)
-        rows = [
-            result.reshape(n_states, *port.shape) for result, port in zip(results, self.program.outputs, strict=True)
-        ]
-        edges = [n_states * k // n_slices for k in range(n_slices + 1)]
-
-        def run(k: int) -> None:
-            part = slice(edges[k], edges[k + 1])
-            inputs = [a if p.shared else a[part] for a, p in zip(flat, self.program.inputs, strict=True)]
-            self._call(*inputs, out=tuple(row[part] for row in rows))
-
-        list(_pool(n_slices).map(run, range(n_slices)))
-        return results[0] if len(results) == 1 else results
 
     def _explained(self, arrays: Sequence[Any], error: Exception) -> Exception:
         """The error with the port that caused it."""
@@ -157,16 +125,3 @@ def compile_program(program: Program) -> Kernel:
     version = ".".join(map(str, llvm.llvm_version_info))
     key = "\n".join([__version__, version, *host(), text])
     return Kernel(program, load_object(cached(key, lambda: compile_object(text))), vector.lanes)
-
-
-def _batch_shape(arrays: Sequence[Array], ports: Sequence[Port]) -> tuple[int, ...]:
-    leading = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, ports, strict=True) if not p.shared]
-    for array, port in zip(arrays, ports, strict=True):
-        if array.shape[array.ndim - len(port.shape) :] != port.shape:
-            raise ValueError(port.name)
-    return np.broadcast_shapes(*leading)
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="tauform")
