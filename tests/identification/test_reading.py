@@ -157,3 +157,29 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "log.xyz").write_text("")
     with pytest.raises(RecordingError, match=r"cannot read \.xyz"):
         tf.read_recording(tmp_path / "log.xyz", arm())
+
+
+@pytest.mark.parametrize("field", ["t", "q", "tau", "qd", "qdd", "reference", "temperature"])
+def test_what_a_recording_was_made_of_may_change_afterwards(field: str) -> None:
+    path = motion(arm(), 1)
+    given = {"t": path.t, "q": path.q, "tau": path.q, "qd": path.qd, "qdd": path.qdd, "reference": path.q}
+    given = {name: np.array(values) for name, values in {**given, "temperature": path.q}.items()}
+    recording = tf.Recording(**given)
+    before = np.array(getattr(recording, field))
+    given[field][5] = np.nan
+    np.testing.assert_array_equal(getattr(recording, field), before)
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(recording, field)[5] = np.nan
+
+
+def test_a_read_only_view_of_what_may_change_is_copied_and_what_nobody_can_change_is_not() -> None:
+    path = motion(arm(), 1)
+    table = np.array(path.q)
+    view = table[:]
+    view.setflags(write=False)
+    recording = tf.Recording(path.t, view, path.q)
+    assert not np.shares_memory(recording.q, table)
+    part = recording.between(1.0, 3.0)
+    assert np.shares_memory(part.q, recording.q)
+    table.setflags(write=False)
+    assert np.shares_memory(tf.Recording(path.t, table, path.q).q, table)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
-from tauform.arrays import LARGEST, Array
+from tauform.arrays import LARGEST, Array, read_only
 from tauform.errors import RecordingError
 from tauform.identification.stored import is_lazy
 
@@ -39,6 +39,8 @@ FIELDS = ("t", "q", "tau", "qd", "qdd", "reference", "temperature")
 @dataclass(frozen=True, eq=False, repr=False)
 class Recording:
     """Positions and torques of all joints over time; arrays may stay in files (memory-mapped, or read by `stream`).
+
+    Other arrays are copied, unless they cannot be written to, so that what was checked stays as it is.
 
     Attributes:
         t: (N,) time stamps [s]; they may be irregular or repeat, but not run backwards.
@@ -149,8 +151,8 @@ def typical_step(t: Array) -> float:
 
 def _numbers(values: ArrayLike, field: str, name: str) -> Array:
     try:
-        # What stays in a file is not read until a piece is needed.
-        array: Any = values if is_lazy(values) else np.asarray(values, dtype=np.float64)
+        # What stays in a file is not read until a piece is needed; what the caller could still change is copied.
+        array: Any = values if is_lazy(values) or _is_frozen(values) else read_only(values)
     except (TypeError, ValueError):
         raise RecordingError(f"{name}: {field} holds something that is not a number") from None
     for whole, _ in pieces(len(array)) if array.ndim else ():
@@ -160,6 +162,16 @@ def _numbers(values: ArrayLike, field: str, name: str) -> Array:
         if np.abs(piece).max(initial=0.0) > LARGEST:
             raise RecordingError(f"{name}: {field} holds {np.abs(piece).max():g}, which cannot be meant; cut it out")
     return array
+
+
+def _is_frozen(values: Any) -> bool:
+    """Whether nobody can write to these numbers: a part of a recording is no copy of it."""
+    if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.flags.writeable:
+        return False
+    owner = values
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return owner.base is None and not owner.flags.writeable
 
 
 def _refuse_missing(array: Array, first: slice, field: str, name: str) -> None:

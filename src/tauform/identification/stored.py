@@ -110,8 +110,10 @@ class Heap:
         self._pieces.append(piece)
 
     def finish(self) -> Array:
-        """All rows."""
-        return np.concatenate(self._pieces) if len(self._pieces) != 1 else self._pieces[0]
+        """All rows, read-only."""
+        whole = np.concatenate(self._pieces) if len(self._pieces) != 1 else self._pieces[0]
+        whole.setflags(write=False)  # so that a recording takes it as it is
+        return whole
 
 
 def collected(pieces: Iterable[Array], stored: bool) -> Any:
