@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 import scipy.optimize
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
 from tauform.arrays import Array
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.closedform.threads import one_blas_thread
+from tauform.description.robot import Include, Robot
 from tauform.errors import IdentificationError
 from tauform.identification.bounds import bounds_of
 from tauform.identification.clearance import Clearance
@@ -61,7 +61,7 @@ def excite(
     effort: ArrayLike | None = None,
     collisions: bool = True,
     floor: float | None = None,
-    include: tuple[ParameterGroup, ...] | None = None,
+    include: Include | None = None,
     criterion: Criterion = "condition",
     start: Trajectory | None = None,
     count: int = 1,
@@ -83,7 +83,7 @@ def excite(
             effort, where it has none.
         collisions: keep links apart that have collision shapes.
         floor: height in the base frame that the moving links stay above [m].
-        include: groups of parameters to show; link and declared rotors by default.
+        include: groups of parameters to show; links and declared rotors by default, see `Robot.columns`.
         criterion: "condition" of the base columns, in SI units and not scaled, or "d_optimal" (determinant of the
             information).
         start: a motion to improve instead of random ones.
@@ -121,7 +121,7 @@ def excite(
         few = replace(problem, basis=Basis.fourier(duration, BEGIN_HARMONICS, judged(BEGIN_HARMONICS)))
     watch = _Watch(max_seconds, progress)
     # Matrices of some tens of columns: a second thread costs more than it gives, and far more on a busy machine.
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         found = _search(few, problem, start, count, n_starts, np.random.default_rng(seed), watch)
         best, *others = (delivered(robot, problem, z, lambda T: _basis(kind, T, n_functions, rate)) for z in found)
     return replace(best, alternatives=tuple(others))
