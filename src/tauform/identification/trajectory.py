@@ -16,6 +16,7 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.bounds import Bounds
+from tauform.identification.fresh_file import fresh_file
 
 
 @checked_methods
@@ -50,13 +51,15 @@ class Trajectory:
         return float(self.t[-1] - self.t[0])
 
     def save_csv(self, path: str | Path) -> Path:
-        """Write t, q_, qd_ and qdd_ columns, one a joint."""
+        """Write t, q_, qd_ and qdd_ columns, one a joint; nothing is left behind when writing fails.
+
+        Raises:
+            IdentificationError: the disk refuses.
+        """
         path = Path(path)
-        table = np.column_stack([self.t, self.q, self.qd, self.qdd])
-        try:
-            np.savetxt(path, table, delimiter=",", header=",".join(_header(self.joint_names)), comments="", fmt="%.10g")
-        except OSError as error:
-            raise IdentificationError(f"{path}: cannot be written ({error.strerror})") from None
+        table, header = np.column_stack([self.t, self.q, self.qd, self.qdd]), ",".join(_header(self.joint_names))
+        with fresh_file(path) as file:
+            np.savetxt(file, table, delimiter=",", header=header, comments="", fmt="%.10g")
         return path
 
     @classmethod
