@@ -86,7 +86,7 @@ def test_uneven_samples_are_resampled() -> None:
     np.testing.assert_allclose(segment.q, np.sin(np.asarray(segment.t)[:, None] * w), rtol=0, atol=2e-4)
 
 
-def test_torques_of_another_sign_or_unit_are_mentioned() -> None:
+def test_torques_of_another_sign_are_mentioned() -> None:
     robot = tf.load("kr6_r700").locked({"joint4": 0.3, "joint5": 0.2, "joint6": 0.1})
     q = 0.6 * np.sin(np.multiply.outer(np.arange(0, 20, 0.01), [0.7, 1.1, 1.7]))
     tau = tf.inverse_dynamics(robot, q, 0 * q, 0 * q) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
@@ -98,7 +98,6 @@ def test_torques_of_another_sign_or_unit_are_mentioned() -> None:
     assert said(1.0) == ""
     assert "opposite sign" in said(-1.0)
     assert "joint1" not in said(-1.0)  # turns about the vertical and holds nothing up
-    assert "1e+03 times" in said(1000.0)
 
 
 def test_a_fit_to_torques_of_the_wrong_sign_is_not_good() -> None:

@@ -46,11 +46,11 @@ class Smoother:
         for k, values in enumerate(measured):
             if values is not None:
                 following = next((m for m in range(k + 1, 3) if measured[m] is not None), 3)
-                states += self._derived(values, following - k, segment.rate, filters, stride)
+                states += self.derived(values, following - k, segment.rate, filters, stride)
         q, qd, qdd = states
         return q, qd, qdd
 
-    def _derived(self, values: Array, count: int, rate: float, filters: Filters | None, stride: int) -> Sequence[Array]:
+    def derived(self, values: Array, count: int, rate: float, filters: Filters | None, stride: int) -> Sequence[Array]:
         """`count` in all: the values and their derivatives."""
         if filters is None:
             derivatives = [values]

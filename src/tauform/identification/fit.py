@@ -20,6 +20,7 @@ from tauform.identification.evidence import Evidence
 from tauform.identification.filters import Filters
 from tauform.identification.residuals import Errors, Residuals
 from tauform.identification.rows import Rows, RowSource
+from tauform.identification.swaps import Swap
 from tauform.identification.terms import Column, Term
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Fit:
         physical: full parameters of links that could be built, where the fit was asked to be physical.
         source: where the shown rows come from, unfiltered.
         others: the validation recordings.
+        swap: another order of the recordings' columns that explains them far better, where there is one.
         free_error: error on held-out blocks of the fit without the condition that links could be built.
     """
 
@@ -79,6 +81,7 @@ class Fit:
     source: RowSource | None = None
     others: RowSource | None = None
     free_error: float | None = None
+    swap: Swap | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

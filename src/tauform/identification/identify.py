@@ -26,6 +26,7 @@ from tauform.identification.recording import FIELDS, Recording
 from tauform.identification.rows import Rows, RowSource, strides
 from tauform.identification.segments import Segment, shifted, uniform_segments
 from tauform.identification.select import Candidates, candidates, select
+from tauform.identification.swaps import find_swap
 from tauform.identification.synchrony import check_delay
 from tauform.identification.terms import Column, Term
 from tauform.identification.validate import held_out_errors, inflation_of, inflation_of_filters, residuals_of, validated
@@ -123,11 +124,12 @@ def identify(
     plain = Design.of(robot, include, asked, order=order)
     source = RowSource(plain, segments, chosen, Smoother(smoother))
     say("evaluating columns")
-    problem, more = _chosen_problem(source, friction == "auto", couplings == "auto", say)
+    swap = find_swap(source)
+    problem, more = _chosen_problem(source, friction == "auto", couplings == "auto", swap is None, say)
     findings += more
     check_excitation(problem.design, problem.evidence, has_prior=method == "ridge")
     say("estimating")
-    fit = _fit(robot, problem, method, prior or robot, tuple(findings))
+    fit = replace(_fit(robot, problem, method, prior or robot, tuple(findings)), swap=swap)
     if validate is not None:
         others, _ = _segments(_checked(robot, validate), delay)
         fit = validated(replace(fit, others=replace(problem.source, segments=others)))
@@ -166,9 +168,9 @@ def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings:
 
 
 def _chosen_problem(
-    source: RowSource, friction: bool, couplings: bool, say: Callable[[str], None]
+    source: RowSource, friction: bool, couplings: bool, in_order: bool, say: Callable[[str], None]
 ) -> tuple[Problem, list[str]]:
-    """The design that held-out blocks ask for, with its rows."""
+    """The design that held-out blocks ask for, with its rows; delays mean something where columns are in order."""
     speeds = _speeds(source)
     source = replace(source, rest=AT_REST * speeds)
     choice = candidates(source.design, speeds, friction, couplings)
@@ -178,7 +180,7 @@ def _chosen_problem(
     evidence = gather(rows, few, delay_column=True)
     start = list(range(source.design.n_columns))
     # Before terms are chosen: some could take on what a delay does.
-    findings = check_delay(evidence, start, source)
+    findings = check_delay(evidence, start, source) if in_order else []
     say("choosing terms on held-out blocks")
     columns = select(choice, evidence, start)
     design, columns = settled(choice, source.design, columns)

@@ -10,7 +10,9 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.identification.excitation import misalignment, missing_motion
 from tauform.identification.fit import Fit
+from tauform.identification.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
 from tauform.identification.residuals import Errors
+from tauform.identification.scale import scales_off
 from tauform.identification.validate import autocorrelation
 
 Grade = Literal["good", "usable", "not trustworthy"]
@@ -24,10 +26,6 @@ CARRIES = 0.02
 UNKNOWN = 0.5
 # Share of the torque's peak at its joint that makes an unknown value matter.
 MATTERS = 0.02
-# Postures at which the inertias of joints are looked at, and the share of the largest that is no rounding.
-N_POSTURES, ROUNDING = 100, 1e-6
-# Part of a mass matrix's largest eigenvalue below which the smallest is zero.
-SINGULAR = 1e-12
 # Growth of the error on held-out blocks, relative and in absolute terms, that links which could be built may cost.
 PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
 
@@ -62,6 +60,9 @@ def judge(fit: Fit) -> Verdict:
     level = 0
     reasons: list[str] = []
     following: list[str] = []
+    # What is the fault of the log or of the description first: it makes the rest of what is said.
+    level = max(level, _judge_swap(fit, reasons, following))
+    level = max(level, _judge_scale(fit, reasons, following))
     _name_misalignment(fit, reasons, following)
     level = max(level, _judge_inertias(fit, reasons, following))
     if errors.total > GOOD_ERROR:
@@ -145,6 +146,14 @@ def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
     return 1 if vague or negative else 0
 
 
+def _judge_swap(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    if fit.swap is None:
+        return 0
+    reasons.append(fit.swap.described(fit.robot.joint_names))
+    following.append("map to each joint its own columns with columns=, then identify again")
+    return 2
+
+
 def _name_misalignment(fit: Fit, reasons: list[str], following: list[str]) -> None:
     """What is the fault of the description, and not of the motion."""
     crooked = misalignment(fit.design) if fit.condition > GOOD_CONDITION else None
@@ -180,39 +189,15 @@ def _judge_mass_matrix(fit: Fit, reasons: list[str], following: list[str]) -> in
     return 1
 
 
-def negative_inertias(fit: Fit) -> AnyArray:
-    """(n,) whether a joint's inertia M_jj is negative in some posture, by more than three standard deviations.
-
-    M(q) of any links is positive definite in every posture, and its entries are linear in the base parameters.
-    """
-    n = fit.robot.n_joints
-    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (N_POSTURES, n))
-    rows = np.einsum("kjjp->kjp", _mass_columns(fit, q)).reshape(N_POSTURES * n, -1)
-    p = rows.shape[1]
-    inertia = rows @ fit.values[:p]
-    deviation = np.sqrt(np.maximum(np.einsum("kp,pq,kq->k", rows, fit.covariance[:p, :p], rows), 0.0))
-    negative = inertia < -np.maximum(3 * deviation, ROUNDING * np.abs(inertia).max())
-    return np.asarray(negative.reshape(N_POSTURES, n).any(axis=0))
-
-
-def indefinite_postures(fit: Fit) -> int:
-    """In how many of 100 postures within the joints' limits the fitted mass matrix is not positive definite."""
-    if fit.physical is not None:  # links that could be built
+def _judge_scale(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    scales = scales_off(fit) if fit.swap is None else {}
+    if not scales:
         return 0
-    joints = {joint.name: joint.limits for joint in fit.robot.joints}
-    limits = [joints[name] for name in fit.robot.joint_names]
-    low = [limit.lower if np.isfinite(limit.lower) else -np.pi for limit in limits]
-    high = [limit.upper if np.isfinite(limit.upper) else np.pi for limit in limits]
-    columns = _mass_columns(fit, np.random.default_rng(0).uniform(low, high, (N_POSTURES, len(limits))))
-    eigenvalues = np.linalg.eigvalsh(columns @ fit.values[: columns.shape[-1]])
-    return int((eigenvalues[:, 0] < -SINGULAR * eigenvalues[:, -1]).sum())
-
-
-def _mass_columns(fit: Fit, q: Array) -> Array:
-    """(K, n, n, p) mass matrix of the links in each posture for a base parameter of one."""
-    links = fit.design.with_terms(())
-    postures, n = q.shape
-    q = q.repeat(n, axis=0)
-    still, pushed = np.zeros_like(q), np.tile(np.eye(n), (postures, 1))
-    felt = links.columns(q, still, pushed) - links.columns(q, still, still)
-    return felt.reshape(postures, n, n, links.n_columns)
+    mean = float(np.exp(np.log(list(scales.values())).mean()))
+    reasons.append(
+        f"torques are {mean:.2g} times those of the described masses: another unit (mN m, a share of the rated "
+        "torque), or motor currents?"
+    )
+    gains = ", ".join(f"{1 / scale:.2g} for {fit.robot.joint_names[j]}" for j, scale in scales.items())
+    following.append(f"check the unit of the torques: gains= converts them (about {gains}); else correct the masses")
+    return 1

@@ -24,8 +24,8 @@ VELOCITY_FACTOR = 1.3
 USUAL_SPEED, FASTEST, SPEED_WINDOW = 10.0, 40.0, 0.05
 # Samples that are compared with the weight of the robot as it is described, for joints that bear this share of it.
 WEIGHED_SAMPLES, HEAVY = 2000, 0.3
-# Correlation with the weight that makes a sign or a size worth a word, and factor that may be a heavy gripper's.
-ALIKE, MOST_TIMES = 0.9, 30.0
+# Correlation with the weight that makes a sign worth a word.
+ALIKE = 0.9
 
 
 def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
 
 
 def _weighed(robot: Robot, recording: Recording) -> list[str]:
-    """Sentences about torques that follow the robot's weight with another sign or size."""
+    """Sentences about torques that follow the robot's weight with another sign; `scale` judges their size."""
     step = max(1, recording.n_samples // WEIGHED_SAMPLES)
     q, tau = (np.asarray(x[::step], dtype=np.float64) for x in (recording.q, recording.tau))
     weight = gravity_torque(robot, q)
@@ -126,16 +126,10 @@ def _weighed(robot: Robot, recording: Recording) -> list[str]:
         if not np.ptp(g) > HEAVY * np.ptp(weight, axis=0).max():
             continue
         follows = float(g @ measured / np.sqrt((g @ g) * (measured @ measured)))
-        factor = float(g @ measured / (g @ g))
         if follows < -ALIKE:
             findings.append(
                 f"{recording.name}: the torque of {name} holds the robot up with the opposite sign; turn it with "
                 "gains=, or check gravity="
-            )
-        elif follows > ALIKE and not 1 / MOST_TIMES < factor < MOST_TIMES:
-            findings.append(
-                f"{recording.name}: the torque of {name} is {factor:.3g} times what holds the robot up; if its unit is "
-                "another, convert it with gains="
             )
     return findings
 
@@ -181,8 +175,22 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
             -1.0: "of the opposite sign",
         }
         likely = [text for value, text in known.items() if 0.8 < factor / value < 1.25]
-        reason = f"it seems to be {likely[0]}" if likely else "it does not belong to that position"
+        owner = _owner(moved, regained[:, j])
+        reason = (
+            f"it seems to be {likely[0]}" if likely
+            else "it does not belong to that position" if owner is None
+            else f"it is that of {robot.joint_names[owner]!r}: columns look swapped"
+        )  # fmt: skip
         raise RecordingError(
             f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; {reason}"
             "; convert it, or leave the velocities out: columns={'qd': None}"
         )
+
+
+def _owner(moved: Array, regained: Array) -> int | None:
+    """The joint whose position a velocity regains, if there is one."""
+    a, b = moved - moved.mean(axis=0), regained - regained.mean()
+    size = np.maximum((a**2).sum(axis=0), 1e-300)
+    factor, follows = a.T @ b / size, a.T @ b / np.sqrt(size * (b @ b))
+    j = int(np.argmax(follows))
+    return j if follows[j] > ALIKE and 1 / VELOCITY_FACTOR < factor[j] < VELOCITY_FACTOR else None

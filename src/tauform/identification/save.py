@@ -18,6 +18,7 @@ from tauform.identification.filters import Filters
 from tauform.identification.fit import Fit
 from tauform.identification.refit import part_of
 from tauform.identification.residuals import Errors, Residuals
+from tauform.identification.swaps import Swap
 from tauform.identification.terms import Term
 
 FORMAT = 1
@@ -60,6 +61,7 @@ def summary(fit: Fit) -> dict[str, Any]:
         "validation": _plain(fit.validation),
         "unfiltered": _plain(fit.unfiltered),
         "free_error": fit.free_error,
+        "swap": fit.swap and {key: np.asarray(x).tolist() for key, x in vars(fit.swap).items()},
         "condition": fit.condition,
         "names": list(fit.names),
         "values": fit.values.tolist(),
@@ -90,6 +92,12 @@ def _errors(plain: dict[str, Any]) -> Errors:
     fields: dict[str, Any] = {key: np.array(x) if isinstance(x, list) else x for key, x in plain.items()}
     within = plain.get("unfiltered")
     return Errors(**fields | {"unfiltered": within and _errors(within)})
+
+
+def _swap(plain: dict[str, Any] | None) -> Swap | None:
+    if plain is None:
+        return None
+    return Swap(plain["kind"], tuple(plain["order"]), np.array(plain["before"]), np.array(plain["after"]))
 
 
 def _write_json(fit: Fit, path: Path) -> None:
@@ -165,6 +173,7 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         held_out=_errors(text["held_out"]),
         validation=None if text["validation"] is None else _errors(text["validation"]),
         free_error=text["free_error"],
+        swap=_swap(text["swap"]),
         condition=text["condition"],
         raw_condition=text["raw_condition"],
         method=text["method"],

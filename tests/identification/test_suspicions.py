@@ -1,0 +1,125 @@
+"""Mistakes that leave a fit without an error of its own: columns of other joints, torques in another unit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from identification.arms import arm, motion, real_robot, scorer, with_drives
+from tauform.errors import RecordingError
+from tauform.identification.differentiate import Smoother
+from tauform.identification.filters import choose_filters
+from tauform.identification.identify import Design
+from tauform.identification.rows import RowSource
+from tauform.identification.segments import uniform_segments
+from tauform.identification.simulate import simulated_recording
+from tauform.identification.swaps import Swap, find_swap
+
+MOTION, TORQUE = ("q", "qd", "qdd", "reference"), ("tau",)
+FIELDS = {"torques": TORQUE, "positions": MOTION, "positions and torques": MOTION + TORQUE}
+
+
+def recorded(robot: tf.Robot, seed: int = 1) -> tf.Recording:
+    return simulated_recording(robot, motion(robot, seed), np.random.default_rng(seed), torque_noise=0.5)
+
+
+def reordered(recording: tf.Recording, fields: tuple[str, ...], order: list[int]) -> tf.Recording:
+    held = {name: getattr(recording, name) for name in fields}
+    return replace(recording, **{name: x[:, order] for name, x in held.items() if x is not None})
+
+
+def swap_in(robot: tf.Robot, recordings: list[tf.Recording]) -> Swap | None:
+    segments = tuple(s for k, recording in enumerate(recordings) for s in uniform_segments(recording, k).segments)
+    return find_swap(RowSource(Design.of(robot), segments, choose_filters(segments), Smoother()))
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])
+@pytest.mark.parametrize("kind", FIELDS)
+def test_swapped_columns_are_named(kind: str, pair: tuple[int, int]) -> None:
+    order = [0, 1, 2]
+    order[pair[0]], order[pair[1]] = order[pair[1]], order[pair[0]]
+    wrong = reordered(recorded(arm()), FIELDS[kind], order)
+    verdict = tf.identify(arm(), wrong, friction="plain", couplings=None).verdict
+    names = " and ".join(arm().joint_names[j] for j in pair)
+    assert verdict.reasons[0].startswith(f"the columns of {names} look swapped ({kind}): exchanged, they leave ")
+    assert verdict.grade == "not trustworthy"
+    assert "columns=" in verdict.next[0]
+
+
+def test_an_order_that_is_all_wrong_is_found_whole(tmp_path: Path) -> None:
+    wrong = reordered(recorded(arm()), TORQUE, [2, 0, 1])
+    fit = tf.identify(arm(), wrong, friction="plain", couplings=None)
+    assert (
+        "the columns of joint1, joint2 and joint3 look mixed up (torques): taken as those of joint2, joint3, joint1"
+        in (fit.verdict.reasons[0])
+    )
+    again = tf.load_fit(fit.save(tmp_path / "fit.npz"), arm())
+    assert again.verdict.reasons == fit.verdict.reasons
+
+
+def test_velocities_of_another_joint_are_named() -> None:
+    recording = recorded(arm())
+    qd = np.gradient(recording.q, recording.t, axis=0)[:, [0, 2, 1]]
+    with pytest.raises(
+        RecordingError, match=r"velocity of joint 'joint2' .* it is that of 'joint3': columns look swapped"
+    ):
+        tf.identify(arm(), replace(recording, qd=qd))
+
+
+@pytest.mark.parametrize("robot", [arm(), with_drives(tf.load("two_link")), with_drives(tf.load("kr6_r700"))])
+def test_columns_in_order_are_not_suspected(robot: tf.Robot) -> None:
+    assert swap_in(robot, [recorded(robot)]) is None
+    # Noise that explains nothing is no reason either.
+    noise = np.random.default_rng(0).normal(size=recorded(robot).tau.shape)
+    assert swap_in(robot, [replace(recorded(robot), tau=100 * noise)]) is None
+
+
+@pytest.mark.parametrize("name", ["tx40", "panda", "lwr4", "ur10"])
+def test_real_recordings_are_suspected_where_columns_are_swapped_and_only_there(name: str) -> None:
+    robot = real_robot(name)
+    recordings = [tf.Recording(t, q, tau, qd) for t, q, qd, tau in scorer().train(name)]
+    assert swap_in(robot, recordings) is None
+    order = list(range(robot.n_joints))
+    order[1], order[2] = 2, 1
+    for kind, fields in FIELDS.items():
+        found = swap_in(robot, [reordered(recording, fields, order) for recording in recordings])
+        assert found is not None
+        assert (found.kind, list(found.order)) == (kind, order)
+    fit = tf.identify(robot, recordings, friction="plain", couplings=None)
+    assert "described masses" not in str(fit.verdict)
+
+
+@pytest.mark.parametrize(
+    ("gains", "factor"), [(1000.0, "1e+03"), (0.001, "0.001"), (1 / np.array([88.0, 110.0, 45.0]), "0.013"), (8.0, "8")]
+)
+def test_torques_in_another_unit_are_suspected(gains: float, factor: str) -> None:
+    recording = recorded(arm())
+    verdict = tf.identify(
+        arm(), replace(recording, tau=gains * recording.tau), friction="plain", couplings=None
+    ).verdict
+    assert f"torques are {factor} times those of the described masses" in str(verdict)
+    assert verdict.grade != "good"
+    advice = next(sentence for sentence in verdict.next if "gains=" in sentence)
+    told = [float(number) for number in re.findall(r"([\d.e+-]+) for joint\d", advice)]
+    np.testing.assert_allclose(told, 1 / np.broadcast_to(gains, 3), rtol=0.1)
+
+
+@pytest.mark.parametrize("masses", ["none", "heavier", "all alike"])
+def test_other_masses_than_described_are_no_unit(masses: str) -> None:
+    """A robot without masses, one with a third of its true ones, and one with a converter's placeholders."""
+    recording = recorded(arm())
+    links = np.array(arm().parameters)
+    if masses == "none":
+        links[:30] = 0.0
+    elif masses == "heavier":
+        links[:30] /= 3.0
+    else:
+        links[:30] = np.tile([1e-3, 0, 0, 0, 1e-5, 0, 1e-5, 0, 0, 1e-5], 3)
+    fit = tf.identify(arm().with_parameters(links), recording, friction="plain", couplings=None)
+    assert fit.verdict.grade == "good"
+    assert "described masses" not in str(fit.verdict)
