@@ -17,7 +17,7 @@ from tauform.description.robot import Robot
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
 from tauform.identification.held_out import HeldOut
-from tauform.identification.terms import SHAPES, Term, coupling
+from tauform.identification.terms import Term, coupling
 
 # Loss that a term must save: e^-0.08, so 8 % of one joint's held-out squares.
 ENOUGH = 0.08
@@ -191,8 +191,3 @@ def _pair(choice: Candidates, group: Sequence[int]) -> tuple[int, ...]:
     term = choice.design.terms[group[0] - choice.design.base.n]
     assert isinstance(term, Term)
     return term.joints
-
-
-def describe(terms: Sequence[Term]) -> list[str]:
-    """One sentence a chosen term."""
-    return [f"{term.name}: {term.meaning}" for term in terms if term.kind in SHAPES or term.is_coupling]

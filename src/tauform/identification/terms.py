@@ -24,7 +24,6 @@ class Shape:
 
     Attributes:
         prefix: of its name, `K` in `K_3`.
-        unit: of its coefficient.
         function: (q, qd, width) of one joint -> torque for a coefficient of one.
         c: the same in C, with {q}, {qd} and {width} to be filled in.
         meaning: for people.
@@ -33,7 +32,6 @@ class Shape:
     """
 
     prefix: str
-    unit: str
     function: Callable[[Array, Array, float], Array]
     c: str
     meaning: str
@@ -44,7 +42,6 @@ class Shape:
 SHAPES = {
     "smooth": Shape(
         "Fs",
-        "N m",
         lambda q, qd, w: step(qd, w),
         "tanh({qd} / {width})",
         "friction that builds up over a velocity",
@@ -52,18 +49,16 @@ SHAPES = {
     ),
     "stribeck": Shape(
         "Fb",
-        "N m",
         lambda q, qd, w: np.sign(qd) * np.exp(-np.abs(qd) / w),
         "copysign(exp(-fabs({qd}) / {width}), {qd}) * ({qd} != 0)",
         "break-away friction that fades with velocity (Stribeck)",
         True,
     ),
     "asymmetric": Shape(
-        "Fa", "N m s/rad", lambda q, qd, w: np.abs(qd), "fabs({qd})", "viscous friction that differs by direction", True
+        "Fa", lambda q, qd, w: np.abs(qd), "fabs({qd})", "viscous friction that differs by direction", True
     ),
     "quadratic": Shape(
         "Fq",
-        "N m s2/rad2",
         lambda q, qd, w: qd * np.abs(qd),
         "{qd} * fabs({qd})",
         "friction that bends with speed",
@@ -71,15 +66,14 @@ SHAPES = {
     ),
     "thermal": Shape(
         "Ft",
-        "N m s/rad/K",
         lambda q, qd, w: qd,
         "{qd}",
         "viscous friction that changes with temperature",
         is_thermal=True,
     ),
-    "stiffness": Shape("K", "N m/rad", lambda q, qd, w: q, "{q}", "a spring or a cable that pulls"),
-    "sine": Shape("Ks", "N m", lambda q, qd, w: np.sin(q), "sin({q})", "torque that repeats with a turn"),
-    "cosine": Shape("Kc", "N m", lambda q, qd, w: np.cos(q), "cos({q})", "torque that repeats with a turn"),
+    "stiffness": Shape("K", lambda q, qd, w: q, "{q}", "a spring or a cable that pulls"),
+    "sine": Shape("Ks", lambda q, qd, w: np.sin(q), "sin({q})", "torque that repeats with a turn"),
+    "cosine": Shape("Kc", lambda q, qd, w: np.cos(q), "cos({q})", "torque that repeats with a turn"),
 }
 COUPLINGS = {
     "coupled_inertia": ("Iam", "rotor that two joints turn together"),
