@@ -88,3 +88,17 @@ def test_findings_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     findings = as_json(capsys, "show", str(path))["findings"]
     assert [(finding["severity"], finding["place"]) for finding in findings] == [("unphysical", "link 'link1'")]
     assert "link 'link1': " in printed(capsys, "show", str(path)).partition("Check:\n")[2]
+
+
+@pytest.mark.parametrize("suffix", ["urdf", "toml"])
+def test_shown_robot_is_saved_where_asked(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / f"arm.{suffix}"
+    text = printed(capsys, "show", "kr6_r700", "--tip", "link3", "-o", str(path))
+    assert f"wrote {path}" in " ".join(text.split())
+    assert tauform.load(path).joint_names == ("joint1", "joint2", "joint3")
+    assert as_json(capsys, "show", "kr6_r700", "-o", str(path))["written"] == str(path)
+
+
+def test_robot_that_cannot_be_saved_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "kr6_r700", "-o", "arm.json"]) == 2
+    assert "ends in .toml or .urdf" in capsys.readouterr().err

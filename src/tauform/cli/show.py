@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from tauform.cli.page import Page
 from tauform.cli.verb import verb
@@ -12,12 +15,18 @@ if TYPE_CHECKING:
 
 
 @verb
-def show(robot: Robot) -> Page:
+def show(
+    robot: Robot,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Save the robot too: .toml .urdf")
+    ] = None,
+) -> Page:
     """Show a robot: joints, limits, inertias, rotors, friction, frames, and what its check finds."""
     from rich.text import Text
 
     from tauform.report import tables
 
+    saved = None if output is None else robot.save(output)
     findings = robot.check()
     heading = Text(f"{robot!r}, gravity {tables.cell(robot.gravity)} m/s^2\n", style="bold")
     parts = (
@@ -30,8 +39,10 @@ def show(robot: Robot) -> Page:
         tables.loop_table(robot),
         tables.frame_table(robot),
         tables.finding_list(findings),
+        *(() if saved is None else (Text(f"wrote {saved.path}"), *(Text(f"  {text}") for text in saved.findings))),
     )
     data = {**describe(robot), "findings": [vars(finding) for finding in findings]}
+    data |= {} if saved is None else {"written": saved.path, "save_findings": saved.findings}
     return Page(data, tuple(part for part in parts if part is not None))
 
 

@@ -25,6 +25,7 @@ from tauform.errors import UnknownNameError
 if TYPE_CHECKING:
     from tauform.closedform.baseset import BaseParameters
     from tauform.description.findings import Finding
+    from tauform.description.save import Written
 
 ParameterGroup = Literal["link", "rotor", "viscous", "coulomb", "offset"]
 PARAMETER_GROUPS: tuple[ParameterGroup, ...] = ("link", "rotor", "viscous", "coulomb", "offset")
@@ -270,14 +271,22 @@ class Robot:
         F = fixed_array(F, (self.n_bodies, len(names)), "F")
         return replace(self, closure=Closure(F, fixed_array(offset, (self.n_bodies,), "offset"), names))
 
-    def save(self, path: str | Path) -> None:
-        """Write the robot as TOML (the file's name must end in .toml); `load` reads it back bit for bit.
+    def save(self, path: str | Path) -> Written:
+        """Write the robot as TOML or URDF, by the end of the file's name; `load` reads both.
 
-        Collision shapes stay behind: TOML describes dynamics.
+        TOML (convention "frames") holds all of it but collision shapes, bit for bit. A URDF holds what others can read:
+        joints with limits, links, Fv and Fc as damping and friction, joints that follow one other, frames as fixed
+        links, shapes.
+
+        Returns:
+            The path, and as findings what the file has no place for; a URDF says that in a comment too.
+
+        Raises:
+            DescriptionError: another end of the name, no such folder, or a link that no URDF can hold.
         """
-        from tauform.description.toml_writer import write_toml
+        from tauform.description.save import save
 
-        write_toml(self, path)
+        return save(self, path)
 
     def with_base_parameters(self, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
         """A robot of virtual links with these dynamics; see `tauform.closedform.base.with_base_parameters`."""

@@ -13,28 +13,12 @@ from tauform.arrays import Array
 from tauform.description.fields import BOUNDS, DRIVE
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot
-from tauform.errors import DescriptionError
 
 
-def write_toml(robot: Robot, path: str | Path) -> None:
-    """Write the robot to a file that `load` reads.
-
-    Raises:
-        DescriptionError: the name does not end in .toml, so that `load` would not know it, or has no folder.
-    """
-    target = Path(path)
-    if target.suffix.lower() != ".toml" or not target.parent.is_dir():
-        urdf = "; fit.write_urdf(source, path) copies a URDF with what was identified"
-        raise DescriptionError(
-            f"{target}: cannot be saved; the folder must exist and the file's name end in .toml"
-            + (urdf if target.suffix.lower() == ".urdf" else "")
-        )
-    target.write_text(to_toml(robot), encoding="utf-8")
-
-
-def to_toml(robot: Robot) -> str:
-    """The robot as the text of a TOML file."""
-    return "\n".join(_lines(robot)) + "\n"
+def to_toml(robot: Robot, folder: Path) -> tuple[str, tuple[str, ...]]:
+    """The robot as the text of a TOML file, wherever it stands, and what it does not hold."""
+    shapes = f"TOML describes dynamics; {len(robot.shapes)} collision shapes are left out"
+    return "\n".join(_lines(robot)) + "\n", (shapes,) if robot.shapes else ()
 
 
 def _lines(robot: Robot) -> Iterator[str]:

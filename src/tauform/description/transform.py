@@ -55,6 +55,17 @@ def rotation_rpy(angles: ArrayLike) -> Array:
     return rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
 
 
+def rpy_of(T: Array) -> Array:
+    """(3,) roll, pitch and yaw of a rotation, exact to rounding at a pitch of a quarter turn too; yaw is then zero."""
+    R = T[:3, :3]
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    s, c = exact_sin_cos(float(yaw))
+    # What is left of R after the yaw is Ry(pitch) Rx(roll): no angle is divided by a small cosine.
+    pitch = np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return np.array([roll, pitch, yaw]) + 0.0
+
+
 def _rotation(angle: float, i: int, j: int) -> Array:
     s, c = exact_sin_cos(angle)
     T = np.eye(4)

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from tauform.arrays import Array, fixed_array, read_only
+from tauform.arrays import LARGEST, Array, fixed_array, read_only
 from tauform.description.assembly import Body, BodyJoint, assemble
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Limits
@@ -140,7 +140,9 @@ def _drive(joint: Any) -> dict[str, Any]:
     bounds = {} if limit is None else {"velocity": limit.velocity, "effort": limit.effort}
     if limit is not None and joint.type != "continuous":  # URDF: missing bounds are 0
         bounds |= {"lower": limit.lower or 0.0, "upper": limit.upper or 0.0}
-    drive: dict[str, Any] = {"limits": Limits(**{key: float(x) for key, x in bounds.items() if x is not None})}
+    # Where others cannot read "inf" a huge number stands for it.
+    known = {key: float(x) for key, x in bounds.items() if x is not None and abs(x) < LARGEST}
+    drive: dict[str, Any] = {"limits": Limits(**known)}
     if dynamics is not None:
         drive |= {"viscous": float(dynamics.damping or 0.0), "coulomb": float(dynamics.friction or 0.0)}
     return drive

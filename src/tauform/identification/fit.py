@@ -24,9 +24,9 @@ from tauform.identification.swaps import Swap
 from tauform.identification.terms import Column, Term
 
 if TYPE_CHECKING:
+    from tauform.description.save import Written
     from tauform.identification.comparison import Comparison
     from tauform.identification.judge import Verdict
-    from tauform.identification.urdf import WrittenUrdf
 
 STATES_PER_SLICE = 5000
 
@@ -254,7 +254,7 @@ class Fit:
 
         return save_fit(self, Path(path))
 
-    def write_urdf(self, source: str | Path, path: str | Path) -> WrittenUrdf:
+    def write_urdf(self, source: str | Path, path: str | Path) -> Written:
         """Copy a URDF with the identified, physically consistent inertias and friction in it.
 
         Its `findings`, a comment in the file too, say what is not in it: rotor inertias, friction offsets.

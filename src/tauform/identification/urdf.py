@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,29 +11,15 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.description.assembly import axis_frame
-from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
+from tauform.description.save import Written
+from tauform.description.urdf_notes import left_out_of_urdf
+from tauform.description.urdf_parts import comment, inertial_element, set_dynamics
 from tauform.errors import IdentificationError
 from tauform.identification.fit import Fit
 
 
-@dataclass(frozen=True)
-class WrittenUrdf:
-    """A URDF that was written.
-
-    Attributes:
-        path: of the file.
-        findings: what it does not say, or says otherwise than the fit; the file holds them as a comment.
-    """
-
-    path: Path
-    findings: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "; ".join([str(self.path), *self.findings])
-
-
-def write_urdf(fit: Fit, source: Path, path: Path) -> WrittenUrdf:
+def write_urdf(fit: Fit, source: Path, path: Path) -> Written:
     """Copy `source` to `path` with the fit's links and friction; a fit that is not physical is made so first.
 
     Fv and Fc become damping and friction of <dynamics>, as Gazebo and MuJoCo read them. What moves rigidly with an
@@ -58,16 +43,16 @@ def write_urdf(fit: Fit, source: Path, path: Path) -> WrittenUrdf:
     merged = list(_strip_inertias(links, joints, robot))
     for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
         element = joints[joint.name]
-        links[_link(element, "child")].insert(0, _inertial(inertia.moved(_link_from_z(element))))
-        _set_dynamics(element, joint.viscous, joint.coulomb)
-    findings = (*_made_physical(fit, physical), *_left_out(robot), *_merged(merged))
-    root.insert(0, _comment(physical, findings))
+        links[_link(element, "child")].insert(0, inertial_element(inertia.moved(_link_from_z(element))))
+        set_dynamics(element, joint)
+    findings = (*_made_physical(fit, physical), *left_out_of_urdf(robot), *_merged(merged))
+    root.insert(0, comment(_lines(physical, findings)))
     ElementTree.indent(document)
     try:
         document.write(path, encoding="unicode", xml_declaration=True)
     except OSError as error:
         raise IdentificationError(f"{path}: cannot be written ({error.strerror})") from None
-    return WrittenUrdf(path, findings)
+    return Written(path, findings)
 
 
 def _read(source: Path) -> ElementTree.ElementTree[Any]:
@@ -103,29 +88,14 @@ def _made_physical(fit: Fit, physical: Fit) -> Iterator[str]:
         )
 
 
-def _left_out(robot: Robot) -> Iterator[str]:
-    rotors = {f"Ia_{j + 1}": joint.rotor_inertia or 0.0 for j, joint in enumerate(robot.joints)}
-    if any(rotors.values()):
-        yield f"URDF has no place for rotor inertias ({_listed(rotors)}); in MJCF they are the joints' armature"
-    offsets = {f"Fo_{j + 1}": joint.offset for j, joint in enumerate(robot.joints)}
-    if any(offsets.values()):
-        yield f"URDF has no place for friction offsets ({_listed(offsets)}); add them to the torques"
-
-
-def _listed(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} = {value:.4g}" for name, value in values.items() if value)
-
-
 def _merged(names: list[str]) -> Iterator[str]:
     if names:
         yield f"what moves rigidly with a link is part of it and lost its own inertia: {', '.join(names)}"
 
 
-def _comment(fit: Fit, findings: tuple[str, ...]) -> Any:
+def _lines(fit: Fit, findings: tuple[str, ...]) -> list[str]:
     kept = f"Inertias, damping (Fv) and friction (Fc) identified by {fit.method}; error on {fit.unseen.source} "
-    lines = [f"{kept}{100 * fit.unseen.total:.2g} %.", *(f"Note: {finding}." for finding in findings)]
-    # Two hyphens would end a comment.
-    return ElementTree.Comment(" " + "\n       ".join(lines).replace("--", "- -") + " ")
+    return [f"{kept}{100 * fit.unseen.total:.2g} %.", *(f"Note: {finding}." for finding in findings)]
 
 
 def _link(joint: Any, role: str) -> str:
@@ -137,20 +107,3 @@ def _link_from_z(joint: Any) -> Array:
     axis = joint.find("axis")
     direction = np.array([float(v) for v in (axis.get("xyz") if axis is not None else "1 0 0").split()])
     return axis_frame(direction, str(joint.get("name")))
-
-
-def _inertial(inertia: Inertia) -> Any:
-    element = ElementTree.Element("inertial")
-    com = inertia.com
-    tensor = inertia.tensor_about_com
-    ElementTree.SubElement(element, "origin", xyz=" ".join(f"{v:.12g}" for v in com), rpy="0 0 0")
-    ElementTree.SubElement(element, "mass", value=f"{inertia.mass:.12g}")
-    entries = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-    ElementTree.SubElement(element, "inertia", {name: f"{tensor[i, j]:.12g}" for name, (i, j) in entries.items()})
-    return element
-
-
-def _set_dynamics(joint: Any, viscous: float, coulomb: float) -> None:
-    for old in joint.findall("dynamics"):
-        joint.remove(old)
-    ElementTree.SubElement(joint, "dynamics", damping=f"{viscous:.12g}", friction=f"{coulomb:.12g}")

@@ -1,0 +1,65 @@
+"""What a URDF has no place for, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from tauform.description.robot import EARTH_GRAVITY, Robot
+from tauform.description.shapes import Box, Cylinder, Mesh, Sphere
+
+
+def left_out_of_urdf(robot: Robot) -> Iterator[str]:
+    """Rotor inertias and friction offsets: what the torques of a URDF lack."""
+    rotors = {f"Ia_{j + 1}": joint.rotor_inertia or 0.0 for j, joint in enumerate(robot.joints)}
+    if any(rotors.values()):
+        yield f"URDF has no place for rotor inertias ({_listed(rotors)}); in MJCF they are the joints' armature"
+    offsets = {f"Fo_{j + 1}": joint.offset for j, joint in enumerate(robot.joints)}
+    if any(offsets.values()):
+        yield f"URDF has no place for friction offsets ({_listed(offsets)}); add them to the torques"
+
+
+def _listed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} = {value:.4g}" for name, value in values.items() if value)
+
+
+def other_than_urdf(robot: Robot) -> Iterator[str]:
+    """What else a Robot says that a URDF cannot, or says in another way."""
+    if not np.array_equal(robot.gravity, EARTH_GRAVITY):
+        listed = ", ".join(f"{value:g}" for value in robot.gravity)
+        yield f"URDF has no place for gravity; load it with gravity=({listed})"
+    if robot.tip is not None:
+        yield f"URDF names no tip; the tool frame of this robot is {robot.tip!r}"
+    if robot.payload:
+        yield f"the payload at {robot.payload.frame!r} is a link of its own"
+    yield from _relations(robot)
+    order = _depth_first(robot)
+    if order != [joint.name for joint in robot.joints]:
+        yield f"joints of a URDF are read depth first: {', '.join(order)}"
+    lost = [shape.frame for shape in robot.shapes if not isinstance(shape.solid, Box | Cylinder | Sphere | Mesh)]
+    if lost:
+        yield f"URDF has no capsules and hulls, so collision shapes of {', '.join(dict.fromkeys(lost))} are missing"
+
+
+def _relations(robot: Robot) -> Iterator[str]:
+    if robot.closure is None:
+        return
+    for joint, row, constant in zip(robot.joints, robot.closure.F, robot.closure.offset, strict=True):
+        if np.count_nonzero(row) > 1:
+            terms = [f"{factor:+g} {name}" for factor, name in zip(row, robot.closure.active, strict=True) if factor]
+            terms += [f"{constant:+g}"] * bool(constant)
+            yield (
+                f"mimic follows one joint, so {joint.name!r}, which is {' '.join(terms)}, is free here; "
+                "Robot.with_relations makes it follow again"
+            )
+
+
+def _depth_first(robot: Robot) -> list[str]:
+    order: list[str] = []
+    waiting = [i for i in range(robot.n_bodies) if robot.joints[i].parent == -1][::-1]
+    while waiting:
+        i = waiting.pop()
+        order.append(robot.joints[i].name)
+        waiting += [k for k in range(robot.n_bodies) if robot.joints[k].parent == i][::-1]
+    return order
