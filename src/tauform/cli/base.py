@@ -21,7 +21,7 @@ def base(
     source: Annotated[str, typer.Option(help="dynamic, velocity_free, energy or closed_form.")] = "dynamic",
     include: Annotated[
         list[str] | None,
-        typer.Option(metavar="GROUP", help="Parameter group: link, rotor, viscous, coulomb, offset; repeatable."),
+        typer.Option(metavar="GROUP", help="Group: link, rotor, viscous, coulomb, offset, or declared; repeatable."),
     ] = None,
     order: Annotated[
         list[str] | None,
@@ -107,11 +107,9 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
 
 def not_counted(robot: Robot, found: BaseParameters) -> str:
     """A sentence on what the description declares but the default leaves out; empty if there is nothing."""
-    from tauform.codegen.problem import declared_groups
+    from tauform.closedform.baseset import composition
 
-    declared, counted = declared_groups(robot), robot.default_include()
-    if declared == counted or any(group not in counted and group in found.composition for group in declared):
+    if found.columns != robot.columns():
         return ""
-    flags = " ".join(f"--include {group}" for group in declared)
-    left_out = ", ".join(group for group in declared if group not in counted)
-    return f"Declared but not counted: {left_out}; {flags} counts all."
+    left_out = composition(set(robot.columns("declared")) - set(found.columns), robot.n_bodies)
+    return f"Declared but not counted: {left_out}; --include declared counts all." if left_out else ""

@@ -27,7 +27,7 @@ def derive(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Save the model to this file.")] = None,
     include: Annotated[
         list[str] | None,
-        typer.Option(metavar="GROUP", help="Parameter group: link, rotor, viscous, coulomb, offset; repeatable."),
+        typer.Option(metavar="GROUP", help="Group: link, rotor, viscous, coulomb, offset, or declared; repeatable."),
     ] = None,
     zero: Annotated[
         list[str] | None, typer.Option(metavar="PARAMETER", help="Parameter assumed zero, such as my_2; repeatable.")

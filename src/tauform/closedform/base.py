@@ -19,7 +19,7 @@ from tauform.closedform.regroup import regroup
 from tauform.closedform.relations import exact_grouping
 from tauform.closedform.sweep import sweep
 from tauform.closedform.terms import Coefficients
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, Robot
 from tauform.errors import ModelError
 
 Source = Literal["dynamic", "velocity_free", "energy", "closed_form"]
@@ -32,7 +32,7 @@ def base_parameters(
     robot: Robot,
     method: Method = "qr",
     source: Source = "dynamic",
-    include: Sequence[ParameterGroup] | None = None,
+    include: Include | None = None,
     order: Iterable[str] | None = None,
     seed: int = SEED,
 ) -> BaseParameters:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -111,9 +111,7 @@ class BaseParameters:
     @property
     def composition(self) -> str:
         """What was counted, by group: "60 link, 6 rotor"."""
-        n_links = 10 * (self.grouping.shape[1] // 14)
-        groups = ["link" if k < n_links else PARAMETER_GROUPS[1 + (k - n_links) % 4] for k in self.columns]
-        return ", ".join(f"{groups.count(group)} {group}" for group in PARAMETER_GROUPS if group in groups)
+        return composition(self.columns, self.grouping.shape[1] // 14)
 
     def values(self, parameters: Robot | ArrayLike) -> Array:
         """(l,) theta of a robot, or of a (14 n_bodies,) vector of standard parameters."""
@@ -163,6 +161,12 @@ class BaseParameters:
         """The summary, every relation, and the findings, a line each."""
         absent = [f"no effect: {', '.join(self.no_effect)}"] if self.no_effect else []
         return "\n".join([repr(self), *(relation.text() for relation in self.relations), *absent, *self.findings])
+
+
+def composition(columns: Iterable[int], n_bodies: int) -> str:
+    """How many of these indices into robot.parameters belong to each group: "60 link, 6 rotor"."""
+    groups = ["link" if k < 10 * n_bodies else PARAMETER_GROUPS[1 + (k - 10 * n_bodies) % 4] for k in columns]
+    return ", ".join(f"{groups.count(group)} {group}" for group in PARAMETER_GROUPS if group in groups)
 
 
 def base_name(parameter: str, alone: bool) -> str:

@@ -22,14 +22,14 @@ from tauform.closedform.terms import Coefficients, Terms, is_friction, terms_of
 from tauform.closedform.threads import one_blas_thread
 from tauform.description.fields import number
 from tauform.description.names import no_such
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, Robot
 from tauform.errors import ModelError
 
 
 def derive(
     robot: Robot,
     *,
-    include: Sequence[ParameterGroup] | None = None,
+    include: Include | None = None,
     assume: Assumption | None = None,
     fixed: Mapping[str, float] | None = None,
     order: Iterable[str] | None = None,

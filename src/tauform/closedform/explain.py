@@ -16,7 +16,7 @@ from tauform.closedform.mounting import mounted
 from tauform.closedform.observation import ROWS_PER_COLUMN, dynamic_matrix, random_states
 from tauform.closedform.preference import parameter_index
 from tauform.closedform.regroup import regroup
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, Robot
 from tauform.errors import UnknownNameError
 from tauform.rigidbody.regressor import regressor
 
@@ -59,7 +59,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(robot: Robot, parameter: str, include: Sequence[ParameterGroup] | None = None) -> Explanation:
+def explain(robot: Robot, parameter: str, include: Include | None = None) -> Explanation:
     """Why a standard parameter is or is not identifiable from joint torques, and what would expose it.
 
     Each remedy was tried: the rank analysis is run again with gravity tilted, with the base moving in each of six

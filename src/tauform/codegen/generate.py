@@ -14,7 +14,7 @@ from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.search import Choice, Search, cheapest
 from tauform.codegen.model_program import CHOICES, FACTORABLE, cheaper, factored_program, model_program
-from tauform.codegen.problem import Parameters, Payload, Problem, declared_groups, has_friction, problem_of
+from tauform.codegen.problem import Parameters, Payload, Problem, has_friction, problem_of
 from tauform.codegen.program import Candidate, Program
 from tauform.codegen.split import lowered
 from tauform.codegen.tracing import operations, traced
@@ -97,7 +97,7 @@ def _recursive(robot: Robot, function: str) -> Program:
 
 def _factored(robot: Robot, function: Function) -> Program:
     """The closed form's terms, checked against the textbook function like any other program."""
-    bound = derive(robot, include=declared_groups(robot)).bind(robot)
+    bound = derive(robot, include="declared").bind(robot)
     return certified(factored_program(bound, function.name), function, problem_of(robot))
 
 
@@ -207,4 +207,6 @@ def _price(
 def _notes(function: Function, problem: Problem) -> dict[str, Any]:
     """What the function is, the names of the entries of each run-time port, and the values that describe this robot."""
     entries = {port.name: port.entries for port in problem.ports}
-    return {"summary": function.summary, **entries, "defaults": dict(zip(entries, problem.defaults, strict=True))}
+    columns = {} if function.theta is None else {"theta": function.theta(problem.robot)}
+    defaults = dict(zip(entries, problem.defaults, strict=True))
+    return {"summary": function.summary, **columns, **entries, "defaults": defaults}

@@ -39,6 +39,10 @@ def compile(
     return kernel if program.setup is None else ParametricKernel(kernel, program.setup)
 
 
+# What a theta of another length than the kernel's may be mistaken for.
+THETA = '; give tf.base_parameters(robot, include="declared").values(robot), whose names are kernel.program.theta_names'
+
+
 class ParametricKernel:
     """A kernel whose parameters come with each call; what depends on them alone is computed when they change."""
 
@@ -70,7 +74,10 @@ class ParametricKernel:
     def _block(self, parameters: list[Any]) -> Any:
         for array, port in zip(parameters, self.setup.inputs, strict=True):
             if array.shape != port.shape:
-                raise ShapeError(f"{port.name}: expected shape {port.shape}, one set for the batch, got {array.shape}")
+                meaning = THETA if port.name == "theta" else ""
+                raise ShapeError(
+                    f"{port.name}: expected shape {port.shape}, one set for the batch, got {array.shape}{meaning}"
+                )
         key = b"".join(array.tobytes() for array in parameters)
         if self._known is None or self._known[0] != key:
             self._known = key, self.setup(*parameters)

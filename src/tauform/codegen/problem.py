@@ -13,7 +13,7 @@ from tauform.closedform.base import base_parameters
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.straighten import straightened
 from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
-from tauform.description.robot import PARAMETER_GROUPS, ParameterGroup, Robot
+from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 
 Parameters = Literal["baked", "runtime"]
@@ -86,21 +86,12 @@ def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:
     the weight of a slide, which gravity_torque and bias_torque count and friction does not.
     """
     base = base_parameters(robot)
-    losses = [k for k in robot.columns(declared_groups(robot)) if k not in robot.columns(robot.default_include())]
+    losses = set(robot.columns("declared")) - set(base.columns)
     names = {**dict(zip(base.pivots, base.names, strict=True)), **{k: robot.parameter_names[k] for k in losses}}
     alone = np.eye(len(robot.parameters))
     rows = {**dict(zip(base.pivots, base.grouping, strict=True)), **{k: alone[k] for k in losses}}
     places = sorted(rows)
     return tuple(names[k] for k in places), np.array([rows[k] for k in places]), places
-
-
-def declared_groups(robot: Robot) -> tuple[ParameterGroup, ...]:
-    """Parameter groups that the robot's description uses: links, declared rotors, friction that is not zero."""
-    used = list(robot.default_include())
-    for k, group in enumerate(PARAMETER_GROUPS[2:], start=1):
-        if any(joint.parameters[k] for joint in robot.joints):
-            used.append(group)
-    return tuple(used)
 
 
 def has_friction(robot: Robot) -> bool:

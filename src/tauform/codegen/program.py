@@ -122,6 +122,14 @@ class Program:
     setup: Program | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """Names of the base parameters: of the run-time input theta, or of a regressor's columns; else empty.
+
+        They are those of `tf.base_parameters(robot, include="declared")`.
+        """
+        return tuple(self.notes.get("theta", ()))
+
     def count(self, *ops: Op) -> int:
         """How many instructions have one of these operations."""
         return sum(instruction.op in ops for instruction in self.instructions)

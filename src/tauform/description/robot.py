@@ -20,7 +20,7 @@ from tauform.description.names import no_such
 from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
 from tauform.description.tree import Tree
-from tauform.errors import UnknownNameError
+from tauform.errors import ArgumentError, UnknownNameError
 
 if TYPE_CHECKING:
     from tauform.closedform.baseset import BaseParameters
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 ParameterGroup = Literal["link", "rotor", "viscous", "coulomb", "offset"]
 PARAMETER_GROUPS: tuple[ParameterGroup, ...] = ("link", "rotor", "viscous", "coulomb", "offset")
+# Which parameters take part: groups by name, each whole, or what the description declares; see `Robot.columns`.
+Include = Sequence[ParameterGroup] | Literal["declared"]
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -150,28 +152,32 @@ class Robot:
         links = [f"{name}_{i}" for i in numbers for name in LINK_PARAMETERS]
         return tuple(links + [f"{name}_{i}" for i in numbers for name in JOINT_PARAMETERS])
 
-    def default_include(self) -> tuple[ParameterGroup, ...]:
-        """Links, and rotors where the robot declares one."""
-        declared = any(joint.rotor_inertia is not None for joint in self.joints)
-        return ("link", "rotor") if declared else ("link",)
+    def columns(self, include: Include | None = None) -> tuple[int, ...]:
+        """Indices into `parameters` of what takes part; everything in the package that counts parameters asks here.
 
-    def columns(self, include: Sequence[ParameterGroup] | None = None) -> tuple[int, ...]:
-        """Indices into `parameters` of the chosen groups; the default is `default_include()`.
+        Args:
+            include: groups by name, each of all joints; None for the links and the rotors of joints that declare one;
+                "declared" for these and each of viscous, coulomb and offset that is not zero at every joint.
 
-        By default a rotor column appears only for joints that declare a rotor; a group asked for by name is whole.
+        Raises:
+            UnknownNameError: no group of that name.
         """
-        groups = self.default_include() if include is None else tuple(include)
-        unknown = [group for group in groups if group not in PARAMETER_GROUPS]
-        if unknown:
-            raise UnknownNameError(f"include: no group {unknown[0]!r}; choose from {', '.join(PARAMETER_GROUPS)}")
-        n = self.n_bodies
+        asked, n = _asked_for(include), self.n_bodies
+        by_declaration = include is None or "declared" in asked
+        groups = asked | self._used_groups if "declared" in asked else asked
         chosen = list(range(10 * n)) if "link" in groups else []
         for i, joint in enumerate(self.joints):
+            has_rotor = by_declaration and joint.rotor_inertia is not None
             for k, group in enumerate(PARAMETER_GROUPS[1:]):
-                declared = include is not None or joint.rotor_inertia is not None
-                if group in groups and (group != "rotor" or declared):
+                if group in groups or (group == "rotor" and has_rotor):
                     chosen.append(10 * n + 4 * i + k)
         return tuple(chosen)
+
+    @cached_property
+    def _used_groups(self) -> frozenset[str]:
+        """Links, and friction that some joint has; rotors are declared joint by joint."""
+        friction = enumerate(PARAMETER_GROUPS[2:], start=1)
+        return frozenset(["link", *(group for k, group in friction if any(j.parameters[k] for j in self.joints))])
 
     def frame(self, name: str) -> Frame:
         """The frame of that name; a link's name gives the link's own frame."""
@@ -303,4 +309,16 @@ class Robot:
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)
         shape = "chain" if self.is_chain else "loops" if self.closure else "tree"
-        return f"Robot({self.name!r}, {shape} {kinds}, {self.n_joints} coordinates)"
+        coordinates = "1 coordinate" if self.n_joints == 1 else f"{self.n_joints} coordinates"
+        return f"Robot({self.name!r}, {shape} {kinds}, {coordinates})"
+
+
+def _asked_for(include: Include | None) -> frozenset[str]:
+    if isinstance(include, str) and include != "declared":
+        raise ArgumentError(f"include must be a list of groups or 'declared'; put it into a list: [{include!r}]")
+    asked = ("link",) if include is None else (include,) if isinstance(include, str) else tuple(include)
+    known = (*PARAMETER_GROUPS, "declared")
+    for group in asked:
+        if group not in known:
+            raise UnknownNameError(f"include: no group {group!r}; choose from {', '.join(known)}")
+    return frozenset(asked)

@@ -12,7 +12,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.base import base_parameters
 from tauform.closedform.baseset import BaseParameters
 from tauform.codegen.kernel import compile as compiled
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, ParameterGroup, Robot
 from tauform.errors import GenerationError, IdentificationError
 from tauform.identification.terms import REFERENCE_TEMPERATURE, Column, Term, step
 from tauform.rigidbody.regressor import regressor
@@ -45,7 +45,7 @@ class Design:
     def of(
         cls,
         robot: Robot,
-        include: Sequence[ParameterGroup] = DEFAULT_INCLUDE,
+        include: Include = DEFAULT_INCLUDE,
         terms: Sequence[Term | Column] = (),
         widths: Sequence[float] | None = None,
         order: Sequence[str] = (),

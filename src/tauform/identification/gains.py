@@ -18,7 +18,7 @@ import scipy.linalg
 from tauform.arrays import Array, read_only
 from tauform.closedform.threads import on_one_thread
 from tauform.description.inertia import Inertia
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, Robot
 from tauform.errors import IdentificationError
 from tauform.identification.design import DEFAULT_INCLUDE, Design
 from tauform.identification.differentiate import Smoother
@@ -64,7 +64,7 @@ def identify_gains(
     payload: Inertia,
     *,
     frame: str | None = None,
-    include: Sequence[ParameterGroup] = DEFAULT_INCLUDE,
+    include: Include = DEFAULT_INCLUDE,
     filters: Filters | Literal["auto"] | None = "auto",
 ) -> DriveGains:
     """Identify drive gains together with base parameters and friction.

@@ -11,7 +11,7 @@ import numpy as np
 
 from tauform.arrays import Array, read_only
 from tauform.closedform.threads import on_one_thread
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.design import DEFAULT_INCLUDE, Design
 from tauform.identification.differentiate import Smoother, SmootherName
@@ -60,7 +60,7 @@ def identify(
     robot: Robot,
     recordings: Recording | Sequence[Recording],
     *,
-    include: Sequence[ParameterGroup] = DEFAULT_INCLUDE,
+    include: Include = DEFAULT_INCLUDE,
     order: Sequence[str] = (),
     friction: FrictionLaw = "auto",
     couplings: Literal["auto"] | Sequence[tuple[int, int]] | None = "auto",
@@ -79,7 +79,7 @@ def identify(
     Args:
         robot: geometry; its parameters serve as prior and for comparison only.
         recordings: one or several.
-        include: groups of parameters to identify.
+        include: groups of parameters to identify, or "declared"; see `Robot.columns`.
         order: parameters, or kinds of them, that are kept rather than regrouped; see `base_parameters`.
         friction: "auto" lets held-out blocks choose beyond Fv qd + Fc sign(qd) + Fo (smooth steps, asymmetry,
             bending, springs, ripple); "plain" takes just these three; the others add that law to every joint:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import read_archive, read_only
-from tauform.description.robot import Robot
+from tauform.description.robot import PARAMETER_GROUPS, Include, Robot
 from tauform.errors import IdentificationError, TauformError
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
@@ -185,11 +185,16 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
     )
 
 
+def _include(robot: Robot, columns: list[int]) -> Include:
+    """What was asked for, by what took part."""
+    if columns == list(robot.columns("declared")):
+        return "declared"
+    kinds = {(c - 10 * robot.n_bodies) % 4 for c in columns if c >= 10 * robot.n_bodies}
+    return ["link", *(group for k, group in enumerate(PARAMETER_GROUPS[1:]) if k in kinds)]
+
+
 def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Design:
-    kinds = {c - 10 * robot.n_bodies for c in data["columns"].tolist() if c >= 10 * robot.n_bodies}
-    groups = ["rotor", "viscous", "coulomb", "offset"]
-    include = ["link", *(group for k, group in enumerate(groups) if any(c % 4 == k for c in kinds))]
-    full = Design.of(robot, include, order=text["order"])  # type: ignore[arg-type]
+    full = Design.of(robot, _include(robot, data["columns"].tolist()), order=text["order"])
     place = {pivot: k for k, pivot in enumerate(full.base.pivots)}
     if text["joints"] != list(robot.joint_names) or not set(data["pivots"].tolist()) <= set(place):
         raise IdentificationError(

@@ -17,7 +17,7 @@ from tauform.closedform.base import base_parameters
 from tauform.codegen.adjoint import adjoint_program
 from tauform.codegen.compile import compile_program
 from tauform.codegen.generate import generate
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, Robot
 from tauform.errors import GenerationError
 from tauform.rigidbody.regressor import regressor
 
@@ -37,7 +37,7 @@ class Columns(ABC):
     values: Array
 
     @classmethod
-    def of(cls, robot: Robot, include: tuple[ParameterGroup, ...] | None) -> Columns:
+    def of(cls, robot: Robot, include: Include | None) -> Columns:
         """Compiled columns, or textbook ones where no program covers what is asked for."""
         try:
             return CompiledColumns(robot, include)
@@ -56,21 +56,19 @@ class Columns(ABC):
 class CompiledColumns(Columns):
     """Columns of links and rotors from kernels; those of friction are written down."""
 
-    def __init__(self, robot: Robot, include: tuple[ParameterGroup, ...] | None) -> None:
+    def __init__(self, robot: Robot, include: Include | None) -> None:
         n = robot.n_bodies
         wanted = base_parameters(robot, include=include).pivots
-        rotors = include is not None and "rotor" in include
+        # A rotor that is asked for counts as declared, though the description has none.
+        rotors = [
+            joint.rotor_inertia or 0.0 if 10 * n + 4 * i in robot.columns(include) else joint.rotor_inertia
+            for i, joint in enumerate(robot.joints)
+        ]
         smooth = replace(
             robot,
             joints=tuple(
-                replace(
-                    joint,
-                    rotor_inertia=joint.rotor_inertia or 0.0 if rotors else joint.rotor_inertia,
-                    viscous=0.0,
-                    coulomb=0.0,
-                    offset=0.0,
-                )
-                for joint in robot.joints
+                replace(joint, rotor_inertia=rotor, viscous=0.0, coulomb=0.0, offset=0.0)
+                for joint, rotor in zip(robot.joints, rotors, strict=True)
             ),
         )
         inertial = base_parameters(smooth)
@@ -115,7 +113,7 @@ class CompiledColumns(Columns):
 class TextbookColumns(Columns):
     """All columns of the regressor, for any robot."""
 
-    def __init__(self, robot: Robot, include: tuple[ParameterGroup, ...] | None) -> None:
+    def __init__(self, robot: Robot, include: Include | None) -> None:
         self.robot = robot
         self.chosen = list(base_parameters(robot, include=include).pivots)
         self.values = np.array(robot.parameters)

@@ -18,7 +18,6 @@ from tauform.closedform.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction import fewest_terms, refitted, relative_error
 from tauform.codegen.model_program import factored_program
-from tauform.codegen.problem import declared_groups
 from tauform.codegen.program import Program
 from tauform.realtime.guards import positive_definite
 from tauform.realtime.velocity import NOTHING, Quiet, all_joints, recursive, regressor_without, without_velocity
@@ -105,7 +104,7 @@ def _quiet_joints(yardstick: Yardstick, tolerance: float) -> Route | None:
 def _quiet_links(yardstick: Yardstick, tolerance: float) -> Route | None:
     """As many links as possible; which parameters a program books on which link decides, so it is asked itself."""
     robot = yardstick.robot
-    base = base_parameters(robot, include=declared_groups(robot))
+    base = base_parameters(robot, include="declared")
     parameters = np.zeros(14 * robot.n_bodies)
     parameters[list(base.pivots)] = base.values(robot)
     moving, resting = (
@@ -153,7 +152,7 @@ def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:
     everything = Quiet(joints=all_joints(robot))
     fits = yardstick.error(without_velocity(robot, everything, *states)) <= tolerance / 2
     quiet = everything if fits else NOTHING
-    base = base_parameters(robot, include=declared_groups(robot))
+    base = base_parameters(robot, include="declared")
     theta, pivots = base.values(robot), list(base.pivots)
     Y = regressor_without(robot, quiet, *states)[..., pivots]
     weighted, wanted = yardstick.weighed(Y), yardstick.weighed(yardstick.torque)

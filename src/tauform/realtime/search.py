@@ -11,7 +11,6 @@ import numpy as np
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.derive import derive
 from tauform.closedform.profile import Profile
-from tauform.codegen.problem import declared_groups
 from tauform.codegen.program import Program
 from tauform.codegen.pruning.prune import Task, flat_results, prune
 from tauform.description.robot import Robot
@@ -105,7 +104,7 @@ class Search:
     def _closed_form(self) -> BoundModel:
         if isinstance(self.model, BoundModel):
             return self.model
-        return derive(self.robot, include=declared_groups(self.robot)).bind(self.robot)
+        return derive(self.robot, include="declared").bind(self.robot)
 
     def _first_verified(self, name: str, attempt: Attempt) -> RouteResult:
         """The first attempt that unseen states confirm; each next one aims lower, the last is reported all the same."""

@@ -20,10 +20,9 @@ from tauform.closedform.model import ClosedFormModel
 from tauform.closedform.profile import Profile
 from tauform.codegen.certificate import relative_error
 from tauform.codegen.generate import generate
-from tauform.codegen.problem import declared_groups
 from tauform.codegen.program import Program
 from tauform.description.findings import Finding
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ModelError
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
@@ -169,7 +168,7 @@ def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
 
 def _base(robot: Robot, log: StageLog) -> BaseParameters:
     with log.stage("base parameters") as describe:
-        base = base_parameters(robot, include=_groups(robot))
+        base = base_parameters(robot, include="declared")
         regrouped = robot.with_base_parameters(base.values(robot), base)
         error = _torque_error(robot, inverse_dynamics(regrouped, *_states(robot)))
         describe(
@@ -188,7 +187,7 @@ def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
             describe(outcome="none: closed forms are for serial chains", status="skipped")
             return None
         try:
-            model = derive(robot, include=_groups(robot))
+            model = derive(robot, include="declared")
         except ModelError as reason:  # too large to hold; everything else works without it
             describe(outcome=str(reason), status="skipped")
             return None
@@ -249,12 +248,6 @@ def _tradeoff(bound: BoundModel, profile: Profile, log: StageLog) -> Tradeoff:
         curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress)
         describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
     return curve
-
-
-def _groups(robot: Robot) -> tuple[ParameterGroup, ...] | None:
-    """Groups that the description uses; None is the default, which takes rotors only where they are declared."""
-    groups = declared_groups(robot)
-    return None if groups == robot.default_include() else groups
 
 
 def _states(robot: Robot) -> Array:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.body_regressor import wrench_regressor, wrench_regressor_between
 from tauform.rigidbody.door import evaluate
@@ -22,7 +20,7 @@ def regressor(
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
-    include: Sequence[ParameterGroup] | None = None,
+    include: Include | None = None,
 ) -> Array:
     """Regressor Y with tau = Y @ robot.parameters, friction and rotors included.  [Gautier1991, Eq. 5]
 
@@ -55,7 +53,7 @@ def slotine_li_regressor(
     qd: ArrayLike,
     qd_r: ArrayLike,
     qdd_r: ArrayLike,
-    include: Sequence[ParameterGroup] | None = None,
+    include: Include | None = None,
 ) -> Array:
     """Regressor with reference velocities: Y_r @ parameters = M qdd_r + C(q, qd) qd_r + g + friction.
 
@@ -86,7 +84,7 @@ def slotine_li_regressor(
     return evaluate(robot, core, project=1, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
 
 
-def chosen_columns(robot: Robot, include: Sequence[ParameterGroup] | None) -> list[int] | slice:
+def chosen_columns(robot: Robot, include: Include | None) -> list[int] | slice:
     """The columns of these groups; None means all."""
     return slice(None) if include is None else list(robot.columns(include))
 

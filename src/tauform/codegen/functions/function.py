@@ -42,6 +42,7 @@ class Function:
         reference: the textbook function on (N, ...) batches, returns the outputs in order.
         algorithms: by name, the usual winner first.
         tolerance: of the certificate, relative to the largest magnitude of each output entry.
+        theta: names of the parameters that the columns of a regressor belong to.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Function:
     reference: Callable[..., Any]
     algorithms: Mapping[str, Algorithm]
     tolerance: float = 1e-12
+    theta: Callable[[Robot], tuple[str, ...]] | None = None
 
 
 def joint_vectors(*names: str) -> Callable[[Robot], Shapes]:

@@ -9,7 +9,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base import base_parameters
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
-from tauform.codegen.problem import declared_groups, user_efforts, user_matrix
+from tauform.codegen.problem import user_efforts, user_matrix
 from tauform.codegen.tracing import Outputs, Tracing
 from tauform.description.robot import Robot
 from tauform.rigidbody.coriolis import christoffel, coriolis_matrix
@@ -23,12 +23,17 @@ from tauform.rigidbody.regressor import inverse_regressor, reference_regressor, 
 
 
 def base_columns(robot: Robot) -> list[int]:
-    """Columns of the regressor that the base parameters of all declared groups stand for."""
-    return list(base_parameters(robot, include=declared_groups(robot)).pivots)
+    """Columns of the regressor that the base parameters of all that is declared stand for."""
+    return list(base_parameters(robot, include="declared").pivots)
+
+
+def base_names(robot: Robot) -> tuple[str, ...]:
+    """Names of these base parameters."""
+    return base_parameters(robot, include="declared").names
 
 
 def base_regressor(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
-    """Y with tau = Y @ theta, theta the base parameters of all declared groups."""
+    """Y with tau = Y @ theta, theta = tf.base_parameters(robot, include="declared").values(robot)."""
     return regressor(robot, q, qd, qdd)[..., base_columns(robot)]
 
 
@@ -79,6 +84,7 @@ MATRICES = (
         joint_vectors("q", "qd"),
         coriolis_matrix,
         {"christoffel": Algorithm(_coriolis, like_torques=True)},
+        may_vanish=True,
     ),
     Function(
         "base_regressor",
@@ -86,6 +92,7 @@ MATRICES = (
         joint_vectors("q", "qd", "qdd"),
         base_regressor,
         {"newton_euler": Algorithm(_regressor, moves_frames=False)},
+        theta=base_names,
     ),
     Function(
         "slotine_li_regressor",
@@ -93,6 +100,7 @@ MATRICES = (
         joint_vectors("q", "qd", "qd_r", "qdd_r"),
         base_slotine_li_regressor,
         {"newton_euler": Algorithm(_slotine_li, moves_frames=False)},
+        theta=base_names,
     ),
     Function(
         "forward_kinematics",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, joint_vector
-from tauform.description.robot import ParameterGroup, Robot
+from tauform.description.robot import Include, Robot
 from tauform.errors import ShapeError
 from tauform.rigidbody.factorization import factorize, solve
 from tauform.rigidbody.forward_dynamics import forward_dynamics
@@ -24,7 +23,7 @@ def linearize_forward_parameters(
     q: ArrayLike,
     qd: ArrayLike,
     tau: ArrayLike,
-    include: Sequence[ParameterGroup] | None = None,
+    include: Include | None = None,
 ) -> Array:
     """Derivative of `forward_dynamics` by the parameters, -M^-1 Y (that of `inverse_dynamics` is `regressor`).
 
@@ -74,7 +73,7 @@ def trajectory_sensitivity(
     q: ArrayLike,
     qd: ArrayLike,
     tau: ArrayLike,
-    include: Sequence[ParameterGroup] | None = None,
+    include: Include | None = None,
 ) -> TrajectorySensitivity:
     """Derivative of a trajectory by the parameters, the torques and the initial state held.
 
