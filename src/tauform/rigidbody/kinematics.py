@@ -88,7 +88,8 @@ def frame_jacobian(tree: Tree, q: AnyArray, frame: Frame, local: bool) -> AnyArr
     placements = base_placements(tree, transforms_of(tree, q))
     place = frame_placement(tree, q, frame)
     S = joint_axes(tree, placements)
-    J = np.zeros_like(S)
+    # slides alone have axes of plain numbers, and moments of whatever q is
+    J = np.zeros(S.shape, dtype=np.result_type(S, place.p))
     path = list(tree.ancestors(frame.link))
     # velocity of the frame's origin: v + w x p
     w, v = S[ANGULAR, path], S[LINEAR, path] + cross(S[ANGULAR, path], place.p[:, None])
