@@ -24,7 +24,7 @@ REMEDIES = {
     "Robot": "load it with tf.load({})",
     "Recording": "read it with tf.read_recording({}, robot)",
     "Program": "make one with tf.generate(robot, 'inverse_dynamics')",
-    "Fit": "make one with tf.identify(robot, recording), or read it with tf.load_fit({}, robot)",
+    "Fit": "make one with tf.identify(robot, recording), or read it with tf.load_fit({})",
     "BoundModel": "make one with tf.derive(robot).bind(robot)",
     "BaseParameters": "make one with tf.base_parameters(robot)",
     "Profile": "make one, for example with tf.Profile.slow(robot.n_joints)",

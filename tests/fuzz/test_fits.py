@@ -33,13 +33,13 @@ ARRAYS = saved_fit()
 NUMBERS = sorted(name for name, array in ARRAYS.items() if array.dtype.kind in "fi")
 
 
-def read_damaged_fit(factory: pytest.TempPathFactory, data: bytes) -> None:
+def read_damaged_fit(factory: pytest.TempPathFactory, data: bytes, robot: tf.Robot | None = ROBOT) -> None:
     path = factory.getbasetemp() / "damaged_fit.npz"
     path.write_bytes(data)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            fit = tf.load_fit(path, ROBOT)
+            fit = tf.load_fit(path, robot)
         except TauformError:
             return
     with np.errstate(all="ignore"):
@@ -50,6 +50,7 @@ def read_damaged_fit(factory: pytest.TempPathFactory, data: bytes) -> None:
 @given(data=damaged([archive_of(ARRAYS)]))
 def test_damaged_fit(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     read_damaged_fit(tmp_path_factory, data)
+    read_damaged_fit(tmp_path_factory, data, robot=None)
 
 
 @cases(60)

@@ -141,8 +141,35 @@ def test_a_saved_fit_predicts_the_same(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.json", "fit.npz"]
 
 
+@pytest.mark.parametrize("name", ["two_link", "parallelogram"])
+def test_a_saved_fit_brings_its_robot(tmp_path: Path, name: str) -> None:
+    robot = with_drives(tf.load(name)) if name == "two_link" else tf.load(name)
+    recording = simulated_recording(robot, motion(robot, 1), np.random.default_rng(0), torque_noise=0.5)
+    fitted = tf.identify(robot, recording, friction="plain", couplings=None)
+    again = tf.load_fit(fitted.save(tmp_path / "fit.npz"))
+    q = states(robot)
+    np.testing.assert_array_equal(again.predict(*q), fitted.predict(*q))
+    np.testing.assert_array_equal(again.robot.parameters, robot.parameters)
+    assert again.verdict.reasons == fitted.verdict.reasons
+    assert again.robot.joint_names == robot.joint_names
+
+
+def test_a_file_without_its_robot_asks_for_it(tmp_path: Path) -> None:
+    path = fit().save(tmp_path / "fit.npz")
+    with np.load(path) as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    np.savez(path, **{key: array for key, array in arrays.items() if key != "robot"})
+    with pytest.raises(IdentificationError, match=r"give it too, tf\.load_fit\('fit\.npz', robot\)"):
+        tf.load_fit(path)
+    assert tf.load_fit(path, arm()).names == fit().names
+    for robot, said in (("name = 1 2", "not a fit, or a damaged one"), ("a = 1", "the robot in it is damaged")):
+        np.savez(path, **{**arrays, "robot": np.array(robot)})
+        with pytest.raises(IdentificationError, match=said):
+            tf.load_fit(path)
+
+
 def test_a_fit_saved_to_read_is_not_loaded_and_says_what_is(tmp_path: Path) -> None:
-    with pytest.raises(IdentificationError, match=r"\.json of a fit is to read.*tf\.load_fit\('fit\.npz', robot\)"):
+    with pytest.raises(IdentificationError, match=r"\.json of a fit is to read.*tf\.load_fit\('fit\.npz'\)"):
         load_fit(fit().save(tmp_path / "fit.json"), arm())
 
 

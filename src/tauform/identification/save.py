@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 
 from tauform.arrays import read_archive, read_only
 from tauform.description.robot import PARAMETER_GROUPS, Include, Robot
+from tauform.description.toml import robot_from_mapping
+from tauform.description.toml_writer import to_toml
 from tauform.errors import IdentificationError, TauformError
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
@@ -124,14 +127,15 @@ def _write_npz(fit: Fit, path: Path) -> None:
         "inflation": fit.inflation if fit.inflation is not None else np.ones_like(fit.sigma),
     }
     text = {**summary(fit), "rate": residuals.rate, "raw_condition": fit.raw_condition}
-    np.savez_compressed(path, summary=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
+    texts = {"summary": np.array(json.dumps(text)), "robot": np.array(to_toml(fit.robot, path.parent)[0])}
+    np.savez_compressed(path, **texts, **arrays)  # type: ignore[arg-type]
 
 
-def load_fit(path: str | Path, robot: Robot) -> Fit:
+def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
     """Read a fit that was saved as .npz.
 
     Args:
-        robot: the robot it was identified on; its geometry gives the columns.
+        robot: the robot it was identified on, whose geometry gives the columns; by default the one in the file.
 
     Raises:
         IdentificationError: not such a file, or of another robot.
@@ -140,11 +144,12 @@ def load_fit(path: str | Path, robot: Robot) -> Fit:
     if path.suffix == ".json":
         raise IdentificationError(
             f"{path}: a .json of a fit is to read; save it as .npz too and load that: "
-            f"tf.load_fit({path.stem + '.npz'!r}, robot)"
+            f"tf.load_fit({path.stem + '.npz'!r})"
         )
     no_fit = IdentificationError(f"{path}: not a fit, or a damaged one; fit.save('name.npz') writes one")
     try:
         data = read_archive(path)
+        robot = _held_robot(data, path) if robot is None else robot
         fit = _fit_of(robot, data, json.loads(str(data["summary"])), path)
     except TauformError:
         raise
@@ -155,6 +160,17 @@ def load_fit(path: str | Path, robot: Robot) -> Fit:
     if shapes != [(p,), (p, p), (n,), (n,), (n,)] or fit.evidence.triangles.shape[1:] != (n, p + 1, p + 1):
         raise no_fit
     return fit
+
+
+def _held_robot(data: dict[str, Any], path: Path) -> Robot:
+    if "robot" not in data and "summary" in data:
+        raise IdentificationError(
+            f"{path}: written before fits held their robot; give it too, tf.load_fit({path.name!r}, robot)"
+        )
+    try:
+        return robot_from_mapping(tomllib.loads(str(data["robot"])))
+    except TauformError as error:
+        raise IdentificationError(f"{path}: the robot in it is damaged ({error}); fit.save writes another") from None
 
 
 def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Fit:
