@@ -17,7 +17,7 @@ import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.errors import IdentificationError
 from tauform.identification.log_cholesky import link_map, link_numbers
-from tauform.identification.payload import identify_payload, load_columns
+from tauform.identification.payload import identify_payload, load_columns, load_regressor
 from tauform.identification.save import load_fit
 from tauform.identification.simulate import simulated_recording
 from tauform.identification.terms import Term, coupling
@@ -289,6 +289,29 @@ def test_a_payload_is_found_within_two_percent() -> None:
     # The base and the axes leave the com's part along the first axis open on a short arm; what matters is the lever.
     lever = (place[:3, :3] @ found.com + place[:3, 3]) - (place[:3, :3] @ com + place[:3, 3])
     assert np.linalg.norm(lever) < 0.02 * np.linalg.norm(place[:3, :3] @ com + place[:3, 3])
+
+
+def test_deviations_of_a_payload_cover_it() -> None:
+    """Over many recordings errors are as large as told, and larger than told where the fit counts as exact."""
+    robot, noise = arm(), [2.0, 2.0, 1.0]
+    load = tf.Inertia.of(2.0, (0.03, -0.02, 0.08), (0.01, 0.012, 0.008, 0, 0, 0), inertia_about="com")
+    columns = load_regressor(robot)(*states(robot))
+    relative, trusting, torques = [], [], []
+    for k in range(25):
+        rng = np.random.default_rng(k)
+        empty = simulated_recording(robot, motion(robot, 1), rng, torque_noise=noise)
+        loaded = simulated_recording(robot.with_payload(load), motion(robot, 6), rng, torque_noise=noise)
+        fitted = tf.identify(robot, empty, friction="plain", couplings=None)
+        found = identify_payload(fitted, loaded)
+        error = found.inertia.parameters - load.parameters
+        relative.append(error / found.deviations)
+        exact = replace(fitted, covariance=np.zeros_like(fitted.covariance))
+        trusting.append(error / identify_payload(exact, loaded).deviations)
+        torques.append(columns @ error / np.sqrt(np.einsum("kjp,pq,kjq->kj", columns, found.covariance, columns)))
+    assert (np.sqrt(np.mean(np.square(relative), axis=0)) < 1.4).all()
+    assert 0.8 < np.sqrt(np.mean(np.square(torques))) < 1.25
+    assert np.mean(np.abs(torques) < 2) > 0.9
+    assert (np.sqrt(np.mean(np.square(trusting), axis=0)) > 1.5).all()
 
 
 def test_columns_of_a_load_belong_to_the_states_they_are_asked_at() -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import Array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia, parameter_transform
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.differentiate import Smoother
+from tauform.identification.evidence import gather
 from tauform.identification.filters import choose_filters
 from tauform.identification.fit import Fit
 from tauform.identification.plausibility import check_recordings
@@ -19,6 +20,7 @@ from tauform.identification.recording import Recording
 from tauform.identification.rows import RowSource
 from tauform.identification.segments import uniform_segments
 from tauform.identification.terms import Column
+from tauform.identification.validate import inflation_of, inflation_of_filters, residuals_of
 from tauform.rigidbody.regressor import regressor
 
 # Moments about the tool are taken to be of this size [m, relative to the mass found] where the motion is silent.
@@ -31,13 +33,19 @@ class PayloadEstimate:
 
     Attributes:
         inertia: mass, first moments and inertia tensor about the tool's origin.
-        deviations: (10,) standard deviations, in the order m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+        covariance: (10, 10) in the order m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz: of the recording's noise, of the
+            values of the fit without the load, and of what the motion leaves open.
         gain: what share of the torque's change it explains.
     """
 
     inertia: Inertia
-    deviations: Array
+    covariance: Array
     gain: float
+
+    @property
+    def deviations(self) -> Array:
+        """(10,) standard deviations, in the order of the covariance."""
+        return np.sqrt(np.diag(self.covariance))
 
     @property
     def mass(self) -> float:
@@ -56,36 +64,46 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
     Args:
         fit: of the robot without it.
         loaded: recording with it.
+        frame: where it sits; the tool by default.
 
     Raises:
         RecordingError: the recording is not of this robot.
         IdentificationError: no load shows.
     """
-    robot = fit.robot
-    check_recordings(robot, [loaded])
+    check_recordings(fit.robot, [loaded])
     segments = uniform_segments(loaded).segments
     filters = None if fit.filters is None else choose_filters(segments)
-    design = fit.design.with_terms([*fit.terms, *load_columns(robot, frame)])
+    design = fit.design.with_terms([*fit.terms, *load_columns(fit.robot, frame)])
     source = RowSource(design, segments, filters, Smoother())
-    p, sizes = len(fit.values), 1.0 / fit.sigma
-    triangle = []
-    for rows in source:
-        left = rows.tau - rows.A[:, :, :p] @ fit.values
-        triangle.append(np.concatenate([rows.A[:, :, p:], left[:, :, None]], axis=2) * sizes[:, None])
-    table = np.concatenate(triangle).reshape(-1, 11)
-    A, b = table[:, :10], table[:, 10]
-    mass = float(np.linalg.lstsq(A[:, :4], b, rcond=None)[0][0])
+    rows = source.kept()
+    evidence = gather(rows, source)
+    p, weights = len(fit.values), 1.0 / fit.sigma
+    stack = evidence.stacked(weights)
+    A, L, left = stack[:, :p], stack[:, p:-1], stack[:, -1] - stack[:, :p] @ fit.values
+    prior = _compact_body(L, left)
+    spread = np.linalg.inv(L.T @ L + prior)
+    values = spread @ (L.T @ left)
+    everything = np.concatenate([fit.values, values])
+    inflation = inflation_of(
+        residuals_of(everything, rows, segments[0].rate), inflation_of_filters(filters, segments[0].rate)
+    )
+    noise = np.sqrt(evidence.residual_squares(everything).sum(axis=0) / max(1, evidence.n_rows) * inflation)
+    # Rows that scatter, values of the fit that are off by what its covariance says, and what only the prior tells.
+    scatter = evidence.stacked(weights**2 * noise)[:, p:-1]
+    covariance = spread @ (scatter.T @ scatter + L.T @ A @ fit.covariance @ A.T @ L + prior) @ spread
+    after = left - L @ values
+    return PayloadEstimate(Inertia(values), read_only(covariance), float(1 - (after @ after) / (left @ left)))
+
+
+def _compact_body(L: Array, left: Array) -> Array:
+    """(10, 10) inverse covariance that keeps moments which the motion leaves open near those of a compact body."""
+    mass = float(np.linalg.lstsq(L[:, :4], left, rcond=None)[0][0])
     if mass <= 0:
         raise IdentificationError(
             "no load shows: the torques are those of the empty robot; check which recording is which"
         )
-    # Moments that the motion leaves open stay near those of a compact body.
     deviation = mass * np.array([1e3, *[1e3 * TYPICAL_RADIUS] * 3, *[TYPICAL_RADIUS**2] * 6])
-    stack = np.concatenate([A, np.diag(1.0 / deviation)])
-    values = np.linalg.lstsq(stack, np.concatenate([b, np.zeros(10)]), rcond=None)[0]
-    left = b - A @ values
-    covariance = np.linalg.inv(stack.T @ stack) * float(left @ left) / max(1, len(b) - 10)
-    return PayloadEstimate(Inertia(values), np.sqrt(np.diag(covariance)), float(1 - (left @ left) / (b @ b)))
+    return np.diag(deviation**-2)
 
 
 def load_regressor(robot: Robot, frame: str | None = None) -> Callable[[Array, Array, Array], Array]:
