@@ -47,7 +47,7 @@ def bounds_of(
     """Limits as given, else the robot's, else usual ones; efforts are free where nobody limits them.
 
     Raises:
-        IdentificationError: a joint is left without any motion.
+        IdentificationError: a joint is left without any motion, or what is given are no limits of the joints.
     """
     joints = {joint.name: joint for joint in robot.joints}
     limits = [joints[name].limits for name in robot.joint_names]
@@ -55,7 +55,12 @@ def bounds_of(
     lower = np.where(finite, [limit.lower for limit in limits], -DEFAULT_RANGE)
     upper = np.where(finite, [limit.upper for limit in limits], DEFAULT_RANGE)
     if position is not None:
-        lower, upper = (_vector(p, robot, "position") for p in position)
+        ends = list(position)
+        if len(ends) != 2:
+            raise IdentificationError(f"position: expected (lower, upper), got {len(ends)} entries")
+        lower, upper = (one_a_joint(end, robot.n_joints, "position") for end in ends)
+        if not np.isfinite([lower, upper]).all():
+            raise IdentificationError("position: expected limits that are finite; leave it out for the robot's own")
     bounds = Bounds(
         lower=lower,
         upper=upper,
@@ -72,15 +77,24 @@ def bounds_of(
 
 def _known(declared: Sequence[float], usual: float, given: ArrayLike | None, robot: Robot, name: str) -> Array:
     if given is not None:
-        return _vector(given, robot, name)
+        return one_a_joint(given, robot.n_joints, name)
     array = np.array(declared)
     return np.where(np.isfinite(array) & (array > 0), array, usual)
 
 
-def _vector(given: ArrayLike, robot: Robot, name: str) -> Array:
-    array = np.asarray(given, dtype=np.float64)
-    if array.shape not in ((), (1,), (robot.n_joints,)):
-        raise IdentificationError(
-            f"{name}: expected one number or {robot.n_joints}, one a joint, got shape {array.shape}"
-        )
-    return np.broadcast_to(array, (robot.n_joints,))
+def one_a_joint(given: ArrayLike, n_joints: int, name: str) -> Array:
+    """(n,) numbers, given as such or as one for all joints.
+
+    Raises:
+        IdentificationError: they are no numbers, or of another shape.
+    """
+    expected = f"{name}: expected one number or {n_joints}, one a joint"
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise IdentificationError(f"{expected}, got {given!r:.60}") from None
+    if array.shape not in ((), (1,), (n_joints,)):
+        raise IdentificationError(f"{expected}, got shape {array.shape}")
+    if np.isnan(array).any():
+        raise IdentificationError(f"{expected}, got one that is not a number")
+    return np.broadcast_to(array, (n_joints,))

@@ -7,6 +7,7 @@ import scipy.linalg
 
 from tauform.description.edit import snapped
 from tauform.description.findings import Finding
+from tauform.description.robot import PARAMETER_GROUPS, Include, Robot
 from tauform.errors import IdentificationError
 from tauform.identification.design import Design
 from tauform.identification.estimate import EXCITED
@@ -16,6 +17,12 @@ from tauform.rigidbody.check import ALMOST_ALIGNED, alignment_findings
 # Share of an unexcited direction above which a parameter counts as part of it.
 PART = 0.1
 MOST_NAMES = 8
+
+
+def check_include(robot: Robot, include: Include | None) -> None:
+    """Raise IdentificationError where no parameter takes part."""
+    if not robot.columns(include):
+        raise IdentificationError(f"include: names no parameters; choose from {', '.join(PARAMETER_GROUPS)}")
 
 
 def check_excitation(design: Design, evidence: Evidence, has_prior: bool = False) -> None:

@@ -20,6 +20,7 @@ from tauform.identification.bounds import bounds_of
 from tauform.identification.clearance import Clearance
 from tauform.identification.criterion import Criterion, checked_criterion
 from tauform.identification.delivery import delivered
+from tauform.identification.excitation import check_include
 from tauform.identification.planning import Problem
 from tauform.identification.slopes import Columns
 from tauform.identification.trajectory import Basis, Trajectory
@@ -94,16 +95,15 @@ def excite(
         progress: called with the part of the search that is done.
 
     Raises:
-        IdentificationError: limits leave no motion, or even the slowest motion passes the efforts or collides.
+        IdentificationError: limits leave no motion, even the slowest motion passes the efforts or collides, or a
+            number is out of its range.
         MissingExtraError: the robot has collision shapes and coal is not installed.
     """
     n_functions = _size(duration, harmonics, kind)
-    if not max_seconds > 0:
-        raise IdentificationError(f"max_seconds: expected a positive time, got {max_seconds!r}")
-    if seed < 0:
-        raise IdentificationError(f"seed: expected a number from 0 on, got {seed!r}")
-    if not 0 < rate <= FINEST:
-        raise IdentificationError(f"rate: expected samples a second, at most {FINEST:g}, got {rate!r}")
+    check_include(robot, include)
+    _check_numbers(count, n_starts, max_seconds, seed, rate)
+    if start is not None and start.q.shape[1:] != (robot.n_joints,):
+        raise IdentificationError(f"start: a motion of {start.q.shape[-1]} joints, {robot.name} has {robot.n_joints}")
     bounds = bounds_of(robot, position, velocity, acceleration, effort)
     # Friction jumps where a joint turns back, which shows at many states only.
     jumps = any(joint.coulomb for joint in robot.joints) and np.isfinite(bounds.effort).any()
@@ -125,6 +125,16 @@ def excite(
         found = _search(few, problem, start, count, n_starts, np.random.default_rng(seed), watch)
         best, *others = (delivered(robot, problem, z, lambda T: _basis(kind, T, n_functions, rate)) for z in found)
     return replace(best, alternatives=tuple(others))
+
+
+def _check_numbers(count: int, n_starts: int, max_seconds: float, seed: int, rate: float) -> None:
+    for name, number, least in (("count", count, 1), ("n_starts", n_starts, 1), ("seed", seed, 0)):
+        if number < least:
+            raise IdentificationError(f"{name}: expected a number from {least} on, got {number!r}")
+    if not max_seconds > 0:
+        raise IdentificationError(f"max_seconds: expected a positive time, got {max_seconds!r}")
+    if not 0 < rate <= FINEST:
+        raise IdentificationError(f"rate: expected samples a second, at most {FINEST:g}, got {rate!r}")
 
 
 def _size(duration: float, harmonics: int | None, kind: MotionKind) -> int:

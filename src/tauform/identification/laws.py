@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -55,12 +55,20 @@ def asked_terms(
         speeds = np.max([_top_speed(segment) for segment in segments], axis=0)
         widths = FADED * speeds if friction == "stribeck" else np.zeros(robot.n_joints)
         asked += [Term(friction, (j,), float(widths[j])) for j in range(robot.n_joints)]
+    if isinstance(couplings, str) and couplings != "auto":
+        raise IdentificationError(f"couplings: expected 'auto', pairs of joints or None, got {couplings!r}")
     if couplings is not None and not isinstance(couplings, str):
-        for i, j in couplings:
-            if not (0 <= i < robot.n_joints and 0 <= j < robot.n_joints and i != j):
-                raise IdentificationError(f"couplings: ({i}, {j}) are not two joints of {robot.name}; count from 0")
-            asked += coupling(i, j)
+        asked += [term for pair in couplings for term in coupling(*_two_joints(robot, pair))]
     return asked
+
+
+def _two_joints(robot: Robot, pair: Any) -> tuple[int, int]:
+    joints = tuple(pair) if isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str) else (pair,)
+    known = [isinstance(j, int | np.integer) and 0 <= j < robot.n_joints for j in joints]
+    if len(set(joints)) != 2 or len(joints) != 2 or not all(known):
+        shown = ", ".join(map(str, joints))
+        raise IdentificationError(f"couplings: ({shown}) are not two joints of {robot.name}; count from 0")
+    return int(joints[0]), int(joints[1])
 
 
 def _top_speed(segment: Segment) -> Array:

@@ -119,7 +119,10 @@ def _drive(gains: ArrayLike | None, robot: Robot) -> Any:
     """Torques from what the torque column holds."""
     if gains is None:
         return lambda values: values
-    matrix = np.asarray(gains, dtype=np.float64)
+    try:
+        matrix = np.asarray(gains, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise RecordingError(f"gains= needs {robot.n_joints} numbers or a square matrix, not {gains!r:.60}") from None
     if matrix.shape not in ((robot.n_joints,), (robot.n_joints,) * 2):
         raise RecordingError(f"gains= needs {robot.n_joints} numbers or a square matrix, not {matrix.shape}")
     if not np.isfinite(matrix).all():

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array
 from tauform.errors import IdentificationError
+from tauform.identification.bounds import one_a_joint
 from tauform.identification.design import Design
 from tauform.identification.differentiate import Smoother
 from tauform.identification.filters import choose_filters
@@ -80,8 +81,8 @@ def validate_by_simulation(
 
     Args:
         recording: of the robot, with the commanded positions (reference) for a closed loop.
-        stiffness: (n,) gains of the controller tau = stiffness (reference - q) + damping (its rate - qd); None drives
-            the model by the recorded torques instead.
+        stiffness: (n,) or one gain of the controller tau = stiffness (reference - q) + damping (its rate - qd); None
+            drives the model by the recorded torques instead.
         damping: (n,) the same, for velocities.
         feedforward: the controller also commands the fit's own torque along the reference.
         horizon: seconds after which the model is put back where the robot was; by default 0.5 s open loop, and never
@@ -89,7 +90,8 @@ def validate_by_simulation(
 
     Raises:
         RecordingError: the recording is not of this robot.
-        IdentificationError: a closed loop without reference, one gain without the other, or a model that runs away.
+        IdentificationError: a closed loop without reference, one gain without the other or not one a joint, a horizon
+            that is no time, or a model that runs away.
     """
     check_recordings(fit.robot, [recording])
     if (stiffness is None) != (damping is None):
@@ -99,7 +101,12 @@ def validate_by_simulation(
             f"{recording.name}: a closed loop follows the commanded positions (Recording.reference); record them, or "
             "leave the gains out for an open loop"
         )
-    gains = None if stiffness is None or damping is None else (_gains(fit, stiffness), _gains(fit, damping))
+    if horizon is not None and not 0 < horizon < np.inf:
+        raise IdentificationError(f"horizon: expected a positive time [s], got {horizon!r}")
+    gains = None
+    if stiffness is not None and damping is not None:
+        n = fit.robot.n_joints
+        gains = one_a_joint(stiffness, n, "stiffness"), one_a_joint(damping, n, "damping")
     parts = [
         _simulated(fit, _Motion.of(fit, segment, gains is not None, feedforward), gains, horizon)
         for segment in uniform_segments(recording).segments
@@ -107,10 +114,6 @@ def validate_by_simulation(
     t, q, measured, starts = (np.concatenate(column) for column in zip(*parts, strict=True))
     apart = horizon or (HORIZON if gains is None else float(t[-1] - t[0]))
     return Resimulation(t, q, measured, starts, apart)
-
-
-def _gains(fit: Fit, values: ArrayLike) -> Array:
-    return np.broadcast_to(np.asarray(values, dtype=np.float64), fit.robot.n_joints)
 
 
 @dataclass(frozen=True, eq=False)

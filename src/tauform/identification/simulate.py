@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array
 from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.bounds import one_a_joint
 from tauform.identification.recording import Recording
 from tauform.identification.trajectory import Trajectory
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -26,18 +28,26 @@ def simulated_recording(
 
     Args:
         torque_noise: standard deviation [N m or N], one number or (n,).
-        position_noise: standard deviation [rad or m].
+        position_noise: standard deviation [rad or m], one number or (n,).
         exact_states: hand over velocities and accelerations too, without noise.
+        name: of the recording, in messages and reports.
+
+    Raises:
+        IdentificationError: a deviation is negative, or not one number or one a joint.
+        ShapeError: the trajectory has other joints than the robot.
     """
 
-    def noisy(values: Array, deviation: ArrayLike) -> Array:
-        return values + rng.normal(size=values.shape) * np.asarray(deviation, dtype=np.float64)
+    def noisy(values: Array, given: ArrayLike, what: str) -> Array:
+        deviation = one_a_joint(given, robot.n_joints, what)
+        if not ((deviation >= 0) & np.isfinite(deviation)).all():
+            raise IdentificationError(f"{what}: expected a standard deviation, 0 or more, got {given!r:.60}")
+        return values + rng.normal(size=values.shape) * deviation
 
     tau = inverse_dynamics(robot, trajectory.q, trajectory.qd, trajectory.qdd)
     return Recording(
         t=trajectory.t,
-        q=noisy(trajectory.q, position_noise),
-        tau=noisy(tau, torque_noise),
+        q=noisy(trajectory.q, position_noise, "position_noise"),
+        tau=noisy(tau, torque_noise, "torque_noise"),
         qd=trajectory.qd if exact_states else None,
         qdd=trajectory.qdd if exact_states else None,
         reference=trajectory.q,
