@@ -40,6 +40,8 @@ ARM = """
 </mujoco>
 """
 
+TENDON = '<tendon><fixed name="t" {}><joint joint="d" coef="1"/></fixed></tendon></mujoco>'
+
 
 def load_text(text: str, folder: Path) -> tf.Robot:
     path = folder / "model.xml"
@@ -65,6 +67,19 @@ def test_torque_equals_mj_inverse_with_several_joints_on_a_body(tmp_path: Path) 
     for q, qd, qdd in np.random.default_rng(0).normal(size=(5, 3, 4)):
         expected = mujoco_torque(model, q, qd, qdd) + friction * np.sign(qd)
         np.testing.assert_allclose(tf.inverse_dynamics(robot, q, qd, qdd), expected, rtol=0, atol=1e-11)
+
+
+def test_gravity_may_be_disabled(tmp_path: Path) -> None:
+    flag = '<option><flag gravity="disable"/></option>'
+    robot = load_text(ARM.replace('<option gravity="0 0 -9.5"/>', flag), tmp_path)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 4))
+    friction = tf.friction(robot, qd) - [0.7 * qd[0], 0, 0, 0]  # constraint forces stay out
+    np.testing.assert_allclose(tf.inverse_dynamics(robot, q, qd, qdd) - friction, mujoco_torque(model, q, qd, qdd))
+
+
+def test_a_tendon_that_pulls_nothing_is_none(tmp_path: Path) -> None:
+    assert load_text(ARM.replace("</mujoco>", TENDON.format("")), tmp_path).n_joints == 4
 
 
 def test_armature_damping_and_friction_loss_belong_to_the_joint(tmp_path: Path) -> None:
@@ -116,6 +131,13 @@ def test_linear_joint_equality_becomes_a_relation(tmp_path: Path) -> None:
         ('armature="0.01"', 'stiffness="3"', "joint 'd' has a spring"),
         ("</mujoco>", '<equality><weld name="w" body1="wrist" body2="base"/></equality></mujoco>', "'w' closes a loop"),
         ("</mujoco>", '<equality><joint joint1="d" polycoef="0 0 1 0 0"/></equality></mujoco>', "'d'.*not linear"),
+        ('<body name="wrist"', '<body gravcomp="1" name="wrist"', "body 'wrist' has gravcomp"),
+        ('<option gravity="0 0 -9.5"', '<option density="1.2"', "'density' lets a medium act"),
+        ('<option gravity="0 0 -9.5"', '<option viscosity="1e-5"', "'viscosity' lets a medium act"),
+        ("</mujoco>", TENDON.format('stiffness="30"'), "tendon 't' has stiffness"),
+        ("</mujoco>", TENDON.format('damping="4"'), "tendon 't' has damping"),
+        ("</mujoco>", TENDON.format('frictionloss="4"'), "tendon 't' has frictionloss"),
+        ('gravity="0 0 -9.5"/>', '><flag frictionloss="disable"/></option>', "'frictionloss' disables"),
         ('mass="2"', 'mass="heavy"', "MuJoCo cannot read it"),
         ("</worldbody>", "", "not XML"),
     ],

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import Array, fixed_array, read_only
+from tauform.arrays import Array, fixed_array
 from tauform.description.assembly import Body, BodyJoint, assemble
 from tauform.description.inertia import Inertia
 from tauform.description.joint import JointKind, Limits
+from tauform.description.mjcf_forces import gravity_of, refuse_other_forces
 from tauform.description.mjcf_shapes import mjcf_shapes
 from tauform.description.robot import Robot
 from tauform.description.transform import tidy
@@ -21,10 +22,11 @@ from tauform.errors import DescriptionError, MissingExtraError, TauformError
 
 
 def read_mjcf(path: Path) -> Robot:
-    """Read a MuJoCo model with a fixed base; gravity is the model's.
+    """Read a MuJoCo model with a fixed base; gravity is the model's, none where a flag disables it.
 
     A body with several joints becomes a chain with massless links between them; linear joint equalities become
-    relations. What would silently change the torque (springs, other equalities) is refused.
+    relations. What would silently change the torque (springs, compensated gravity, a medium, other
+    equalities) is refused.
 
     Raises:
         DescriptionError: MuJoCo cannot read the file, or it holds something that we do not support.
@@ -40,8 +42,9 @@ def read_mjcf(path: Path) -> Robot:
     except ValueError as error:
         raise DescriptionError(f"{path.name}: MuJoCo cannot read it ({' '.join(str(error).split())})") from None
     try:
+        refuse_other_forces(mujoco, model)
         bodies = [body for i in range(model.nbody) for body in _bodies(mujoco, model, i)]
-        robot = assemble(_model_name(model) or path.stem, bodies, read_only(model.opt.gravity))
+        robot = assemble(_model_name(model) or path.stem, bodies, gravity_of(mujoco, model))
         robot = replace(robot, shapes=mjcf_shapes(mujoco, model, _body_name))
         relations = _relations(mujoco, model)
         return robot.with_relations(relations) if relations else robot
