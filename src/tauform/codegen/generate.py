@@ -12,6 +12,7 @@ from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
+from tauform.codegen.lower import lower
 from tauform.codegen.minimal.search import Choice, Search, cheapest
 from tauform.codegen.model_program import CHOICES, FACTORABLE, cheaper, factored_program, model_program
 from tauform.codegen.problem import Parameters, Payload, Problem, has_friction, problem_of
@@ -37,6 +38,8 @@ class _Option:
     choice: Choice
     bodies: Bodies
     cost: tuple[int, int]
+# A program with vectors takes longer for each operation.
+WORTH_VECTORS = 0.8
     remark: str = ""
 
 
@@ -137,7 +140,18 @@ def _lowered(problem: Problem, function: Function, option: _Option) -> Program:
     shapes = function.inputs(problem.robot)
     graph, outputs = traced(problem, option.choice, option.bodies, shapes, option.algorithm.trace, opaque=False)
     notes = _notes(function, problem)
-    return lowered(graph, function.name, outputs, robot=problem.robot.name, algorithm=option.name, notes=notes)
+    program = lowered(graph, function.name, outputs, robot=problem.robot.name, algorithm=option.name, notes=notes)
+    return _with_vectors(program, problem, function, option)
+
+
+def _with_vectors(program: Program, problem: Problem, function: Function, option: _Option) -> Program:
+    """The program with a form for compilers that have vectors, where that is much shorter."""
+    if option.algorithm.wide is None or problem.ports:
+        return program
+    shapes = function.inputs(problem.robot)
+    graph, outputs = traced(problem, option.choice, option.bodies, shapes, option.algorithm.wide, opaque=False)
+    wide = lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm)
+    return replace(program, wide=wide) if wide.n_operations < WORTH_VECTORS * program.n_operations else program
 
 
 def _function(name: str) -> Function:

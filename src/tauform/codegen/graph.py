@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.codegen.program import Op, Port
+from tauform.codegen.program import FREE, Op, Port
 
 Key = tuple[Any, ...]
 
@@ -126,6 +126,17 @@ class Graph:
         return self.node((Op.SAME, a))
 
     def apply(self, op: Op, *operands: int) -> int:
+    def unit(self, lane: int) -> int:
+        """A vector with a one in that lane and zeros in the others."""
+        return self.node((Op.UNIT, lane))
+
+    def lane(self, vector: int, lane: int) -> int:
+        """The number in one lane of a vector; a constant stands for the vector that has it in all lanes."""
+        if self.number(vector) is not None:
+            return vector
+        number = self.node((Op.LANE, abs(vector), self.unit(lane)))
+        return number if vector > 0 else -number
+
         """Any operation on references of this graph."""
         if op is Op.ADD:
             return self.add(*operands)
@@ -144,7 +155,7 @@ class Graph:
     def operands(self, reference: int) -> tuple[int, ...]:
         """References that a node reads."""
         key = self.nodes[abs(reference) - 1]
-        return () if key[0] in (Op.INPUT, Op.CONSTANT) else key[1:]
+        return () if key[0] in FREE else key[1:]
 
 
 _FUNCTIONS: dict[Op, Callable[[float], float]] = {

@@ -45,6 +45,8 @@ class _Code:
         elif op is not Op.CONSTANT:  # constants appear, with their sign, where they are read
             self._append(node, Instruction(op, tuple(self.value(operand) for operand in operands)))
 
+        elif op is Op.UNIT:
+            self._append(node, Instruction(op, place=(0, operands[0])))
     def value(self, reference: int) -> int:
         """The value of a reference; a minus that nothing absorbed becomes a negation."""
         if reference not in self.values:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tauform.codegen.angles import Stage, stages
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program import FREE, Op, Program
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def parts(program: Program, limit: int, size: int) -> tuple[list[Part], int]:
 
 
 def _is_free(program: Program, value: int) -> bool:
-    return program.instructions[value].op in (Op.INPUT, Op.CONSTANT)
+    return program.instructions[value].op in FREE
 
 
 def _cost(program: Program, values: Iterable[int]) -> int:

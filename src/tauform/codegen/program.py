@@ -6,6 +6,7 @@ Programs are built with `tauform.codegen.graph` and ordered by `tauform.codegen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -34,9 +35,15 @@ class Op(Enum):
     SAME = "same"  # in graphs only: a value whose making is hidden
 
 
+    UNIT = "unit"  # in wide programs only: a vector of zeros with a one in one lane
+    LANE = "lane"  # in wide programs only: one lane of a vector, (vector, unit)
 BINARY = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE, Op.ATAN2})
 
 
+# What is known without an operation.
+FREE = frozenset({Op.INPUT, Op.CONSTANT, Op.UNIT})
+# Numbers in a vector of a wide program.
+LANES = 4
 @dataclass(frozen=True)
 class Instruction:
     """One operation.
@@ -44,7 +51,7 @@ class Instruction:
     Attributes:
         args: values it reads.
         number: the constant, for CONSTANT.
-        place: (input, flat index), for INPUT.
+        place: (input, flat index), for INPUT; (0, lane), for UNIT.
     """
 
     op: Op
@@ -110,6 +117,7 @@ class Program:
             it runs once for each set of parameters.
     """
 
+        wide: the same function with vectors of four numbers among its values, for compilers that have them.
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
@@ -122,6 +130,7 @@ class Program:
     setup: Program | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
+    wide: Program | None = None
     @property
     def theta_names(self) -> tuple[str, ...]:
         """Names of the base parameters: of the run-time input theta, or of a regressor's columns; else empty.
@@ -136,6 +145,16 @@ class Program:
 
     @cached_property
     def n_multiplications(self) -> int:
+    @cached_property
+    def vectors(self) -> frozenset[int]:
+        """Values of a wide program that are vectors."""
+        found: set[int] = set()
+        for value, instruction in enumerate(self.instructions):
+            is_made_of_vectors = instruction.op is not Op.LANE and any(k in found for k in instruction.args)
+            if instruction.op is Op.UNIT or is_made_of_vectors:
+                found.add(value)
+        return frozenset(found)
+
         """Multiplications and divisions."""
         return self.count(Op.MULTIPLY, Op.DIVIDE)
 
@@ -166,6 +185,8 @@ class Program:
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in flat))
         values: list[Any] = []
         for instruction in self.instructions:
+        # The lanes of a vector are an axis before those of the batch, which every input must have for that.
+        flat = [a.reshape((1,) * (len(batch) + 1 - a.ndim) + a.shape) for a in flat]
             values.append(evaluate_instruction(instruction, values, flat))
         outputs = []
         for port, result in zip(self.outputs, self.results, strict=True):
@@ -191,9 +212,15 @@ def evaluate_instruction(instruction: Instruction, values: list[Any], flat: list
         return instruction.number
     args = [values[k] for k in instruction.args]
     return _NUMPY[op](*args)
+    if op is Op.UNIT:
+        return np.eye(LANES)[instruction.place[1]].reshape(LANES, *[1] * (flat[0].ndim - 1))
 
 
-_NUMPY = {
+def _dot(vector: AnyArray, unit: AnyArray) -> AnyArray:
+    return np.asarray((vector * unit).sum(axis=0))
+
+
+_NUMPY: dict[Op, Callable[..., Any]] = {
     Op.ADD: np.add,
     Op.SUBTRACT: np.subtract,
     Op.MULTIPLY: np.multiply,
@@ -205,3 +232,4 @@ _NUMPY = {
     Op.SIGN: np.sign,
     Op.ATAN2: np.arctan2,
 }
+    Op.LANE: _dot,

@@ -20,9 +20,11 @@ from tauform.codegen.program import Instruction, Op, Program
 LATENCY = {
     Op.INPUT: 0,
     Op.CONSTANT: 0,
+    Op.UNIT: 0,
     Op.ADD: 3,
     Op.SUBTRACT: 3,
     Op.NEGATE: 1,
+    Op.LANE: 3,
     Op.MULTIPLY: 4,
     Op.DIVIDE: 14,
     Op.SQRT: 18,

@@ -12,6 +12,7 @@ from tauform.codegen.functions.function import Algorithm, Function, joint_vector
 from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.graph import Scalar, references
+from tauform.codegen.lanes import tangent_lanes
 from tauform.codegen.problem import tree_coordinates, user_efforts, user_matrix
 from tauform.codegen.tangent import tangents
 from tauform.codegen.tracing import Outputs, Tracer, Tracing
@@ -97,6 +98,14 @@ def _inverse_matrices_tangent(tracing: Tracing) -> Outputs:
     return {**by, "dqdd": minimal_mass_matrix(tracing)}
 
 
+def _inverse_matrices_wide(tracing: Tracing) -> Outputs:
+    torques = _smooth_torques(tracing, tracing.joints("qdd"))
+    # A joint's position and velocity move the same bodies: beside each other they leave more vectors zero.
+    pairs = np.stack([tracing.inputs["q"], tracing.inputs["qd"]], axis=1).ravel()
+    columns = tangent_lanes(torques, pairs, {})
+    return {"dq": columns[:, 0::2], "dqd": columns[:, 1::2], "dqdd": minimal_mass_matrix(tracing)}
+
+
 def _torques_at(tracing: Tracing, qdd: AnyArray) -> tuple[list[Any], dict[int, int]]:
     """Torques of accelerations that count as independent, and the directions in which those do not change."""
     graph = tracing.graph
@@ -112,6 +121,14 @@ def _forward_matrices_tangent(tracing: Tracing) -> Outputs:
     torques, held = _torques_at(tracing, system.accelerations())
     by = {f"d{name}": system.solve(-_tangent_matrix(torques, tracing.inputs[name], held)) for name in ("q", "qd")}
     return {**by, "dtau": system.inverse()}
+
+
+def _forward_matrices_wide(tracing: Tracing) -> Outputs:
+    system = forward_system(tracing)
+    torques, held = _torques_at(tracing, system.accelerations())
+    pairs = np.stack([tracing.inputs["q"], tracing.inputs["qd"]], axis=1).ravel()
+    columns = tangent_lanes(torques, pairs, held, lambda change: system.solve(-change))
+    return {"dq": columns[:, 0::2], "dqd": columns[:, 1::2], "dtau": system.inverse()}
 
 
 def _forward_tangent(tracing: Tracing) -> Outputs:
@@ -156,7 +173,13 @@ DERIVATIVES = (
         joint_vectors("q", "qd", "qdd"),
         _inverse_reference,
         {
-            "tangent": Algorithm(_inverse_matrices_tangent, like_torques=True, any_unit=True, sums_angles=True),
+            "tangent": Algorithm(
+                _inverse_matrices_tangent,
+                like_torques=True,
+                any_unit=True,
+                sums_angles=True,
+                wide=_inverse_matrices_wide,
+            ),
             "algorithm_2": Algorithm(_inverse_matrices, like_torques=True),
         },
         tolerance=1e-11,
@@ -178,7 +201,13 @@ DERIVATIVES = (
         joint_vectors("q", "qd", "tau"),
         _forward_reference,
         {
-            "tangent": Algorithm(_forward_matrices_tangent, like_torques=True, any_unit=True, sums_angles=True),
+            "tangent": Algorithm(
+                _forward_matrices_tangent,
+                like_torques=True,
+                any_unit=True,
+                sums_angles=True,
+                wide=_forward_matrices_wide,
+            ),
             "algorithm_4": Algorithm(
                 _forward_matrices(forward_matrices_conventional), like_torques=True, with_loops=False
             ),

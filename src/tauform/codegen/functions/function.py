@@ -23,6 +23,7 @@ class Algorithm:
         sums_angles: joints may turn by sums of parallel angles.
         with_loops: robots with loop constraints are supported.
         like_torques: the search prices inverse dynamics instead, which is quicker to trace and has its optimum near.
+        wide: builds the same outputs with vectors of four numbers among the values.
     """
 
     trace: Tracer
@@ -31,6 +32,7 @@ class Algorithm:
     sums_angles: bool = False
     with_loops: bool = True
     like_torques: bool = False
+    wide: Tracer | None = None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ BATCH_BLOCK = 16
 _RESERVED = """
 auto break case char const continue default do double else enum extern float for goto if inline int long register
 restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-sin cos tan exp log pow sqrt y0 y1 yn j0 j1 jn gamma angle offset sine cosine w i k l n count
+sin cos tan exp log pow sqrt y0 y1 yn j0 j1 jn gamma angle offset sine cosine w i k l n count four
 """
 
 
@@ -34,6 +34,7 @@ class Real:
         suffix: of literals and of the functions in math.h.
         bits: width.
         tolerance: relative deviation that the self-test allows, where rounding alone does not ask for more.
+        vectors: the preprocessor's condition for registers of four such numbers.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Real:
     dtype: type[np.floating]
     sincos: SinCos
     tolerance: float
+    vectors: str
 
     def number(self, value: float) -> str:
         """The shortest decimal that reads back as exactly this number (of this type)."""
@@ -49,8 +51,8 @@ class Real:
 
 
 REALS = {
-    "double": Real("double", "", 64, np.float64, DOUBLE, 1e-13),
-    "float": Real("float", "f", 32, np.float32, FLOAT, 1e-5),
+    "double": Real("double", "", 64, np.float64, DOUBLE, 1e-13, "defined(__AVX2__) && defined(__FMA__)"),
+    "float": Real("float", "f", 32, np.float32, FLOAT, 1e-5, "defined(__SSE2__) || defined(__ARM_NEON)"),
 }
 
 

@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from tauform.codegen.angles import Stage
 from tauform.codegen.backends.c.config import Real, identifier
 from tauform.codegen.parts import Part
-from tauform.codegen.program import Op, Port, Program
+from tauform.codegen.program import FREE, Op, Port, Program
 
 LINE_LENGTH = 110
+# The type of vectors, and its unit vectors.
+VECTOR = "four"
+UNIT = "UNIT_"
 
 # Precedence of an expression: what may stand beside it without parentheses.
 _SIGNED, _SUM, _PRODUCT, _ATOM = range(4)
@@ -61,10 +64,11 @@ class PartPrinter:
             self.expressions[value] = Expression(f"w[{slot}]{self.index}")
 
     def _uses(self) -> Iterable[int]:
-        """Each use of a value in this part; values that leave the part count twice, so that they get a name."""
+        """Each use of a value in this part; what needs a name, to leave it or to be indexed, counts twice."""
         for stage in self.part.stages:
             for value in stage.instructions:
-                yield from self.program.instructions[value].args
+                instruction = self.program.instructions[value]
+                yield from instruction.args * (2 if instruction.op is Op.LANE else 1)
             yield from stage.angles
         for value in self.part.writes:
             yield from (value, value)
@@ -78,7 +82,7 @@ class PartPrinter:
         """Statements of a stage, without its sines and cosines."""
         for value in stage.instructions:
             instruction = self.program.instructions[value]
-            if instruction.op in (Op.INPUT, Op.CONSTANT):
+            if instruction.op in FREE:
                 continue
             expression = self._operation(instruction.op, instruction.args)
             if self.uses[value] > 1 or len(expression.text) > LINE_LENGTH - 45:
@@ -86,7 +90,8 @@ class PartPrinter:
                 self.n_temporaries += 1
                 if not stage.angles:
                     self._announce(value)
-                self.emit(f"const {self.real.name} {name} = {expression.text};")
+                kind = VECTOR if value in self.program.vectors else self.real.name
+                self.emit(f"const {kind} {name} = {expression.text};")
                 expression = Expression(name)
             self.expressions[value] = expression
 
@@ -127,6 +132,8 @@ class PartPrinter:
         instruction = self.program.instructions[value]
         if instruction.op is Op.CONSTANT:
             return Expression(self.real.number(instruction.number), _SIGNED if instruction.number < 0 else _ATOM)
+        if instruction.op is Op.UNIT:
+            return Expression(f"{UNIT}{instruction.place[1]}")
         if instruction.op is not Op.INPUT:
             return self.expressions[value]
         port, k = self.program.inputs[instruction.place[0]], instruction.place[1]
@@ -142,6 +149,8 @@ class PartPrinter:
             return Expression(a.at_least(_SUM) + _SYMBOL[op] + self.operand(args[1]).at_least(_PRODUCT), _SUM)
         if op in (Op.MULTIPLY, Op.DIVIDE):
             return Expression(a.at_least(_PRODUCT) + _SYMBOL[op] + self.operand(args[1]).at_least(_ATOM), _PRODUCT)
+        if op is Op.LANE:
+            return Expression(f"{a.text}[{self.program.instructions[args[1]].place[1]}]")
         if op is Op.NEGATE:
             return Expression(f"-{a.at_least(_ATOM)}", _SIGNED)
         arguments = ", ".join(self.operand(k).text for k in args)

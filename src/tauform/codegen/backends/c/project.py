@@ -18,6 +18,8 @@ from tauform.codegen.backends.c.source import (
     sincos_text,
     struct_name,
     template,
+    vector_definitions,
+    vector_form,
 )
 from tauform.codegen.program import Op, Program
 from tauform.errors import GenerationError
@@ -92,6 +94,8 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
         functions.append(sincos_text(real))
     if any(p.count(Op.SIGN) for p in programs):
         functions.append(sign_text(real))
+    if any(vector_form(p) for p in programs):
+        functions.append(vector_definitions(real))
     for program in programs:
         functions.append(function_text(program, real, name))
         if batch and has_batch(program):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from importlib import resources
 from string import Template
 
@@ -10,9 +11,9 @@ import numpy as np
 
 from tauform.codegen.angles import Stage, neighbours
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real, identifier
-from tauform.codegen.backends.c.printer import PartPrinter, member_names
+from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
 from tauform.codegen.parts import Part, parts
-from tauform.codegen.program import Port, Program
+from tauform.codegen.program import LANES, Port, Program
 
 
 def template(name: str) -> Template:
@@ -86,8 +87,34 @@ def sign_text(real: Real) -> str:
     return template("sign.c").substitute(real=real.name, one=real.number(1.0), zero=real.number(0.0))
 
 
+def vector_definitions(real: Real) -> str:
+    """The type of four numbers in one register, where compiler and processor have it."""
+    units = []
+    for lane in range(LANES):
+        entries = ", ".join(real.number(float(k == lane)) for k in range(LANES))
+        units.append(f"#define {UNIT}{lane} (({VECTOR}){{{entries}}})")
+    return template("vectors.c").substitute(
+        real=real.name, condition=real.vectors, bytes=LANES * real.bits // 8, units="\n".join(units)
+    )
+
+
 def function_text(program: Program, real: Real, prefix: str) -> str:
-    """The function for one state, with the functions of its parts before it where it is long."""
+    """The function for one state: with vectors, where compilers have them, or with numbers alone."""
+    numbers, wide = _function_text(program, real, prefix), vector_form(program)
+    if wide is None:
+        return numbers
+    return f"#if defined(VECTORS)\n\n{_function_text(wide, real, prefix)}\n#else\n\n{numbers}\n#endif\n"
+
+
+def vector_form(program: Program) -> Program | None:
+    """The program with vectors among its values, if there is one and it fits into one function."""
+    if program.wide is None or len(parts(program.wide, LONGEST_FUNCTION, PART_SIZE)[0]) > 1:
+        return None
+    return replace(program, instructions=program.wide.instructions, results=program.wide.results)
+
+
+def _function_text(program: Program, real: Real, prefix: str) -> str:
+    """The function, with the functions of its parts before it where it is long."""
     pieces, n_slots = parts(program, LONGEST_FUNCTION, PART_SIZE)
     head = f"{prototype(program, real, prefix)}\n{{\n"
     if len(pieces) == 1:

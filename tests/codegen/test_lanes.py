@@ -1,0 +1,99 @@
+"""Jacobians on vectors of four lanes: the same numbers as column by column, in fewer operations, and as C."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from codegen.tracing_cases import listed, robot_named, states
+from tauform.codegen.functions import FUNCTIONS
+from tauform.codegen.graph import Graph, Scalar
+from tauform.codegen.lanes import tangent_lanes
+from tauform.codegen.lower import lower
+from tauform.codegen.program import LANES, Program
+
+ROBOTS = ("kr6_r700", "tree", "parallelogram", "lbr7")
+DERIVATIVES = ("linearize_inverse", "linearize_forward")
+VECTOR_FLAGS = "-O2 -mavx2 -mfma"
+
+
+@cache
+def program(robot: str, function: str) -> Program:
+    return tf.generate(robot_named(robot), function, algorithm="tangent")
+
+
+@pytest.mark.parametrize("function", DERIVATIVES)
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_vectors_carry_the_same_matrices(robot: str, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tauform.codegen.generate.WORTH_VECTORS", 10.0)  # also where they save nothing
+    narrow = tf.generate(robot_named(robot), function, algorithm="tangent")
+    assert narrow.wide is not None
+    assert narrow.wide.certificate is not None
+    arrays = states(FUNCTIONS[function], robot_named(robot), n_states=5)
+    for found, expected in zip(listed(narrow.wide(*arrays)), listed(narrow(*arrays)), strict=True):
+        # the two round in another order, and accelerations of light bodies are large
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+def test_a_jacobian_of_seven_columns_by_hand() -> None:
+    # f = (x0 x1 ... x6, sum of squares): lanes of two vectors, the second one not full
+    graph = Graph()
+    x = graph.input("x", LANES + 3)
+    product: Scalar = x[0]
+    for factor in x[1:]:
+        product = product * factor
+    jacobian = tangent_lanes([product, sum(value * value for value in x)], x, {})
+    wide = lower(graph, "jacobian", {"J": jacobian})
+    points = np.random.default_rng(0).uniform(1, 2, (2, 3, LANES + 3))
+    by_hand = np.stack([points.prod(axis=-1, keepdims=True) / points, 2 * points], axis=-2)
+    np.testing.assert_allclose(wide(points), by_hand, rtol=1e-14)
+    np.testing.assert_allclose(wide(points[0, 0]), by_hand[0, 0], rtol=1e-14)
+
+
+def test_vectors_need_about_half_the_operations() -> None:
+    for function in DERIVATIVES:
+        narrow = program("lbr7", function)
+        assert narrow.wide is not None
+        assert narrow.wide.n_operations < 0.6 * narrow.n_operations
+
+
+def test_short_programs_and_runtime_parameters_have_numbers_alone() -> None:
+    assert program("sr6ia", "linearize_inverse").wide is None
+    assert tf.generate(robot_named("two_link"), "linearize_inverse", parameters="runtime").wide is None
+    assert tf.generate(robot_named("kr6_r700"), "inverse_dynamics").wide is None
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(("real", "flags"), [("double", VECTOR_FLAGS), ("double", "-O2"), ("float", VECTOR_FLAGS)])
+def test_c_with_and_without_vectors_passes_its_test(tmp_path: Path, compiler: str, real: str, flags: str) -> None:
+    if not shutil.which(compiler) or not shutil.which("make"):
+        pytest.skip(f"{compiler} and make are not both installed")
+    if "avx2" in flags and " avx2 " not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no AVX2")
+    folder = tmp_path / "c"
+    tf.write_c([program("tree", function) for function in DERIVATIVES], folder, real=real)
+    warnings = "-std=c99 -Wall -Wextra -Wpedantic -Werror -Wconversion"
+    done = subprocess.run(
+        ["make", "check", f"CC={compiler}", f"CFLAGS={warnings} {flags}"], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_wrong_vectors_are_caught_where_they_are_compiled(tmp_path: Path) -> None:
+    if not shutil.which("gcc") or " avx2 " not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("gcc and AVX2 are not both there")
+    right = program("tree", "linearize_inverse")
+    assert right.wide is not None
+    first, *others = right.wide.results
+    turned = replace(right, wide=replace(right.wide, results=(first[::-1], *others)))
+    tf.write_c([turned], tmp_path / "c")
+    for flags, passes in (("-O1", True), ("-O1 -mavx2 -mfma", False)):
+        command = ["make", "-B", "check", "CC=gcc", f"CFLAGS=-std=c99 {flags}"]
+        assert (subprocess.run(command, cwd=tmp_path / "c", capture_output=True).returncode == 0) is passes
