@@ -1,41 +1,75 @@
-"""A page for each verb of the command line: hand-written text, then what `--help` prints."""
+"""A page for each verb of the command line: hand-written text, then what it takes, as tables."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
 import re
 from pathlib import Path
 from typing import Any
 
-os.environ.update(COLUMNS="84", NO_COLOR="1", TERM="dumb")
-
 SECTION = "How to"
 HELP = re.compile(r"^<!-- help: ([\w-]+) -->$", re.MULTILINE)
+# What a verb does has a page of its own for those who call it from Python.
+IN_PYTHON = {"derive": "closed_form.md", "linearize": "linearization.md"}
 
 
 def on_config(config: Any) -> Any:
     """Name the pages in the navigation, in the order of the verbs."""
     from tauform.cli import VERBS
 
-    section = next(entry for entry in config.nav if isinstance(entry, dict) and SECTION in entry)
+    section = next(entry for entry in config.nav if SECTION in entry)
     written = {path.stem for path in (Path(config.docs_dir) / "howto").glob("*.md")}
-    section[SECTION] = [f"howto/{name}.md" for name in ("command_line", "model", *VERBS) if name in written]
-    section[SECTION] = list(dict.fromkeys(section[SECTION]))
+    section[SECTION] = []
+    for name in dict.fromkeys(("command_line", "model", *VERBS)):
+        section[SECTION] += [f"howto/{name}.md"] if name in written else []
+        section[SECTION] += [IN_PYTHON[name]] if name in IN_PYTHON else []
     return config
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Fill in the help."""
-    return HELP.sub(lambda match: f"```text\n{help_of(match[1])}\n```", markdown)
+    return HELP.sub(lambda match: help_of(match[1]), markdown)
 
 
 def help_of(verb: str) -> str:
-    """What `tauform VERB --help` prints, without the frame of its box drawing."""
-    from tauform.cli import main
+    """What `tauform VERB --help` says, in Markdown: one table for each of its panels."""
+    import typer
 
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        main([verb, "--help"])
-    return "\n".join(line.rstrip() for line in printed.getvalue().strip().splitlines())
+    from tauform.cli import app
+
+    command = typer.main.get_command(app).commands[verb]  # type: ignore[attr-defined]
+    panels: dict[str, list[str]] = {}
+    for parameter in command.params:
+        panel = getattr(parameter, "rich_help_panel", None) or "Options"
+        panels.setdefault(panel, []).append(f"| {signature(parameter)} | {meaning(parameter)} |")
+    usage = " ".join(word for word in ("tauform", verb, *map(placeholder, command.params)) if word)
+    tables = ["\n".join([f"| {panel} | |", "|---|---|", *rows]) for panel, rows in panels.items()]
+    return "\n\n".join([f"## {usage}", *tables])
+
+
+def is_argument(parameter: Any) -> bool:
+    return not any(name.startswith("-") for name in parameter.opts)
+
+
+def placeholder(parameter: Any) -> str:
+    """How an argument stands in the line; options have no place there."""
+    if not is_argument(parameter):
+        return ""
+    word = parameter.metavar + ("..." if parameter.nargs == -1 else "")
+    return word if parameter.required else f"[{word}]"
+
+
+def signature(parameter: Any) -> str:
+    """The names of a parameter and of its value."""
+    if is_argument(parameter):
+        return f"`{placeholder(parameter)}`"
+    names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+    return f"{names} `{parameter.metavar}`" if parameter.metavar else names
+
+
+def meaning(parameter: Any) -> str:
+    """Its help, and its default where there is one to speak of; a switch is off."""
+    text = (parameter.help or "").replace("|", r"\|")
+    default = parameter.default
+    on = default is True and parameter.secondary_opts
+    spoken = default is not None and not isinstance(default, bool) and default not in ("", [], ())
+    return f"{text} Default: `{parameter.opts[0] if on else default}`." if on or spoken else text

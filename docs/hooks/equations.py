@@ -1,11 +1,14 @@
 """Equations as MathML, which browsers draw themselves: nothing is fetched, at build time or later.
 
-$$ ... $$ is an equation of its own, $ ... $ stands in the line, and \\tag{...} names where it comes from.
+$$ ... $$ is an equation of its own, $ ... $ stands in the line. \\tag{...} names the paper that it comes from and its
+number there; equations without a tag are ours and are numbered within their page, (1), (2), ...
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from latex2mathml.converter import convert
@@ -20,9 +23,10 @@ STAND_IN = "tauformequation{}tauform"
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Take the equations out of the text."""
     found: list[str] = []
+    own = itertools.count(1)
 
     def stand_in(match: re.Match[str]) -> str:
-        found.append(displayed(match[1]) if match[1] else convert(match[2].strip()))
+        found.append(displayed(match[1], own) if match[1] else convert(match[2].strip()))
         return STAND_IN.format(len(found) - 1)
 
     parts = CODE.split(markdown)  # every second part is code, where a dollar is a dollar
@@ -38,9 +42,9 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
     return html
 
 
-def displayed(latex: str) -> str:
-    """An equation in the middle of its line, its source at the margin."""
+def displayed(latex: str, own: Iterator[int]) -> str:
+    """An equation in the middle of its line, its source or its number on this page at the margin."""
     tag = TAG.search(latex)
     body = convert(TAG.sub("", latex).strip(), display="block")
-    source = f'<span class="equation-source">{tag[1]}</span>' if tag else ""
-    return f'<span class="equation">{body}{source}</span>'
+    source = tag[1] if tag else f"({next(own)})"
+    return f'<span class="equation">{body}<span class="equation-source">{source}</span></span>'

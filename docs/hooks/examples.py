@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 PLOTS = ROOT / "build" / "docs" / "examples"
 SECTION = "Examples"
-TO_EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(\w+)\.py\)")
+TO_EXAMPLE = re.compile(r"\]\((?:\.\./)+examples(?:/(\w+)\.py)?\)")
 
 
 def on_config(config: Any) -> Any:
@@ -45,9 +45,9 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links to a script lead to its page."""
+    """Links to a script lead to its page, those to the folder to their list."""
     up = "../" * page.file.src_uri.count("/")
-    return TO_EXAMPLE.sub(rf"]({up}examples/\1.md)", markdown)
+    return TO_EXAMPLE.sub(lambda found: f"]({up}examples/{found[1] or 'index'}.md)", markdown)
 
 
 def run(script: Path, plot: Path) -> str:

@@ -14,15 +14,8 @@ PAGES = {
     "contributing.md": ROOT / "CONTRIBUTING.md",
     "benchmarks.md": ROOT / "benchmarks" / "RESULTS.md",
 }
-REFERENCE = [
-    "reference.md",
-    "notation.md",
-    "mistakes.md",
-    "limits.md",
-    "errata.md",
-    "architecture.md",
-    "dependencies.md",
-]
+# Pages with wide tables or whole files of code: the table of contents leaves its room to them.
+WIDE = ("benchmarks.md", "operation_counts.md", "examples/")
 # Where public names are defined -> what that part of the reference is called, in the order of the flow.
 PARTS = {
     "description": "Describe a robot",
@@ -39,36 +32,6 @@ REFERENCE_HEAD = """# Reference
 Every public name is `tauform.<name>`, with `import tauform as tf` for short. Arrays have any leading batch dimensions
 and the joint last; units are SI.
 """
-# Pages of the algorithms, in the order of the flow; one that does not exist yet is left out.
-MATHEMATICS = [
-    "mathematics/index.md",
-    "mathematics/rigidbody.md",
-    "mathematics/base_parameters.md",
-    "closed_form.md",
-    "mathematics/closed_form.md",
-    "linearization.md",
-    "mathematics/linearization.md",
-    "programs.md",
-    "operation_counts.md",
-    "mathematics/programs.md",
-    "identification.md",
-    "mathematics/identification.md",
-    "reduction.md",
-    "mathematics/reduction.md",
-    "multirate.md",
-    "mathematics/multirate.md",
-]
-
-
-def on_config(config: Any) -> Any:
-    """Name the pages in the navigation."""
-    exists = {str(path.relative_to(config.docs_dir)) for path in Path(config.docs_dir).rglob("*.md")}
-    sections = {"Mathematics": MATHEMATICS, "Reference": [*REFERENCE, *PAGES]}
-    for entry in config.nav:
-        for name, pages in sections.items():
-            if isinstance(entry, dict) and name in entry:
-                entry[name] = [page for page in pages if page in exists or page in (*PAGES, "reference.md")]
-    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -97,6 +60,8 @@ def reference() -> str:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links from docs/ to the pages above lead into the site."""
+    if page.file.src_uri.startswith(WIDE):
+        page.meta["hide"] = ["toc"]
     up = "../" * page.file.src_uri.count("/")
     for name, source in PAGES.items():
         target = re.escape(str(source.relative_to(ROOT)))
