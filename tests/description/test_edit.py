@@ -74,6 +74,31 @@ def test_lock_and_tip_with_loops() -> None:
     assert arm.up_to("upper_arm").is_chain
 
 
+def test_relations_add_up() -> None:
+    first = {"joint4": {"joint1": 2.0, "": 0.5}}
+    second = {"joint1": {"joint3": -1.0, "": 0.2}, "joint2": {"joint3": 0.5}}
+    robot = TREE.with_relations(first).with_relations(second)
+    at_once = TREE.with_relations({"joint4": {"joint3": -2.0, "": 0.9}, **second})
+    assert robot.joint_names == at_once.joint_names
+    assert robot.closure is not None
+    assert at_once.closure is not None
+    np.testing.assert_allclose(robot.closure.F, at_once.closure.F)
+    np.testing.assert_allclose(robot.closure.offset, at_once.closure.offset)
+
+
+def test_constraints_that_undo_earlier_ones_are_refused() -> None:
+    robot = TREE.with_relations({"joint4": {"joint1": 2.0}})
+    with pytest.raises(DescriptionError, match="'joint4' follows others already"):
+        robot.with_relations({"joint4": {"joint2": 1.0}})
+    with pytest.raises(DescriptionError, match="'joint4' follows others already"):
+        robot.with_relations({"joint2": {"joint4": 1.0}})
+    with pytest.raises(DescriptionError, match="has constraints already"):
+        robot.with_loops(np.eye(7), np.zeros(7), TREE.joint_names)
+    assert robot.closure is not None
+    again = robot.with_loops(robot.closure.F, robot.closure.offset, robot.closure.active)
+    assert again.joint_names == robot.joint_names
+
+
 def test_relation_is_the_constraint_in_the_energy() -> None:
     # q3 = 0.5 - 2 q1: power of the related robot equals that of the free one on the constraint.
     free = tf.random_robot("RRR", seed=3, drives=False)

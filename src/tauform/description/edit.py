@@ -1,4 +1,4 @@
-"""One robot from another: joints locked, branches left out, frames straightened, joints related."""
+"""One robot from another: joints locked, branches left out, frames straightened."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tauform.description.fields import number
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint, Link
 from tauform.description.names import no_such
+from tauform.description.relations import constraints_of
 from tauform.description.robot import Closure, Robot
 from tauform.description.transform import rotation_x, rotation_z, translation
 from tauform.errors import DescriptionError
@@ -23,7 +24,7 @@ FOLLOWER_TOLERANCE = 1e-9
 def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
     """Make joints rigid; see `Robot.locked`."""
     names = robot.joint_names
-    F, offset = _constraints(robot)
+    F, offset = constraints_of(robot)
     F, offset = F.copy(), offset.copy()
     followers = {}
     for name, value in positions.items():
@@ -77,29 +78,6 @@ def up_to(robot: Robot, tip: str) -> Robot:
         payload=payload,
         shapes=tuple(shape for shape in robot.shapes if robot.frame(shape.frame).link in new_index),
     )
-
-
-def related(robot: Robot, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:
-    """Make joints follow others; see `Robot.with_relations`."""
-    names = [joint.name for joint in robot.joints]
-    active = tuple(name for name in names if name not in relations)
-    F, offset = np.zeros((len(names), len(active))), np.zeros(len(names))
-    for k, name in enumerate(active):
-        F[names.index(name), k] = 1.0
-    for passive, terms in relations.items():
-        if passive not in names:
-            raise no_such("relations: joint", passive, names)
-        for leader, factor in terms.items():
-            value = number(factor, f"relations: {passive}")
-            if leader == "":
-                offset[names.index(passive)] = value
-            elif leader in active:
-                F[names.index(passive), active.index(leader)] = value
-            elif leader in names:
-                raise DescriptionError(f"relations: {passive!r} follows {leader!r}, which itself follows; resolve it")
-            else:
-                raise no_such("relations: joint", leader, active)
-    return robot.with_loops(F, offset, active)
 
 
 def snapped(robot: Robot, angle: float, only: int | None = None) -> Robot:
@@ -178,12 +156,6 @@ def _with_inertia(link: Link, more: Inertia) -> Link:
 def joint_motion(joint: Joint, position: float) -> Array:
     """(4, 4) motion of a joint: a turn about z or a shift along z."""
     return rotation_z(position) if joint.is_revolute else translation([0, 0, position])
-
-
-def _constraints(robot: Robot) -> tuple[Array, Array]:
-    if robot.closure:
-        return robot.closure.F, robot.closure.offset
-    return np.eye(robot.n_bodies), np.zeros(robot.n_bodies)
 
 
 def _closure(F: Array, offset: Array, active: tuple[str, ...]) -> Closure | None:

@@ -259,9 +259,10 @@ class Robot:
     def with_relations(self, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:
         """Make joints follow others, by name: {"joint5": {"joint3": -1.0, "": 3.14}} is q5 = 3.14 - q3.
 
-        The empty name holds the constant part. q then holds the joints that follow nothing.
+        The empty name holds the constant part. q then holds the joints that follow nothing; joints that follow
+        others already go on doing so.
         """
-        from tauform.description.edit import related
+        from tauform.description.relations import related
 
         return related(self, relations)
 
@@ -273,9 +274,9 @@ class Robot:
             offset: (n_bodies,), zero for active joints.
             active: names of the joints that q holds, in order.
         """
-        names = tuple(active)
-        F = fixed_array(F, (self.n_bodies, len(names)), "F")
-        return replace(self, closure=Closure(F, fixed_array(offset, (self.n_bodies,), "offset"), names))
+        from tauform.description.relations import looped
+
+        return looped(self, F, offset, active)
 
     def save(self, path: str | Path) -> Written:
         """Write the robot as TOML or URDF, by the end of the file's name; `load` reads both.
@@ -305,6 +306,10 @@ class Robot:
         # Against the direction of imports: the torque that snapping changes needs inverse dynamics.
         findings: list[Finding] = import_module("tauform.rigidbody.check").check(self)
         return findings
+
+        Raises:
+            ShapeError: an array has another shape.
+            DescriptionError: joints that follow others already would no longer do so.
 
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)
