@@ -273,6 +273,10 @@ class Robot:
             F: (n_bodies, n_active); the row of an active joint is a unit vector.
             offset: (n_bodies,), zero for active joints.
             active: names of the joints that q holds, in order.
+
+        Raises:
+            ShapeError: an array has another shape.
+            DescriptionError: joints that follow others already would no longer do so.
         """
         from tauform.description.relations import looped
 
@@ -306,10 +310,6 @@ class Robot:
         # Against the direction of imports: the torque that snapping changes needs inverse dynamics.
         findings: list[Finding] = import_module("tauform.rigidbody.check").check(self)
         return findings
-
-        Raises:
-            ShapeError: an array has another shape.
-            DescriptionError: joints that follow others already would no longer do so.
 
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)
