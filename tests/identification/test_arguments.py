@@ -11,7 +11,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.errors import IdentificationError, RecordingError
+from tauform.errors import IdentificationError, RecordingError, ShapeError
 from tauform.identification.simulate import simulated_recording
 
 
@@ -71,3 +71,35 @@ def test_gains_are_numbers(tmp_path: Path, gains: Any) -> None:
     np.savez(tmp_path / "log.npz", t=recorded().t, q=recorded().q, tau=recorded().tau)
     with pytest.raises(RecordingError, match="gains= needs 3 numbers or a square matrix, not"):
         tf.read_recording(tmp_path / "log.npz", arm(), gains=gains)
+
+
+def test_couplings_may_be_an_array() -> None:
+    found = tf.identify(arm(), recorded(), couplings=np.array([[0, 1]]), friction="plain")  # type: ignore[arg-type]
+    assert [term.name for term in found.terms] == ["Iam_1_2", "Fvm_1_2", "Fcm_1_2"]
+
+
+def test_something_is_identified_with_filters_that_exist() -> None:
+    with pytest.raises(IdentificationError, match="include: names no parameters; choose from link, rotor"):
+        tf.identify(arm(), recorded(), include=())
+    with pytest.raises(IdentificationError, match="filters: expected 'auto', Filters or None, got 'atuo'"):
+        tf.identify(arm(), recorded(), filters="atuo")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shapes", [((4, 3), (2, 3), (3,)), ((2, 4, 3), (3,), (2, 3))])
+def test_batches_that_do_not_fit_are_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
+    states = [np.zeros(shape) for shape in shapes]
+    with pytest.raises(ShapeError, match=r"batch dimensions do not broadcast: q .*, qd .*, qdd"):
+        fit().predict(*states)
+    with pytest.raises(ShapeError, match="batch dimensions do not broadcast"):
+        fit().torque_std(*states)
+    with pytest.raises(ShapeError, match=r"batch dimensions do not broadcast: .*, temperature"):
+        fit().predict(*np.zeros((3, 4, 3)), temperature=np.zeros((2, 3)))
+
+
+def test_a_prediction_broadcasts_as_inverse_dynamics_does() -> None:
+    q, qd, qdd = np.random.default_rng(3).normal(size=(3, 2, 4, 3))
+    together = fit().predict(q[:, :1], qd[1, 2], qdd)
+    assert together.shape == (2, 4, 3)
+    for i, j in np.ndindex(2, 4):
+        np.testing.assert_allclose(together[i, j], fit().predict(q[i, 0], qd[1, 2], qdd[i, j]), rtol=0, atol=1e-9)
+    assert fit().predict(q[:0], qd[0, 0], qdd[0, 0]).shape == (0, 4, 3)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
-from tauform.arrays import Array, joint_vector, read_only
+from tauform.arrays import Array, read_only
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.design import Design
@@ -22,6 +22,7 @@ from tauform.identification.residuals import Errors, Residuals
 from tauform.identification.rows import Rows, RowSource
 from tauform.identification.swaps import Swap
 from tauform.identification.terms import Column, Term
+from tauform.rigidbody.door import batched
 
 if TYPE_CHECKING:
     from tauform.description.save import Written
@@ -113,12 +114,6 @@ class Fit:
         """(p,) standard deviation over size of each value."""
         return self.deviations / np.maximum(np.abs(self.values), 1e-300)
 
-    @property
-    def correlation(self) -> Array:
-        """(p, p) of the values."""
-        size = np.where(self.deviations > 0, self.deviations, 1.0)
-        return self.covariance / np.outer(size, size)
-
     def predict(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None) -> Array:
         """Torque with friction, (..., n).
 
@@ -126,7 +121,7 @@ class Fit:
             temperature: (..., n) of the joints [degrees Celsius], where friction depends on it.
 
         Raises:
-            ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+            ShapeError: a last dimension differs from robot.n_joints, a value is not finite, or batches do not fit.
         """
         return self._over_states(lambda A: A @ self.values, q, qd, qdd, temperature)
 
@@ -153,17 +148,15 @@ class Fit:
     def _over_states(
         self, result: Any, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None
     ) -> Array:
-        n = self.robot.n_joints
         given = {"q": q, "qd": qd, "qdd": qdd} | ({} if temperature is None else {"temperature": temperature})
-        vectors = np.broadcast_arrays(*(joint_vector(x, n, name) for name, x in given.items()))
-        flat = [np.asarray(x, dtype=np.float64).reshape(-1, n) for x in vectors]
-        out = np.empty_like(flat[0])
-        for k in range(0, len(out), STATES_PER_SLICE):
-            part = slice(k, k + STATES_PER_SLICE)
-            positions, velocities, accelerations, *warmth = (x[part] for x in flat)
+
+        def core(*inside: Array) -> Array:
+            positions, velocities, accelerations, *warmth = (x.T for x in inside)
             warm = warmth[0] if warmth else None
-            out[part] = result(self.design.columns(positions, velocities, accelerations, temperature=warm))
-        return out.reshape(vectors[0].shape)
+            values: Array = result(self.design.columns(positions, velocities, accelerations, temperature=warm))
+            return values.T
+
+        return batched(self.robot.n_joints, core, STATES_PER_SLICE, **given)
 
     @cached_property
     def unfiltered(self) -> Errors | None:

@@ -17,7 +17,7 @@ from tauform.identification.design import DEFAULT_INCLUDE, Design
 from tauform.identification.differentiate import Smoother, SmootherName
 from tauform.identification.estimators import METHODS, Method, estimate
 from tauform.identification.evidence import Evidence, gather
-from tauform.identification.excitation import check_excitation
+from tauform.identification.excitation import check_excitation, check_include
 from tauform.identification.filters import Filters, choose_filters
 from tauform.identification.fit import Fit
 from tauform.identification.laws import FrictionLaw, asked_terms, check_law, with_load_friction
@@ -106,6 +106,7 @@ def identify(
     say = progress or (lambda words: None)
     recordings = _several(recordings)
     _check_method(method)
+    check_include(robot, include)
     check_law(friction, recordings)
     if friction == "load":
         options: dict[str, Any] = {
@@ -119,13 +120,13 @@ def identify(
     findings = list(check_recordings(robot, recordings))
     segments, notes = _segments(recordings, delay)
     findings += notes
-    chosen = choose_filters(segments) if filters == "auto" else filters
+    chosen = _filters(filters, segments)
     asked = [*terms, *asked_terms(robot, segments, friction, couplings)]
     plain = Design.of(robot, include, asked, order=order)
     source = RowSource(plain, segments, chosen, Smoother(smoother))
     say("evaluating columns")
     swap = find_swap(source)
-    problem, more = _chosen_problem(source, friction == "auto", couplings == "auto", swap is None, say)
+    problem, more = _chosen_problem(source, friction == "auto", isinstance(couplings, str), swap is None, say)
     findings += more
     check_excitation(problem.design, problem.evidence, has_prior=method == "ridge")
     say("estimating")
@@ -208,6 +209,12 @@ def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[
     extra = sorted(chosen - set(order))
     terms = [choice.design.terms[c - plain.base.n] for c in extra]
     return plain.with_terms([*plain.terms, *terms], widths), [*order, *extra]
+
+
+def _filters(asked: Filters | str | None, segments: Sequence[Segment]) -> Filters | None:
+    if isinstance(asked, str) and asked != "auto":
+        raise IdentificationError(f"filters: expected 'auto', Filters or None, got {asked!r}")
+    return choose_filters(segments) if isinstance(asked, str) else asked
 
 
 def _speeds(source: RowSource) -> Array:
