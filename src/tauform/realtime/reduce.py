@@ -138,14 +138,14 @@ def reduce(
     tell("generating the exact program")
     exact, rng = generate(robot, function), np.random.default_rng(seed)
     seen, unseen = profile.halves()
+    for half in (seen, unseen):
+        refuse_nothing(robot, exact, half)
     whole = None if profile.recorded is None else profile
     n_screened = min(n_fresh, SCREENED_STATES)
     verify = Verifier(exact, robot, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads)
     results = Search(model, robot, exact, seen, verify, asked, rng).results(routes, tell)
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
-    for half in (seen, unseen):
-        refuse_nothing(robot, exact, half)
         results = _verified_winner(results, replace(verify, n_states=n_fresh))
     return _decided(robot, profile, tolerance, confidence, exact, results)
 
