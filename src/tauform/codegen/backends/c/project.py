@@ -172,7 +172,7 @@ def _details(reference: Reference, name: str) -> str:
     wide = vector_form(program)
     if wide is not None:
         lines.append(
-            f"With gcc or clang for a processor that has registers of four numbers (`-march=native`, or `-mavx2 -mfma`): "
+            "With gcc or clang for a processor that has registers of four numbers (`-march=native`, `-mavx2 -mfma`): "
             f"{wide.n_operations} operations on numbers and vectors in place of {program.n_operations} on numbers."
         )
     if certificate is not None:
