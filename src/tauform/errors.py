@@ -39,6 +39,10 @@ class GenerationError(TauformError, ValueError):
     """A program cannot be generated, or failed its verification."""
 
 
+class VerificationError(GenerationError):
+    """What was made deviates from the textbook algorithms; it is not handed over."""
+
+
 class RecordingError(TauformError, ValueError):
     """A recording cannot be read, or its contents do not fit the robot."""
 

@@ -8,12 +8,23 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from codegen.tracing_cases import ROBOTS, evaluated, listed, random_choice, robot_named, states
+from codegen.tracing_cases import (
+    ROBOTS,
+    SMALL,
+    evaluated,
+    listed,
+    random_choice,
+    robot_named,
+    states,
+    whole_torque,
+)
 from tauform.codegen.certificate import relative_error
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.minimal.search import Search
+from tauform.codegen.model_program import FACTORABLE, verified
 from tauform.codegen.problem import Parameters, Payload, problem_of
-from tauform.codegen.program import Op
+from tauform.codegen.program import Op, Program
+from tauform.errors import GenerationError
 
 PAIRS = [(name, algorithm) for name, function in FUNCTIONS.items() for algorithm in function.algorithms]
 # Torques determine accelerations up to the condition of the mass matrix.
@@ -37,7 +48,44 @@ def test_every_algorithm_is_the_textbook_function(name: str, algorithm: str, rob
     found = evaluated(function, algorithm, problem, choice, arrays)
     for ours, textbook in zip(found, listed(function.reference(robot, *arrays)), strict=True):
         assert ours.shape == textbook.shape
-        assert relative_error(ours, textbook) < TOLERANCE[name]
+        assert relative_error(ours, textbook, whole=whole_torque(function, robot)) < TOLERANCE[name]
+
+
+@pytest.mark.parametrize("robot_name", SMALL)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_smallest_robots_have_every_function(name: str, robot_name: str) -> None:
+    certificate = tf.generate(robot_named(robot_name), name).certificate
+    assert certificate is not None
+    assert certificate.tolerance == FUNCTIONS[name].tolerance
+
+
+@pytest.mark.parametrize("robot_name", ["P4", "PR1", "PRP1"])
+@pytest.mark.parametrize("name", sorted(FACTORABLE))
+def test_factored_programs_of_slides_with_an_offset_are_the_textbook_function(name: str, robot_name: str) -> None:
+    robot, function = robot_named(robot_name), FUNCTIONS[name]
+    arrays = states(function, robot)
+    found = tf.generate(robot, name, algorithm="factored")(*arrays)
+    expected = function.reference(robot, *arrays)
+    assert relative_error(found, expected, whole=whole_torque(function, robot)) < TOLERANCE[name]
+
+
+def test_parts_of_the_torque_that_a_robot_does_not_have_are_measured_against_the_whole() -> None:
+    rounding, other = np.full((5, 1), 1e-15), np.full((5, 1), -1e-15)
+    assert relative_error(rounding, other) == 2.0
+    assert relative_error(rounding, other, whole=2.0) == 1e-15
+    # whatever is more than rounding is measured against itself
+    assert relative_error(1.01 * rounding, rounding, whole=1e-4) == pytest.approx(0.01)
+
+
+def test_a_candidate_that_fails_drops_out() -> None:
+    program = tf.generate(robot_named("two_link"), "gravity_torque")
+
+    def fails() -> Program:
+        raise GenerationError("too long")
+
+    assert verified([fails, lambda: program]) == [program]
+    with pytest.raises(GenerationError, match="too long"):
+        verified([fails, fails])
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -18,12 +18,16 @@ from tauform.codegen.split import lowered
 from tauform.codegen.tracing import traced
 from tauform.description.robot import Robot
 
-ROBOTS = ("two_link", "kr6_r700", "sr6ia", "puma260_izaguirre", "parallelogram", "tree", "ur5")
+ROBOTS = ("two_link", "kr6_r700", "sr6ia", "puma260_izaguirre", "parallelogram", "tree", "ur5", "R3", "PP1")
+# The smallest robots, by joints and seed: parts of their torque vanish, offsets of their slides look like weight.
+SMALL = ("R3", "P4", "PP1", "PR1", "PRP1")
 
 
 @cache
 def robot_named(name: str) -> Robot:
-    """A robot of the catalogue, a random tree with branches and slides, or a real URDF."""
+    """A robot of the catalogue, a small random one, a random tree with branches and slides, or a real URDF."""
+    if name in SMALL:
+        return tf.random_robot(name[:-1], int(name[-1]))
     if name in ("tree", "small_tree"):
         robot = random_tree(*((5, 9) if name == "tree" else (4, 15)))
         assert not robot.is_chain
@@ -45,6 +49,12 @@ def states(function: Function, robot: Robot, n_states: int = 6, seed: int = 0) -
     """A batch of each input of a function."""
     rng = np.random.default_rng(seed)
     return [rng.uniform(-np.pi, np.pi, (n_states, *shape)) for shape in function.inputs(robot).values()]
+
+
+def whole_torque(function: Function, robot: Robot) -> float:
+    """Size of the torque that a function's results are parts of, where these may vanish."""
+    motion = np.random.default_rng(1).uniform(-np.pi, np.pi, (3, 20, robot.n_joints))
+    return float(np.abs(tf.inverse_dynamics(robot, *motion)).max()) if function.may_vanish else 0.0
 
 
 def listed(outputs: Any) -> list[Array]:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.codegen.functions import FUNCTIONS
 from tauform.description.joint import Limits
-from tauform.errors import GenerationError, ModelError, UnknownNameError
+from tauform.errors import GenerationError, ModelError, UnknownNameError, VerificationError
 from tauform.realtime.reduce import ROUTES
 from tauform.report import model_robot as module
 from tauform.report.model_robot import EXACT, RobotModel, model_robot
@@ -50,6 +51,14 @@ def test_progress_names_the_stages() -> None:
     said: list[str] = []
     model_robot(tf.load("two_link"), functions=("gravity_torque",), tolerance=None, progress=said.append)
     assert said == ["check", "base parameters", "closed form", "gravity_torque"]
+
+
+def test_programs_that_fail_their_verification_end_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even rounding is allowed here, so that a sound program fails."""
+    exact = replace(FUNCTIONS["inverse_dynamics"], tolerance=0.0)
+    monkeypatch.setitem(FUNCTIONS, "inverse_dynamics", exact)
+    with pytest.raises(VerificationError, match="failed its verification"):
+        model_robot(tf.load("kr6_r700"), functions=("inverse_dynamics",), tolerance=None)
 
 
 def test_loops_have_no_closed_form_and_everything_else() -> None:

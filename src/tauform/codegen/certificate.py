@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from tauform.arrays import Array
 from tauform.codegen.functions import Function
 from tauform.codegen.problem import Problem
 from tauform.codegen.program import Certificate, Program
-from tauform.errors import GenerationError
+from tauform.errors import VerificationError
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 STATES = 200
 # Share of the largest row's magnitude below which a row's errors are measured against that share.
@@ -23,17 +25,23 @@ def certified(program: Program, function: Function, problem: Problem) -> Program
     """The program of a robot's function with its certificate.
 
     Raises:
-        GenerationError: it deviates from the textbook function by more than the function's tolerance.
+        VerificationError: it deviates from the textbook function by more than the function's tolerance.
     """
     robot = problem.robot
-    return checked(
-        program,
-        list(function.inputs(robot).values()),
-        lambda *arrays: function.reference(robot, *arrays),
-        function.tolerance,
-        f"textbook {function.name} (NumPy, double precision)",
-        problem.defaults,
-    )
+
+    def certify(form: Program) -> Program:
+        return checked(
+            form,
+            list(function.inputs(robot).values()),
+            lambda *arrays: function.reference(robot, *arrays),
+            function.tolerance,
+            f"textbook {function.name} (NumPy, double precision)",
+            problem.defaults,
+            whole=partial(inverse_dynamics, robot) if function.may_vanish else None,
+        )
+
+    wide = None if program.wide is None else certify(program.wide)
+    return replace(certify(program), wide=wide)
 
 
 def checked(
@@ -43,19 +51,27 @@ def checked(
     tolerance: float,
     described: str,
     runtime: tuple[Array, ...] = (),
+    whole: Callable[..., Any] | None = None,
 ) -> Program:
     """The program with a certificate of its agreement with a reference function at random states.
 
+    Args:
+        runtime: values of the run-time parameters.
+        whole: the torques of q, qd, qdd that the results are parts of, where these may vanish.
+
     Raises:
-        GenerationError: it deviates by more than the tolerance.
+        VerificationError: it deviates by more than the tolerance.
     """
     rng = np.random.default_rng(0)
     arrays = [rng.uniform(-np.pi, np.pi, (STATES, *shape)) for shape in shapes]
     expected = _listed(reference(*arrays))
     found = _listed(evaluate(program, arrays, runtime))
-    error = max(relative_error(a, b, tolerance) for a, b in zip(found, expected, strict=True))
+    size = 0.0
+    if whole is not None:
+        size = np.abs(whole(arrays[0], *rng.uniform(-np.pi, np.pi, (2, *arrays[0].shape)))).max()
+    error = max(relative_error(a, b, tolerance, size) for a, b in zip(found, expected, strict=True))
     if not error <= tolerance:
-        raise GenerationError(
+        raise VerificationError(
             f"{program.name} of {program.robot} failed its verification: it is off by {error:.1e}, allowed is "
             f"{tolerance:.0e}; no program is handed over"
         )
@@ -69,14 +85,21 @@ def evaluate(program: Program, arrays: list[Array], runtime: tuple[Array, ...]) 
     return program(*arrays, program.setup(*runtime))
 
 
-def relative_error(found: Array, expected: Array, tolerance: float = 1e-12) -> float:
-    """Largest deviation over the batch, relative to the largest magnitude of that joint's row of the output."""
+def relative_error(found: Array, expected: Array, tolerance: float = 1e-12, whole: float = 0.0) -> float:
+    """Largest deviation over the batch, relative to the largest magnitude of that joint's row of the output.
+
+    Args:
+        tolerance: below this share of what is around it a row is rounding.
+        whole: size of what the results are a part of.
+    """
     deviation = np.abs(found - expected).max(axis=0)
     size = np.abs(expected).max(axis=0)
     row = size.max(axis=tuple(range(1, size.ndim)), keepdims=True)
+    # A part that is rounding altogether, such as Coriolis torques of one joint, is measured against the whole.
+    largest = row.max() if row.max() > tolerance * whole else whole
     # A row of rounding, too small for the tolerance to resolve, is measured against the others; a small row, such as
     # gravity about an axis that is vertical but for a few microradians, inherits the rounding of the large ones.
-    floor = np.where(row > tolerance * row.max(), SMALLEST_ROW * row.max(), row.max())
+    floor = np.where(row > tolerance * largest, SMALLEST_ROW * largest, largest)
     return float((deviation / np.maximum(np.maximum(row, floor), 1e-300)).max())
 
 

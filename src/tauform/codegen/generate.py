@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from tauform.closedform.bound import BoundModel
@@ -11,10 +12,18 @@ from tauform.closedform.derive import derive
 from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
-from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.lower import lower
+from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.search import Choice, Search, cheapest
-from tauform.codegen.model_program import CHOICES, FACTORABLE, cheaper, factored_program, model_program
+from tauform.codegen.model_program import (
+    CHOICES,
+    FACTORABLE,
+    WITH_FRICTION,
+    cheaper,
+    factored_program,
+    model_program,
+    verified,
+)
 from tauform.codegen.problem import Parameters, Payload, Problem, has_friction, problem_of
 from tauform.codegen.program import Candidate, Program
 from tauform.codegen.split import lowered
@@ -29,6 +38,8 @@ MAX_OPERATIONS = 20_000
 FACTORED_JOINTS = 3
 # An algorithm this much dearer than the cheapest, before any search, will not win after it.
 WORTH_A_SEARCH = 1.15
+# A program with vectors takes longer for each operation.
+WORTH_VECTORS = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +49,6 @@ class _Option:
     choice: Choice
     bodies: Bodies
     cost: tuple[int, int]
-# A program with vectors takes longer for each operation.
-WORTH_VECTORS = 0.8
     remark: str = ""
 
 
@@ -87,10 +96,10 @@ def generate(
     with named_pivots(source):
         # what is timed is made of each algorithm, what is counted only of the cheapest
         groups = [[name] for name in names] if algorithm == "fastest" else [names]
-        made = [program_of(problem, wanted, group) for group in groups]
-    if algorithm in CHOICES and factorable and source.n_joints <= FACTORED_JOINTS:
-        made.append(_factored(source, wanted))
-    return CHOICES.get(algorithm, cheaper)(made)
+        attempts = [partial(program_of, problem, wanted, group) for group in groups]
+        if algorithm in CHOICES and factorable and source.n_joints <= FACTORED_JOINTS:
+            attempts.append(partial(_factored, source, wanted))
+        return CHOICES.get(algorithm, cheaper)(verified(attempts))
 
 
 def _recursive(robot: Robot, function: str) -> Program:
@@ -100,7 +109,7 @@ def _recursive(robot: Robot, function: str) -> Program:
 
 def _factored(robot: Robot, function: Function) -> Program:
     """The closed form's terms, checked against the textbook function like any other program."""
-    bound = derive(robot, include="declared").bind(robot)
+    bound = derive(robot, include="declared" if function.name in WITH_FRICTION else None).bind(robot)
     return certified(factored_program(bound, function.name), function, problem_of(robot))
 
 

@@ -53,6 +53,9 @@ _TRACERS: dict[str, tuple[tuple[str, ...], str, Callable[[BoundModel, Inputs], A
 
 
 FACTORABLE = frozenset(_TRACERS)
+# Those of them that friction is a part of. The others are made of a model without it: where theta holds an offset it
+# takes over the weight of a slide, which gravity counts and friction does not.
+WITH_FRICTION = frozenset(["inverse_dynamics", "forward_dynamics"])
 
 
 def factored_program(bound: BoundModel, function: str) -> Program:
@@ -72,8 +75,9 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     values = np.array(trace(bound, inputs), dtype=object)
     program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored")
     shapes = [(bound.n_joints,)] * len(names)
-    reference = _reference(bound, function)
-    return checked(program, shapes, reference, FUNCTIONS[function].tolerance, f"closed form of {bound.name}")
+    wanted, whole = FUNCTIONS[function], bound.inverse_dynamics if FUNCTIONS[function].may_vanish else None
+    described = f"closed form of {bound.name}"
+    return checked(program, shapes, _reference(bound, function), wanted.tolerance, described, whole=whole)
 
 
 def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
@@ -104,12 +108,29 @@ def model_program(
         raise GenerationError(
             f"{bound.name}: terms were dropped or its robot is unknown, so there is no recursive program; use factored"
         )
-    made = []
+    attempts = []
     if algorithm != "recursive":
-        made.append(factored_program(bound, function))
+        attempts.append(lambda: factored_program(bound, function))
     if algorithm != "factored" and robot is not None:
-        made.append(recursive(robot, function))
-    return CHOICES.get(algorithm, cheaper)(made)
+        attempts.append(lambda: recursive(robot, function))
+    return CHOICES.get(algorithm, cheaper)(verified(attempts))
+
+
+def verified(attempts: Sequence[Callable[[], Program]]) -> list[Program]:
+    """The programs that can be made and pass their verification; a candidate that does not drops out.
+
+    Raises:
+        GenerationError: none is left; the reason is that of the first.
+    """
+    made, reasons = [], []
+    for attempt in attempts:
+        try:
+            made.append(attempt())
+        except GenerationError as reason:
+            reasons.append(reason)
+    if not made:
+        raise reasons[0]
+    return made
 
 
 def cheaper(made: Sequence[Program]) -> Program:
@@ -131,7 +152,6 @@ def _whole_robot(bound: BoundModel) -> Robot | None:
     """The robot whose dynamics the model is, if it is one's."""
     if bound.base.robot is None:
         return None
-    robot = bound.base.robot.with_base_parameters(bound.theta, bound.base)
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, 20, bound.n_joints))
     expected = bound.inverse_dynamics(q, qd, qdd)
     deviation = np.abs(inverse_dynamics(robot, q, qd, qdd) - expected).max(axis=0)

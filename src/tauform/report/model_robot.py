@@ -23,7 +23,7 @@ from tauform.codegen.generate import generate
 from tauform.codegen.program import Program
 from tauform.description.findings import Finding
 from tauform.description.robot import Robot
-from tauform.errors import GenerationError, ModelError
+from tauform.errors import GenerationError, ModelError, VerificationError
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording import Recording
@@ -208,6 +208,8 @@ def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Pr
         with log.stage(function) as describe:
             try:
                 program = generate(robot, function)
+            except VerificationError:
+                raise
             except GenerationError as reason:  # too long for one straight line, for example
                 describe(outcome=str(reason), status="skipped")
                 continue
@@ -260,7 +262,7 @@ def _torque_error(robot: Robot, torques: Array) -> float:
 
 def _verified(what: str, robot: Robot, error: float) -> str:
     if not error <= EXACT:
-        raise GenerationError(
+        raise VerificationError(
             f"the {what} of {robot.name} failed verification: torques are off by {error:.1e}, allowed is {EXACT:.0e}; "
             "please report the robot's description"
         )

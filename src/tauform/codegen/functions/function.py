@@ -45,6 +45,7 @@ class Function:
         algorithms: by name, the usual winner first.
         tolerance: of the certificate, relative to the largest magnitude of each output entry.
         theta: names of the parameters that the columns of a regressor belong to.
+        may_vanish: the results are parts of the torque that some robots do not have at all.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Function:
     algorithms: Mapping[str, Algorithm]
     tolerance: float = 1e-12
     theta: Callable[[Robot], tuple[str, ...]] | None = None
+    may_vanish: bool = False
 
 
 def joint_vectors(*names: str) -> Callable[[Robot], Shapes]:

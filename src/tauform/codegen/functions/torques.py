@@ -102,6 +102,7 @@ TORQUES = (
         joint_vectors("q", "qd"),
         bias_torque,
         {"newton_euler": Algorithm(_bias, any_unit=True, sums_angles=True)},
+        may_vanish=True,
     ),
     Function(
         "velocity_torque",
@@ -109,6 +110,7 @@ TORQUES = (
         joint_vectors("q", "qd"),
         velocity_torque,
         {"newton_euler": Algorithm(_velocity, any_unit=True, sums_angles=True)},
+        may_vanish=True,
     ),
     Function(
         "gravity_torque",
@@ -119,6 +121,7 @@ TORQUES = (
             "composite": Algorithm(_gravity_composite, any_unit=True),
             "newton_euler": Algorithm(_gravity, any_unit=True, sums_angles=True),
         },
+        may_vanish=True,
     ),
     Function(
         "friction",
@@ -133,5 +136,6 @@ TORQUES = (
         joint_vectors("q", "qd", "qdd"),
         torque_breakdown,
         {"newton_euler": Algorithm(_breakdown, like_torques=True, any_unit=True, sums_angles=True)},
+        may_vanish=True,
     ),
 )
