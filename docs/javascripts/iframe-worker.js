@@ -16,7 +16,7 @@ if (location.protocol === "file:") {
     }
 
     postMessage(data) {
-      this.loaded.then(() => this.frame.contentWindow.postMessage(data, "*"));
+      this.loaded.then(() => this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data })));
     }
   };
 }
