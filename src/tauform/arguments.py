@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache, wraps
+from inspect import CO_VARKEYWORDS
 from numbers import Integral, Real
 from types import FunctionType, NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -51,10 +53,18 @@ def checked(function: Function) -> Function:
             if annotation is not Any and type(value) is not annotation:  # the common cases, without a further look
                 check(value, annotation, f"{title}: {name}")
         for name, value in options.items():
+            if name not in expected and not function.__code__.co_flags & CO_VARKEYWORDS:
+                raise ArgumentError(f"{title}: {_no_argument(name, expected)}")
             check(value, expected.get(name, Any), f"{title}: {name}")
         return function(*arguments, **options)
 
     return door  # type: ignore[return-value]
+
+
+def _no_argument(name: str, known: Iterable[str]) -> str:
+    names = [other for other in known if other not in ("self", "cls")]
+    near = get_close_matches(name, names, n=1)
+    return f"no argument {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names)}")
 
 
 def checked_methods(kind: type[Kind]) -> type[Kind]:
@@ -189,7 +199,7 @@ def _one_named(annotation: Any) -> str:
     if issubclass(kind, os.PathLike):
         return "a path"
     if issubclass(kind, Mapping):
-        return f"a dict, each value {_named(inner[1])}"
+        return "a dict" if inner[1] is Any else f"a dict, each value {_named(inner[1])}"
     if issubclass(kind, Iterable) and origin is not None:
         return f"a list, each item {_named(inner[0])}"
     return _with_article(kind.__name__)

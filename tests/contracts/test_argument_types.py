@@ -131,3 +131,17 @@ def test_what_serves_is_let_through(value: Any, annotation: Any) -> None:
 def test_public_functions_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(tf.inverse_dynamics)) is tf.inverse_dynamics
     assert pickle.loads(pickle.dumps(ROBOT.locked))({"joint1": 0.0}).n_joints == 1
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "load", "excite", "reduce", "identify"])
+def test_an_argument_that_no_function_takes_is_named(name: str) -> None:
+    with pytest.raises(ArgumentError, match=f"^{name}: no argument 'zzz'; it takes "):
+        FUNCTIONS[name](zzz=1)
+
+
+def test_threads_of_a_kernel_belong_in_its_call() -> None:
+    for source in (ROBOT, tf.generate(ROBOT, "gravity_torque")):
+        with pytest.raises(ArgumentError, match=r"threads belongs in the call, kernel\(q, qd, qdd, threads=\.\.\.\)"):
+            tf.compile(source, threads=2)
+    with pytest.raises(ArgumentError, match="no argument 'fishes'; options are algorithm, parameters, payload"):
+        tf.compile(ROBOT, fishes=2)

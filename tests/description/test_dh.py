@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.errors import DescriptionError
+from tauform.description.dh import COLUMNS
+from tauform.errors import ArgumentError, DescriptionError
 
 # Inertial data of a row in its own DH frame.
 BODY = {"mass": 2.0, "com": [0.1, -0.2, 0.3], "inertia": [0.3, 0.35, 0.4, 0.01, 0.02, 0.03], "inertia_about": "com"}
@@ -153,9 +154,24 @@ def test_placement_that_is_no_rotation_is_named(end: str) -> None:
         tf.Robot.from_dh(ROWS, "standard", **{end: 2 * np.eye(4)})
 
 
-def test_row_that_is_no_mapping_is_named() -> None:
-    with pytest.raises(DescriptionError, match="DH row 1: expected a mapping"):
-        tf.Robot.from_dh([[0.1, 0.0, 0.0, 0.0]], "standard")  # type: ignore[list-item]
+@pytest.mark.parametrize("table", [[[0.1, 0.0, 0.0, 0.0]], np.zeros((3, 4))], ids=["list", "array"])
+def test_table_without_names_is_told_how_to_name_its_columns(table: Any) -> None:
+    with pytest.raises(
+        DescriptionError, match="DH row 1: expected a mapping, as columns have no agreed order"
+    ) as error:
+        tf.Robot.from_dh(table, "standard")
+    rows = eval(str(error.value).split("name them: ")[1], {"table": table})
+    assert tf.Robot.from_dh(rows, "standard").n_joints == len(table)
+
+
+def test_misspelt_option_is_told_its_name() -> None:
+    with pytest.raises(ArgumentError, match=r"Robot\.from_dh: no argument 'grav'; did you mean 'gravity'\?"):
+        tf.Robot.from_dh(ROWS, "standard", grav=[0, 0, -9.81])  # type: ignore[call-arg]
+
+
+def test_help_names_every_column() -> None:
+    shown = tf.Robot.from_dh.__doc__ or ""
+    assert [column for column in COLUMNS if column not in shown.split("Args:")[0]] == []
 
 
 def test_empty_table_and_unknown_convention() -> None:

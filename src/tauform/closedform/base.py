@@ -69,18 +69,7 @@ def base_parameters(
 
 
 def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
-    """A robot with these dynamics: its links hold theta at the pivots and zero elsewhere.
-
-    Such links are virtual (their masses may be zero or negative), which every algorithm takes; for links that could
-    be built see `tauform.feasible_parameters`. Parameters that took no part in `base`, such as friction, stay.
-
-    Args:
-        theta: (l,) values of base.names.
-        base: what theta means; the default is base_parameters(robot).
-
-    Raises:
-        ShapeError: theta has another length than base, or base belongs to a robot of another size.
-    """
+    """A robot with these dynamics; see `Robot.with_base_parameters`."""
     base = base_parameters(robot) if base is None else base.of_robot(robot)
     parameters = np.array(robot.parameters)
     parameters[list(base.columns)] = 0.0

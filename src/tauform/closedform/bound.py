@@ -185,7 +185,14 @@ class BoundModel:
     def reduce(
         self, profile: Profile | None = None, tolerance: float = 0.01, confidence: float = 0.999, **options: Any
     ) -> Reduction:
-        """The cheapest program that keeps the error within the tolerance; see `tauform.realtime.reduce.reduce`."""
+        """The cheapest program whose relative error stays within a tolerance for a share of the profile's states.
+
+        Args:
+            profile: states that the program will meet; slow motions within the joint limits if not given.
+            tolerance: of |tau - tau_exact| / |tau_exact|.
+            confidence: share of the states for which it must hold.
+            options: of `tauform.reduce`: function, routes, still, definite, n_fresh, seed, threads, exact, progress.
+        """
         # Against the direction of imports: the routes are compared by operations that programs are counted in.
         reduction: Reduction = import_module("tauform.realtime.reduce").reduce(
             self, profile, tolerance, confidence, **options

@@ -11,7 +11,10 @@ from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.generate import generate
 from tauform.codegen.program import Program
 from tauform.description.robot import Robot
-from tauform.errors import GenerationError, ShapeError
+from tauform.errors import ArgumentError, GenerationError, ShapeError
+
+# What `generate` takes, and what a kernel takes at each call.
+OPTIONS, OF_A_CALL = ("algorithm", "parameters", "payload"), ("out", "threads")
 
 
 def compile(
@@ -22,13 +25,19 @@ def compile(
     Args:
         source: a robot, a closed-form model with numbers, or a program that was generated before.
         function: name of the function, "inverse_dynamics" if not given; only with a robot.
-        options: passed on to `generate`; with parameters="runtime" or payload="runtime" the kernel takes those
-            values as further arguments.
+        options: algorithm, parameters and payload of `generate`; with parameters="runtime" or payload="runtime" the
+            kernel takes those values as further arguments.
 
     Raises:
+        ArgumentError: no such option, or one that belongs in the call.
         UnknownNameError: no such function or algorithm.
         GenerationError: the program would be too long, or failed its verification.
     """
+    for name in options:
+        if name in OF_A_CALL:
+            raise ArgumentError(f"compile: {name} belongs in the call, kernel(q, qd, qdd, {name}=...)")
+        if name not in OPTIONS:
+            raise ArgumentError(f"compile: no argument {name!r}; options are {', '.join(OPTIONS)}")
     if isinstance(source, Program):
         if function is not None or options:
             raise GenerationError("compile: a program already is one function; give a robot to choose another")

@@ -37,25 +37,10 @@ def robot_from_dh(
     base: ArrayLike | None = None,
     tool: ArrayLike | None = None,
 ) -> Robot:
-    """A serial chain from a DH table.
-
-    Args:
-        rows: one mapping a joint: `joint` ("revolute" or "prismatic"), `a`, `alpha`, `d`, `theta` (the constant
-            part; the coordinate's own constant part may be left out), and optionally `sign` (+1 or -1), `mass`,
-            `com`, `inertia` with `inertia_about` ("com" or "origin"), or `parameters` (the ten about the origin,
-            in order or by name); numbers may be text such as "-pi/2";
-            `rotor_inertia`, `viscous`, `coulomb`, `offset`; `lower`, `upper`, `velocity`, `effort`.
-            Inertial data are in the row's own DH frame.
-        convention: "standard" or "modified"; both are in use, so it has no default.
-        base: (4, 4) world_from_base placement; gravity is in the world frame.
-        tool: (4, 4) placement of the tool in the last DH frame.
-
-    Raises:
-        DescriptionError: a column is missing, unknown or contradictory; the message names the row.
-    """
+    """A serial chain from a DH table; see `Robot.from_dh`."""
     if convention not in ("standard", "modified"):
         raise DescriptionError(f'convention: expected "standard" or "modified", got {convention!r}')
-    if not rows:
+    if len(rows) == 0:
         raise DescriptionError("DH table: no rows; give one row a joint")
     # What stands between the previous link's frame and this row's: the base, then (standard) Tx(a) Rx(alpha).
     previous = np.eye(4) if base is None else rigid(base, "base")
@@ -87,7 +72,11 @@ def robot_from_dh(
 def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
     where = f"DH row {i + 1}"
     if not isinstance(row, Mapping):
-        raise DescriptionError(f"{where}: expected a mapping from column to value, got {row!r:.60}")
+        # Tables of numbers come in two orders at least: a, alpha, d, theta and theta, d, a, alpha.
+        raise DescriptionError(
+            f"{where}: expected a mapping, as columns have no agreed order, got {row!r:.60}; name them: "
+            "[{'joint': 'revolute', 'a': a, 'alpha': alpha, 'd': d, 'theta': theta} for a, alpha, d, theta in table]"
+        )
     reject_unknown(row, COLUMNS, where, "column")
     kind = row.get("joint")
     if kind not in ("revolute", "prismatic"):

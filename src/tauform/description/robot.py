@@ -90,12 +90,45 @@ class Robot:
         cls,
         rows: Sequence[Mapping[str, Any]],
         convention: Literal["standard", "modified"],
-        **options: Any,
+        *,
+        name: str = "robot",
+        gravity: ArrayLike = EARTH_GRAVITY,
+        base: ArrayLike | None = None,
+        tool: ArrayLike | None = None,
     ) -> Robot:
-        """A serial chain from a Denavit-Hartenberg table; see `tauform.description.dh.robot_from_dh`."""
+        """A serial chain from a Denavit-Hartenberg table: one mapping a joint, from the base to the tip.
+
+        A row holds, in SI units, angles in radians; numbers may be text such as "-pi/2":
+
+            joint                   "revolute" or "prismatic"
+            a, alpha, d, theta      the geometry; q is added to theta, or to d of a prismatic joint, whose constant part
+                                    may be left out
+            sign                    +1, or -1 where q counts the other way
+            mass, com, inertia      of the link, in the row's own DH frame: kg, (3,) m, kg m^2 as a (3, 3) tensor or as
+                                    Ixx, Iyy, Izz, Ixy, Ixz, Iyz; left out they are zero
+            inertia_about           "com" or "origin"; an inertia needs it
+            parameters              in place of these four: m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin
+                                    of the frame, in this order or by name
+            rotor_inertia           Ia seen at the joint
+            viscous, coulomb, offset     friction Fv, Fc, Fo
+            lower, upper, velocity, effort     limits
+            name, link              of the joint and of its link; joint1 and link1 if not given
+
+        Args:
+            rows: the table.
+            convention: "standard" is Rz(theta) Tz(d) Tx(a) Rx(alpha), "modified" Rx(alpha) Tx(a) Rz(theta) Tz(d); both
+                are in use, so it has no default.
+            name: of the robot.
+            gravity: (3,) acceleration in the world frame [m/s^2].
+            base: (4, 4) world_from_base placement.
+            tool: (4, 4) placement of the tool in the last DH frame.
+
+        Raises:
+            DescriptionError: a column is missing, unknown or contradictory; the message names the row.
+        """
         from tauform.description.dh import robot_from_dh
 
-        return robot_from_dh(rows, convention, **options)
+        return robot_from_dh(rows, convention, name=name, gravity=gravity, base=base, tool=tool)
 
     @property
     def n_bodies(self) -> int:
@@ -300,7 +333,18 @@ class Robot:
         return save(self, path)
 
     def with_base_parameters(self, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
-        """A robot of virtual links with these dynamics; see `tauform.closedform.base.with_base_parameters`."""
+        """A robot with these dynamics: its links hold theta at the pivots and zero elsewhere.
+
+        Such links are virtual (their masses may be zero or negative), which every algorithm takes; for links that could
+        be built see `tauform.feasible_parameters`. Parameters that took no part in `base`, such as friction, stay.
+
+        Args:
+            theta: (l,) values of base.names.
+            base: what theta means; the default is base_parameters(robot).
+
+        Raises:
+            ShapeError: theta has another length than base, or base belongs to a robot of another size.
+        """
         # Against the direction of imports, like `check`: users look for it here.
         moved: Robot = import_module("tauform.closedform.base").with_base_parameters(self, theta, base)
         return moved

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -109,7 +109,19 @@ class MultiRate:
         return tau
 
     def predict(self, profile: Profile, rates: Rates, n_states: int = 20_000, ages: Array | None = None) -> Prediction:
-        """Torque error foretold from rates and bounds; see `tauform.realtime.prediction.predict`."""
+        """Torque error that this split will cause, foretold from rates and bounds: no motion is replayed.
+
+        Args:
+            profile: bounds of the motion (`Profile.harmonic`, `Profile.ranges`), or a trajectory, its states taken in
+                their order.
+            rates: periods and latency.
+            n_states: states to sample from bounds.
+            ages: (2, N) ages of coefficients and velocity torques that a run met (`RunReport.ages`), in place of those
+                that the rates imply.
+
+        Raises:
+            ModelError: the profile leaves the joint limits, or belongs to a robot with another number of joints.
+        """
         from tauform.realtime.prediction import predict
 
         return predict(self, profile, rates, n_states, ages=ages)
@@ -117,22 +129,57 @@ class MultiRate:
     def slowest_background(
         self, profile: Profile, error: float, control: float, latency: float = 0.0, coefficients_every: int = 1
     ) -> Rates | None:
-        """The longest background period within an error; see `tauform.realtime.prediction.slowest_background`."""
+        """Rates with the longest background period whose relative error (RMS) stays below a bound; None if none does.
+
+        Args:
+            profile: states that will be met.
+            error: share of the torque, 0.01 is 1 %.
+            control: period of the synchronous task [s].
+            latency: from the background's input to the use of its results [s].
+            coefficients_every: mass matrix and gravity are renewed at every so many-th run of the background.
+
+        Raises:
+            ModelError: the bound is not between 0 and 1, or a time is not positive.
+        """
         from tauform.realtime.prediction import slowest_background
 
         return slowest_background(self, profile, error, control, latency, coefficients_every)
 
     def run(self, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
-        """Run both tasks on this machine; see `tauform.realtime.run.run`."""
+        """Run both tasks on this machine along a motion, in real time, and compare with torques that are never late.
+
+        Args:
+            motion: function that returns q, qd, qdd, (N, n) each, at given times (N,) [s].
+            rates: control and background period, the latter rounded to whole ticks; the latency is one tick.
+            seconds: of real time, more than one background period.
+
+        Raises:
+            ModelError: the duration is not longer than a background period.
+        """
         from tauform.realtime.run import run
 
         return run(self, motion, rates, seconds)
 
-    def write_c(self, folder: str | PathLike[str], **options: Any) -> list[Path]:
-        """Write both tasks and the exchange between them as C; see `tauform.realtime.write.write_multirate_c`."""
+    def write_c(
+        self, folder: str | PathLike[str], *, real: str = "double", force: bool = False, name: str | None = None
+    ) -> list[Path]:
+        """Write the programs of both tasks as C99, and as C11 the wait-free exchange between them with a demonstration.
+
+        Args:
+            folder: made if it does not exist; one that we wrote before is replaced.
+            real: "double" or "float".
+            force: also write into a folder that holds other files.
+            name: prefix of all names; the robot's name if not given.
+
+        Returns:
+            Paths of the files.
+
+        Raises:
+            GenerationError: a folder that is not ours or not writable.
+        """
         from tauform.realtime.write import write_multirate_c
 
-        return write_multirate_c(self, folder, **options)
+        return write_multirate_c(self, folder, real=real, force=force, name=name)
 
     def __repr__(self) -> str:
         b, s, n = self.background, self.synchronous, self.robot.n_joints

@@ -78,18 +78,7 @@ def predict(
     rng: np.random.Generator | None = None,
     ages: Array | None = None,
 ) -> Prediction:
-    """Torque error over the states of a profile; states of a trajectory are taken in their order.
-
-    Args:
-        profile: bounds of the motion (`Profile.harmonic`, `Profile.ranges`), or a planned trajectory.
-        rates: periods and latency.
-        n_states: states to sample from bounds.
-        ages: (2, N) ages of coefficients and velocity torques that a run met (`RunReport.ages`), in place of those
-            that the rates imply.
-
-    Raises:
-        ModelError: the profile leaves the joint limits, or belongs to a robot with another number of joints.
-    """
+    """Torque error over the states of a profile; see `MultiRate.predict`."""
     profile.check_limits(split.robot)
     if profile.recorded is None:
         states = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
@@ -171,11 +160,7 @@ def slowest_background(
     latency: float = 0.0,
     coefficients_every: int = 1,
 ) -> Rates | None:
-    """Rates with the longest background period whose relative error (RMS) stays below a bound; None where none does.
-
-    Raises:
-        ModelError: the bound is not between 0 and 1, or a time is not positive.
-    """
+    """The longest background period within an error; see `MultiRate.slowest_background`."""
     if not 0 < error < 1:
         raise ModelError(f"error: expected a share of the torque between 0 and 1 (0.01 is 1 %), got {error}")
     fastest = Rates(control, control, latency, coefficients_every)

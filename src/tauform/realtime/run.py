@@ -72,15 +72,7 @@ class _Shared:
 
 
 def run(split: MultiRate, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
-    """Run both tasks along a motion for some seconds of real time.
-
-    Args:
-        motion: q, qd, qdd, (N, n) each, at given times (N,).
-        rates: control and background period, the latter rounded to whole ticks; the latency is one tick.
-
-    Raises:
-        ModelError: the duration is not longer than a background period.
-    """
+    """Run both tasks along a motion for some seconds of real time; see `MultiRate.run`."""
     if not seconds > rates.background:
         raise ModelError(f"seconds: expected more than one background period ({rates.background:g} s), got {seconds}")
     times = np.arange(0.0, seconds, rates.control)

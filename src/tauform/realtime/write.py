@@ -28,20 +28,7 @@ def write_multirate_c(
     force: bool = False,
     name: str | None = None,
 ) -> list[Path]:
-    """Write the programs of both tasks as C99, and as C11 the wait-free exchange between them with a demonstration.
-
-    Args:
-        folder: made if it does not exist; one that we wrote before is replaced.
-        real: "double" or "float".
-        force: also write into a folder that holds other files.
-        name: prefix of all names; the robot's name if not given.
-
-    Returns:
-        Paths of the files.
-
-    Raises:
-        GenerationError: a folder that is not ours or not writable.
-    """
+    """Write both tasks and the exchange between them as C; see `MultiRate.write_c`."""
     prefix, n = identifier(name or split.robot.name), split.robot.n_joints
     rates = ("qd", "qdd") if split.reads_velocity else ("qdd",)
     facts = {
