@@ -109,3 +109,24 @@ def test_checking_changes_nothing() -> None:
     robot.check()
     np.testing.assert_array_equal(robot.parameters, before)
     assert tf.check(robot) == robot.check()
+
+
+def test_gravity_that_points_up_is_doubtful() -> None:
+    robot = tf.planar_chain(2)
+    finding = robot.with_gravity([0, 0, 9.81]).check()[0]
+    assert (finding.severity, finding.place) == ("doubtful", "gravity")
+    assert "(0, 0, 9.81) points along the base's z" in finding.what
+    for fine in ([0, 0, -9.81], [0, 9.81, 0], [0, 0, 0], [7.0, 0, 6.9]):
+        assert robot.with_gravity(fine).check() == []
+
+
+@pytest.mark.parametrize(
+    ("tensor", "what"),
+    [([0.01, 0, 0, 0.03, 0, 0.03], "not positive definite"), ([0.02, 0.001, 0.03, 0.003, 0, 0.004], "triangle")],
+)
+def test_inertia_in_another_order_is_told_ours(tensor: list[float], what: str) -> None:
+    robot = tf.planar_chain(1)
+    body = tf.Inertia.of(2.0, [0.1, 0, 0], tensor, inertia_about="com")
+    finding = with_link(robot, 0, body).check()[0]
+    assert what in finding.what
+    assert "six numbers are Ixx Iyy Izz Ixy Ixz Iyz" in finding.remedy

@@ -14,6 +14,8 @@ from tauform.description.robot import Robot
 Severity = Literal["unphysical", "doubtful", "note"]
 # Printed tables round: a violation smaller than this part of the largest moment is rounding.
 MOMENT_TOLERANCE = 1e-6
+# Other tools list the same six numbers in other orders.
+ORDER = "the order of its inertia (six numbers are Ixx Iyy Izz Ixy Ixz Iyz)"
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,10 @@ def _unphysical(place: str, inertia: Inertia) -> list[Finding]:
     listed = ", ".join(f"{moment:.4g}" for moment in moments)
     if moments[0] < -MOMENT_TOLERANCE * scale:
         what = f"its inertia about the centre of mass is not positive definite (principal moments {listed} kg m^2)"
-        return [Finding("unphysical", place, what, "check the signs and the reference point of its inertia")]
+        return [Finding("unphysical", place, what, f"check signs, reference point and {ORDER}")]
     if moments[0] + moments[1] < moments[2] * (1 - MOMENT_TOLERANCE):
         what = f"its principal moments {listed} kg m^2 violate the triangle inequality (two must outweigh the third)"
-        return [Finding("unphysical", place, what, "check the rounding and the axes of its inertia")]
+        return [Finding("unphysical", place, what, f"check rounding, axes and {ORDER}")]
     return []
 
 
@@ -81,6 +83,15 @@ def _com_distance(robot: Robot, i: int) -> float:
     places += [joint.parent_from_joint[:3, 3] for joint in robot.joints if joint.parent == i]
     places += [frame.link_from_frame[:3, 3] for frame in robot.frames if frame.link == i]
     return min(float(np.linalg.norm(inertia.com - place)) for place in places)
+
+
+def gravity_findings(robot: Robot) -> list[Finding]:
+    """Gravity that points up: a sign of the other convention, or a robot that hangs."""
+    x, y, z = robot.gravity
+    if z <= np.hypot(x, y):
+        return []
+    what = f"({x:g}, {y:g}, {z:g}) points along the base's z, up where the robot stands"
+    return [Finding("doubtful", "gravity", what, "a falling body accelerates by (0, 0, -9.81); fine where it hangs")]
 
 
 def drive_findings(robot: Robot) -> list[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauform.description.edit import snapped
-from tauform.description.findings import Finding, drive_findings, inertia_findings
+from tauform.description.findings import Finding, drive_findings, gravity_findings, inertia_findings
 from tauform.description.robot import Robot
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
@@ -17,12 +17,13 @@ MOST_NAMES = 8
 
 
 def check(robot: Robot) -> list[Finding]:
-    """List what is doubtful about a robot: unphysical inertias, drives, joints that are almost aligned.
+    """List what is doubtful about a robot: unphysical inertias, gravity, drives, joints almost aligned.
 
     Nothing is corrected. For almost aligned joints the finding says how much `snap=` would change the torques,
     over a fixed set of 64 states (positions over a turn, unit velocities and accelerations).
     """
-    return [*inertia_findings(robot), *drive_findings(robot), *alignment_findings(robot)]
+    numbers = [*inertia_findings(robot), *gravity_findings(robot), *drive_findings(robot)]
+    return [*numbers, *alignment_findings(robot)]
 
 
 def alignment_findings(robot: Robot) -> list[Finding]:
