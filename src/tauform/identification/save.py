@@ -19,12 +19,15 @@ from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
 from tauform.identification.filters import Filters
 from tauform.identification.fit import Fit
+from tauform.identification.fresh_file import fresh_file
 from tauform.identification.refit import part_of
 from tauform.identification.residuals import Errors, Residuals
+from tauform.identification.same_robot import difference
 from tauform.identification.swaps import Swap
 from tauform.identification.terms import Term
 
-FORMAT = 1
+# 2 holds the robot too.
+FORMAT = 2
 # What a damaged file, or one of something else, ends in.
 DAMAGES = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
 
@@ -39,14 +42,8 @@ def save_fit(fit: Fit, path: Path) -> Path:
     writers = {".json": _write_json, ".npz": _write_npz}
     if path.suffix not in writers:
         raise IdentificationError(f"{path.name}: a fit is saved as .json (to read) or .npz (to load again)")
-    fresh = path.with_name(f".{path.stem}.part{path.suffix}")
-    try:
-        writers[path.suffix](fit, fresh)
-        fresh.replace(path)
-    except OSError as error:
-        raise IdentificationError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        fresh.unlink(missing_ok=True)
+    with fresh_file(path) as file:
+        writers[path.suffix](fit, file)
     return path
 
 
@@ -138,9 +135,11 @@ def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
         robot: the robot it was identified on, whose geometry gives the columns; by default the one in the file.
 
     Raises:
-        IdentificationError: not such a file, or of another robot.
+        IdentificationError: not such a file, of another robot, or of a newer version.
     """
     path = Path(path)
+    if not path.exists():
+        raise IdentificationError(f"{path}: no such file; fit.save('name.npz') writes one")
     if path.suffix == ".json":
         raise IdentificationError(
             f"{path}: a .json of a fit is to read; save it as .npz too and load that: "
@@ -149,8 +148,10 @@ def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
     no_fit = IdentificationError(f"{path}: not a fit, or a damaged one; fit.save('name.npz') writes one")
     try:
         data = read_archive(path)
-        robot = _held_robot(data, path) if robot is None else robot
-        fit = _fit_of(robot, data, json.loads(str(data["summary"])), path)
+        text = json.loads(str(data["summary"]))
+        _check_format(text["format"], path)
+        robot = _checked_robot(robot, data, path)
+        fit = _fit_of(robot, data, text, path)
     except TauformError:
         raise
     except DAMAGES:
@@ -160,6 +161,27 @@ def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
     if shapes != [(p,), (p, p), (n,), (n,), (n,)] or fit.evidence.triangles.shape[1:] != (n, p + 1, p + 1):
         raise no_fit
     return fit
+
+
+def _check_format(found: int, path: Path) -> None:
+    if found > FORMAT:
+        raise IdentificationError(
+            f"{path}: written by a newer tauform (format {found}, this one reads up to {FORMAT}); upgrade tauform"
+        )
+
+
+def _checked_robot(given: Robot | None, data: dict[str, Any], path: Path) -> Robot:
+    """The robot in the file, or the given one, which must have the same columns."""
+    if given is None:
+        return _held_robot(data, path)
+    held = _held_robot(data, path) if "robot" in data else given
+    differs = difference(held, given)
+    if differs:
+        raise IdentificationError(
+            f"{path.name}: was identified on {held.name!r}, which differs from {given.name!r} in {differs}; load it "
+            f"without a robot, tf.load_fit({path.name!r})"
+        )
+    return given
 
 
 def _held_robot(data: dict[str, Any], path: Path) -> Robot:
@@ -205,8 +227,9 @@ def _include(robot: Robot, columns: list[int]) -> Include:
     """What was asked for, by what took part."""
     if columns == list(robot.columns("declared")):
         return "declared"
-    kinds = {(c - 10 * robot.n_bodies) % 4 for c in columns if c >= 10 * robot.n_bodies}
-    return ["link", *(group for k, group in enumerate(PARAMETER_GROUPS[1:]) if k in kinds)]
+    n_link = 10 * robot.n_bodies
+    kinds = {0 if c < n_link else 1 + (c - n_link) % 4 for c in columns}
+    return [group for k, group in enumerate(PARAMETER_GROUPS) if k in kinds]
 
 
 def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Design:

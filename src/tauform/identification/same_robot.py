@@ -1,0 +1,36 @@
+"""Whether two robots have the same columns: what a fit says holds on the geometry and gravity it was made for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.description.robot import Robot
+
+# Of lengths, rotations and gravity, relative to the largest; descriptions of one robot agree to rounding.
+SAME = 1e-9
+
+
+def difference(robot: Robot, other: Robot) -> str | None:
+    """In words where two robots differ, None where their columns are the same; inertias and friction may differ."""
+    a, b = robot.tree, other.tree
+    if robot.joint_names != other.joint_names or (a.parents, a.revolute) != (b.parents, b.revolute):
+        return "its joints"
+    if not _same(a.gravity, b.gravity):
+        return "gravity"
+    for k, joint in enumerate(robot.joints):
+        if not _same(a.rotations[k], b.rotations[k]) or not _same(a.translations, b.translations, k):
+            return f"the place of {joint.name!r}"
+    if (robot.closure is None) != (other.closure is None):
+        return "its loops"
+    if robot.closure is not None and other.closure is not None:
+        pairs = ((robot.closure.F, other.closure.F), (robot.closure.offset, other.closure.offset))
+        if not all(_same(x, y) for x, y in pairs):
+            return "its loops"
+    return None
+
+
+def _same(x: AnyArray, y: AnyArray, part: int | slice = slice(None)) -> bool:
+    """Whether parts of two arrays agree, relative to the largest entry of both."""
+    largest = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0))
+    return bool((np.abs(x[part] - y[part]) <= SAME * largest).all())
