@@ -132,3 +132,25 @@ def test_bad_requests(tmp_path: Path, programs: list[Program], options: dict[str
 def test_any_robot_name_gives_valid_identifiers(tmp_path: Path) -> None:
     write_c(replace(PROGRAM, robot="7-DoF arm (ä)"), tmp_path / "build")
     assert "void r7_DoF_arm_____every_kind(" in (tmp_path / "build" / "r7_DoF_arm____.h").read_text()
+
+
+def test_headers_say_which_joint_is_which(tmp_path: Path) -> None:
+    robot = tf.load("sr6ia")
+    nasty = replace(robot, name="arm*/\nx", joints=(replace(robot.joints[0], name="j*/1"), *robot.joints[1:]))
+    write_c([tf.generate(nasty), tf.generate(tf.derive(nasty).bind(nasty), "gravity_torque")], tmp_path / "c")
+    (header,) = (tmp_path / "c").glob("*.h")
+    about = header.read_text().split("#ifndef")[0]
+    for line in ("[0] j* /1 [rad]", "[2] joint3 [m]", "for no joint", "(0, 0, -9.81) m/s^2. Tool: tool."):
+        assert line in about
+    assert about.count("*/") == 1  # names do not end the comment
+
+
+def test_headers_name_joints_that_follow_and_those_with_friction(tmp_path: Path) -> None:
+    robot = tf.load("parallelogram")
+    rubbing = replace(robot, joints=(replace(robot.joints[0], viscous=0.5), *robot.joints[1:]))
+    write_c(tf.generate(rubbing, "gravity_torque"), tmp_path / "c")
+    (header,) = (tmp_path / "c").glob("*.h")
+    followers = [joint.name for joint in robot.joints if joint.name not in robot.joint_names]
+    assert followers
+    assert f"Joints that follow these: {', '.join(followers)}." in header.read_text()
+    assert f"Friction is described for {robot.joints[0].name}." in header.read_text()

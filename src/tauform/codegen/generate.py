@@ -11,6 +11,7 @@ from tauform.closedform.bound import BoundModel
 from tauform.closedform.derive import derive
 from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
+from tauform.codegen.conventions import conventions
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.lower import lower
 from tauform.codegen.minimal.bodies import Bodies
@@ -232,4 +233,5 @@ def _notes(function: Function, problem: Problem) -> dict[str, Any]:
     entries = {port.name: port.entries for port in problem.ports}
     columns = {} if function.theta is None else {"theta": function.theta(problem.robot)}
     defaults = dict(zip(entries, problem.defaults, strict=True))
-    return {"summary": function.summary, **columns, **entries, "defaults": defaults}
+    about = {"summary": function.summary, "conventions": conventions(problem.robot)}
+    return {**about, **columns, **entries, "defaults": defaults}

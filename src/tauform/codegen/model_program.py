@@ -15,6 +15,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.closedform.bound import BoundModel
 from tauform.codegen.certificate import checked
+from tauform.codegen.conventions import conventions
 from tauform.codegen.factored import factored_gravity, factored_mass_matrix, factored_torques, factored_velocity
 from tauform.codegen.fastest import fastest
 from tauform.codegen.functions import FUNCTIONS
@@ -73,7 +74,10 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     graph = Graph()
     inputs = {name: graph.input(name, bound.n_joints) for name in names}
     values = np.array(trace(bound, inputs), dtype=object)
-    program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored")
+    notes: dict[str, Any] = {"summary": FUNCTIONS[function].summary}
+    if bound.base.robot is not None:
+        notes["conventions"] = conventions(bound.base.robot)
+    program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", notes=notes)
     shapes = [(bound.n_joints,)] * len(names)
     wanted, whole = FUNCTIONS[function], bound.inverse_dynamics if FUNCTIONS[function].may_vanish else None
     described = f"closed form of {bound.name}"

@@ -63,6 +63,12 @@ def real_type(name: str) -> Real:
     return REALS[name]
 
 
+def comment(text: str) -> str:
+    """The text as it may stand in a comment of C, whatever names of robots and joints are in it."""
+    printable = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return printable.replace("*/", "* /").replace("/*", "/ *")
+
+
 def identifier(name: str) -> str:
     """The name as a C identifier that clashes with nothing we print."""
     word = re.sub(r"\W", "_", name, flags=re.ASCII)

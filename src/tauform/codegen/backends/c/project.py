@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
-from tauform.codegen.backends.c.config import Real, identifier
+from tauform.codegen.backends.c.config import Real, comment, identifier
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.selftest import Reference, test_text
 from tauform.codegen.backends.c.source import (
@@ -44,13 +44,14 @@ def project_files(programs: Sequence[Program], name: str, real: Real, batch: boo
     """Contents of each file by its name."""
     programs = [with_c_names(program) for program in programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
-    about = {"name": name, "title": title, "version": __version__, "real": real.name}
+    about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}
     references = [Reference(program, real) for program in programs]
     return {
         f"{name}.h": template("header.h").substitute(
             about,
             guard=f"{name.upper()}_H",
             includes="\n#include <stddef.h>\n" if batch else "",
+            conventions=_conventions(programs),
             declarations=_declarations(programs, real, name, batch),
         ),
         f"{name}.c": _source(programs, real, name, batch, about),
@@ -126,6 +127,15 @@ def _declarations(programs: Sequence[Program], real: Real, name: str, batch: boo
 def _shared_note(program: Program) -> str:
     names = [port.name for port in program.inputs if port.shared]
     return f"; {', '.join(names)} as above" if names else ""
+
+
+def _conventions(programs: Sequence[Program]) -> str:
+    """Lines of the header's first comment: joints, gravity, friction; of each robot where there are several."""
+    known = dict.fromkeys((p.robot, p.notes["conventions"]) for p in programs if "conventions" in p.notes)
+    lines: list[str] = []
+    for robot, about in known:
+        lines += ["", *([f"{robot}:"] if len(known) > 1 else []), *about]
+    return "".join(f" * {comment(line)}".rstrip() + "\n" for line in lines)
 
 
 def _structs(programs: Sequence[Program], real: Real, name: str) -> list[str]:

@@ -3,7 +3,7 @@
  *
  * Written by tauform $version. SI units; matrices are flat, row by row.
  * No function keeps any state, allocates memory, or minds if an output is the same array as an input.
- */
+$conventions */
 #ifndef $guard
 #define $guard
 $includes

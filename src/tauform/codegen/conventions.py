@@ -1,0 +1,22 @@
+"""What a caller of generated code must know of the robot and cannot see in a prototype."""
+
+from __future__ import annotations
+
+from tauform.description.robot import Robot
+
+
+def conventions(robot: Robot) -> tuple[str, ...]:
+    """The joint behind each entry, those that follow others, friction, gravity and the tool; a line each."""
+    joints = {joint.name: joint for joint in robot.joints}
+    units = {name: "rad" if joints[name].is_revolute else "m" for name in robot.joint_names}
+    lines = ["Entries of q, qd, qdd and tau:"]
+    lines += [f"  [{k}] {name} [{unit}]" for k, (name, unit) in enumerate(units.items())]
+    followers = [name for name in joints if name not in units]
+    if followers:
+        lines.append(f"Joints that follow these: {', '.join(followers)}.")
+    rubbing = [joint.name for joint in robot.joints if joint.viscous or joint.coulomb or joint.offset]
+    where = "all joints" if len(rubbing) == len(joints) else ", ".join(rubbing) or "no joint"
+    lines.append(f"Friction is described for {where}.")
+    gravity = ", ".join(f"{value + 0.0:g}" for value in robot.gravity)
+    lines.append(f"Gravity in the base frame: ({gravity}) m/s^2. Tool: {robot.tool.name}.")
+    return tuple(lines)
