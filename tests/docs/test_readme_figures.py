@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import tauform as tf
 from benchmarks import quoted, results
+from tauform.codegen.sincos import DOUBLE, FLOAT
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = results.read(ROOT / "benchmarks" / "RESULTS.md")
@@ -68,3 +70,11 @@ def test_every_time_and_size_says_where_it_comes_from(page: Path) -> None:
     places = [re.search(quote.place, text, re.MULTILINE) for quote in quoted.quotes() if quote.page == name]
     known = {place[1] for place in places if place} | NOT_MEASURED.get(name, set())
     assert set(re.findall(r"(?<![\w.^{])\d[\d.,]* (?:[num]?s|[kMG]B|M states/s)\b", text)) - known == set()
+
+
+def test_turns_that_need_no_library_are_those_of_the_reduction() -> None:
+    tutorial = " ".join((ROOT / "docs" / "tutorials" / "dh_to_c.md").read_text(encoding="utf-8").split())
+    assert "beyond 15,000 turns" in README
+    assert "beyond 15,000 turns (1,500 in single precision)" in tutorial
+    assert DOUBLE.limit / math.tau > 15_000
+    assert FLOAT.limit / math.tau > 1_500

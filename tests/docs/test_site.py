@@ -13,6 +13,7 @@ import pytest
 
 import tauform
 from tauform.cli import VERBS
+from tauform.cli.wording import FLAGS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -30,12 +31,12 @@ def test_every_example_is_numbered_once() -> None:
     assert len(numbers) == len(set(numbers))
 
 
-def test_pages_are_built_without_warnings_and_fetch_nothing(tmp_path: Path) -> None:
-    """Examples are replaced by one that draws nothing much: they are run by tests of their own."""
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built pages. Examples are replaced by one that draws nothing much: they are run by tests of their own."""
     pytest.importorskip("material")
     pytest.importorskip("mkdocstrings")
-    copy = tmp_path / "project"
-    copy.mkdir()
+    copy = tmp_path_factory.mktemp("project")
     for name in ("docs", "src", "benchmarks"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("mkdocs.yml", "CHANGELOG.md", "CONTRIBUTING.md"):
@@ -49,17 +50,63 @@ def test_pages_are_built_without_warnings_and_fetch_nothing(tmp_path: Path) -> N
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
     done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    pages = list((copy / "site").rglob("*.html"))
+    return copy / "site"
+
+
+def test_pages_fetch_nothing(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
     assert len(pages) > 20
     for page in pages:
         fetched = re.findall(
             r'(?:<script[^>]+src|<link[^>]+href|<img[^>]+src)="(https?:[^"]+)"', page.read_text("utf-8")
         )
         assert fetched == [], page.name
-    reference = (copy / "site" / "reference.html").read_text("utf-8")
+
+
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
+    reference = (site / "reference.html").read_text("utf-8")
     for name, module in tauform._HOME.items():
         assert f'id="tauform.{module}.{name}"' in reference, f"{name} is not in the reference"
-    rigid = (copy / "site" / "mathematics" / "rigidbody.html").read_text("utf-8")
-    assert "<math" in rigid
-    assert "$$" not in rigid
-    assert "tauformequation" not in rigid
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "mathematics").glob("*.md")), ids=lambda page: page.stem)
+def test_every_equation_is_drawn_and_numbered(site: Path, page: Path) -> None:
+    html = (site / "mathematics" / f"{page.stem}.html").read_text("utf-8")
+    assert "$$" not in html
+    assert "tauformequation" not in html
+    displayed = page.read_text("utf-8").count("$$") // 2
+    numbers = re.findall(r'<span class="equation-source">([^<]+)</span>', html)
+    assert len(numbers) == html.count('<span class="equation">') == displayed
+    assert len(set(numbers)) == len(numbers)
+    own = [number for number in numbers if number.startswith("(")]
+    assert own == [f"({k})" for k in range(1, len(own) + 1)]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_stands_on_the_page_of_its_verb(site: Path, verb: str) -> None:
+    html = (site / "howto" / f"{verb}.html").read_text("utf-8")
+    assert "&lt;!-- help" not in html
+    for flag in (flag for pair in FLAGS[verb].values() for flag in pair if flag):
+        assert f"<code>{flag}</code>" in html, flag
+
+
+def test_search_works_on_pages_that_are_opened_as_files(site: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    browser = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+    )
+    if browser is None:
+        pytest.skip("no browser installed")
+    with sync_api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        page = running.new_page(viewport={"width": 1280, "height": 900})
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "index.html").as_uri())
+        page.locator("input.md-search__input").fill("excitation")
+        found = page.locator("a.md-search-result__link")
+        found.first.wait_for()
+        targets = [link.get_attribute("href") for link in found.all()]
+        running.close()
+    assert any(target.startswith((site / "howto" / "excite.html").as_uri()) for target in targets)
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
