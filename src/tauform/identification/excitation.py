@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import scipy.linalg
 
@@ -12,6 +14,7 @@ from tauform.errors import IdentificationError
 from tauform.identification.design import Design
 from tauform.identification.estimate import EXCITED
 from tauform.identification.evidence import Evidence
+from tauform.identification.rows import Rows
 from tauform.rigidbody.check import ALMOST_ALIGNED, alignment_findings
 
 # Share of an unexcited direction above which a parameter counts as part of it.
@@ -25,8 +28,8 @@ def check_include(robot: Robot, include: Include | None) -> None:
         raise IdentificationError(f"include: names no parameters; choose from {', '.join(PARAMETER_GROUPS)}")
 
 
-def check_excitation(design: Design, evidence: Evidence, has_prior: bool = False) -> None:
-    """Raise IdentificationError naming what the motion leaves open; a prior makes up for it."""
+def check_excitation(design: Design, evidence: Evidence, rows: Iterable[Rows], has_prior: bool = False) -> None:
+    """Raise IdentificationError naming what the motion leaves open, first what it lacks; a prior makes up for it."""
     open_columns = unexcited(evidence)
     if open_columns and not has_prior:
         names = [design.names[k] for k in open_columns]
@@ -39,9 +42,26 @@ def check_excitation(design: Design, evidence: Evidence, has_prior: bool = False
                 f"the motion does not show {shown}, most likely because of {crooked.place}: {crooked.what}; "
                 f"{crooked.remedy}; if that does not help, {missing_motion(names)}"
             )
+        _refuse_one_way(design, rows, shown)
         raise IdentificationError(
             f"the motion does not show {shown}; {missing_motion(names)} (tf.excite plans such a motion), or give a "
             "prior with method='ridge'"
+        )
+
+
+def _refuse_one_way(design: Design, rows: Iterable[Rows], shown: str) -> None:
+    """Raise IdentificationError where joints never turn back, which most often is the fault of a short recording."""
+    both = np.zeros((2, design.robot.n_joints), dtype=bool)
+    seconds = 0.0
+    for part in rows:
+        both |= np.array([(part.qd > 0).any(axis=0), (part.qd < 0).any(axis=0)])
+        seconds += float(part.t[-1] - part.t[0])
+    one_way = [name for name, ways in zip(design.robot.joint_names, both.T, strict=True) if not ways.all()]
+    if one_way:
+        raise IdentificationError(
+            f"in {seconds:.2g} s of motion {', '.join(one_way)} never turn{'s' * (len(one_way) == 1)} back, which does "
+            f"not show {shown}; record for longer, every joint both ways many times (tf.excite plans such a motion), "
+            "or give a prior with method='ridge'"
         )
 
 

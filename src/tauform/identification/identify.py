@@ -128,7 +128,7 @@ def identify(
     swap = find_swap(source)
     problem, more = _chosen_problem(source, friction == "auto", isinstance(couplings, str), swap is None, say)
     findings += more
-    check_excitation(problem.design, problem.evidence, has_prior=method == "ridge")
+    check_excitation(problem.design, problem.evidence, problem.rows, has_prior=method == "ridge")
     say("estimating")
     fit = replace(_fit(robot, problem, method, prior or robot, tuple(findings)), swap=swap)
     if validate is not None:

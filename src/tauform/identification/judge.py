@@ -11,7 +11,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.identification.excitation import misalignment, missing_motion
 from tauform.identification.fit import Fit
 from tauform.identification.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
-from tauform.identification.residuals import Errors
+from tauform.identification.residuals import HELD_OUT, VALIDATION, Errors
 from tauform.identification.scale import scales_off
 from tauform.identification.validate import autocorrelation
 
@@ -20,6 +20,10 @@ Grade = Literal["good", "usable", "not trustworthy"]
 GOOD_ERROR, USABLE_ERROR = 0.10, 0.25
 GOOD_JOINT, USABLE_JOINT = 0.25, 0.9
 GOOD_CONDITION, USABLE_CONDITION = 1e3, 1e5
+# Growth of the error from fitted to unseen data, and error from which on it is worth a word.
+MUCH_WORSE, WORTH_A_WORD = 2.0, 0.02
+# Motion [s] that seldom shows every value, and what to do about it.
+SHORT, LONGER = 5.0, "record for longer, every joint both ways many times, in postures that differ"
 # Share of the torque that a joint must carry before its own relative error counts.
 CARRIES = 0.02
 # Relative deviation beyond which a value is not known.
@@ -64,6 +68,7 @@ def judge(fit: Fit) -> Verdict:
     level = max(level, _judge_swap(fit, reasons, following))
     level = max(level, _judge_scale(fit, reasons, following))
     _name_misalignment(fit, reasons, following)
+    level = max(level, _judge_generality(fit, reasons, following))
     level = max(level, _judge_inertias(fit, reasons, following))
     if errors.total > GOOD_ERROR:
         level = max(level, 1 if errors.total <= USABLE_ERROR else 2)
@@ -73,11 +78,6 @@ def judge(fit: Fit) -> Verdict:
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
         reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
-    worse = errors.total / max(fit.residuals.total, 1e-300)
-    if worse > 2 and errors.total > 0.02:
-        level = max(level, 1)
-        reasons.append(f"held-out errors are {worse:.1f} times those of the fit: the motion is too short or too plain")
-        following.append("record for longer, with motion that differs from what is there")
     level = max(level, _judge_physical(fit, reasons, following))
     whiteness = white_share(fit)
     coloured = np.flatnonzero(whiteness < 0.5)
@@ -134,8 +134,10 @@ def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
     if vague:
         names = [fit.names[k] for k in vague]
         shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-        reasons.append(f"{shown} are known to no better than {100 * UNKNOWN:.0f} % and matter")
-        following.append(missing_motion(names))
+        short = _seconds(fit) < SHORT
+        span = f", after no more than {_seconds(fit):.2g} s of motion" if short else ""
+        reasons.append(f"{shown} are known to no better than {100 * UNKNOWN:.0f} % and matter{span}")
+        following += [LONGER] * short + [missing_motion(names)]
     negative = [
         name
         for name, value, deviation in zip(fit.names, fit.values, fit.deviations, strict=True)
@@ -144,6 +146,30 @@ def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
     if negative and fit.physical is None:
         reasons.append(f"{', '.join(negative[:6])} came out negative; physical=True forbids that")
     return 1 if vague or negative else 0
+
+
+def _seconds(fit: Fit) -> float:
+    """Of motion that was fitted."""
+    return fit.evidence.n_rows / fit.residuals.rate
+
+
+def _judge_generality(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    """Whether unseen data is predicted much worse than what was fitted, and why."""
+    errors = fit.unseen
+    worse = errors.total / max(fit.residuals.total, 1e-300)
+    if worse <= MUCH_WORSE or errors.total <= WORTH_A_WORD:
+        return 0
+    told = f"errors on {errors.source} are {worse:.1f} times those on the fitted rows: "
+    if errors.source == HELD_OUT:
+        reasons.append(f"{told}{_seconds(fit):.2g} s of motion are too short, or too plain, to tell the values apart")
+        following.append(LONGER)
+    for what, remedy in errors.unlike:
+        reasons.append(what)
+        following.append(remedy)
+    if errors.source == VALIDATION and not errors.unlike:
+        reasons.append(f"{told}the validation recordings move otherwise than the fitted ones")
+        following.append("fit recordings of both kinds of motion together")
+    return 1
 
 
 def _judge_swap(fit: Fit, reasons: list[str], following: list[str]) -> int:

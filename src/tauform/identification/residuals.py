@@ -57,6 +57,7 @@ class Errors:
         total: the same over all joints together.
         rms: (n,) RMS error [N m or N].
         source: what they were measured on: HELD_OUT, VALIDATION, or "unfiltered torques".
+        unlike: (what, remedy) of what sets validation recordings apart from the fitted ones.
         unfiltered: the same against torques as they were measured, without any filter, where they were computed.
     """
 
@@ -65,6 +66,7 @@ class Errors:
     rms: Array
     source: str
     unfiltered: Errors | None = None
+    unlike: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def between(cls, measured: Array, predicted: Array, source: str) -> Errors:

@@ -84,14 +84,19 @@ def _plain(errors: Errors | None) -> dict[str, Any] | None:
     if errors is None:
         return None
     held = {key: x for key, x in vars(errors).items() if x is not None}
-    return {key: _plain(x) if isinstance(x, Errors) else np.asarray(x).tolist() for key, x in held.items()}
+    return {key: _plain(x) if isinstance(x, Errors) else _listed(x) for key, x in held.items()}
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _errors(plain: dict[str, Any]) -> Errors:
     """Errors from plain values."""
-    fields: dict[str, Any] = {key: np.array(x) if isinstance(x, list) else x for key, x in plain.items()}
     within = plain.get("unfiltered")
-    return Errors(**fields | {"unfiltered": within and _errors(within)})
+    read = {key: np.array(plain[key], dtype=np.float64) for key in ("joints", "rms")}
+    unlike = tuple((str(what), str(remedy)) for what, remedy in plain["unlike"])
+    return Errors(**plain | read | {"unlike": unlike, "unfiltered": within and _errors(within)})
 
 
 def _swap(plain: dict[str, Any] | None) -> Swap | None:

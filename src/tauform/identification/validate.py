@@ -14,6 +14,7 @@ from tauform.identification.filters import Filters, lowpass, lowpass_kernel
 from tauform.identification.fit import Fit
 from tauform.identification.residuals import HELD_OUT, VALIDATION, Errors, Residuals
 from tauform.identification.rows import Rows, RowSource, strides
+from tauform.identification.unlike import unlike
 
 # Lags of the residuals' correlation that are summed, in rows.
 N_LAGS = 10
@@ -69,9 +70,10 @@ def held_out_errors(evidence: Evidence, values: Array, weights: Array) -> Errors
 
 def errors_of(fit: Fit, source: RowSource, name: str) -> Errors:
     """A fit's errors on the rows of other recordings, filtered and as measured."""
-    residuals = residuals_of(fit.values, source, source.segments[0].rate)
+    rows = source.kept()
+    residuals = residuals_of(fit.values, rows, source.segments[0].rate)
     filtered = Errors.between(residuals.measured, residuals.predicted, name)
-    return replace(filtered, unfiltered=unfiltered_errors(fit, source))
+    return replace(filtered, unfiltered=unfiltered_errors(fit, source), unlike=unlike(fit, rows, source.rest))
 
 
 def validated(fit: Fit) -> Fit:
