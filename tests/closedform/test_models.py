@@ -223,3 +223,15 @@ def test_unphysical_mass_matrix_is_said_to_be_so():
     model = tf.derive(tf.load("two_link"))
     with pytest.raises(tf.errors.SingularMassMatrixError, match="not positive definite: joint 'joint2'"):
         model.bind(-np.ones(model.n_base)).forward_dynamics([0, 0], [0, 0], [1, 1])
+
+
+def test_a_model_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "model.npz"
+    tf.derive(tf.load("two_link")).save(path)
+
+    def denied(self, *arguments):  # permissions would not stop the superuser
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(path), "open", denied)
+    with pytest.raises(tf.errors.ModelError, match=r"model\.npz: may not be read; change its permissions"):
+        tf.load_model(path)

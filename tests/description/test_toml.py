@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -131,3 +132,10 @@ def test_bad_file_names_file_and_place(
     with pytest.raises(error, match=message) as caught:
         load_text(base.replace(old, new), tmp_path)
     assert str(caught.value).startswith("robot.toml: ")
+
+
+@pytest.mark.parametrize("name", ["arm \U0001f600", "a\x7fb", 'a\tb"\\', "\u00e9\u4e2d", "a\nb\x00"])
+def test_any_name_survives(name: str, tmp_path: Path) -> None:
+    robot = replace(tf.planar_chain(1), name=name)
+    robot.save(tmp_path / "robot.toml")
+    assert tf.load(tmp_path / "robot.toml").name == name

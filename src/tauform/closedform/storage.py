@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from os import PathLike
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import scipy.sparse
@@ -16,6 +14,7 @@ from tauform.arrays import read_archive, read_only
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.model import ClosedFormModel, Geometry
 from tauform.errors import ModelError
+from tauform.files import fresh_file
 
 FORMAT = "tauform closed-form model"
 VERSION = 1
@@ -52,13 +51,8 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     }
     if model.load_grouping is not None:
         arrays["load_grouping"] = model.load_grouping
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            np.savez_compressed(file, **arrays)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with fresh_file(target, ModelError) as fresh, fresh.open("wb") as file:
+        np.savez_compressed(file, **arrays)
 
 
 def load_model(path: str | PathLike[str]) -> ClosedFormModel:
@@ -80,7 +74,7 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
     except IsADirectoryError:
         raise ModelError(f"{target}: a folder, not a model file") from None
     except PermissionError:
-        raise
+        raise ModelError(f"{target}: may not be read; change its permissions") from None
     except ModelError:
         raise
     except (ValueError, KeyError, TypeError, OSError, RuntimeError):

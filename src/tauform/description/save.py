@@ -10,6 +10,7 @@ from tauform.description.robot import Robot
 from tauform.description.toml_writer import to_toml
 from tauform.description.urdf_writer import to_urdf
 from tauform.errors import DescriptionError
+from tauform.files import fresh_file
 
 # By suffix: the text of the file, from the robot and the folder it will stand in, and the findings.
 FORMATS: dict[str, Callable[[Robot, Path], tuple[str, tuple[str, ...]]]] = {".toml": to_toml, ".urdf": to_urdf}
@@ -39,8 +40,6 @@ def save(robot: Robot, path: str | Path) -> Written:
     if not target.parent.is_dir():
         raise DescriptionError(f"{target}: the folder {target.parent} does not exist; create it first")
     text, findings = FORMATS[target.suffix.lower()](robot, target.parent)
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DescriptionError(f"{target}: cannot be written ({error.strerror}); choose another place") from None
+    with fresh_file(target, DescriptionError) as file:
+        file.write_text(text, encoding="utf-8")
     return Written(target, findings)

@@ -64,7 +64,8 @@ def _drive(joint: Joint) -> dict[str, float | None]:
 
 def _value(value: Any) -> str:
     if isinstance(value, str):
-        return json.dumps(value)  # the escapes of JSON are TOML's too
+        # the escapes of JSON are TOML's, but for pairs beyond 16 bits, which stand as they are, and for DEL
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, Iterable):
