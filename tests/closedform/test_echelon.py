@@ -92,3 +92,16 @@ def _bound(model, robot):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rods have inertias that the example neglects
         return model.bind(robot)
+
+
+@pytest.mark.parametrize("kinds", ["RR", "P", "PRP"])
+def test_friction_stands_beside_the_coefficients(kinds):
+    robot = tf.random_robot(kinds, 4)
+    model = tf.derive(robot, include=("link", "rotor", "viscous", "coulomb", "offset"))
+    echelon, bound = model.echelon(), model.bind(robot)
+    theta = echelon.theta_from_base @ bound.theta
+    is_gravity = model.exponents[3 * model.n_joints :].max(axis=0) == 0
+    factors = np.where(is_gravity, echelon.g, 1.0)
+    np.testing.assert_allclose((echelon.P @ theta) * factors, bound.coefficients, rtol=0, atol=1e-9)
+    # nothing of theta is lost on the way
+    np.testing.assert_allclose(np.linalg.solve(echelon.theta_from_base, theta), bound.theta, rtol=0, atol=1e-9)

@@ -20,7 +20,7 @@ class Echelon:
 
     Attributes:
         P: (n, p, l) the transposed row-echelon form of the coefficients, joint after joint.
-        B: (n, l, p) its pseudoinverse.
+        B: (n, l, p) its pseudoinverse; zero for friction, whose parameters stand last in theta_e, outside P.
         theta_from_base: (l, l) theta_e = theta_from_base @ theta, theta being the model's own base parameters.
         g: the signed component of gravity that terms of gravity carry as a factor, as in the paper; 1 without gravity.
     """
@@ -31,14 +31,18 @@ class Echelon:
     g: float
 
 
-def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array) -> Echelon:
-    """From the coefficients (n, p, l) for theta; the first independent coefficients become theta_e."""
+def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, joint_terms: Array) -> Echelon:
+    """From the coefficients (n, p, l) for theta; the first independent coefficients become theta_e.
+
+    Where those do not tell all of theta, because friction is no term of theirs, rows of joint_terms (n, 3, l) follow.
+    """
     n, n_terms, n_base = reduction.shape
     largest = int(np.argmax(np.abs(gravity)))
     g = float(gravity[largest]) if gravity[largest] else 1.0
     is_gravity = exponents[3 * n :].max(axis=0) == 0
     rows = np.where(is_gravity[None, :, None], reduction / g, reduction).reshape(n * n_terms, n_base)
-    theta_from_base = rows[_first_independent(rows)]
+    known = np.concatenate([rows, joint_terms.reshape(-1, n_base)])
+    theta_from_base = known[_first_independent(known)]
     base_from_theta = np.linalg.inv(theta_from_base)
     P = rows @ base_from_theta
     P[np.abs(P) <= ROUNDING * (np.abs(rows) @ np.abs(base_from_theta))] = 0.0

@@ -198,7 +198,7 @@ class ClosedFormModel:
 
     def echelon(self) -> Echelon:
         """The paper's P_i and B_i: entries mostly 0, 1 and simple ratios of the geometry.  [Lloyd2021, Eqs. 37-44]"""
-        return echelon_form(self.reduction, self.exponents, self.geometry.gravity)
+        return echelon_form(self.reduction, self.exponents, self.geometry.gravity, self.joint_terms)
 
     def equations(self, max_terms: int = 300) -> tuple[str, ...]:
         """tau_i of each joint as a line of text that Python can evaluate, in the names of the base parameters.
