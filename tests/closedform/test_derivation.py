@@ -9,7 +9,7 @@ import tauform as tf
 from closedform.arms import first_joints, relative_error, scaled, twisted
 from closedform.paper_search import search_terms
 from random_robots import random_states, random_tree
-from tauform.closedform.estimate import estimate_size
+from tauform.closedform.estimate import MOST_JOINTS, estimate_size
 from tauform.description.parametric import random_inertia
 
 RELATIVE = 1e-12
@@ -256,3 +256,19 @@ def test_trees_and_loops_are_refused_with_what_to_call_instead():
 def test_bad_input_is_named(options, error, message):
     with pytest.raises(error, match=message):
         tf.derive(tf.load("two_link"), **options)
+
+
+@pytest.mark.parametrize("kinds", ["P" * MOST_JOINTS, "R" + "P" * 14, "P" * 12 + "RR"])
+def test_long_chains_of_few_terms_are_derived(kinds):
+    """Their exponents do not fit into one integer."""
+    robot = tf.random_robot(kinds, 0, drives=False, industrial=True)
+    states = random_states(robot, 4, 0)
+    found = tf.derive(robot).bind(robot).inverse_dynamics(*states)
+    assert relative_error(found, tf.inverse_dynamics(robot, *states)) < RELATIVE
+
+
+def test_longer_chains_are_refused_with_what_to_call_instead():
+    robot = tf.random_robot("P" * (MOST_JOINTS + 1), 0)
+    for call in (tf.derive, lambda robot: tf.base_parameters(robot, source="closed_form")):
+        with pytest.raises(tf.errors.ModelError, match=r"has 21 joints, .* 20 at most; call tf\.generate"):
+            call(robot)

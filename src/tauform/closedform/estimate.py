@@ -13,6 +13,8 @@ from tauform.errors import ModelError
 N_PROBED = 6
 # Chains of this length fit, whatever their geometry.
 ALWAYS_FITS = N_PROBED + 1
+# Keys of the sweep count monomials in 64 bits.
+MOST_JOINTS = 20
 # Peak memory of a derivation, measured on usual and generic arms of 6 to 8 joints.
 BYTES_PER_TERM = 1100
 MEMORY_LIMIT = 4e9
@@ -49,9 +51,14 @@ def _terms_of_first(robot: Robot, n: int) -> int:
 
 
 def refuse_if_too_large(robot: Robot, memory_limit: float) -> None:
-    """Raise ModelError when the estimate is above the limit; the message names the alternative."""
+    """Raise ModelError for too many joints or an estimate above the limit; the message names the alternative."""
     if robot.n_bodies <= ALWAYS_FITS:
         return
+    if robot.n_bodies > MOST_JOINTS:
+        raise ModelError(
+            f"derive: {robot.name} has {robot.n_bodies} joints, closed forms have {MOST_JOINTS} at most; call "
+            "tf.generate(robot, 'inverse_dynamics'), a recursive program"
+        )
     size = estimate_size(robot)
     if size.n_bytes > memory_limit:
         raise ModelError(

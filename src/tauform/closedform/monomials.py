@@ -15,6 +15,8 @@ Indices = NDArray[np.int64]
 
 # States are evaluated in slices whose products stay near the cache.
 VALUES_PER_SLICE, SLICE_BOUNDS = 800_000, (16, 128)
+# Exponents of a column are packed into integers: so many bits of them, the rest for the columns told apart before.
+CODE_BITS = 31
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +141,15 @@ class Projection:
 def _distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:
     """The distinct columns and the place of each column among them, by way of one integer a column."""
     base = int(exponents.max(initial=0)) + 1
-    weights = np.array([base**k for k in range(len(exponents))], dtype=np.int64)
-    _, first, place = np.unique(weights @ exponents.astype(np.int64), return_index=True, return_inverse=True)
+    rows = max(1, int(CODE_BITS / np.log2(max(base, 2))))
+    weights = base ** np.arange(rows, dtype=np.int64)
+    place = np.zeros(exponents.shape[1], dtype=np.int64)
+    first = place[:1]
+    # the last rows weigh most, so that columns come in the same order however many rows fit into an integer
+    for end in range(len(exponents), 0, -rows):
+        digits = exponents[max(end - rows, 0) : end].astype(np.int64)
+        codes = place * base ** len(digits) + weights[: len(digits)] @ digits
+        _, first, place = np.unique(codes, return_index=True, return_inverse=True)
     return exponents[:, first], place
 
 
