@@ -53,6 +53,21 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(folder: Path) -> None:
     assert compile_program(elementwise(lambda x: x + x))(np.array([2.0])) == 4.0
 
 
+def test_without_a_home_folder_kernels_are_compiled_all_the_same() -> None:
+    """Users of some containers have no entry in the list of users."""
+    code = (
+        "import os, pwd; [os.environ.pop(name, None) for name in ('HOME', 'XDG_CACHE_HOME', 'TAUFORM_CACHE')]\n"
+        "def unknown(uid): raise KeyError(uid)\n"
+        "pwd.getpwuid = unknown\n"
+        "import numpy as np; from traced_programs import elementwise\n"
+        "from tauform.codegen.compile import compile_program\n"
+        "print(compile_program(elementwise(lambda x: x + x))(np.array([2.0])))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert run.stdout.strip() == "[4.]", run.stderr
+
+
 def test_default_folder_follows_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("TAUFORM_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -1,7 +1,8 @@
 """Compiled kernels on disk: one file each, named by the hash of all that it depends on.
 
 Files are written beside their place and renamed, so that two processes may compile the same kernel at once; a file
-that was cut short or altered fails its checksum and is built again. A folder that cannot be written to costs time only.
+that was cut short or altered fails its checksum and is built again. A folder that is
+not there or cannot be written to costs time only.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
 def folder() -> Path:
-    """The cache folder: $TAUFORM_CACHE, or the platform's place for caches."""
+    """The cache folder: $TAUFORM_CACHE, or the platform's place for caches.
+
+    Raises:
+        RuntimeError: the user has no home folder, as in some containers.
+    """
     chosen = os.environ.get("TAUFORM_CACHE")
     if chosen:
         return Path(chosen)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "tauform" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "tauform" / "cache"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "tauform"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tauform"
@@ -31,7 +36,10 @@ def folder() -> Path:
 
 def cached(key: str, build: Callable[[], bytes]) -> bytes:
     """The bytes that belong to this key: read if they are on disk and intact, else built and kept."""
-    path = folder() / (hashlib.sha256(key.encode()).hexdigest() + ".kernel")
+    try:
+        path = folder() / (hashlib.sha256(key.encode()).hexdigest() + ".kernel")
+    except RuntimeError:
+        return build()
     found = _read(path)
     if found is None:
         found = build()
