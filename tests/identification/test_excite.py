@@ -14,17 +14,24 @@ from identification.arms import arm
 from tauform.cli import main
 from tauform.identification.bounds import bounds_of
 from tauform.identification.criterion import Criterion, condition
-from tauform.identification.excite import MotionKind, excite
+from tauform.identification.excite import JOIN, POLISH, ROUGH, MotionKind, excite
 from tauform.identification.planning import FULL, Problem
 from tauform.identification.slopes import Columns
 from tauform.identification.trajectory import Basis, Trajectory
 
-QUICK = {"duration": 6.0, "harmonics": 4, "n_starts": 1, "velocity": 2.0, "acceleration": 6.0}
+# Without a limit of time: what is found depends on the seed alone.
+QUICK = {"duration": 6.0, "harmonics": 4, "n_starts": 1, "velocity": 2.0, "acceleration": 6.0, "max_seconds": np.inf}
 
 
 def problem_of(robot: tf.Robot, basis: Basis, criterion: Criterion = "condition", effort: float = np.inf) -> Problem:
     bounds = bounds_of(robot, None, 2.0, 6.0, effort)
     return Problem(Columns.of(robot, None), bounds, basis, criterion)
+
+
+def assert_ended_by_itself(reports: list[float], stages: tuple[tuple[float, int], ...]) -> None:
+    """Each iteration of the only beginning reports, and each stage at its end."""
+    assert len(stages) < len(reports) <= len(stages) + sum(iterations for _, iterations in stages)
+    assert reports[-1] == 1.0
 
 
 @pytest.mark.parametrize("kind", ["fourier", "quintic"])
@@ -57,9 +64,17 @@ def test_a_plan_for_the_kr6_is_five_times_better_than_the_best_of_a_hundred_rand
     robot = tf.load("kr6_r700")
     position = np.deg2rad([[-170, -190, -120, -185, -120, -350], [170, 45, 156, 185, 120, 350]])
     velocity = np.deg2rad([360, 300, 360, 381, 388, 615])
+    reports: list[float] = []
     found = excite(
-        robot, position=(position[0], position[1]), velocity=velocity, acceleration=20.0, n_starts=1, max_seconds=59.0
+        robot,
+        position=(position[0], position[1]),
+        velocity=velocity,
+        acceleration=20.0,
+        n_starts=1,
+        max_seconds=np.inf,
+        progress=reports.append,
     )
+    assert_ended_by_itself(reports, ROUGH + JOIN + POLISH)
     assert (np.abs(found.qd) <= velocity).all()
     assert np.abs(found.qdd).max() <= 20.0
     assert ((position[0] <= found.q) & (found.q <= position[1])).all()
@@ -125,7 +140,9 @@ def test_a_motion_of_few_harmonics_goes_on_unchanged_with_many() -> None:
 
 def test_a_search_with_many_harmonics_comes_further_than_chance() -> None:
     robot = arm()
-    found = excite(robot, **{**QUICK, "harmonics": 40, "max_seconds": 60.0})  # type: ignore[arg-type]
+    reports: list[float] = []
+    found = excite(robot, progress=reports.append, **{**QUICK, "harmonics": 40})  # type: ignore[arg-type]
+    assert_ended_by_itself(reports, ROUGH + JOIN + POLISH)
     problem = problem_of(robot, Basis.fourier(6.0, 40, 50.0))
     rng = np.random.default_rng(5)
     random = min(np.exp(problem.score(problem.random(rng))) for _ in range(100))
@@ -136,8 +153,19 @@ def test_a_search_with_many_harmonics_comes_further_than_chance() -> None:
 def test_several_motions_come_from_one_search() -> None:
     found = excite(arm(), count=3, **QUICK)  # type: ignore[arg-type]
     assert len(found.alternatives) == 2
-    assert all((m.condition or np.inf) >= (found.condition or 0) for m in found.alternatives)
+    conditions = [motion.condition for motion in (found, *found.alternatives)]
+    assert all(condition is not None and 1 < condition < np.inf for condition in conditions)
+    assert min(conditions) == found.condition  # type: ignore[type-var]
     assert np.abs(found.q - found.alternatives[0].q).max() > 0.1
+
+
+def test_a_search_without_time_plans_a_motion_within_the_limits_all_the_same() -> None:
+    reports: list[float] = []
+    found = excite(arm(), progress=reports.append, **{**QUICK, "max_seconds": 1e-9})  # type: ignore[arg-type]
+    # No iteration, just the end of every stage.
+    assert len(reports) == len(ROUGH + POLISH)
+    assert np.abs(found.qd).max() <= 2.0
+    assert np.abs(found.qdd).max() <= 6.0
 
 
 def test_progress_ends_at_one_and_the_seed_decides() -> None:

@@ -90,7 +90,8 @@ def excite(
         start: a motion to improve instead of random ones.
         count: motions to plan; the result is the best of them, the others are its `alternatives`.
         n_starts: random beginnings that are improved; the best quarter of them to the end.
-        max_seconds: time to stop at, by the clock on the wall; a search that ends before depends on the seed alone.
+        max_seconds: time to stop at, by the clock on the wall; a search that ends before, as one without limit
+            (math.inf) does, depends on the seed alone.
         seed: of the random beginnings.
         progress: called with the part of the search that is done.
 
