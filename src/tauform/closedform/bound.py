@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.baseset import BaseParameters
-from tauform.closedform.equations import bound_equations, term_kinds
+from tauform.closedform.equations import FRICTION_NAMES, bound_equations, term_kinds
 from tauform.closedform.monomials import Projection
+from tauform.description.names import counted
+from tauform.description.robot import Robot
 from tauform.errors import SingularMassMatrixError
 from tauform.rigidbody.door import batched
 from tauform.rigidbody.factorization import factorize, solve
@@ -54,6 +56,7 @@ class BoundModel:
         exponents: (5 n, p) the paper's E over q, sin q, cos q, qd, qdd.
         coefficients: (n, p) the paper's Phi_b, transposed.
         joint_coefficients: (n, 3) viscous, Coulomb and offset torque of each joint.
+        carried: (n, 3) the part of these that theta does not hold: known friction beside it.
         base: meaning of theta.
         theta: (l,) the base parameters that the coefficients were made from.
         model: the structure that the numbers were put into.
@@ -64,6 +67,7 @@ class BoundModel:
     exponents: NDArray[np.int8]
     coefficients: Array
     joint_coefficients: Array
+    carried: Array
     base: BaseParameters
     theta: Array
     model: ClosedFormModel | None = None
@@ -183,12 +187,17 @@ class BoundModel:
         )
 
     def reduce(
-        self, profile: Profile | None = None, tolerance: float = 0.01, confidence: float = 0.999, **options: Any
+        self,
+        profile: Profile | Literal["slow", "fast"] | None = None,
+        tolerance: float = 0.01,
+        confidence: float = 0.999,
+        **options: Any,
     ) -> Reduction:
         """The cheapest program whose relative error stays within a tolerance for a share of the profile's states.
 
         Args:
-            profile: states that the program will meet; slow motions within the joint limits if not given.
+            profile: states that the program will meet, or "slow" or "fast" ones within the joint limits; slow ones if
+                not given.
             tolerance: of |tau - tau_exact| / |tau_exact|.
             confidence: share of the states for which it must hold.
             options: of `tauform.reduce`: function, routes, still, definite, n_fresh, seed, threads, exact, progress.
@@ -235,12 +244,33 @@ class BoundModel:
         return self._of(self._kinds != 1)
 
     def _friction(self, qd: AnyArray) -> AnyArray:
-        viscous, coulomb, offset = self.joint_coefficients.T[..., None]
-        torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
-        return torque
+        return joint_torque(self.joint_coefficients, qd)
+
+    def as_robot(self) -> Robot | None:
+        """A robot of virtual links that hold theta, and the friction; None where the robot's geometry is unknown.
+
+        Its dynamics are these, unless terms were left out or something was assumed.
+        """
+        if self.base.robot is None:
+            return None
+        n = self.n_joints
+        parameters = np.zeros(14 * n)
+        parameters[list(self.base.pivots)] = self.theta
+        parameters[10 * n :].reshape(n, 4)[:, 1:] += self.carried
+        return self.base.robot.with_parameters(parameters)
 
     def __repr__(self) -> str:
-        return f"BoundModel({self.name!r}, {self.n_joints} joints, {self.n_terms} terms)"
+        beside = [name for name, values in zip(FRICTION_NAMES, self.carried.T, strict=True) if values.any()]
+        carried = f"; carries friction beside theta: {', '.join(beside)}" if beside else ""
+        counts = f"{counted(self.n_joints, 'joint')}, {counted(self.n_terms, 'term')}"
+        return f"BoundModel({self.name!r}, {counts}{carried})"
+
+
+def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
+    """(n, N) viscous, Coulomb and offset torque, from (n, 3) coefficients."""
+    viscous, coulomb, offset = coefficients.T[..., None]
+    torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
+    return torque
 
 
 def _mass(terms: Projection, q: AnyArray) -> AnyArray:

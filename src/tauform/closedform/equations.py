@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.description.names import counted
 from tauform.errors import ModelError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 GENERATORS = ("q", "s", "c", "qd", "qdd")
 LATEX_GENERATORS = ("q", "s", "c", r"\dot q", r"\ddot q")
+FRICTION_NAMES = ("viscous", "Coulomb", "offset")
 KIND_NAMES = ("gravity", "acceleration", "squared velocity", "product of velocities")
 
 
@@ -76,10 +78,10 @@ def structure_summary(model: ClosedFormModel) -> str:
     """What `print(model)` shows."""
     kinds = np.bincount(term_kinds(model.exponents), minlength=len(KIND_NAMES))
     counts = ", ".join(f"{count} {name}" for count, name in zip(kinds, KIND_NAMES, strict=True))
-    used = [name for k, name in enumerate(("viscous", "Coulomb", "offset")) if model.joint_terms[:, k].any()]
+    used = [name for k, name in enumerate(FRICTION_NAMES) if model.joint_terms[:, k].any()]
     filled = model.sparse_reduction.nnz / max(np.prod(model.sparse_reduction.shape), 1)
     lines = [
-        f"Closed-form dynamics of {model.robot_name}, {model.n_joints} joints: {', '.join(model.joint_names)}",
+        f"Closed-form dynamics of {model.robot_name}, {counted(model.n_joints, 'joint')}: {', '.join(model.joint_names)}",
         f"  terms p = {model.n_terms}: {counts}",
         f"  base parameters l = {model.n_base} of {len(model.base.columns)}: {', '.join(model.base.names)}",
         f"  reduction: {model.sparse_reduction.nnz} entries, {100 * filled:.2g} % filled",

@@ -13,13 +13,14 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from tauform.arguments import checked_methods
-from tauform.arrays import AnyArray, Array, read_only
+from tauform.arrays import AnyArray, Array, fixed_array, read_only
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.echelon import Echelon, echelon_form
 from tauform.closedform.equations import latex, structure_equations, structure_summary
 from tauform.closedform.monomials import Products
 from tauform.description.inertia import Inertia
+from tauform.description.names import counted
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.rigidbody.door import batched
@@ -147,31 +148,61 @@ class ClosedFormModel:
         """
         return self.regressor(q, qd, qdd) @ self._load_grouping()
 
-    def bind(self, values: Robot | ArrayLike, payload: Inertia | None = None) -> BoundModel:
+    def bind(
+        self, values: Robot | ArrayLike, payload: Inertia | None = None, friction: ArrayLike | None = None
+    ) -> BoundModel:
         """Put numbers in: a robot of the same geometry, or theta itself.
+
+        With a robot, the friction and offsets that theta does not hold (`include=` left them out) are carried beside it
+        as known numbers, so that the dynamics are the robot's own; theta alone has no friction but its own.
 
         Args:
             values: a Robot (its own payload included), or (l,) theta.
             payload: a further body at the tool, its inertia in the tool's axes; nothing is derived again.
+            friction: (n, 3) viscous, Coulomb and offset torque of each joint to carry beside theta, instead of those.
 
         Raises:
             ModelError: the robot has another geometry, or an assumption rules a load out.
-            ShapeError: theta has the wrong length.
+            ShapeError: theta or friction has the wrong shape.
         """
         theta = self.theta(values) if isinstance(values, Robot) else self.base.checked(values)
         if payload is not None:
             theta = read_only(theta + self._load_grouping() @ payload.parameters)
+        if friction is not None:
+            carried = fixed_array(friction, (self.n_joints, 3), "friction")
+        else:
+            carried = self._carried(values) if isinstance(values, Robot) else read_only(np.zeros((self.n_joints, 3)))
         coefficients = (self.sparse_reduction @ theta).reshape(self.n_joints, self.n_terms)
         return BoundModel(
             name=self.robot_name,
             joint_names=self.joint_names,
             exponents=self.exponents,
             coefficients=read_only(coefficients),
-            joint_coefficients=read_only(self.joint_terms @ theta),
+            joint_coefficients=read_only(self.joint_terms @ theta + carried),
+            carried=carried,
             base=self.base,
             theta=theta,
             model=self,
         )
+
+    def _carried(self, robot: Robot) -> Array:
+        """(n, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""
+        n = self.n_joints
+        absent = np.array(robot.parameters)
+        absent[list(self.base.columns)] = 0.0
+        absent[self.ties.any(axis=0)] = 0.0  # assumed away, of which `theta` warns
+        of_joints = absent[10 * n :].reshape(n, 4)
+        friction = read_only(of_joints[:, 1:].copy())
+        of_joints[:, 1:] = 0.0
+        if absent.any():
+            names = [robot.parameter_names[k] for k in np.flatnonzero(absent)]
+            shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+            warnings.warn(
+                f"{shown} of {robot.name} take no part in this model and are missing from its torques; derive it with "
+                'include="declared"',
+                stacklevel=4,
+            )
+        return friction
 
     def theta(self, robot: Robot) -> Array:
         """(l,) base parameters of a robot of this geometry; warns when it breaks an assumption.
@@ -246,7 +277,8 @@ class ClosedFormModel:
         return self.load_grouping
 
     def __repr__(self) -> str:
-        return f"ClosedFormModel({self.robot_name!r}, {self.n_joints} joints, p = {self.n_terms}, l = {self.n_base})"
+        joints = counted(self.n_joints, "joint")
+        return f"ClosedFormModel({self.robot_name!r}, {joints}, p = {self.n_terms}, l = {self.n_base})"
 
     def __str__(self) -> str:
         return structure_summary(self)

@@ -14,7 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tauform.arrays import Array, read_only
-from tauform.closedform.bound import BoundModel
+from tauform.closedform.bound import BoundModel, joint_torque
 from tauform.closedform.contribution import contributions
 from tauform.closedform.equations import term_kinds
 from tauform.closedform.model import ClosedFormModel
@@ -127,8 +127,9 @@ def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> B
         exact = bound.inverse_dynamics(*states)
         weights = 1.0 / sizes(exact)[:, None]
         Y = smaller.regressor(*states) * weights[..., None]
-        theta = refitted(Y.reshape(-1, len(theta)), (exact * weights).reshape(-1), theta)
-    return smaller.bind(theta)
+        wanted = (exact - joint_torque(bound.carried, states[1].T).T) * weights
+        theta = refitted(Y.reshape(-1, len(theta)), wanted.reshape(-1), theta)
+    return smaller.bind(theta, friction=bound.carried)
 
 
 def _entries(exponents: NDArray[np.int8], kept: Mask) -> Mask:

@@ -154,9 +154,9 @@ def _candidate(program: Program) -> Candidate:
 
 def _whole_robot(bound: BoundModel) -> Robot | None:
     """The robot whose dynamics the model is, if it is one's."""
-    if bound.base.robot is None:
+    robot = bound.as_robot()
+    if robot is None:
         return None
-    robot = bound.base.robot.with_base_parameters(bound.theta, bound.base)
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, 20, bound.n_joints))
     expected = bound.inverse_dynamics(q, qd, qdd)
     deviation = np.abs(inverse_dynamics(robot, q, qd, qdd) - expected).max(axis=0)

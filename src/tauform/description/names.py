@@ -18,3 +18,8 @@ def no_such(what: str, name: object, known: Iterable[str]) -> UnknownNameError:
         return UnknownNameError(f"{what} {name!r} does not exist; did you mean {' or '.join(map(repr, near))}?")
     listed = ", ".join(names[:MOST_LISTED]) + (f" and {len(names) - MOST_LISTED} more" * (len(names) > MOST_LISTED))
     return UnknownNameError(f"{what} {name!r} does not exist; known: {listed}")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 joint`, `2 joints`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

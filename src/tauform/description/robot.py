@@ -16,7 +16,7 @@ from tauform.arguments import check_fields, checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
-from tauform.description.names import no_such
+from tauform.description.names import counted, no_such
 from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
 from tauform.description.tree import Tree
@@ -358,8 +358,7 @@ class Robot:
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)
         shape = "chain" if self.is_chain else "loops" if self.closure else "tree"
-        coordinates = "1 coordinate" if self.n_joints == 1 else f"{self.n_joints} coordinates"
-        return f"Robot({self.name!r}, {shape} {kinds}, {coordinates})"
+        return f"Robot({self.name!r}, {shape} {kinds}, {counted(self.n_joints, 'coordinate')})"
 
 
 def _asked_for(include: Include | None) -> frozenset[str]:

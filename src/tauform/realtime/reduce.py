@@ -188,15 +188,13 @@ def robot_of(bound: BoundModel) -> Robot:
     Raises:
         ModelError: the closed form came from a file, or assumes something that a robot cannot.
     """
-    robot, model = bound.base.robot, bound.model
+    robot, model = bound.as_robot(), bound.model
     if robot is None or (model is not None and (model.fixed or len(model.ties))):
         raise ModelError(
             f"{bound.name}: this closed form came from a file or rests on assumptions, so no robot has its dynamics; "
             "derive it again without assumptions, or reduce the robot itself"
         )
-    parameters = np.zeros(14 * robot.n_bodies)
-    parameters[list(bound.base.pivots)] = bound.theta
-    return robot.with_parameters(parameters)
+    return robot
 
 
 def _decided(
