@@ -9,17 +9,22 @@ from typing import Any
 SECTION = "How to"
 HELP = re.compile(r"^<!-- help: ([\w-]+) -->$", re.MULTILINE)
 # What a verb does has a page of its own for those who call it from Python.
-IN_PYTHON = {"derive": "closed_form.md", "linearize": "linearization.md"}
+IN_PYTHON = {
+    "show": "howto/change_robot.md",
+    "derive": "closed_form.md",
+    "linearize": "linearization.md",
+    "generate": "howto/kernels.md",
+}
 
 
 def on_config(config: Any) -> Any:
-    """Name the pages in the navigation, in the order of the verbs."""
+    """Name the pages in the navigation, in the order of the verbs; what has no verb comes last."""
     from tauform.cli import VERBS
 
     section = next(entry for entry in config.nav if SECTION in entry)
     written = {path.stem for path in (Path(config.docs_dir) / "howto").glob("*.md")}
     section[SECTION] = []
-    for name in dict.fromkeys(("command_line", "model", *VERBS)):
+    for name in dict.fromkeys(("command_line", "model", *VERBS, "control")):
         section[SECTION] += [f"howto/{name}.md"] if name in written else []
         section[SECTION] += [IN_PYTHON[name]] if name in IN_PYTHON else []
     return config

@@ -24,7 +24,7 @@ from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.gdahj import gdahj
 from tauform.rigidbody.gravity import gravity_torque as textbook_gravity
 from tauform.rigidbody.mass_matrix import mass_matrix
-from tauform.rigidbody.momentum import momentum_and_drift, momentum_observer
+from tauform.rigidbody.momentum import generalized_momentum, momentum_and_drift, momentum_observer
 
 
 def _composites(tracing: Tracing, by_trace: bool) -> Composites:
@@ -110,6 +110,12 @@ def _forward_by_bodies(tracing: Tracing) -> Outputs:
     return {"qdd": qdd[:, 0]}
 
 
+def _momentum(tracing: Tracing) -> Outputs:
+    """M qd as the torque of an acceleration qd at rest, without weight."""
+    torques = rigid_torques(tracing, qdd=tracing.joints("qd"), gravity=False)
+    return {"momentum": user_efforts(tracing.problem.robot, torques)}
+
+
 def _observer(tracing: Tracing) -> Outputs:
     robot, x = tracing.problem.robot, tracing.inputs
     momentum, drift = momentum_and_drift(tracing.bodies.to_tree(), tracing.angles(), tracing.joints("qd")[:, None])[
@@ -171,8 +177,15 @@ INERTIA = (
         tolerance=1e-9,
     ),
     Function(
+        "generalized_momentum",
+        "momentum M qd, the integral that the observer starts with",
+        joint_vectors("q", "qd"),
+        generalized_momentum,
+        {"newton_euler": Algorithm(_momentum, any_unit=True, sums_angles=True)},
+    ),
+    Function(
         "momentum_observer",
-        "one step of the residual that detects collisions",
+        "one step of the residual that detects collisions; starts with integral = generalized_momentum, residual = 0",
         _observer_inputs,
         _observer_reference,
         {"momentum": Algorithm(_observer, like_torques=True)},
