@@ -66,6 +66,10 @@ def explain(robot: Robot, parameter: str, include: Include | None = None) -> Exp
     ways (torques of the robot's own joints only), and with a six-axis force sensor under the base or in front of
     the parameter's own joint.
 
+    Args:
+        parameter: a name of robot.parameter_names, such as "Izz_2".
+        include: groups of parameters that are taken to be unknown; those of `base_parameters` if not given.
+
     Raises:
         UnknownNameError: no such parameter, or its group is not included.
     """

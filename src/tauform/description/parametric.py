@@ -20,7 +20,17 @@ INDUSTRIAL_TWISTS = (-np.pi / 2, 0.0, np.pi / 2)
 
 
 def planar_chain(n: int, length: float = 1.0, mass: float = 1.0, gravity: ArrayLike = (0.0, -9.81, 0.0)) -> Robot:
-    """n uniform thin rods in the x-y plane, turning about parallel z axes; gravity lies in the plane by default."""
+    """n uniform thin rods in the x-y plane, turning about parallel z axes.
+
+    Args:
+        n: how many rods.
+        length: of each rod [m].
+        mass: of each rod [kg].
+        gravity: in the base frame; along -y, in the plane, if not given.
+
+    Raises:
+        DescriptionError: no rod at all.
+    """
     _check_size(n)
     about_com = np.diag([0.0, 1.0, 1.0]) * mass * length**2 / 12
     rod = Inertia.of(mass, [length / 2, 0, 0], about_com, inertia_about="com")
