@@ -11,7 +11,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.errors import IdentificationError, RecordingError, ShapeError
+from tauform.errors import IdentificationError, RecordingError, ShapeError, TauformError
 from tauform.identification.simulate import simulated_recording
 
 
@@ -62,7 +62,7 @@ def test_couplings_are_pairs_of_joints(pair: Any) -> None:
 
 
 def test_couplings_are_found_or_given() -> None:
-    with pytest.raises(IdentificationError, match="couplings: expected 'auto', pairs of joints or None, got 'atuo'"):
+    with pytest.raises(TauformError, match=r"couplings: .*'atuo'"):
         tf.identify(arm(), recorded(), couplings="atuo")  # type: ignore[arg-type]
 
 
@@ -81,7 +81,7 @@ def test_couplings_may_be_an_array() -> None:
 def test_something_is_identified_with_filters_that_exist() -> None:
     with pytest.raises(IdentificationError, match="include: names no parameters; choose from link, rotor"):
         tf.identify(arm(), recorded(), include=())
-    with pytest.raises(IdentificationError, match="filters: expected 'auto', Filters or None, got 'atuo'"):
+    with pytest.raises(TauformError, match=r"filters: .*'atuo'"):
         tf.identify(arm(), recorded(), filters="atuo")  # type: ignore[arg-type]
 
 
