@@ -29,7 +29,7 @@ REMEDIES = {
     "Fit": "make one with tf.identify(robot, recording), or read it with tf.load_fit({})",
     "BoundModel": "make one with tf.derive(robot).bind(robot)",
     "BaseParameters": "make one with tf.base_parameters(robot)",
-    "Profile": "make one, for example with tf.Profile.slow(robot.n_joints)",
+    "Profile": "make one, for example with tf.Profile.within(robot)",
     "Trajectory": "make one with tf.excite(robot)",
     "Inertia": "make one with tf.Inertia.of(mass, com=[x, y, z])",
     "Generator": "make one with numpy.random.default_rng(0)",

@@ -143,3 +143,91 @@ def test_multirate_prints_a_page(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_background_quicker_than_the_control_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["multirate", "two_link", "--background", "0.0001"]) == 2
     assert "shorter than the synchronous" in capsys.readouterr().err
+
+
+SLIDING = """
+name = "slider"
+convention = "standard"
+[[row]]
+joint = "revolute"
+a = 0.4
+alpha = 0.0
+d = 0.0
+mass = 2.0
+com = [-0.2, 0.0, 0.0]
+inertia = [0.01, 0.03, 0.03, 0.0, 0.0, 0.0]
+inertia_about = "com"
+[[row]]
+joint = "prismatic"
+a = 0.0
+alpha = 0.0
+theta = 0.0
+mass = 1.0
+com = [0.1, 0.0, 0.0]
+lower = 0.1
+upper = 0.2
+velocity = 1.0
+"""
+
+
+@pytest.fixture
+def slider(tmp_path: Path) -> str:
+    path = tmp_path / "slider.toml"
+    path.write_text(SLIDING)
+    return str(path)
+
+
+def test_verbs_keep_within_the_limits_of_a_slide(slider: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["multirate", slider, "--json"]) == 0
+    assert main(["reduce", slider, "--samples", "2000", "--route", "parameters", "--json"]) == 0
+    assert main(["reduce", slider, "--samples", "2000", "--profile", "1,1,1"]) == 2
+    assert "tf.Profile.within(robot) (--profile slow or --profile fast) stays inside" in capsys.readouterr().err
+
+
+def test_bounds_are_one_number_or_one_a_joint(slider: str, capsys: pytest.CaptureFixture[str]) -> None:
+    split = ["multirate", slider, "--json"]
+    assert main([*split, "--velocity", "1,0.2", "--acceleration", "5"]) == 0
+    one = json.loads(capsys.readouterr().out)["torque"]
+    assert main([*split, "--velocity", "1,0.2", "--acceleration", "5,5"]) == 0
+    assert json.loads(capsys.readouterr().out)["torque"] == one
+    assert main([*split, "--velocity", "1,0.2", "--acceleration", "9,5"]) == 0
+    assert json.loads(capsys.readouterr().out)["torque"] != one
+    reduced = ["reduce", slider, "--samples", "2000", "--route", "parameters", "--json"]
+    assert main([*reduced, "--velocity", "3,0.01", "--acceleration", "7"]) == 0
+    assert json.loads(capsys.readouterr().out)["profile"] == "slow"
+
+
+@pytest.mark.parametrize("verb", ["multirate", "excite", "reduce"])
+@pytest.mark.parametrize(
+    ("numbers", "sentence"),
+    [
+        ("1,2,3", "takes 1 number or 2, one a joint (joint1, joint2), not 3"),
+        ("1,fast", "takes a number, or one a joint such as 1,0.5,2, not '1,fast'"),
+    ],
+)
+def test_bounds_of_another_number_of_joints_are_refused(
+    verb: str, numbers: str, sentence: str, slider: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in ("--velocity", "--acceleration"):
+        assert main([verb, slider, option, numbers]) == 2
+        assert f"{option} {sentence}" in " ".join(capsys.readouterr().err.split())
+
+
+def test_velocity_that_leaves_limits_is_answered_with_one_that_does_not(
+    slider: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["multirate", slider, "--velocity", "2"]) == 2
+    sentence = " ".join(capsys.readouterr().err.split())
+    assert "joint 'joint2' leaves its limits" in sentence
+    slower = sentence.split("for example --velocity ")[1].split()[0]
+    assert main(["multirate", slider, "--velocity", slower, "--json"]) == 0
+
+
+def test_recorded_motion_has_own_velocities(slider: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.csv"
+    t = np.linspace(0, 2, 401)
+    q = np.column_stack([np.sin(3 * t), 0.15 + 0.04 * np.cos(5 * t)])
+    rows = np.column_stack([t, q, np.zeros_like(q)])
+    np.savetxt(log, rows, delimiter=",", header="t,q_1,q_2,tau_1,tau_2", comments="")
+    assert main(["reduce", slider, "--recording", str(log), "--velocity", "1"]) == 2
+    assert "--recording brings its own velocities; leave out --velocity" in " ".join(capsys.readouterr().err.split())

@@ -11,7 +11,8 @@ import tauform as tf
 from tauform.closedform.contribution import contributions
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction import fewest_terms, relative_error, with_terms
-from tauform.errors import ModelError, ShapeError
+from tauform.description.joint import Limits
+from tauform.errors import ModelError, ShapeError, TauformError
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +138,24 @@ def test_a_profile_outside_joint_limits_is_refused() -> None:
     Profile.ranges(2, 1.0, 0.1, 1.0).check_limits(limited)
     with pytest.raises(ModelError, match="describes 3 joints"):
         Profile.slow(3).check_limits(robot)
+
+
+def test_profiles_by_name_keep_within_the_limits_and_others_are_told_what_does() -> None:
+    robot = tf.load("sr6ia")
+    slide = replace(robot.joints[2], limits=Limits(0.0, 0.2, velocity=0.05))
+    robot = replace(robot, joints=(*robot.joints[:2], slide, robot.joints[3]))
+    found = tf.reduce(robot, "slow", tolerance=0.05, routes=("parameters",), n_fresh=2000)
+    assert (found.profile.lower[0, 2], found.profile.upper[0, 2], found.profile.upper[1, 2]) == (0.0, 0.2, 0.05)
+    with pytest.raises(ModelError, match=r"tf\.Profile\.within\(robot\) \(profile='slow' or profile='fast'\)"):
+        tf.reduce(robot, Profile.slow(4))
+    with pytest.raises(TauformError, match=r"slow.*fast"):
+        tf.reduce(robot, "slowly")  # type: ignore[arg-type]
+
+
+def test_speeds_of_a_profile_within_limits_may_be_given_by_joint() -> None:
+    robot = tf.load("two_link")
+    profile = Profile.within(robot, "fast", velocity=[0.5, 3.0], acceleration=2.0)
+    np.testing.assert_array_equal(profile.upper[1:], [[0.5, 3.0], [2.0, 2.0]])
+    np.testing.assert_array_equal(profile.lower, -profile.upper)
+    with pytest.raises(ModelError, match="qd: expected one bound, 2 bounds"):
+        Profile.within(robot, velocity=[1, 2, 3])

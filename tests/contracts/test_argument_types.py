@@ -88,7 +88,7 @@ def test_a_method_refuses_what_its_annotations_do_not_name(title: str, function:
         (lambda: tf.load(123), "source must be a text or a path, not 123"),
         (lambda: tf.identify(ROBOT, "log.csv"), "read it with tf.read_recording('log.csv', robot)"),
         (lambda: tf.identify(ROBOT, ["log.csv"]), "a list that holds 'log.csv'; read it"),
-        (lambda: tf.reduce(ROBOT, "slow"), "tf.Profile.slow(robot.n_joints)"),
+        (lambda: tf.reduce(ROBOT, 3), "tf.Profile.within(robot)"),
         (
             lambda: tf.load("two_link", lock={"joint1": None}),
             "each value a number or a text or None, not a dict that holds None",

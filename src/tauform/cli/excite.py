@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.options import NUMBERS, one_a_joint
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
@@ -30,9 +31,15 @@ def excite(
     ] = None,
     kind: Annotated[str, typer.Option(help="fourier (periodic) or quintic (from point to point).")] = "fourier",
     rate: Annotated[float, typer.Option(help="Samples a second.")] = 100.0,
-    velocity: Annotated[float | None, typer.Option(help="Limit for all joints; the robot's own by default.")] = None,
-    acceleration: Annotated[float | None, typer.Option(help="Limit for all joints, in rad/s^2 or m/s^2.")] = None,
-    effort: Annotated[float | None, typer.Option(help="Limit for all joints; the robot's own by default.")] = None,
+    velocity: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Limit, one or one a joint; the robot's own by default.")
+    ] = None,
+    acceleration: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Limit in rad/s^2 or m/s^2, one or one a joint.")
+    ] = None,
+    effort: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Limit, one or one a joint; the robot's own by default.")
+    ] = None,
     collisions: Annotated[bool, typer.Option(help="Keep links apart that have collision shapes.")] = True,
     floor: Annotated[float | None, typer.Option(help="Height that moving links stay above, in m.")] = None,
     criterion: Annotated[str, typer.Option(help="condition or d_optimal.")] = "condition",
@@ -47,6 +54,7 @@ def excite(
 
     if plot is not None:
         check_motion_figure(plot)
+    limits = one_a_joint(robot, velocity=velocity, acceleration=acceleration, effort=effort)
     beginning = None if start is None else tf.Trajectory.read_csv(start, robot)
     tell("planning")
     found = tf.excite(
@@ -55,9 +63,9 @@ def excite(
         harmonics=harmonics,
         kind=kind,  # type: ignore[arg-type]  # checked by excite
         rate=rate,
-        velocity=velocity,
-        acceleration=acceleration,
-        effort=effort,
+        velocity=limits.get("velocity"),
+        acceleration=limits.get("acceleration"),
+        effort=limits.get("effort"),
         collisions=collisions,
         floor=floor,
         criterion=criterion,  # type: ignore[arg-type]  # checked by excite

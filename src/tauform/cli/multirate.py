@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Force
+from tauform.cli.options import NUMBERS, Force, one_a_joint
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
+from tauform.cli.swing import bounds_of_swing, swing
 from tauform.cli.verb import verb
-from tauform.errors import ModelError
 
 if TYPE_CHECKING:
-    from tauform.arrays import Array
     from tauform.closedform.profile import Profile
     from tauform.description.robot import Robot
     from tauform.realtime.multirate import MultiRate
@@ -24,17 +23,16 @@ if TYPE_CHECKING:
     from tauform.realtime.run import Motion, RunReport
     from tauform.realtime.staleness import Rates
 
-LARGEST_BOUND = 1e6  # rad/s or m/s, and per second
-
 
 @verb
 def multirate(
     robot: Robot,
     tell: Progress,
     velocity: Annotated[
-        float | None, typer.Option(help="Bound of all joint velocities; 2, or the limits where lower, if not given.")
+        str | None,
+        typer.Option(metavar=NUMBERS, help="Bound, one or one a joint; 2, or what limits allow, if not given."),
     ] = None,
-    acceleration: Annotated[float, typer.Option(help="Bound of all joint accelerations.")] = 12.0,
+    acceleration: Annotated[str, typer.Option(metavar=NUMBERS, help="Bound, one or one a joint.")] = "12",
     control: Annotated[float, typer.Option(help="Period of the synchronous task, in s.")] = 0.001,
     background: Annotated[float, typer.Option(help="Period of the background task, in s.")] = 0.02,
     latency: Annotated[float, typer.Option(help="From the background's input to the use of its results, in s.")] = 0.0,
@@ -65,10 +63,10 @@ def multirate(
     if output is not None:
         check_folder(output, force)
     rates = tauform.Rates(control, background, latency, coefficients_every)
-    bounds = _bounds(robot, velocity, acceleration)
-    swing = tauform.Profile.harmonic(*bounds)
+    bounds = bounds_of_swing(robot, **one_a_joint(robot, velocity=velocity, acceleration=acceleration))
+    swinging = tauform.Profile.harmonic(*bounds)
     recordings = reading.recordings(recording, robot, tell)
-    profile = tauform.recorded_profile(recordings) if recordings else swing
+    profile = tauform.recorded_profile(recordings) if recordings else swinging
     tell("splitting")
     split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
     tell("foretelling the error")
@@ -76,11 +74,11 @@ def multirate(
     tell("looking for the slowest background")
     slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
     tell(f"running both tasks for {run:g} s" if run else "writing")
-    report = _run(split, swing, _swing(*bounds), rates, run) if run else None
+    report = _run(split, swinging, swing(*bounds), rates, run) if run else None
     files = split.write_c(output, force=force) if output is not None else []
     if plot is not None:
         tell("drawing")
-        files = [*files, write_multirate_figure(split, _swing(*bounds), swing, rates, plot)]
+        files = [*files, write_multirate_figure(split, swing(*bounds), swinging, rates, plot)]
     bands = _bandwidths(robot, recordings)
     return _page(robot, split, foretold, error, slowest, report, files, bands)
 
@@ -102,38 +100,6 @@ def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
 
     rate, states = recorded_states(recordings[0])[0]
     return vars(bandwidths(robot, *states, rate))
-
-
-def _bounds(robot: Robot, velocity: float | None, acceleration: float) -> tuple[Array, Array, Array]:
-    """Centre, velocity and acceleration of a swing within the limits, each joint at a frequency of its own.
-
-    Frequencies are near to one another but different, so that joints meet in every combination.
-    """
-    import numpy as np
-
-    for name, bound in (("velocity", velocity), ("acceleration", acceleration)):
-        if bound is not None and not 0 < bound < LARGEST_BOUND:
-            raise ModelError(f"--{name}: expected a positive bound below {LARGEST_BOUND:g}, got {bound:g}")
-    n = robot.n_joints
-    limits = {joint.name: joint.limits for joint in robot.joints}
-    own = [limits[name] for name in robot.joint_names]
-    V = np.array([min(2.0, limit.velocity) if velocity is None else velocity for limit in own])
-    A = acceleration * np.linspace(0.85, 1.15, n)
-    reach = V**2 / A
-    lowest = [limit.lower + r for limit, r in zip(own, reach, strict=True)]
-    highest = [limit.upper - r for limit, r in zip(own, reach, strict=True)]
-    return np.minimum(np.maximum(0.0, lowest), highest), V, A
-
-
-def _swing(centre: Array, V: Array, A: Array) -> Motion:
-    """The motion that the bounds stand for, as a function of time."""
-    import numpy as np
-
-    def motion(t: Array) -> tuple[Array, Array, Array]:
-        phase = np.outer(t, A / V) + np.arange(len(V))
-        return centre + V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
-
-    return motion
 
 
 def _page(

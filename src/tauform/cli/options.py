@@ -6,11 +6,14 @@ import inspect
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from tauform.cli.reading import RECORDING_OPTIONS
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Robot
 
 PANEL = "Robot"
 # Names of values in the help, by type; a switch takes none.
@@ -62,6 +65,25 @@ Functions = Annotated[
         "--functions", "--function", metavar="NAME,...", help="Names with commas between, or all; repeatable."
     ),
 ]
+NUMBERS = "NUMBER,..."  # one for all joints, or one a joint
+
+
+def one_a_joint(robot: Robot, **given: str | None) -> dict[str, list[float]]:
+    """Options that were given as (n,) numbers each: of one number, or of one a joint with commas between."""
+    return {name: _numbers(text, robot, f"--{name}") for name, text in given.items() if text is not None}
+
+
+def _numbers(text: str, robot: Robot, flag: str) -> list[float]:
+    n, names = robot.n_joints, ", ".join(robot.joint_names)
+    try:
+        numbers = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"{flag} takes a number, or one a joint such as 1,0.5,2, not {text!r}") from None
+    if len(numbers) not in (1, n):
+        raise typer.BadParameter(f"{flag} takes 1 number or {n}, one a joint ({names}), not {len(numbers)}")
+    return numbers * n if len(numbers) == 1 else numbers
+
+
 # Of every verb.
 COMMON_OPTIONS: dict[str, Any] = {
     "quiet": Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")],

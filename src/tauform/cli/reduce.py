@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Force
+from tauform.cli.options import NUMBERS, Force, one_a_joint
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -29,6 +29,12 @@ def reduce(
     profile: Annotated[
         str, typer.Option(help="slow, fast (within joint limits), or POSITION,VELOCITY,ACCELERATION bounds.")
     ] = "slow",
+    velocity: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one a joint.")
+    ] = None,
+    acceleration: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one a joint.")
+    ] = None,
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of a profile.")] = None,
     tolerance: Annotated[float, typer.Option(help="Largest relative error, 0.01 is 1 %.")] = 0.01,
     confidence: Annotated[float, typer.Option(help="Share of the states that must keep it.")] = 0.999,
@@ -66,6 +72,7 @@ def reduce(
     from tauform.realtime.reduce import ROUTES
 
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
+    own |= {"velocity": velocity, "acceleration": acceleration}
     own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
     _check_plot(plot, also, own)
     if output is not None:  # what would fail at the end fails at once
@@ -75,7 +82,7 @@ def reduce(
         return _figures(robots, plot, samples, threads, tell)
     found = tauform.reduce(
         robot,
-        _profile(robot, profile, reading.recordings(recording, robot, tell)),
+        _profile(robot, profile, velocity, acceleration, reading.recordings(recording, robot, tell)),
         tolerance,
         confidence,
         function=function,
@@ -106,20 +113,26 @@ def _check_plot(plot: Path | None, also: list[str] | None, own: dict[str, Any]) 
         )
 
 
-def _profile(robot: Robot, text: str, recordings: list[Recording]) -> Profile:
+def _profile(
+    robot: Robot, text: str, velocity: str | None, acceleration: str | None, recordings: list[Recording]
+) -> Profile:
     import tauform
 
+    given = one_a_joint(robot, velocity=velocity, acceleration=acceleration)
     if recordings:
+        if given:
+            raise typer.BadParameter(f"--recording brings its own velocities; leave out --{next(iter(given))}")
         return tauform.recorded_profile(recordings)
     if text in ("slow", "fast"):
-        return tauform.Profile.within(robot, text)
+        return tauform.Profile.within(robot, text, **given)
     try:
         q, qd, qdd = (float(number) for number in text.split(","))
     except ValueError:
         raise typer.BadParameter(
             f"--profile is slow, fast, or bounds of position, velocity and acceleration such as 3.1,0.5,5, not {text!r}"
         ) from None
-    return tauform.Profile.ranges(robot.n_joints, q, qd, qdd, name=text)
+    rates = given.get("velocity", qd), given.get("acceleration", qdd)
+    return tauform.Profile.ranges(robot.n_joints, q, *rates, name=text)
 
 
 def _page(found: Reduction, output: Path | None) -> Page:

@@ -15,6 +15,8 @@ from tauform.errors import ModelError
 VECTORS = ("q", "qd", "qdd")
 # A recording is cut into so many blocks, fitted to and held out by turns.
 N_BLOCKS = 20
+# Bounds of velocity and acceleration.
+SPEEDS = {"slow": (0.1, 1.0), "fast": (1.0, 10.0)}
 States = tuple[Array, Array, Array]
 
 
@@ -50,23 +52,35 @@ class Profile:
     @classmethod
     def slow(cls, n_joints: int) -> Profile:
         """Within a turn, 0.1 rad/s and 1 rad/s^2.  [Lloyd2021, section 4.3]"""
-        return cls.ranges(n_joints, np.pi, 0.1, 1.0, "slow")
+        return cls.ranges(n_joints, np.pi, *SPEEDS["slow"], "slow")
 
     @classmethod
     def fast(cls, n_joints: int) -> Profile:
         """Within a turn, 1 rad/s and 10 rad/s^2.  [Lloyd2021, section 4.3]"""
-        return cls.ranges(n_joints, np.pi, 1.0, 10.0, "fast")
+        return cls.ranges(n_joints, np.pi, *SPEEDS["fast"], "fast")
 
     @classmethod
-    def within(cls, robot: Robot, speed: str = "slow") -> Profile:
+    def within(
+        cls,
+        robot: Robot,
+        speed: str = "slow",
+        *,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+    ) -> Profile:
         """The slow or the fast profile, narrowed to the robot's limits of position and velocity.
 
+        Args:
+            velocity, acceleration: in place of the profile's own, one number or (n,).
+
         Raises:
-            ModelError: no such speed.
+            ModelError: no such speed, or bounds that are not numbers of such a shape.
         """
-        if speed not in ("slow", "fast"):
+        if speed not in SPEEDS:
             raise ModelError(f'speed: expected "slow" or "fast", got {speed!r}')
-        wide = cls.slow(robot.n_joints) if speed == "slow" else cls.fast(robot.n_joints)
+        V, A = SPEEDS[speed]
+        rates = V if velocity is None else velocity, A if acceleration is None else acceleration
+        wide = cls.ranges(robot.n_joints, np.pi, *rates, speed)
         lower, upper = wide.lower.copy(), wide.upper.copy()
         limits = {joint.name: joint.limits for joint in robot.joints}
         for i, name in enumerate(robot.joint_names):
@@ -185,9 +199,12 @@ def _inside(profile: Profile, key: str, i: int, joint: str, row: int, lower: flo
     low, high = float(profile.lower[row, i]), float(profile.upper[row, i])
     slack = (LIMIT_SLACK if profile.recorded is None else RECORDED_SLACK) * max(abs(low), abs(high))
     if low < lower - slack or high > upper + slack:
+        remedy = "check the units of the motion and the limits of the description"
+        if profile.recorded is None:
+            remedy = "tf.Profile.within(robot) (profile='slow' or profile='fast') stays inside"
         raise ModelError(
             f"{profile.name}: {key} of joint {joint!r} runs from {low:.4g} to {high:.4g}, outside its limits "
-            f"{lower:.4g} to {upper:.4g}; narrow the profile"
+            f"{lower:.4g} to {upper:.4g}; {remedy}"
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -90,7 +91,7 @@ class Reduction:
 
 def reduce(
     model: Robot | BoundModel,
-    profile: Profile | None = None,
+    profile: Profile | Literal["slow", "fast"] | None = None,
     tolerance: float = 0.01,
     confidence: float = 0.999,
     *,
@@ -107,8 +108,9 @@ def reduce(
 
     Args:
         model: a robot, or its closed form with numbers.
-        profile: states that the program will meet; slow motions within the joint limits if not given. Every second
-            block of a recording is held out of all fits, and the promise must hold there as on the whole.
+        profile: states that the program will meet; "slow" or "fast" are those of Lloyd2021 within the joint limits,
+            slow ones if not given. Every second block of a recording is held out of all fits, and the promise must hold
+            there as on the whole.
         tolerance: of |tau - tau_exact| / |tau_exact| (likewise for the other functions).
         confidence: share of the states for which it must hold.
         function: "inverse_dynamics" or "forward_dynamics" (all routes), "gravity_torque" or "mass_matrix" (route
@@ -126,7 +128,7 @@ def reduce(
         UnknownNameError: no such function, route, joint or link.
     """
     robot = model if isinstance(model, Robot) else robot_of(model)
-    profile = Profile.within(robot) if profile is None else profile
+    profile = profile if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
     _check(robot, profile, tolerance, confidence, function, routes)
     for name, number in (("n_fresh", n_fresh), ("threads", threads)):
         if number < 1:
