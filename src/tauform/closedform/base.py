@@ -16,7 +16,7 @@ from tauform.closedform.elimination import Method
 from tauform.closedform.estimate import MEMORY_LIMIT, refuse_if_too_large
 from tauform.closedform.observation import dynamic_matrix, energy_matrix, velocity_free_matrix
 from tauform.closedform.regroup import regroup
-from tauform.closedform.relations import exact_grouping
+from tauform.closedform.relations import exact_grouping, symbolic_relations
 from tauform.closedform.sweep import sweep
 from tauform.closedform.terms import Coefficients
 from tauform.description.robot import Include, Robot
@@ -65,7 +65,7 @@ def base_parameters(
         W = SAMPLED[source](scaled.robot, columns, np.random.default_rng(seed))
     base = regroup(W, scaled.robot, columns, order, method=method, source=source)
     base = base.in_units(robot, scaled.factors)
-    return replace(base, grouping=read_only(exact_grouping(robot, base, base.relations)))
+    return replace(base, grouping=read_only(exact_grouping(robot, base, symbolic_relations(robot, base))))
 
 
 def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:

@@ -12,13 +12,9 @@ from numpy.typing import ArrayLike
 from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.polynomial import Polynomial
-from tauform.closedform.relations import Relation, symbolic_relations
+from tauform.closedform.relations import NEGLIGIBLE, Relation, readable, symbolic_relations
 from tauform.description.robot import PARAMETER_GROUPS, Robot
 from tauform.errors import ShapeError
-
-# A part of another parameter, in the robot's own units, that is too small to give a base parameter another name:
-# twists of 1e-12 rad, and the rounding of different sources, must not decide what a parameter is called.
-NEGLIGIBLE = 1e-9
 
 
 @checked_methods
@@ -95,9 +91,12 @@ class BaseParameters:
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
-        """Each base parameter as a sum of standard ones, in symbols of the geometry where the robot is known."""
+        """Each base parameter as a sum of standard ones, in symbols of the geometry where the robot is known.
+
+        Parts below 1e-9 in the robot's own units, such as an origin of 1e-17 m, are left to `grouping`.
+        """
         if self.robot is not None:
-            return symbolic_relations(self.robot, self)
+            return readable(self.robot, self, symbolic_relations(self.robot, self))
         return tuple(
             Relation(name, {self.parameter_names[k]: Polynomial.constant(row[k]) for k in np.flatnonzero(row)}, False)
             for name, row in zip(self.names, self.grouping, strict=True)

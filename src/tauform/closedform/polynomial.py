@@ -91,6 +91,13 @@ class Polynomial:
             total += value
         return total
 
+    def above(self, size: float, lengths: Mapping[str, float]) -> Polynomial:
+        """The terms that are larger than this for these lengths; none where their sum is not."""
+        if abs(self.evaluate(lengths)) <= size:
+            return Polynomial({})
+        terms = self.terms.items()
+        return Polynomial({m: value for m, value in terms if abs(Polynomial({m: value}).evaluate(lengths)) > size})
+
     def __str__(self) -> str:
         parts = [_signed(self.terms[monomial], _text(monomial)) for monomial in sorted(self.terms, key=_place)]
         return join_signed(parts) if parts else "0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Style = Literal["names", "gautier"]
 # How exactly a candidate must leave the base parameters alone to be a relation of this robot.
 AGREEMENT = 1e-8
+# A part of another parameter, in the robot's own units, that is too small to be shown or to give a base parameter
+# another name: twists of 1e-12 rad, and the rounding of different sources, must not decide what a parameter is called.
+NEGLIGIBLE = 1e-9
 ZERO = Polynomial({})
 
 
@@ -93,6 +96,17 @@ def symbolic_relations(robot: Robot, base: BaseParameters) -> tuple[Relation, ..
         named = {base.parameter_names[k]: value for k, value in terms.items()}
         relations.append(Relation(name, named, exact))
     return tuple(relations)
+
+
+def readable(robot: Robot, base: BaseParameters, relations: tuple[Relation, ...]) -> tuple[Relation, ...]:
+    """The relations without what is too small to count: a name ends in R exactly where something else is left."""
+    lengths, factors = length_values(robot), parameter_factors(robot, *units(robot))
+    sizes = dict(zip(base.parameter_names, NEGLIGIBLE * factors, strict=True))
+    found = []
+    for relation, pivot in zip(relations, base.pivots, strict=True):
+        terms = {name: value.above(sizes[name] / factors[pivot], lengths) for name, value in relation.terms.items()}
+        found.append(replace(relation, terms={name: value for name, value in terms.items() if not value.is_zero}))
+    return tuple(found)
 
 
 def exact_grouping(robot: Robot, base: BaseParameters, relations: tuple[Relation, ...]) -> Array:
