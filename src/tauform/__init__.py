@@ -9,6 +9,7 @@ from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 from tauform.arguments import checked
+from tauform.hints import no_public_name
 from tauform.version import __version__
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ __all__ = ["__version__", *_HOME]
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'tauform' has no attribute {name!r}")
+        raise no_public_name(name, __all__)
     value = getattr(import_module(f"tauform.{_HOME[name]}"), name)
     if isfunction(value):
         value = checked(value)

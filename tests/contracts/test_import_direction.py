@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 LEVELS = (
-    *("version", "errors", "arguments", "arrays", "files", "description", "rigidbody", "closedform", "codegen"),
-    *("identification", "realtime", "report", "cli", "__main__"),
+    *("version", "errors", "hints", "arguments", "arrays", "files", "description", "rigidbody", "closedform"),
+    *("codegen", "identification", "realtime", "report", "cli", "__main__"),
 )
 # Users expect these as methods, though a higher folder does the work; they look it up when called.
 DELEGATED = {

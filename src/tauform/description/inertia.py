@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array, fixed_array, read_only
+from tauform.description.values import Value, listed
 from tauform.errors import DescriptionError
 
 LINK_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -24,8 +25,8 @@ InertiaAbout = Literal["com", "origin"]
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
-class Inertia:
+@dataclass(frozen=True, eq=False, repr=False)
+class Inertia(Value):
     """Inertial parameters of one body in one frame.
 
     Attributes:
@@ -127,6 +128,11 @@ class Inertia:
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.parameters + other.parameters)
+
+    def __repr__(self) -> str:
+        tensor = self.tensor_about_com
+        moments = listed(tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+        return f"Inertia({self.mass:.4g} kg at {listed(self.com)} m, about it {moments} kg m^2)"
 
 
 def parameter_transform(new_from_old: ArrayLike) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from tauform.arrays import Array, fixed_array
 from tauform.description.inertia import Inertia
 from tauform.description.transform import rigid
+from tauform.description.values import Value, listed
 from tauform.errors import DescriptionError
 
 JointKind = Literal["revolute", "prismatic"]
@@ -27,7 +28,7 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class Length:
+class Length(Value):
     """A named constant of the geometry: it adds value * direction to a joint's translation.
 
     Base-parameter relations are written in these names (R3, D4), so they hold for other values too.
@@ -38,8 +39,8 @@ class Length:
     direction: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Joint:
+@dataclass(frozen=True, eq=False, repr=False)
+class Joint(Value):
     """A joint of one coordinate, about or along the z axis of its frame.
 
     Attributes:
@@ -77,17 +78,20 @@ class Joint:
         """Ia, Fv, Fc, Fo."""
         return (self.rotor_inertia or 0.0, self.viscous, self.coulomb, self.offset)
 
+    def __repr__(self) -> str:
+        return f"Joint({self.name!r}, {self.kind}, parent {self.parent}, at {listed(self.parent_from_joint[:3, 3])} m)"
+
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class Link(Value):
     """The body that a joint moves; its inertia is in the joint's moving frame."""
 
     name: str
     inertia: Inertia
 
 
-@dataclass(frozen=True, eq=False)
-class Frame:
+@dataclass(frozen=True, eq=False, repr=False)
+class Frame(Value):
     """A named place on a link (a tool, a sensor, a fixed link of a URDF); link -1 is the base."""
 
     name: str
@@ -97,3 +101,6 @@ class Frame:
     def __post_init__(self) -> None:
         T = rigid(self.link_from_frame, f"frame {self.name!r}: link_from_frame")
         object.__setattr__(self, "link_from_frame", T)
+
+    def __repr__(self) -> str:
+        return f"Frame({self.name!r}, link {self.link}, at {listed(self.link_from_frame[:3, 3])} m)"

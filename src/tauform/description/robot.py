@@ -20,7 +20,9 @@ from tauform.description.names import counted, no_such
 from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
 from tauform.description.tree import Tree
+from tauform.description.values import Value
 from tauform.errors import ArgumentError, UnknownNameError
+from tauform.hints import no_attribute
 
 if TYPE_CHECKING:
     from tauform.closedform.baseset import BaseParameters
@@ -34,8 +36,8 @@ Include = Sequence[ParameterGroup] | Literal["declared"]
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
 
 
-@dataclass(frozen=True, eq=False)
-class Closure:
+@dataclass(frozen=True, eq=False, repr=False)
+class Closure(Value):
     """Explicit loop constraints q_tree = F @ q + offset: mimic joints, parallelograms.
 
     Attributes:
@@ -48,9 +50,12 @@ class Closure:
     offset: Array
     active: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"Closure({len(self.F)} joints, of which {', '.join(self.active)} are active)"
+
 
 @dataclass(frozen=True, eq=False)
-class Payload:
+class Payload(Value):
     """A rigid body carried at a frame; its inertia is in that frame's axes."""
 
     frame: str
@@ -59,7 +64,7 @@ class Payload:
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
-class Robot:
+class Robot(Value):
     """A fixed-base tree of links: link i is moved by joint i, parents come before children (depth first).
 
     Attributes:
@@ -354,6 +359,11 @@ class Robot:
         # Against the direction of imports: the torque that snapping changes needs inverse dynamics.
         findings: list[Finding] = import_module("tauform.rigidbody.check").check(self)
         return findings
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(Robot, name)
 
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array, read_only
+from tauform.description.values import Value
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,14 @@ class Capsule:
     length: float
 
 
-@dataclass(frozen=True, eq=False)
-class Hull:
+@dataclass(frozen=True, eq=False, repr=False)
+class Hull(Value):
     """The convex hull of (k, 3) points [m]."""
 
     points: Array
+
+    def __repr__(self) -> str:
+        return f"Hull({len(self.points)} points)"
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,8 @@ class Mesh:
 Solid = Box | Cylinder | Sphere | Capsule | Hull | Mesh
 
 
-@dataclass(frozen=True, eq=False)
-class Shape:
+@dataclass(frozen=True, eq=False, repr=False)
+class Shape(Value):
     """A solid fixed to a frame.
 
     Attributes:
@@ -73,6 +77,9 @@ class Shape:
     frame: str
     frame_from_shape: Array
     solid: Solid | None
+
+    def __repr__(self) -> str:
+        return f"Shape({self.frame!r}, {self.solid})"
 
 
 def urdf_shapes(urdf: Any, folder: Path) -> tuple[Shape, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """Structure and numbers of a tree of bodies.
 
@@ -72,3 +72,7 @@ class Tree:
             path.append(i)
             i = self.parents[i]
         return tuple(path)
+
+    def __repr__(self) -> str:
+        kinds = "".join("R" if turns else "P" for turns in self.revolute)
+        return f"Tree({kinds}, parents {self.parents})"

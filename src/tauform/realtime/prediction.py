@@ -34,7 +34,7 @@ RUN_AGES = 40
 PERIOD_TOLERANCE, LONGEST_PERIOD = 1e-3, 10.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prediction:
     """Torque error that a split will cause.
 
@@ -68,6 +68,9 @@ class Prediction:
     def relative_without_friction(self) -> float:
         """The relative error if the synchronous task made the friction."""
         return float(np.linalg.norm(self.without_friction) / np.linalg.norm(self.torque))
+
+    def __repr__(self) -> str:
+        return f"Prediction(RMS error {self.relative:.3%} of the torque, background every {self.rates.background:g} s)"
 
 
 def predict(
