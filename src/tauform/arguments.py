@@ -1,7 +1,8 @@
 """Types of arguments, checked at the door of every public function: what its annotations say is what it takes.
 
-A value of another type ends in one sentence that names the argument and what to write instead, before any work is
-done. Shapes and choices are left to the functions: they know more about them than an annotation says.
+A value of another type, or a name that is none of those to choose from, ends in one sentence that names the argument
+and what to write instead, before any work is done. Shapes are left to the functions: they know more about them than an
+annotation says.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numbers import Integral, Real
 from types import FunctionType, NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from tauform.errors import ArgumentError
+from tauform.errors import ArgumentError, UnknownNameError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kind = TypeVar("Kind")
@@ -122,9 +123,27 @@ def _fields_of(kind: Any) -> dict[str, Any]:
 
 
 def check(value: Any, annotation: Any, place: str) -> None:
-    """Raise ArgumentError with the remedy unless the value is of the annotated type."""
+    """Check a value against an annotation.
+
+    Raises:
+        ArgumentError: it is of another type; the message says what to write instead.
+        UnknownNameError: it is none of the names to choose from.
+    """
     if not fits(value, annotation):
         raise ArgumentError(f"{place} must be {_named(annotation)}, not {_shown(value)}{_remedy(value, annotation)}")
+    if isinstance(value, str):
+        _check_choice(value, annotation, place)
+
+
+def _check_choice(value: str, annotation: Any, place: str) -> None:
+    members = list(_members(annotation))
+    choices = [choice for member in members if get_origin(member) is Literal for choice in get_args(member)]
+    others = [member for member in members if get_origin(member) is not Literal]
+    if choices and value not in choices and not any(fits(value, member) for member in others):
+        if any(value in get_args(item) for member in others for item in get_args(member)):
+            raise ArgumentError(f"{place} must be {_named(annotation)}; put it into a list: [{value!r}]")
+        instead = f", or give {_joined(map(_one_named, others))}" if others else ""
+        raise UnknownNameError(f"{place}: no {value!r:.60}; choose from {', '.join(map(repr, choices))}{instead}")
 
 
 def fits(value: Any, annotation: Any) -> bool:
@@ -181,7 +200,11 @@ def _members(annotation: Any) -> Iterator[Any]:
 
 
 def _named(annotation: Any) -> str:
-    names = list(dict.fromkeys(_one_named(member) for member in _members(annotation)))
+    return _joined(_one_named(member) for member in _members(annotation))
+
+
+def _joined(nouns: Iterable[str]) -> str:
+    names = list(dict.fromkeys(nouns))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 

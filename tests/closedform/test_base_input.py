@@ -23,8 +23,8 @@ def arm() -> tf.Robot:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"method": "lu"}, ModelError, "qr, qr_pivoted, svd"),
-        ({"source": "static"}, ModelError, "dynamic, velocity_free"),
+        ({"method": "lu"}, UnknownNameError, "method: no 'lu'; choose from 'qr', 'qr_pivoted', 'svd'"),
+        ({"source": "static"}, UnknownNameError, "choose from 'dynamic', 'velocity_free'"),
         ({"order": ["Izz_7"]}, UnknownNameError, "with 1 to 2"),
         ({"include": ["links"]}, UnknownNameError, "links"),
         ({"order": ["Ia"], "method": "qr_pivoted"}, ModelError, "with an order"),

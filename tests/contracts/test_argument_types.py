@@ -6,14 +6,15 @@ import inspect
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 import pytest
 
 import tauform as tf
 from tauform.arguments import fits, hints_of
-from tauform.errors import ArgumentError, TauformError
+from tauform.errors import ArgumentError, TauformError, UnknownNameError
 
 WRONG = [None, 3, "x", [1], object()]
 FUNCTIONS = {name: getattr(tf, name) for name in tf._HOME if inspect.isfunction(getattr(tf, name))}
@@ -145,3 +146,33 @@ def test_threads_of_a_kernel_belong_in_its_call() -> None:
             tf.compile(source, threads=2)
     with pytest.raises(ArgumentError, match="no argument 'fishes'; options are algorithm, parameters, payload"):
         tf.compile(ROBOT, fishes=2)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: tf.identify(ROBOT, (), couplings="atuo"), "couplings: no 'atuo'; choose from 'auto', or give a list"),
+        (lambda: tf.identify(ROBOT, (), filters="atuo"), "filters: no 'atuo'; choose from 'auto', or give a Filters"),
+        (lambda: tf.generate(ROBOT, parameters="runtme"), "parameters: no 'runtme'; choose from 'baked', 'runtime'"),
+        (lambda: tf.mass_matrix(ROBOT, [0, 0], method="abc"), "method: no 'abc'; choose from 'crba', 'gdahj'"),
+        (lambda: tf.Robot.from_dh([], "khalil"), "convention: no 'khalil'; choose from 'standard', 'modified'"),
+    ],
+)
+def test_a_misspelt_choice_is_refused_with_the_choices(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        call()
+    assert words in str(caught.value)
+    assert is_one_sentence(caught.value)
+
+
+def test_every_choice_of_a_public_function_is_checked_at_the_door() -> None:
+    """Whatever else a function takes, a text that is no choice does not get past."""
+    n_checked = 0
+    for name, function in FUNCTIONS.items():
+        for parameter, hint in hints_of(function.__wrapped__).items():
+            members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+            if any(get_origin(m) is Literal for m in members) and str not in members:
+                n_checked += 1
+                with pytest.raises(TauformError, match=f"{name}: {parameter}"):
+                    function(**{parameter: "no such choice"})
+    assert n_checked > 15
