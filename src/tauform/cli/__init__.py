@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from tauform.cli.commands import Command, Group
 from tauform.cli.page import complain, note
 from tauform.cli.wording import in_flags
 from tauform.errors import TauformError
@@ -35,6 +36,7 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 app = typer.Typer(
     name="tauform",
+    cls=Group,
     help="tau in closed form: robot dynamics, base parameters, identification and verified real-time code.",
     epilog="Start with: tauform show kr6_r700, then tauform model kr6_r700 -o out. A robot is a name of the catalogue "
     "or a file; tauform COMMAND --help says what a command takes.",
@@ -43,7 +45,7 @@ app = typer.Typer(
 for _panel, _names in PANELS.items():
     for _name in _names:
         _function = getattr(import_module(f"tauform.cli.{_name}"), _name)
-        app.command(_name.replace("_", "-"), rich_help_panel=_panel)(_function)
+        app.command(_name.replace("_", "-"), cls=Command, rich_help_panel=_panel)(_function)
 
 
 @app.callback(invoke_without_command=True)
