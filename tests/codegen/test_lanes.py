@@ -13,6 +13,8 @@ import pytest
 
 import tauform as tf
 from codegen.tracing_cases import listed, robot_named, states
+from tauform.codegen.backends.llvm.module import print_module
+from tauform.codegen.backends.llvm.text import Vector
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.graph import Graph, Scalar
 from tauform.codegen.lanes import tangent_lanes
@@ -97,3 +99,27 @@ def test_wrong_vectors_are_caught_where_they_are_compiled(tmp_path: Path) -> Non
     for flags, passes in (("-O1", True), ("-O1 -mavx2 -mfma", False)):
         command = ["make", "-B", "check", "CC=gcc", f"CFLAGS=-std=c99 {flags}"]
         assert (subprocess.run(command, cwd=tmp_path / "c", capture_output=True).returncode == 0) is passes
+
+
+@pytest.mark.parametrize("function", DERIVATIVES)
+@pytest.mark.parametrize("robot", ["lbr7", "tree"])
+def test_kernels_of_one_state_use_the_vectors(robot: str, function: str) -> None:
+    kernel = tf.compile(program(robot, function))
+    arrays = states(FUNCTIONS[function], robot_named(robot), n_states=8)
+    turns = [joint.is_revolute for joint in robot_named(robot).joints]
+    arrays[0][0, turns] *= 1e9  # beyond the reach of the inline sine
+    together = kernel(*arrays)
+    for k in range(8):
+        for found, expected in zip(kernel(*(a[k] for a in arrays)), together, strict=True):
+            np.testing.assert_allclose(found, expected[k], rtol=0, atol=1e-10 * np.abs(expected[k]).max())
+    # what is not a number stays none, and other states are not touched by it
+    broken = [a[1].copy() for a in arrays]
+    broken[0][:] = np.nan
+    assert all(np.isnan(matrix).any() for matrix in kernel(*broken))
+
+
+def test_one_state_goes_through_the_wide_block() -> None:
+    text = print_module(program("lbr7", "linearize_inverse"), Vector(8, fuses=True))
+    single = text[text.index("define ptr @single") :]
+    assert "call void @wide_block(" in single
+    assert "@wide_block" not in print_module(program("lbr7", "linearize_inverse"), Vector(2))  # no such registers

@@ -11,12 +11,12 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from tauform.codegen.backends.llvm.loop import print_loop
-from tauform.codegen.backends.llvm.printer import print_block
+from tauform.codegen.backends.llvm.printer import print_block, print_wide_block
 from tauform.codegen.backends.llvm.sincos import BRING_CLOSE
 from tauform.codegen.backends.llvm.single import print_single
 from tauform.codegen.backends.llvm.text import Vector
 from tauform.codegen.fastcall import is_supported, symbols
-from tauform.codegen.program import Program
+from tauform.codegen.program import LANES, Program
 
 
 @cache
@@ -55,21 +55,28 @@ def has_single(program: Program) -> bool:
 
 def print_module(program: Program, vector: Vector) -> str:
     """LLVM text of a kernel: the loop over a batch and the block of states that it calls."""
-    real, lanes = vector.real, vector.lanes
-    declarations = [
-        f"declare {real} @llvm.fabs.v{lanes}f64({real})",
-        f"declare {real} @llvm.sqrt.v{lanes}f64({real})",
-        f"declare {real} @llvm.copysign.v{lanes}f64({real}, {real})",
-        f"declare {real} @llvm.fma.v{lanes}f64({real}, {real}, {real})",
-    ]
-    width = 64 * lanes
+    wide = print_wide_block(program, vector.fuses) if vector.lanes >= LANES and has_single(program) else ""
+    declarations = _declarations(vector) + (_declarations(Vector(LANES)) if wide and vector.lanes != LANES else [])
+    width = 64 * vector.lanes
     # without these, LLVM prefers narrower vectors on some processors
     attributes = f'attributes #0 = {{ "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}'
     rare = '!0 = !{!"branch_weights", i32 1, i32 100000}'
     sections = ["\n".join(declarations), BRING_CLOSE, print_block(program, vector), print_loop(program, vector)]
+    if wide:
+        sections.append(wide)
     if has_single(program):
-        sections.append(print_single(program))
+        sections.append(print_single(program, "wide_block" if wide else "block"))
     return "\n\n".join([*sections, attributes, rare, ""])
+
+
+def _declarations(vector: Vector) -> list[str]:
+    real, suffix = vector.real, f"v{vector.lanes}f64"
+    return [
+        f"declare {real} @llvm.fabs.{suffix}({real})",
+        f"declare {real} @llvm.sqrt.{suffix}({real})",
+        f"declare {real} @llvm.copysign.{suffix}({real}, {real})",
+        f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})",
+    ]
 
 
 def _target_machine() -> Any:

@@ -1,4 +1,7 @@
-"""A program as LLVM text: a function for a block of states, one state a lane."""
+"""A program as LLVM text: a function for a block of states, one state a lane; or for one state with vectors of its own.
+
+In the latter every lane holds the same number, but for the vectors of a wide program.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
 from tauform.codegen.backends.llvm.text import Block, Vector
 from tauform.codegen.backends.llvm.transpose import Rows, chunk, load_columns, store_columns
 from tauform.codegen.parts import Part, parts
-from tauform.codegen.program import Instruction, Op, Program
+from tauform.codegen.program import FREE, LANES, Instruction, Op, Program
 
 # Operations of one function: LLVM's time grows faster than linearly beyond.
 LONGEST_FUNCTION = 4000
@@ -36,6 +39,16 @@ def print_block(program: Program, vector: Vector) -> str:
     return "\n\n".join([*functions, "\n".join(whole)])
 
 
+def print_wide_block(program: Program, fuses: bool) -> str:
+    """`@wide_block` with the arguments of `@block`, for one state; "" where the program has no such form."""
+    if program.wide is None:
+        return ""
+    pieces, _ = parts(program.wide, LONGEST_FUNCTION, PART_SIZE)
+    if len(pieces) > 1:
+        return ""
+    return _Function(program.wide, Vector(LANES, fuses), pieces[0], last=True, is_alone=True).text("wide_block")
+
+
 def _arguments(program: Program) -> str:
     names = []
     for kind, ports in (("in", program.inputs), ("out", program.outputs)):
@@ -46,12 +59,13 @@ def _arguments(program: Program) -> str:
 
 @dataclass
 class _Function:
-    """Printer of one part."""
+    """Printer of one part; `is_alone` where all lanes belong to one state."""
 
     program: Program
     vector: Vector
     part: Part
     last: bool
+    is_alone: bool = False
     block: Block = field(default_factory=Block)
     name: dict[int, str] = field(default_factory=dict)
     inputs: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -66,7 +80,7 @@ class _Function:
         self.absorbed = set(self.fused.values())
 
     def text(self, name: str) -> str:
-        arguments = _arguments(self.program) + (", ptr %scratch" if name != "block" else "")
+        arguments = _arguments(self.program) + (", ptr %scratch" if name.startswith("part_") else "")
         most = max((len(stage.angles) for stage in self.part.stages), default=0)
         body = self.block
         body.label("entry")
@@ -94,7 +108,9 @@ class _Function:
             instruction = self.program.instructions[value]
             if value in self.fused:
                 self.name[value] = self._multiply_add(instruction, self.fused[value])
-            elif instruction.op not in (Op.INPUT, Op.CONSTANT) and value not in self.absorbed:
+            elif instruction.op is Op.LANE:
+                self.name[value] = self._lane(*instruction.args)
+            elif instruction.op not in FREE and value not in self.absorbed:
                 self.name[value] = self._operation(instruction.op, [self._operand(k) for k in instruction.args])
         if not stage.angles:
             return
@@ -110,11 +126,18 @@ class _Function:
         instruction = self.program.instructions[value]
         if instruction.op is Op.CONSTANT:
             return self.vector.number(instruction.number)
+        if instruction.op is Op.UNIT:
+            return self.vector.unit(instruction.place[1])
         if instruction.op is Op.INPUT:
             if instruction.place not in self.inputs:
                 self._load(*instruction.place)
             return self.inputs[instruction.place]
         return self.name[value]
+
+    def _lane(self, vector: int, unit: int) -> str:
+        """One lane of a vector, as all lanes."""
+        lane = self.program.instructions[unit].place[1]
+        return self.block.shuffle(self._operand(vector), "poison", self.vector.lanes, [lane] * self.vector.lanes)
 
     def _operation(self, op: Op, args: list[str]) -> str:
         real = self.vector.real
@@ -158,7 +181,7 @@ class _Function:
 
     def _load(self, port: int, index: int) -> None:
         """Load an entry of a port, and with it its neighbours."""
-        if self.program.inputs[port].shared:
+        if self.is_alone or self.program.inputs[port].shared:
             self.inputs[port, index] = self._splat(f"%in{port}", index)
             return
         rows = self.rows.setdefault(f"%in{port}", Rows(self.block, f"%in{port}"))
@@ -174,4 +197,10 @@ class _Function:
 
     def _store(self, port: int) -> None:
         names = [self._operand(value) for value in self.program.results[port]]
+        if self.is_alone:
+            for k, name in enumerate(names):
+                number = self.block.let(f"extractelement {self.vector.real} {name}, i64 0")
+                pointer = self.block.let(f"getelementptr double, ptr %out{port}, i64 {k}")
+                self.block.emit(f"store double {number}, ptr {pointer}, align 8")
+            return
         store_columns(self.block, self.vector, Rows(self.block, f"%out{port}"), names)

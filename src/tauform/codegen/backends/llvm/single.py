@@ -26,8 +26,8 @@ declare i32 @tauform_tuple_set(ptr, i64, ptr)
 """
 
 
-def print_single(program: Program) -> str:
-    """`@single(self, args, nargs, kwnames)` and the shapes of its outputs."""
+def print_single(program: Program, block: str) -> str:
+    """`@single(self, args, nargs, kwnames)`, which calls that block, and the shapes of its outputs."""
     n = len(program.inputs)
     shapes = [
         f"@shape{k} = private constant [{max(len(p.shape), 1)} x i64] "
@@ -46,7 +46,7 @@ def print_single(program: Program) -> str:
     lines += [f"in{n}:", *_outputs(program.outputs)]
     passed = [f"ptr %data{k}" + ("" if p.shared else ", i64 0") for k, p in enumerate(program.inputs)]
     passed += [f"ptr %result{k}, i64 0" for k in range(len(program.outputs))]
-    lines += [f"  call void @block({', '.join(passed)})", *_return(len(program.outputs))]
+    lines += [f"  call void @{block}({', '.join(passed)})", *_return(len(program.outputs))]
     lines += [
         "general:",
         "  %answer = call ptr @tauform_vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)",

@@ -31,6 +31,10 @@ class Vector:
         bits = struct.unpack("<Q", struct.pack("<d", value))[0]
         return "<" + ", ".join([f"double 0x{bits:016X}"] * self.lanes) + ">"
 
+    def unit(self, lane: int) -> str:
+        """The constant with a one in one lane and zeros in the others."""
+        return "<" + ", ".join(f"double {float(k == lane)!r}" for k in range(self.lanes)) + ">"
+
     def integers(self, value: int) -> str:
         return "<" + ", ".join([f"i64 {value}"] * self.lanes) + ">"
 
