@@ -11,7 +11,6 @@ from tauform.description.toml_writer import to_toml
 from tauform.description.urdf_writer import to_urdf
 from tauform.errors import DescriptionError
 from tauform.files import fresh_file
-from tauform.files import fresh_file
 
 # By suffix: the text of the file, from the robot and the folder it will stand in, and the findings.
 FORMATS: dict[str, Callable[[Robot, Path], tuple[str, tuple[str, ...]]]] = {".toml": to_toml, ".urdf": to_urdf}
