@@ -61,7 +61,8 @@ def test_an_origin_in_a_urdf_off_by_rounding(tmp_path: Path) -> None:
     limit = '<limit effort="1" velocity="1" lower="-1" upper="1"/>'
     joints = "".join(
         f'<joint name="j{k}" type="revolute"><parent link="l{k - 1}"/><child link="l{k}"/><axis xyz="0 0 1"/>'
-        f'<origin xyz="0 {0.3 * (k > 1)} {2.5e-17 * (k > 1)}" rpy="{np.pi / 2 * (-1) ** k * (k > 1)!r} 0 0"/>{limit}</joint>'
+        f'<origin xyz="0 {0.3 * (k > 1)} {2.5e-17 * (k > 1)}" rpy="{np.pi / 2 * (-1) ** k * (k > 1)!r} 0 0"/>'
+        f"{limit}</joint>"
         for k in (1, 2, 3)
     )
     links = '<link name="l0"/>' + "".join(f'<link name="l{k}">{inertial}</link>' for k in (1, 2, 3))

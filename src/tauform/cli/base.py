@@ -27,14 +27,15 @@ def base(
         list[str] | None,
         typer.Option(metavar="PARAMETER", help="Parameter (Izz_2) or kind (Ia) to keep first; repeatable."),
     ] = None,
-    symbols: Annotated[str, typer.Option(help="Names in relations: names (ours) or gautier.")] = "names",
+    symbols: Annotated[str, typer.Option(help="Names in relations: names (ours), gautier or latex.")] = "names",
     explain: Annotated[str | None, typer.Option(metavar="PARAMETER", help="Say what would expose it.")] = None,
 ) -> Page:
     """Base parameters of a robot: relations in symbols of the geometry, values, and how clear the rank is."""
     import tauform
+    from tauform.closedform.relations import WRITERS
 
-    if symbols not in ("names", "gautier"):
-        raise typer.BadParameter(f"--symbols takes names or gautier, not {symbols!r}")
+    if symbols not in WRITERS:
+        raise typer.BadParameter(f"--symbols takes {', '.join(WRITERS)}, not {symbols!r}")
     if explain is not None:
         explanation = tauform.explain(robot, explain, include=include or None)  # type: ignore[arg-type]
         return Page(vars(explanation), (str(explanation),))
@@ -80,10 +81,10 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
     """What a terminal shows."""
     from rich.text import Text
 
-    from tauform.closedform.relations import gautier_name
+    from tauform.closedform.relations import WRITERS
     from tauform.report.tables import table
 
-    write = gautier_name if symbols == "gautier" else str
+    write = WRITERS[symbols]
     heading = (
         f"{robot.name}: {found.n} base parameters\n{len(found.columns)} standard ({found.composition}), "
         f"{len(found.no_effect)} without effect, {len(found.regrouped)} regrouped\n"

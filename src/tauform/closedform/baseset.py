@@ -148,6 +148,13 @@ class BaseParameters:
         grouping = self.grouping * factors / factors[list(self.pivots)][:, None]
         return replace(self, grouping=read_only(grouping), robot=robot)
 
+    def _repr_markdown_(self) -> str:
+        """A table of the relations, for notebooks."""
+        rows = [relation.text().split(" = ", 1) for relation in self.relations]
+        absent = f"\n\nWithout effect: {', '.join(self.no_effect)}." if self.no_effect else ""
+        table = "\n".join(["| base parameter | made of |", "|---|---|", *(f"| `{a}` | `{b}` |" for a, b in rows)])
+        return "\n\n".join([f"{self!r}", table, *self.findings]) + absent
+
     def __len__(self) -> int:
         return self.n
 

@@ -13,8 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.baseset import BaseParameters
-from tauform.closedform.equations import FRICTION_NAMES, bound_equations, term_kinds
+from tauform.closedform.equations import (
+    FRICTION_NAMES,
+    NOTEBOOK_DIGITS,
+    NOTEBOOK_TERMS,
+    aligned,
+    bound_equations,
+    shown_in_notebook,
+    term_kinds,
+)
 from tauform.closedform.monomials import Projection
+from tauform.closedform.notation import LATEX
 from tauform.description.names import counted
 from tauform.description.robot import Robot
 from tauform.errors import SingularMassMatrixError
@@ -208,13 +217,30 @@ class BoundModel:
         )
         return reduction
 
-    def equations(self, max_terms: int = 300) -> tuple[str, ...]:
-        """tau_i of each joint as a line of text that Python can evaluate.
+    def equations(self, max_terms: int = 300, digits: int | None = None) -> tuple[str, ...]:
+        """tau_i of each joint as a line of text that Python can evaluate, friction included.
+
+        Args:
+            max_terms: a model with more terms is refused; such equations are not for reading.
+            digits: of numbers; by default the fewest that are the same number but for its rounding.
 
         Raises:
             ModelError: the model has more than max_terms terms.
         """
-        return bound_equations(self, max_terms)
+        return bound_equations(self, max_terms, digits)
+
+    def to_latex(self, max_terms: int = 300, digits: int | None = None) -> str:
+        """The equations as a LaTeX align environment (package amsmath); s_1 is sin q_1, c_1 is cos q_1.
+
+        Raises:
+            ModelError: the model has more than max_terms terms.
+        """
+        return aligned(bound_equations(self, max_terms, digits, LATEX))
+
+    def _repr_latex_(self) -> str | None:
+        if self.n_terms > NOTEBOOK_TERMS:
+            return None
+        return shown_in_notebook(bound_equations(self, NOTEBOOK_TERMS, NOTEBOOK_DIGITS, LATEX))
 
     @cached_property
     def _kinds(self) -> NDArray[np.int64]:

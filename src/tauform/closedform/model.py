@@ -17,8 +17,16 @@ from tauform.arrays import AnyArray, Array, fixed_array, read_only
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.echelon import Echelon, echelon_form
-from tauform.closedform.equations import latex, structure_equations, structure_summary
+from tauform.closedform.equations import (
+    NOTEBOOK_DIGITS,
+    NOTEBOOK_TERMS,
+    aligned,
+    shown_in_notebook,
+    structure_equations,
+    structure_summary,
+)
 from tauform.closedform.monomials import Products
+from tauform.closedform.notation import LATEX
 from tauform.description.inertia import Inertia
 from tauform.description.names import counted
 from tauform.description.robot import Robot
@@ -231,24 +239,32 @@ class ClosedFormModel:
         """The paper's P_i and B_i: entries mostly 0, 1 and simple ratios of the geometry.  [Lloyd2021, Eqs. 37-44]"""
         return echelon_form(self.reduction, self.exponents, self.geometry.gravity, self.joint_terms)
 
-    def equations(self, max_terms: int = 300) -> tuple[str, ...]:
+    def equations(self, max_terms: int = 300, digits: int | None = None) -> tuple[str, ...]:
         """tau_i of each joint as a line of text that Python can evaluate, in the names of the base parameters.
+
+        Friction is part of them where theta holds it (`include=`); what `bind` carries beside theta is not.
 
         Args:
             max_terms: a model with more terms is refused; such equations are not for reading.
+            digits: of numbers; by default the fewest that are the same number but for its rounding.
 
         Raises:
             ModelError: the model has more than max_terms terms.
         """
-        return structure_equations(self, max_terms)
+        return structure_equations(self, max_terms, digits)
 
-    def to_latex(self, max_terms: int = 300) -> str:
-        """The equations as a LaTeX align environment.
+    def to_latex(self, max_terms: int = 300, digits: int | None = None) -> str:
+        """The equations as a LaTeX align environment (package amsmath); s_1 is sin q_1, c_1 is cos q_1.
 
         Raises:
             ModelError: the model has more than max_terms terms.
         """
-        return latex(self, max_terms)
+        return aligned(structure_equations(self, max_terms, digits, LATEX))
+
+    def _repr_latex_(self) -> str | None:
+        if self.n_terms > NOTEBOOK_TERMS:
+            return None
+        return shown_in_notebook(structure_equations(self, NOTEBOOK_TERMS, NOTEBOOK_DIGITS, LATEX))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one file (NumPy's npz, no pickle); a file of that name is replaced only when complete."""

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from tauform.closedform.notation import PLAIN, Notation
 
 # ((name, exponent), ...) sorted by name; () is the constant.
 Monomial = tuple[tuple[str, int], ...]
 # A sum this much smaller than its terms is rounding of the rotations' entries.
 CANCELLED = 1e-12
+# Of a number in a text: 2, -0.5, 0.0872664626.
+DIGITS = 10
+# `R3^2 D4`: as LaTeX does, products are written without a sign.
+PLAIN_POWERS = replace(PLAIN, times=" ", power="^")
 
 
 @dataclass(frozen=True)
@@ -98,14 +104,14 @@ class Polynomial:
         terms = self.terms.items()
         return Polynomial({m: value for m, value in terms if abs(Polynomial({m: value}).evaluate(lengths)) > size})
 
-    def __str__(self) -> str:
-        parts = [_signed(self.terms[monomial], _text(monomial)) for monomial in sorted(self.terms, key=_place)]
+    def text(self, notation: Notation = PLAIN_POWERS) -> str:
+        """A sum of products, `2 R3 D4 - D3^2`."""
+        monomials = sorted(self.terms, key=_place)
+        parts = [_signed(self.terms[monomial], monomial, notation) for monomial in monomials]
         return join_signed(parts) if parts else "0"
 
-
-def number(value: float) -> str:
-    """A coefficient as text: 2, -0.5, 0.0872664626."""
-    return f"{value:.10g}"
+    def __str__(self) -> str:
+        return self.text()
 
 
 def join_signed(parts: list[tuple[str, str]]) -> str:
@@ -114,14 +120,10 @@ def join_signed(parts: list[tuple[str, str]]) -> str:
     return ("-" if sign == "-" else "") + text + "".join(f" {sign} {text}" for sign, text in rest)
 
 
-def _signed(value: float, text: str) -> tuple[str, str]:
-    size = number(abs(value))
-    factors = [part for part in ("" if size == "1" and text else size, text) if part]
-    return ("-" if value < 0 else "+", " ".join(factors))
-
-
-def _text(monomial: Monomial) -> str:
-    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in monomial)
+def _signed(value: float, monomial: Monomial, notation: Notation) -> tuple[str, str]:
+    size = notation.number(f"{abs(value):.{DIGITS}g}")
+    lengths = notation.times.join(notation.raised(notation.name(name), power) for name, power in monomial)
+    return "-" if value < 0 else "+", notation.product(size, lengths)
 
 
 def _place(monomial: Monomial) -> tuple[object, ...]:

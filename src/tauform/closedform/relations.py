@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -10,15 +10,17 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.dimensionless import parameter_factors, units
+from tauform.closedform.notation import LATEX, latex_name
 from tauform.closedform.nullvectors import NullVector, length_values, null_vectors
-from tauform.closedform.polynomial import Polynomial, join_signed
+from tauform.closedform.polynomial import PLAIN_POWERS, Polynomial, join_signed
 from tauform.closedform.preference import default_order
 from tauform.description.robot import Robot
+from tauform.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from tauform.closedform.baseset import BaseParameters
 
-Style = Literal["names", "gautier"]
+Style = Literal["names", "gautier", "latex"]
 # How exactly a candidate must leave the base parameters alone to be a relation of this robot.
 AGREEMENT = 1e-8
 # A part of another parameter, in the robot's own units, that is too small to be shown or to give a base parameter
@@ -43,16 +45,27 @@ class Relation:
     exact: bool
 
     def text(self, style: Style = "names") -> str:
-        """`IzzR_1 = Izz_1 + Ia_1 + Iyy_2 + ...`, or in Gautier's letters `ZZR1 = ZZ1 + Ia1 + YY2 + ...`."""
-        write = gautier_name if style == "gautier" else str
+        """The relation in a line.
+
+        Args:
+            style: "names", `IzzR_1 = Izz_1 + Ia_1 + Iyy_2 + ...`; "gautier", `ZZR1 = ZZ1 + Ia1 + YY2 + ...`; or
+                "latex", `I_{zzR,1} = I_{zz,1} + I_{a,1} + I_{yy,2} + ...`, for math mode.
+
+        Raises:
+            UnknownNameError: another style.
+        """
+        if style not in WRITERS:
+            raise UnknownNameError(f"style: no {style!r}; choose from {', '.join(WRITERS)}")
+        write, is_latex = WRITERS[style], style == "latex"
         # Parameters with the same coefficient share it: (R3^2 + D3^2) (M4 + M5 + M6).
         shared: dict[str, tuple[str, list[str]]] = {}
         for parameter, coefficient in self.terms.items():
-            text = str(coefficient)
+            text = coefficient.text(LATEX if is_latex else PLAIN_POWERS)
             group = f"{text} {parameter}" if text in ("1", "-1") else text
             shared.setdefault(group, (text, []))[1].append(write(parameter))
         right = join_signed([_summand(text, names) for text, names in shared.values()])
-        return f"{write(self.name)} = {right}" + ("" if self.exact else "   (numbers of this robot)")
+        remark = r"\quad\text{(numbers of this robot)}" if is_latex else "   (numbers of this robot)"
+        return f"{write(self.name)} = {right}" + ("" if self.exact else remark)
 
     def __str__(self) -> str:
         return self.text()
@@ -64,6 +77,10 @@ def gautier_name(name: str) -> str:
     plain, regrouped = (kind[:-1], "R") if kind.endswith("R") else (kind, "")
     letters = plain[1:].upper() if plain.startswith("I") and plain != "Ia" else plain.upper()
     return f"{plain if plain[0] == 'F' or plain == 'Ia' else letters}{regrouped}{number}"
+
+
+# How the name of a parameter is written in each style.
+WRITERS: dict[str, Callable[[str], str]] = {"names": str, "gautier": gautier_name, "latex": latex_name}
 
 
 def _summand(coefficient: str, names: list[str]) -> tuple[str, str]:

@@ -1,0 +1,101 @@
+"""How closed forms and relations are written: plain text that Python can evaluate, or LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# A number is written with the fewest digits that give it back to this many units of rounding.
+ROUNDING_UNITS = 8
+
+
+@dataclass(frozen=True)
+class Notation:
+    """One way to write equations.
+
+    Attributes:
+        generators: of q, sin q, cos q, qd, qdd; {} stands for the number of the joint.
+        times, power: between factors, and before an exponent.
+        left: the left side with its equals sign.
+        sign: of what stands for {}.
+        name: writes the name of a parameter or length, `Izz_2` or `D3`.
+        number: writes a number, given with its digits.
+    """
+
+    generators: tuple[str, ...]
+    times: str
+    power: str
+    left: str
+    sign: str
+    name: Callable[[str], str]
+    number: Callable[[str], str]
+
+    def terms(self, exponents: NDArray[np.int8]) -> tuple[str, ...]:
+        """The product of each column of E, empty where all exponents are zero."""
+        n = len(exponents) // 5
+        names = [generator.format(i + 1) for generator in self.generators for i in range(n)]
+        powers = [[self.raised(names[i], int(column[i])) for i in np.flatnonzero(column)] for column in exponents.T]
+        return tuple(self.times.join(factors) for factors in powers)
+
+    def friction_terms(self, joint: int) -> tuple[str, str, str]:
+        """What viscous, Coulomb and offset torque of a joint are multiplied with."""
+        velocity = self.generators[3].format(joint + 1)
+        return velocity, self.sign.format(velocity), ""
+
+    def raised(self, name: str, exponent: int) -> str:
+        """A power; LaTeX needs braces about more than one digit."""
+        braced = f"{{{exponent}}}" if self is LATEX and not 0 <= exponent <= 9 else str(exponent)
+        return name if exponent == 1 else f"{name}{self.power}{braced}"
+
+    def product(self, coefficient: str, term: str) -> str:
+        """`2.4*c2*qdd1`; a coefficient of one is not written before a term."""
+        if coefficient in ("1", "-1") and term:
+            return coefficient.rstrip("1") + term
+        return self.times.join(part for part in (coefficient, term) if part)
+
+    def equation(self, joint: int, products: Sequence[str]) -> str:
+        """tau of a joint."""
+        return self.left.format(joint + 1) + summed(products)
+
+
+def summed(products: Sequence[str]) -> str:
+    """`a - b + c`, or 0."""
+    return " + ".join(products).replace("+ -", "- ") or "0"
+
+
+def digits_of(value: float, digits: int | None = None) -> str:
+    """A number rounded to so many digits; by default the fewest that are the same number but for rounding."""
+    if digits is not None:
+        return f"{value:.{digits}g}"
+    allowed = ROUNDING_UNITS * np.finfo(float).eps * abs(value)
+    texts = (f"{value:.{count}g}" for count in range(1, 17))
+    return next((text for text in texts if abs(float(text) - value) <= allowed), f"{value:.17g}")
+
+
+def latex_name(name: str) -> str:
+    """`I_{zzR,1}` for `IzzR_1`, `x_{3}` for `x_3`, `D_{3}` for `D3`."""
+    letters, number = re.fullmatch(r"([A-Za-z]*)_?(.*)", name).groups()  # type: ignore[union-attr]
+    index = ",".join(part for part in (letters[1:], number) if part)
+    return rf"{letters[:1]}_{{{index}}}" if index else letters
+
+
+def latex_number(text: str) -> str:
+    r"""`1.2 \times 10^{-5}` for `1.2e-05`."""
+    mantissa, _, exponent = text.partition("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+PLAIN = Notation(("q{}", "s{}", "c{}", "qd{}", "qdd{}"), "*", "**", "tau{} = ", "sign({})", str, str)
+LATEX = Notation(
+    ("q_{{{}}}", "s_{{{}}}", "c_{{{}}}", r"\dot q_{{{}}}", r"\ddot q_{{{}}}"),
+    " ",
+    "^",
+    r"\tau_{{{}}} &= ",
+    r"\operatorname{{sign}}({})",
+    latex_name,
+    latex_number,
+)
