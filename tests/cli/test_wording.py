@@ -34,6 +34,10 @@ PYTHON_ONLY = {"memory_limit", "temperature", "com", "qd", "class", "max", "step
         ("identify", "leave them out, columns={'qd': None}", "leave them out, --column qd=none"),
         ("model", "with read_recording(..., time_unit='ms')", "with --time-unit ms"),
         ("show", "for example elbow=0.5", "for example elbow=0.5"),
+        ("identify", "read_recording: time_unit: no 'h'; choose from 's'", "--time-unit: no 'h'; choose from 's'"),
+        ("excite", "excite: count must be a whole number, not 'x'", "--count must be a whole number, not 'x'"),
+        ("show", "load: other: no 'x'; choose from 'a'", "other: no 'x'; choose from 'a'"),
+        ("identify", "a.csv: q: no 3 columns", "a.csv: q: no 3 columns"),
         ("", "snap=1e-5", "snap=1e-5".replace("snap=", "tauform identify --snap ")),
     ],
 )

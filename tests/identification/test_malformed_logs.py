@@ -50,7 +50,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "milliseconds": ("a.csv", lambda p: table(p, t=1e3 * log()["t"]), (), "milliseconds.*--time-unit ms"),
     "microseconds": ("a.csv", lambda p: table(p, t=1e6 * log()["t"]), (), "microseconds.*--time-unit us"),
     "nanoseconds": ("a.csv", lambda p: table(p, t=1e9 * log()["t"]), (), "nanoseconds.*--time-unit ns"),
-    "no such unit": ("a.csv", table, ("--time-unit", "h"), "--time-unit is one of s, ms, us, ns, not 'h'"),
+    "no such unit": ("a.csv", table, ("--time-unit", "h"), "--time-unit: no 'h'; choose from 's', 'ms', 'us', 'ns'"),
     "seconds read as milliseconds": ("a.csv", table, ("--time-unit", "ms"), "would turn at .* a unit is wrong"),
     "a joint too many": (
         "a.csv",
@@ -137,7 +137,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "a gain too many": ("a.csv", table, ("--gains", "1,2,3"), "--gains needs 2 numbers"),
     "gains of words": ("a.csv", table, ("--gains", "a,b"), "--gains takes a number a joint"),
     "gains of NaN": ("a.csv", table, ("--gains", "nan,1"), "--gains holds something that is not a number"),
-    "smoother unknown": ("a.csv", table, ("--smoother", "x"), "--smoother is one of lowpass"),
+    "smoother unknown": ("a.csv", table, ("--smoother", "x"), "--smoother: no 'x'; choose from 'lowpass'"),
     "negative cut-off": ("a.csv", table, ("--cutoff", "-1", "3"), "--cutoff needs positive cut-offs"),
     "cut-off too low": ("a.csv", table, ("--cutoff", "0.001", "0.001"), "too short for the filters to settle"),
 }  # fmt: skip

@@ -24,11 +24,14 @@ VERBS = {"base_parameters": "base", "explain": "base", "state_space": "linearize
 
 CALL = re.compile(r"(?:tf\.)?\w+\(\.\.\., (\w+=[^()]*)\)")
 KEYWORD = re.compile(r"(?<![\w.'-])(\w+)=(\{(?:[^{}]|\{\})*\}|'[^']*'|[\w.+-]*\d|\.\.\.|True|False|None)?(?![=\w])")
+# How sentences of the door of a public function begin: `identify: smoother: no 'x'; ...`.
+DOOR = re.compile(r"\A\w+: (\w+)(?=: no | must be )")
 FUNCTION = re.compile(r"\btf\.(\w+)(?:\([^()]*\))?")
 
 
 def in_flags(text: str, verb: str) -> str:
     """A sentence of the API with its arguments as flags of a verb."""
+    text = DOOR.sub(lambda found: in_flags(f"{found[1]}=", verb).removesuffix("="), text)
     text = CALL.sub(r"\1", text)
     text = KEYWORD.sub(lambda found: _flag(found, verb), text)
     return FUNCTION.sub(_command, text)
