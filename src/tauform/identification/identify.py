@@ -120,7 +120,7 @@ def identify(
     findings = list(check_recordings(robot, recordings))
     segments, notes = _segments(recordings, delay)
     findings += notes
-    chosen = _filters(filters, segments)
+    chosen = choose_filters(segments) if filters == "auto" else filters
     asked = [*terms, *asked_terms(robot, segments, friction, couplings)]
     plain = Design.of(robot, include, asked, order=order)
     source = RowSource(plain, segments, chosen, Smoother(smoother))
@@ -209,12 +209,6 @@ def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[
     extra = sorted(chosen - set(order))
     terms = [choice.design.terms[c - plain.base.n] for c in extra]
     return plain.with_terms([*plain.terms, *terms], widths), [*order, *extra]
-
-
-def _filters(asked: Filters | str | None, segments: Sequence[Segment]) -> Filters | None:
-    if isinstance(asked, str) and asked != "auto":
-        raise IdentificationError(f"filters: expected 'auto', Filters or None, got {asked!r}")
-    return choose_filters(segments) if isinstance(asked, str) else asked
 
 
 def _speeds(source: RowSource) -> Array:

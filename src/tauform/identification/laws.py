@@ -55,8 +55,6 @@ def asked_terms(
         speeds = np.max([_top_speed(segment) for segment in segments], axis=0)
         widths = FADED * speeds if friction == "stribeck" else np.zeros(robot.n_joints)
         asked += [Term(friction, (j,), float(widths[j])) for j in range(robot.n_joints)]
-    if isinstance(couplings, str) and couplings != "auto":
-        raise IdentificationError(f"couplings: expected 'auto', pairs of joints or None, got {couplings!r}")
     if couplings is not None and not isinstance(couplings, str):
         asked += [term for pair in couplings for term in coupling(*_two_joints(robot, pair))]
     return asked
