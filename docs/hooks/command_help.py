@@ -8,8 +8,9 @@ from typing import Any
 
 SECTION = "How to"
 HELP = re.compile(r"^<!-- help: ([\w-]+) -->$", re.MULTILINE)
-# What a verb does has a page of its own for those who call it from Python.
+# What a verb does has a page of its own for those who call it from Python or write its files.
 IN_PYTHON = {
+    "robots": "howto/robot_files.md",
     "show": "howto/change_robot.md",
     "derive": "closed_form.md",
     "linearize": "linearization.md",
