@@ -49,7 +49,7 @@ def help_of(verb: str) -> str:
         panels.setdefault(panel, []).append(f"| {signature(parameter)} | {meaning(parameter)} |")
     usage = " ".join(word for word in ("tauform", verb, *map(placeholder, command.params)) if word)
     tables = ["\n".join([f"| {panel} | |", "|---|---|", *rows]) for panel, rows in panels.items()]
-    return "\n\n".join([f"## {usage}", *tables])
+    return "\n\n".join([f"## {usage}", '<div class="options" markdown>', *tables, "</div>"])
 
 
 def is_argument(parameter: Any) -> bool:

@@ -16,6 +16,7 @@ from latex2mathml.converter import convert
 CODE = re.compile(r"(^```.*?^```[ \t]*$|^(?: {4}|\t).*?$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 EQUATION = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", re.DOTALL)
 TAG = re.compile(r"\\tag\{([^}]*)\}")
+FUNCTION = re.compile(r"(\\(?:sin|cos|log)(?:\^\{?\w+\}?)?) ")  # the converter leaves no space before an argument
 # Markdown would find emphasis inside MathML, so a word stands in until the page is HTML.
 STAND_IN = "tauformequation{}tauform"
 
@@ -26,7 +27,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     own = itertools.count(1)
 
     def stand_in(match: re.Match[str]) -> str:
-        found.append(displayed(match[1], own) if match[1] else convert(match[2].strip()))
+        found.append(displayed(match[1], own) if match[1] else mathml(match[2]))
         return STAND_IN.format(len(found) - 1)
 
     parts = CODE.split(markdown)  # every second part is code, where a dollar is a dollar
@@ -45,6 +46,10 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 def displayed(latex: str, own: Iterator[int]) -> str:
     """An equation in the middle of its line, its source or its number on this page at the margin."""
     tag = TAG.search(latex)
-    body = convert(TAG.sub("", latex).strip(), display="block")
+    body = mathml(TAG.sub("", latex), display="block")
     source = tag[1] if tag else f"({next(own)})"
     return f'<span class="equation">{body}<span class="equation-source">{source}</span></span>'
+
+
+def mathml(latex: str, display: str = "inline") -> str:
+    return convert(FUNCTION.sub(r"\1\\, ", latex.strip()), display=display)
