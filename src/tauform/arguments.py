@@ -15,9 +15,12 @@ from functools import cache, wraps
 from inspect import CO_VARKEYWORDS
 from numbers import Integral, Real
 from types import FunctionType, NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tauform.errors import ArgumentError, UnknownNameError
+
+# Whole numbers from 0 on, as generators of random numbers take them.
+Natural = Annotated[int, "from 0 on"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kind = TypeVar("Kind")
@@ -133,6 +136,8 @@ def check(value: Any, annotation: Any, place: str) -> None:
         raise ArgumentError(f"{place} must be {_named(annotation)}, not {_shown(value)}{_remedy(value, annotation)}")
     if isinstance(value, str):
         _check_choice(value, annotation, place)
+    if annotation == Natural and value < 0:
+        raise ArgumentError(f"{place} must be {_named(annotation)}, not {value}")
 
 
 def _check_choice(value: str, annotation: Any, place: str) -> None:
@@ -153,6 +158,8 @@ def fits(value: Any, annotation: Any) -> bool:
         return any(fits(value, member) for member in inner)
     if origin is Literal:
         return value in inner if value is None else isinstance(value, type(inner[0]))
+    if origin is Annotated:
+        return fits(value, inner[0])
     if origin is not None:
         return _generic_fits(value, origin, inner)
     if annotation is Any or not isinstance(annotation, type) or _is_array(annotation):
@@ -213,6 +220,8 @@ def _one_named(annotation: Any) -> str:
     kind = annotation if origin is None else origin
     if annotation in WORDS:
         return WORDS[annotation]
+    if origin is Annotated:
+        return f"{_one_named(inner[0])} {inner[1]}"
     if origin is Literal:
         return "one of " + ", ".join(map(repr, inner))
     if not isinstance(kind, type) or _is_array(kind):

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tauform as tf
 from tauform.codegen.graph import Graph, Scalar
 from tauform.codegen.lower import lower
 from tauform.codegen.program import Op, Program
 from tauform.codegen.sums import MOST_OPENED
+from tauform.errors import ShapeError
 
 
 def program(expression: Callable[..., Any], n_inputs: int = 3) -> Program:
@@ -129,3 +131,17 @@ def test_schedule_keeps_few_values_alive() -> None:
         return [total]
 
     assert live_values(program(dot, 40)) <= MOST_OPENED + 1
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ((np.zeros(2),), r"expected 3 arrays \(q, qd, qdd\), got 1"),
+        ((np.zeros(2), np.zeros(3), np.zeros(2)), r"qd: expected shape \(..., 2\), got \(3,\)"),
+        ((["a", "b"], np.zeros(2), np.zeros(2)), "q: expected numbers"),
+        ((np.zeros((3, 2)), np.zeros((4, 2)), np.zeros(2)), "the leading dimensions do not fit"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_named(arrays: tuple[Any, ...], words: str) -> None:
+    with pytest.raises(ShapeError, match=words):
+        tf.generate(tf.load("two_link"))(*arrays)

@@ -176,3 +176,16 @@ def test_every_choice_of_a_public_function_is_checked_at_the_door() -> None:
                 with pytest.raises(TauformError, match=f"{name}: {parameter}"):
                     function(**{parameter: "no such choice"})
     assert n_checked > 15
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tf.reduce(ROBOT, seed=-1),
+        lambda: tf.base_parameters(ROBOT, seed=-1),
+        lambda: tf.random_robot("R", -1),
+    ],
+)
+def test_seeds_are_whole_numbers_from_0_on(call: Callable[[], Any]) -> None:
+    with pytest.raises(ArgumentError, match="seed must be a whole number from 0 on, not -1"):
+        call()

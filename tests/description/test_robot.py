@@ -123,6 +123,20 @@ def test_parametric_bad_input() -> None:
     for build in (lambda: tf.random_robot(0, seed=0), lambda: tf.planar_chain(0), lambda: tf.random_robot("", seed=0)):
         with pytest.raises(DescriptionError, match="at least one joint"):
             build()
+    with pytest.raises(ShapeError, match=r"gravity: expected numbers of shape \(3,\), got 'down'"):
+        tf.planar_chain(1, gravity="down")
+
+
+def test_frames_belong_to_links_that_exist() -> None:
+    for link in (-2, 1):
+        with pytest.raises(DescriptionError, match=f"frame 'hand': link {link} does not exist; count from 0 to 0"):
+            tf.Robot("r", (JOINT,), (LINK,), frames=(Frame("hand", link, np.eye(4)),))
+
+
+def test_an_inertia_is_moved_by_a_placement() -> None:
+    for wrong in (np.eye(3), "there"):
+        with pytest.raises(ShapeError, match="new_from_old: expected"):
+            tf.Inertia.of(1.0).moved(wrong)
 
 
 def test_joint_and_frame_with_numbers_that_cannot_be_meant_are_named() -> None:

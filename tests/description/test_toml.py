@@ -36,6 +36,8 @@ rpy = [0.0, "pi/2", 0.0]
 mass = 1.0
 """
 
+LENGTHS = 'lengths = [{{ name = "a", value = {}, direction = [1, 0, 0] }}]'
+
 
 def load_text(text: str, folder: Path) -> tf.Robot:
     path = folder / "robot.toml"
@@ -123,6 +125,12 @@ def test_multiples_of_pi(text: str, value: float, tmp_path: Path) -> None:
         (FRAMES, "mass = 1.0", '[[frame]]\nname = "f"\nlink = "m"', UnknownNameError, "frame 'm' does not exist"),
         (FRAMES, "mass = 1.0", '[payload]\nframe = "m"\nmass = 1', UnknownNameError, "frame 'm' does not exist"),
         (FRAMES, FRAMES, 'convention = "frames"', DescriptionError, "has no moving joint"),
+        (FRAMES, 'rpy = [0.0, "pi/2", 0.0]', "rpy = 1.0", DescriptionError, "joint 'j': rpy: expected three angles"),
+        (FRAMES, "mass = 1.0", "lengths = 3", DescriptionError, r"joint 'j': lengths: expected \[\[lengths\]\] tables"),
+        (FRAMES, "mass = 1.0", LENGTHS.format('"x"'), DescriptionError, "joint 'j': value: expected a number"),
+        (FRAMES, "[[joint]]", "loops = 3\n[[joint]]", DescriptionError, "loops: expected a table of active, F, offset"),
+        (FRAMES, "[[joint]]", "payload = 3\n[[joint]]", DescriptionError, "payload: expected a table of frame, mass"),
+        (FRAMES, FRAMES, "a = " + "[" * 3000 + "]" * 3000, DescriptionError, "nested too deeply"),
     ],
 )
 def test_bad_file_names_file_and_place(

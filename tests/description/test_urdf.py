@@ -164,6 +164,14 @@ def test_other_contents_are_refused(text: str, tmp_path: Path) -> None:
         load_text(text, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["robot.urdf", "robot.xml"])
+@pytest.mark.parametrize("encoding", ["bogus", "utf-32"])
+def test_an_unknown_encoding_is_named(name: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(f'<?xml version="1.0" encoding="{encoding}"?><robot name="r"/>')
+    with pytest.raises(DescriptionError, match=rf"{name}: its encoding cannot be read .*; save it as UTF-8"):
+        tf.load(tmp_path / name)
+
+
 def test_bad_xacro(tmp_path: Path) -> None:
     text = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="${missing}"/></robot>'
     with pytest.raises(DescriptionError, match=r"r\.xacro: xacro cannot expand it"):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauform.arguments import Natural
 from tauform.arrays import read_only
 from tauform.closedform.baseset import BaseParameters
 from tauform.closedform.dimensionless import dimensionless
@@ -34,7 +35,7 @@ def base_parameters(
     source: Source = "dynamic",
     include: Include | None = None,
     order: Iterable[str] | None = None,
-    seed: int = SEED,
+    seed: Natural = SEED,
 ) -> BaseParameters:
     """The minimal set of parameters that determines the dynamics, and how it is made of the standard ones.
 

@@ -21,6 +21,7 @@ from tauform.codegen.backends.llvm.module import (
 from tauform.codegen.cache import cached
 from tauform.codegen.fastcall import builtin
 from tauform.codegen.gufunc import generalized_ufunc, signature
+from tauform.codegen.misfit import misfit
 from tauform.codegen.program import Program
 from tauform.codegen.slices import in_slices
 from tauform.errors import GenerationError, ShapeError
@@ -92,16 +93,9 @@ class Kernel:
         """The error with the port that caused it."""
         if isinstance(error, ShapeError):
             return error
-        ports = self.program.inputs
-        if len(arrays) != len(ports):
-            names = ", ".join(port.name for port in ports)
-            return ShapeError(f"{self.program.name}: expected {len(ports)} arrays ({names}), got {len(arrays)}")
-        for array, port in zip(arrays, ports, strict=True):
-            shape = np.shape(array)
-            if shape[len(shape) - len(port.shape) :] != port.shape or len(shape) < len(port.shape):
-                wanted = ", ".join(["...", *map(str, port.shape)])
-                return ShapeError(f"{port.name}: expected shape ({wanted}), got {shape}")
-        return ShapeError(f"{self.program.name}: {error}; the leading dimensions must broadcast and hold real numbers")
+        fault = misfit(self.program.name, self.program.inputs, arrays)
+        words = f"{self.program.name}: {error}; the leading dimensions must broadcast and hold real numbers"
+        return fault or ShapeError(words)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return compile_program, (self.program,)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tauform.arrays import Array
 from tauform.closedform.bound import BoundModel
 from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.generate import generate
@@ -75,7 +76,7 @@ class ParametricKernel:
             names = ", ".join(port.name for port in ports)
             raise ShapeError(f"{self.program.name}: expected {len(ports)} arrays ({names}), got {len(arrays)}")
         n_states = len(ports) - len(self.setup.inputs)
-        block = self._block([np.asarray(array, dtype=np.float64) for array in arrays[n_states:]])
+        block = self._block([_numbers(a, p.name) for a, p in zip(arrays[n_states:], self.setup.inputs, strict=True)])
         if out is None and threads is None:
             return self.kernel(*arrays[:n_states], block)
         return self.kernel(*arrays[:n_states], block, out=out, threads=threads)
@@ -88,10 +89,18 @@ class ParametricKernel:
                     f"{port.name}: expected shape {port.shape}, one set for the batch, got {array.shape}{meaning}"
                 )
         key = b"".join(array.tobytes() for array in parameters)
-        if self._known is None or self._known[0] != key:
-            self._known = key, self.setup(*parameters)
-        return self._known[1]
+        known = self._known  # another thread may put its own in the meantime
+        if known is None or known[0] != key:
+            known = self._known = key, self.setup(*parameters)
+        return known[1]
 
     def __repr__(self) -> str:
         names = ", ".join(port.name for port in self.setup.inputs)
         return f"ParametricKernel({self.kernel!r}, run-time {names})"
+
+
+def _numbers(values: Any, name: str) -> Array:
+    try:
+        return np.asarray(values).astype(np.float64, casting="same_kind", copy=False)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: expected real numbers, got {values!r:.60}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,9 @@ def number(value: Any, where: str) -> float:
 
 
 def reject_unknown(fields: Mapping[str, Any], known: tuple[str, ...], where: str, what: str = "key") -> None:
-    """Raise where a key is not one of those known: a misspelt key must not be ignored."""
+    """Raise for what is no table, or where a key is not one of those known: a misspelt key must not be ignored."""
+    if not isinstance(fields, Mapping):
+        raise DescriptionError(f"{where}: expected a table of {', '.join(known)}, got {fields!r:.60}")
     for key in fields:
         if key not in known:
             raise DescriptionError(f"{where}: unknown {what} {key!r}; known are {', '.join(known)}")
@@ -96,6 +98,8 @@ def placement_of(fields: Any, where: str) -> Array:
             raise DescriptionError(f'{where}: give "rpy" or "rotation", not both')
         T[:3, :3] = fixed_array(fields["rotation"], (3, 3), f"{where}: rotation")
     elif "rpy" in fields:
+        if not isinstance(fields["rpy"], Sequence):
+            raise DescriptionError(f"{where}: rpy: expected three angles, got {fields['rpy']!r:.60}")
         angles = [number(angle, f"{where}: rpy") for angle in fields["rpy"]]
         T[:3, :3] = rotation_rpy(fixed_array(angles, (3,), f"{where}: rpy"))[:3, :3]
     return T

@@ -123,8 +123,12 @@ class Inertia(Value):
         return np.block([[second, h], [h.T, np.array([[self.mass]])]])
 
     def moved(self, new_from_old: ArrayLike) -> Inertia:
-        """The same body, its parameters expressed in another frame."""
-        return Inertia(parameter_transform(new_from_old) @ self.parameters)
+        """The same body, its parameters expressed in another frame.
+
+        Raises:
+            ShapeError: the placement is no (4, 4) array of numbers.
+        """
+        return Inertia(parameter_transform(fixed_array(new_from_old, (4, 4), "new_from_old")) @ self.parameters)
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.parameters + other.parameters)

@@ -92,3 +92,5 @@ def _root_tag(path: Path) -> str:
         return ElementTree.parse(path).getroot().tag
     except ElementTree.ParseError as error:
         raise DescriptionError(f"{path.name}: not XML ({error}); correct that line") from None
+    except (LookupError, ValueError) as error:
+        raise DescriptionError(f"{path.name}: its encoding cannot be read ({error}); save it as UTF-8") from None

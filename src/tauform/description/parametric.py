@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import Array, read_only
+from tauform.arguments import Natural
+from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint, JointKind, Limits, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
@@ -30,6 +31,7 @@ def planar_chain(n: int, length: float = 1.0, mass: float = 1.0, gravity: ArrayL
 
     Raises:
         DescriptionError: no rod at all.
+        ShapeError: gravity is no vector.
     """
     _check_size(n)
     about_com = np.diag([0.0, 1.0, 1.0]) * mass * length**2 / 12
@@ -37,12 +39,12 @@ def planar_chain(n: int, length: float = 1.0, mass: float = 1.0, gravity: ArrayL
     joints = tuple(Joint(f"joint{i + 1}", "revolute", i - 1, translation([length * (i > 0), 0, 0])) for i in range(n))
     links = tuple(Link(f"link{i + 1}", rod) for i in range(n))
     tool = Frame("tool", n - 1, read_only(translation([length, 0, 0])))
-    return Robot(f"planar{n}", joints, links, read_only(gravity), (tool,), tip="tool")
+    return Robot(f"planar{n}", joints, links, fixed_array(gravity, (3,), "gravity"), (tool,), tip="tool")
 
 
 def random_robot(
     kinds: int | str,
-    seed: int,
+    seed: Natural,
     *,
     branching: float = 0.0,
     industrial: bool = False,

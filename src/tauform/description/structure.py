@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_structure(robot: Robot) -> None:
-    """Raise DescriptionError or UnknownNameError where joints, links, loops and tip do not fit together."""
+    """Raise DescriptionError or UnknownNameError where joints, links, frames, loops and tip do not fit together."""
     if not robot.joints:
         raise DescriptionError(f"robot {robot.name!r} has no moving joint; nothing is left to derive")
     if len(robot.joints) != len(robot.links):
@@ -30,6 +30,12 @@ def check_structure(robot: Robot) -> None:
             raise DescriptionError(f"joint name {joint.name!r} is used twice; names must be unique")
         if link_names.index(link_names[i]) != i:
             raise DescriptionError(f"link name {link_names[i]!r} is used twice; names must be unique")
+    for frame in robot.frames:
+        if not -1 <= frame.link < len(robot.links):
+            raise DescriptionError(
+                f"frame {frame.name!r}: link {frame.link} does not exist; count from 0 to {len(robot.links) - 1}, "
+                "-1 is the base"
+            )
     if robot.closure:
         _check_closure(robot.closure, names)
     if robot.tip is not None:

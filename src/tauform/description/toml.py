@@ -23,6 +23,7 @@ from tauform.description.fields import (
     PLACEMENT,
     drive_of,
     inertia_of,
+    number,
     placement_of,
     reject_unknown,
 )
@@ -31,6 +32,7 @@ from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.errors import DescriptionError, TauformError
 
 HEADER = ("name", "description", "source", "convention", "gravity", "tip", "frame", "payload", "relations", "loops")
+LENGTH = ("name", "value", "direction")
 JOINT = ("name", "kind", "link", "parent", *PLACEMENT, "lengths", *INERTIAL, *DRIVE, *BOUNDS)
 
 
@@ -44,6 +46,8 @@ def read_toml(path: Path) -> Robot:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DescriptionError(f"{path.name}: not a TOML file ({error}); correct that line") from None
+    except RecursionError:
+        raise DescriptionError(f"{path.name}: its lists are nested too deeply to describe a robot") from None
     try:
         return robot_from_mapping(data, default_name=path.stem)
     except TauformError as error:
@@ -68,10 +72,10 @@ def robot_from_mapping(data: Mapping[str, Any], default_name: str = "robot") -> 
     return _with_payload(_with_loops(robot, data), data)
 
 
-def _tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+def _tables(data: Mapping[str, Any], key: str, where: str = "") -> list[Mapping[str, Any]]:
     tables = data.get(key, [])
     if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
-        raise DescriptionError(f"{key}: expected [[{key}]] tables")
+        raise DescriptionError(f"{where}{key}: expected [[{key}]] tables, got {tables!r:.60}")
     return tables
 
 
@@ -91,7 +95,7 @@ def _from_frames(tables: list[Mapping[str, Any]], name: str, gravity: Any) -> Ro
                 kind=fields.get("kind", ""),
                 parent=-1 if parent is None else known.index(parent),
                 parent_from_joint=placement_of(fields, where),
-                lengths=_lengths(fields.get("lengths", []), where),
+                lengths=_lengths(fields, where),
                 **drive_of(fields, where),
             )
         )
@@ -99,13 +103,15 @@ def _from_frames(tables: list[Mapping[str, Any]], name: str, gravity: Any) -> Ro
     return Robot(name, tuple(joints), tuple(links), fixed_array(gravity, (3,), "gravity"))
 
 
-def _lengths(tables: list[Mapping[str, Any]], where: str) -> tuple[Length, ...]:
-    try:
-        return tuple(
-            Length(str(t["name"]), float(t["value"]), fixed_array(t["direction"], (3,), "direction")) for t in tables
-        )
-    except KeyError as error:
-        raise DescriptionError(f"{where}: lengths need name, value and direction; {error} is missing") from None
+def _lengths(fields: Mapping[str, Any], where: str) -> tuple[Length, ...]:
+    lengths = []
+    for table in _tables(fields, "lengths", f"{where}: "):
+        missing = [key for key in LENGTH if key not in table]
+        if missing:
+            raise DescriptionError(f"{where}: lengths need name, value and direction; {missing[0]!r} is missing")
+        direction = fixed_array(table["direction"], (3,), f"{where}: direction")
+        lengths.append(Length(str(table["name"]), number(table["value"], f"{where}: value"), direction))
+    return tuple(lengths)
 
 
 def _frame(robot: Robot, fields: Mapping[str, Any], i: int) -> Frame:
@@ -114,7 +120,7 @@ def _frame(robot: Robot, fields: Mapping[str, Any], i: int) -> Frame:
     if "name" not in fields:
         raise DescriptionError(f"{where}: name is missing")
     link = robot.frame(fields["link"]).link if "link" in fields else -1
-    return Frame(fields["name"], link, read_only(placement_of(fields, where)))
+    return Frame(str(fields["name"]), link, read_only(placement_of(fields, where)))
 
 
 def _with_loops(robot: Robot, data: Mapping[str, Any]) -> Robot:

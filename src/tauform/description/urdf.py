@@ -66,6 +66,8 @@ def _parse(text: bytes) -> Any:
         if "unbound prefix" not in str(error):
             raise DescriptionError(f"not XML ({error}); correct that line") from None
         root = etree.fromstring(text, etree.XMLParser(recover=True))
+    except (LookupError, ValueError) as error:
+        raise DescriptionError(f"its encoding cannot be read ({error}); save it as UTF-8") from None
     if root.tag != "robot":
         raise DescriptionError(f"the root element is <{root.tag}>, a URDF has <robot>; check the file")
     check_elements(root)

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from tauform.arguments import Natural
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.codegen.compile import Kernel, compile_program
@@ -100,7 +101,7 @@ def reduce(
     still: Sequence[str] | None = None,
     definite: bool = True,
     n_fresh: int = 1_000_000,
-    seed: int = 0,
+    seed: Natural = 0,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Reduction:
