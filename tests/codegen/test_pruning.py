@@ -9,7 +9,7 @@ from tauform.codegen.graph import Graph
 from tauform.codegen.lower import lower
 from tauform.codegen.program import Op, Program
 from tauform.codegen.pruning.moves import cost, moves
-from tauform.codegen.pruning.prune import Task, flat_results, prune, refit, relative_weights
+from tauform.codegen.pruning.prune import Rung, Task, flat_results, prune, refitted, relative_weights
 from tauform.codegen.pruning.rewrite import rewritten
 from tauform.codegen.pruning.sensitivity import sensitivity
 
@@ -67,7 +67,7 @@ def test_pruning_keeps_the_error_and_saves_operations() -> None:
     sizes = [cost(p) for p in kept]
     assert sizes == sorted(sizes, reverse=True)
     assert kept[-1].n_operations < program.n_operations
-    assert all(task.error(p) <= 0.01 for p in kept)
+    assert all(task.reached(Rung.of(p, task)) <= 0.01 for p in kept)
 
 
 def test_a_condition_is_kept() -> None:
@@ -82,5 +82,5 @@ def test_refit_finds_the_numbers_again() -> None:
     expected = program(*x)
     constant = next(k for k, i in enumerate(program.instructions) if i.op is Op.CONSTANT)
     task = Task(x, expected, relative_weights(expected), 0.99)
-    spoiled = rewritten(program, {}, {constant: 2.0})
-    assert task.error(refit(spoiled, task)) < 0.05 * task.error(spoiled)
+    spoiled = Rung.of(rewritten(program, {}, {constant: 2.0}), task)
+    assert task.reached(refitted(spoiled, task)) < 0.05 * task.reached(spoiled)

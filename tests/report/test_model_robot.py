@@ -151,5 +151,5 @@ def test_limits_bound_the_sweep() -> None:
 def test_long_programs_are_not_reduced_operation_by_operation() -> None:
     """That would take the square of their length: many minutes for a humanoid."""
     short, long = tf.load("two_link"), tf.random_robot(20, seed=1)
-    assert usual_routes(short, ()) == ROUTES
-    assert set(ROUTES) - set(usual_routes(long, (tf.generate(long, "inverse_dynamics"),))) == {"operations"}
+    assert usual_routes(tf.generate(short)) == ROUTES
+    assert set(ROUTES) - set(usual_routes(tf.generate(long))) == {"operations"}

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb, inf
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,23 @@ EQUAL_DIGITS = 12
 # Sets of variables of one size that the search keeps; exact up to eight variables.
 KEPT_SETS = 70
 CONSTANT = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Inside:
+    """Sums over some variables.
+
+    Attributes:
+        codes: (m,) of output and digits of the other variables, ascending.
+        values: at two random points.
+        digits: (v, m) of all variables; those of the variables inside are of no account.
+        different: one of the sums for each that are equal up to a factor.
+    """
+
+    codes: Integers
+    values: tuple[Array, Array]
+    digits: Integers
+    different: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +77,8 @@ class Sums:
     def order(self) -> list[int]:
         """Variables from the innermost to the outermost, for few operations."""
         n = len(self.digits)
+        # where no set is lost on the way, what costs more than some order is not part of the best
+        most = self._greedy_cost() if comb(n, n // 2) <= KEPT_SETS else inf
         best: dict[frozenset[int], tuple[int, list[int]]] = {frozenset(): (0, [])}
         for _ in range(n):
             found: dict[frozenset[int], tuple[int, list[int]]] = {}
@@ -66,42 +86,50 @@ class Sums:
                 for variable in set(range(n)) - inside:
                     total = cost + self._cost(inside, variable)
                     wider = inside | {variable}
+                    if total > most:
+                        continue
                     if wider not in found or total < found[wider][0]:
                         found[wider] = (total, [*order, variable])
             best = dict(sorted(found.items(), key=lambda item: item[1][0])[:KEPT_SETS])
         return next(iter(best.values()))[1]
 
+    def _greedy_cost(self) -> int:
+        """Operations with the cheapest variable next, each time."""
+        total, inside, left = 0, frozenset[int](), set(range(len(self.digits)))
+        while left:
+            cost, variable = min((self._cost(inside, variable), variable) for variable in left)
+            total, inside, left = total + cost, inside | {variable}, left - {variable}
+        return total
+
     def _cost(self, inside: frozenset[int], variable: int) -> int:
         """Operations of the different sums that taking in one more variable makes."""
-        code, value, digit = self._sums_inside(inside, variable)
-        group = np.unique(code - digit * self.steps[variable], return_inverse=True)[1]
-        n_children = np.bincount(group)
-        is_product = np.bincount(group, weights=digit > 0)
-        weight = self._at_random[0][variable][digit], self._at_random[1][variable][digit]
-        first, second = (np.bincount(group, weights=v * w) for v, w in zip(value, weight, strict=True))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.round(first / second, 9)  # the same for sums that differ by a factor
-        chosen = np.unique(ratio, return_index=True)[1]
-        return int((is_product + n_children - 1)[chosen].sum())
-
-    def _sums_inside(self, inside: frozenset[int], variable: int) -> tuple[Integers, tuple[Array, Array], Integers]:
-        """Code, value at two random points, and digit of the next variable, of each sum over the variables inside."""
-        if inside not in self._cache:
-            code = self.codes - sum((self.digits[k] * self.steps[k] for k in inside), np.zeros_like(self.codes))
-            distinct, first, place = np.unique(code, return_index=True, return_inverse=True)
-            values: list[Array] = []
-            for table in self._at_random:
-                weight = self.values.copy()
-                for k in inside:
-                    weight *= table[k][self.digits[k]]
-                values.append(np.bincount(place, weights=weight).astype(np.float64))
-            self._cache[inside] = distinct, (values[0], values[1]), self.digits[:, first]
-        code, value, digits = self._cache[inside]
-        return code, value, digits[variable]
+        narrow, wider = self._inside[inside], inside | {variable}
+        digit = narrow.digits[variable]
+        code = narrow.codes - digit * self.steps[variable]
+        if wider not in self._inside:
+            self._inside[wider] = self._widened(narrow, variable, code)
+        wide = self._inside[wider]
+        group = np.searchsorted(wide.codes, code)
+        n_operations = np.bincount(group) - 1 + np.bincount(group, weights=digit > 0)
+        return int(n_operations[wide.different].sum())
 
     @cached_property
-    def _cache(self) -> dict[frozenset[int], tuple[Integers, tuple[Array, Array], Integers]]:
-        return {}
+    def _inside(self) -> dict[frozenset[int], _Inside]:
+        """Sums over each set of variables that was looked at; over none, the entries themselves."""
+        order = np.argsort(self.codes)
+        values = self.values[order], self.values[order]
+        return {frozenset(): _Inside(self.codes[order], values, self.digits[:, order], order)}
+
+    def _widened(self, narrow: _Inside, variable: int, code: Integers) -> _Inside:
+        codes, first, group = np.unique(code, return_index=True, return_inverse=True)
+        digit = narrow.digits[variable]
+        one, other = (
+            np.bincount(group, weights=value * table[variable][digit]).astype(np.float64)
+            for value, table in zip(narrow.values, self._at_random, strict=True)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.round(one / other, 9)  # the same for sums that differ by a factor
+        return _Inside(codes, (one, other), narrow.digits[:, first], np.unique(ratio, return_index=True)[1])
 
     @cached_property
     def _at_random(self) -> tuple[list[Array], list[Array]]:

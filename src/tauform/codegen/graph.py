@@ -25,6 +25,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: list[Key] = []
+        self._numbers: list[float | None] = []  # of the nodes that are constants, for every operation asks
         self._index: dict[Key, int] = {}
         self.inputs: list[Port] = []
 
@@ -33,6 +34,7 @@ class Graph:
         found = self._index.get(key)
         if found is None:
             self.nodes.append(key)
+            self._numbers.append(key[1] if key[0] is Op.CONSTANT else None)
             found = self._index[key] = len(self.nodes)
         return found
 
@@ -50,10 +52,8 @@ class Graph:
 
     def number(self, reference: int) -> float | None:
         """The value if the reference is a constant, else None."""
-        key = self.nodes[abs(reference) - 1]
-        if key[0] is not Op.CONSTANT:
-            return None
-        return float(key[1]) if reference > 0 else -float(key[1])
+        number = self._numbers[abs(reference) - 1]
+        return number if reference > 0 or number is None else -number
 
     def add(self, a: int, b: int) -> int:
         """a + b."""
@@ -64,9 +64,10 @@ class Graph:
             return b if x == 0 else self.constant(0.0)
         if y == 0:
             return a
-        if (a > 0) == (b > 0):
-            total = self.node((Op.ADD, *sorted((abs(a), abs(b)))))
-            return total if a > 0 else -total
+        if a > 0 and b > 0:
+            return self.node((Op.ADD, a, b) if a < b else (Op.ADD, b, a))
+        if a < 0 and b < 0:
+            return -self.node((Op.ADD, -a, -b) if a > b else (Op.ADD, -b, -a))
         plus, minus = (a, -b) if a > 0 else (b, -a)
         if plus < minus:
             return self.node((Op.SUBTRACT, plus, minus))
@@ -76,7 +77,9 @@ class Graph:
         """a b."""
         sign = 1 if (a > 0) == (b > 0) else -1
         a, b = abs(a), abs(b)
-        x, y = self.number(a), self.number(b)
+        x, y = self._numbers[a - 1], self._numbers[b - 1]
+        if x is None and y is None:
+            return sign * self.node((Op.MULTIPLY, a, b) if a < b else (Op.MULTIPLY, b, a))
         if x is not None and y is not None:
             return sign * self.constant(x * y)
         if x is not None:
@@ -86,11 +89,9 @@ class Graph:
         if y == 1:
             return sign * a
         inner = self.nodes[a - 1]
-        if y is not None and inner[0] is Op.MULTIPLY and self.number(inner[1]) is not None:
-            return sign * self.multiply(inner[2], self.constant(y * (self.number(inner[1]) or 0.0)))
-        if y is not None:
-            return sign * self.node((Op.MULTIPLY, b, a))  # constant first
-        return sign * self.node((Op.MULTIPLY, *sorted((a, b))))
+        if inner[0] is Op.MULTIPLY and (inside := self.number(inner[1])) is not None:
+            return sign * self.multiply(inner[2], self.constant(y * inside))  # type: ignore[operator]  # y is a number
+        return sign * self.node((Op.MULTIPLY, b, a))  # constant first
 
     def divide(self, a: int, b: int) -> int:
         """a / b."""
@@ -125,7 +126,6 @@ class Graph:
         """The value a as a node of its own: no algebra looks through it, so it can count as independent."""
         return self.node((Op.SAME, a))
 
-    def apply(self, op: Op, *operands: int) -> int:
     def unit(self, lane: int) -> int:
         """A vector with a one in that lane and zeros in the others."""
         return self.node((Op.UNIT, lane))
@@ -137,6 +137,7 @@ class Graph:
         number = self.node((Op.LANE, abs(vector), self.unit(lane)))
         return number if vector > 0 else -number
 
+    def apply(self, op: Op, *operands: int) -> int:
         """Any operation on references of this graph."""
         if op is Op.ADD:
             return self.add(*operands)
@@ -184,6 +185,8 @@ class Scalar:
     # Beside an array each operator steps back: NumPy then applies it entry by entry.
 
     def __add__(self, other: Any) -> Any:
+        if type(other) is Scalar:
+            return Scalar(self.graph, self.graph.add(self.reference, other.reference))
         if isinstance(other, np.ndarray):
             return NotImplemented
         return self._wrap(self.graph.add(self.reference, self._other(other)))
@@ -191,6 +194,8 @@ class Scalar:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
+        if type(other) is Scalar:
+            return Scalar(self.graph, self.graph.add(self.reference, -other.reference))
         if isinstance(other, np.ndarray):
             return NotImplemented
         return self._wrap(self.graph.add(self.reference, -self._other(other)))
@@ -199,6 +204,8 @@ class Scalar:
         return self._wrap(self.graph.add(self._other(other), -self.reference))
 
     def __mul__(self, other: Any) -> Any:
+        if type(other) is Scalar:
+            return Scalar(self.graph, self.graph.multiply(self.reference, other.reference))
         if isinstance(other, np.ndarray):
             return NotImplemented
         return self._wrap(self.graph.multiply(self.reference, self._other(other)))

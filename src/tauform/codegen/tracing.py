@@ -104,7 +104,7 @@ def operations(graph: Graph, outputs: Outputs) -> tuple[int, int]:
 
 def state_dependent(graph: Graph, results: Sequence[int]) -> set[int]:
     """Nodes behind the results that read an input which is not shared."""
-    if not any(port.shared for port in graph.inputs):
+    if not any(port.shared and port.size for port in graph.inputs):
         return reachable(graph, results)
     dependent: set[int] = set()
     for node in sorted(reachable(graph, results)):

@@ -69,19 +69,23 @@ def tradeoff(
     threads: int = 1,
     progress: Progress | None = None,
     seed: int = 0,
+    exact: Program | None = None,
 ) -> Tradeoff:
     """Remove terms step by step by their mean contribution and measure accuracy and time of what is left.
 
     All levels are measured at the same states, slice by slice, so memory does not grow with their number.
+
+    Args:
+        exact: the exact program of inverse dynamics, where it is at hand.
     """
     rng = np.random.default_rng(seed)
     sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
     programs = _programs(bound, profile, sizes, rng, progress)
     kernels = [compile_program(program) for program in programs]
-    exact = compile_program(generate(robot_of(bound), "inverse_dynamics"))
+    precise = compile_program(exact or generate(robot_of(bound), "inverse_dynamics"))
 
     def errors(states: States) -> list[Array]:
-        tau = exact(*states)
+        tau = precise(*states)
         size = np.linalg.norm(tau, axis=1)
         return [np.linalg.norm(kernel(*states) - tau, axis=1) / size for kernel in kernels]
 
@@ -93,7 +97,7 @@ def tradeoff(
             progress(f"{profile.name}: errors at {counts[0].n_states} of {n_states} states")
     quantiles = np.array([[count.quantile(share) for share in CONFIDENCES] for count in counts])
     kept = np.array(sizes, dtype=np.float64)
-    *times, exact_time = nanoseconds(profile, *kernels, exact)
+    *times, exact_time = nanoseconds(profile, *kernels, precise)
     return Tradeoff(
         profile.name,
         n_kept=kept,
@@ -164,10 +168,12 @@ def accuracy_table(
 ) -> Iterator[Cell]:
     """Our fastest model for every cell of the paper's Table 3."""
     known = profiles or (Profile.slow(robot.n_joints), Profile.fast(robot.n_joints))
+    exact = generate(robot, "inverse_dynamics")
     for tolerance, profile, confidence in product(TOLERANCES, known, CONFIDENCES):
         if progress:
             progress(f"{profile.name}: cheapest program within {tolerance:.1%} for {confidence:.1%} of the states")
-        found = reduce(robot, profile, tolerance, confidence, routes=routes, n_fresh=n_fresh, threads=threads)
+        options = {"routes": routes, "n_fresh": n_fresh, "threads": threads, "exact": exact}
+        found = reduce(robot, profile, tolerance, confidence, **options)  # type: ignore[arg-type]
         reduced_ns, exact_ns = nanoseconds(profile, found.compile(), compile_program(found.exact))
         yield Cell(
             profile.name,

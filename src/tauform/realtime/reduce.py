@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 
-from tauform.arguments import Natural
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.codegen.compile import Kernel, compile_program
@@ -101,8 +100,9 @@ def reduce(
     still: Sequence[str] | None = None,
     definite: bool = True,
     n_fresh: int = 1_000_000,
-    seed: Natural = 0,
+    seed: int = 0,
     threads: int = 1,
+    exact: Program | None = None,
     progress: Progress | None = None,
 ) -> Reduction:
     """The cheapest program whose relative error stays within a tolerance for a share of the profile's states.
@@ -122,6 +122,7 @@ def reduce(
         definite: whether the mass matrix within inverse dynamics, d tau / d qdd, must stay positive definite too.
         n_fresh: fresh states to verify on; the routes are compared on a million of them at most, the winner on all.
         threads: for the verification.
+        exact: the exact program of the function (`tauform.generate`), where it is at hand.
         progress: called with a sentence before each step.
 
     Raises:
@@ -138,8 +139,12 @@ def reduce(
         raise ModelError(f"still: velocity terms are left out by the route 'velocity' of {' and '.join(STRUCTURED)}")
     asked = None if still is None else Quiet.named(robot, still)
     tell = progress or (lambda sentence: None)
-    tell("generating the exact program")
-    exact, rng = generate(robot, function), np.random.default_rng(seed)
+    if exact is None:
+        tell("generating the exact program")
+        exact = generate(robot, function)
+    elif exact.name != function:
+        raise ModelError(f"exact: expected a program of {function}, got one of {exact.name}")
+    rng = np.random.default_rng(seed)
     seen, unseen = profile.halves()
     for half in (seen, unseen):
         refuse_nothing(robot, exact, half)

@@ -13,6 +13,7 @@ from tauform.closedform.derive import derive
 from tauform.closedform.profile import Profile
 from tauform.codegen.program import Program
 from tauform.codegen.pruning.prune import Task, flat_results, prune
+from tauform.codegen.pruning.rewrite import polished
 from tauform.description.robot import Robot
 from tauform.realtime.guards import NEED_DEFINITE, guard, result_weights
 from tauform.realtime.routes import Route, by_parameters, by_terms, by_velocity
@@ -49,6 +50,11 @@ class RouteResult:
     bound: BoundModel | None = None
 
 
+def cheapest(results: Sequence[RouteResult]) -> Program:
+    """Of the programs that hold."""
+    return min((r.program for r in results if r.verification.holds), key=lambda program: program.n_operations)
+
+
 @dataclass(frozen=True, eq=False)
 class Search:
     """What all routes share.
@@ -74,10 +80,10 @@ class Search:
         for name, attempt in self._attempts().items():
             if name in routes:
                 tell(f"leaving out {name}" + (" terms" if name == "velocity" else ""))
-                results.append(self._first_verified(name, attempt))
+                results.append(self._first_verified(name, attempt, cheapest(results)))
         if "operations" in routes:
             tell("leaving out operations")
-            results.append(self._by_operations([r.program for r in results if r.verification.holds]))
+            results.append(self._by_operations(cheapest(results)))
         return results
 
     @property
@@ -106,24 +112,33 @@ class Search:
             return self.model
         return derive(self.robot, include="declared").bind(self.robot)
 
-    def _first_verified(self, name: str, attempt: Attempt) -> RouteResult:
-        """The first attempt that unseen states confirm; each next one aims lower, the last is reported all the same."""
+    def _first_verified(self, name: str, attempt: Attempt, cheapest: Program) -> RouteResult:
+        """The first attempt that unseen states confirm; each next one aims lower, the last is reported all the same.
+
+        Lower aims take more operations, so that a route which is beaten already is not followed further.
+        """
         result = None
         for aim in AIMS:
             route = attempt(aim * self.verify.tolerance)
             if route is None:
                 break
             result = RouteResult(name, route.program, route.remark, self.verify(route.program), route.bound)
-            if result.verification.holds or (name == "velocity" and self.quiet is not None):
+            beaten = route.program.n_operations >= cheapest.n_operations
+            if beaten or result.verification.holds or (name == "velocity" and self.quiet is not None):
                 break
         return result or self._nothing(name)
 
-    def _by_operations(self, starts: list[Program]) -> RouteResult:
+    def _by_operations(self, cheapest: Program) -> RouteResult:
         """Operations left out of the exact program and of the cheapest so far, whichever ends smaller."""
-        cheapest = min(starts, key=lambda program: program.n_operations)
-        ladders = [self._pruned(start) for start in dict.fromkeys((self.exact, cheapest))]
-        rungs = sorted((p for ladder in ladders for p in ladder), key=lambda program: program.n_operations)
-        for program in rungs:
+        found = self._lowest_rung([p for start in dict.fromkeys((self.exact, cheapest)) for p in self._pruned(start)])
+        # other states let other operations go
+        found = found and (self._lowest_rung(self._pruned(found.program)) or found)
+        return found or self._nothing("operations")
+
+    def _lowest_rung(self, rungs: list[Program]) -> RouteResult | None:
+        """The cheapest of some programs that unseen states confirm; None where it is no cheaper than the exact one."""
+        for rung in sorted(rungs, key=lambda program: program.n_operations):
+            program = polished(rung)
             if program.n_operations >= self.exact.n_operations:
                 break
             verification = self.verify(program)
@@ -131,7 +146,7 @@ class Search:
                 n_left_out = self.exact.n_operations - program.n_operations
                 remark = f"{n_left_out} of {self.exact.n_operations} operations left out, numbers refitted"
                 return RouteResult("operations", program, remark, verification)
-        return self._nothing("operations")
+        return None
 
     def _pruned(self, start: Program) -> list[Program]:
         confidence = self.verify.confidence

@@ -75,7 +75,7 @@ class Verifier:
     def __call__(self, program: Program) -> Verification:
         """What the unseen states show, and for a recording all of it."""
         kernels = compile_program(program), compile_program(self.exact)
-        sound = guard(self.exact.name, self._guarded(), self.definite)(program)
+        sound = guard(self.exact.name, self._guarded(), self.definite)(program, kernels[0])
         n_done, error, n_failed, holds = self._counted(self.unseen, *kernels)
         if self.whole is not None and holds:
             holds = self._counted(self.whole, *kernels)[-1]

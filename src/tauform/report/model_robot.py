@@ -28,7 +28,7 @@ from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording import Recording
 from tauform.realtime.figures import Tradeoff, tradeoff
-from tauform.realtime.reduce import Reduction, reduce
+from tauform.realtime.reduce import Reduction, reduce, robot_of
 from tauform.report.identification_stages import identified_fit, identified_robot
 from tauform.report.stages import Progress, Stage, StageLog, counted
 from tauform.report.usual import usual_profile, usual_routes
@@ -146,9 +146,8 @@ def model_robot(
     bound = None if closed_form is None else closed_form.bind(modelled)
     programs = _programs(modelled, functions, log)
     states = profile or usual_profile(modelled)
-    tried = routes or usual_routes(modelled, programs)
-    reduction = _reduce(bound or modelled, states, tolerance, confidence, tried, log)
-    curve = None if bound is None or tolerance is None else _tradeoff(bound, states, log)
+    reduction = _reduce(bound or modelled, programs, states, tolerance, confidence, routes, log)
+    curve = None if bound is None or reduction is None else _tradeoff(bound, states, reduction.exact, log)
     return RobotModel(
         *(robot, modelled, findings, base, closed_form, bound, fit, programs, reduction, curve), tuple(log.stages)
     )
@@ -220,17 +219,24 @@ def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Pr
 
 def _reduce(
     model: Robot | BoundModel,
+    programs: Sequence[Program],
     profile: Profile,
     tolerance: float | None,
     confidence: float,
-    routes: Sequence[str],
+    routes: Sequence[str] | None,
     log: StageLog,
 ) -> Reduction | None:
     if tolerance is None:
         return None
     with log.stage("inverse_dynamics, reduced") as describe:
+        robot = model if isinstance(model, Robot) else robot_of(model)
+        known = (program for program in programs if program.name == "inverse_dynamics")
         try:
-            found = reduce(model, profile, tolerance, confidence, routes=routes, n_fresh=N_FRESH, progress=log.progress)
+            exact = next(known, None) or generate(robot, "inverse_dynamics")
+            options = {"routes": routes or usual_routes(exact), "n_fresh": N_FRESH, "exact": exact}
+            found = reduce(model, profile, tolerance, confidence, **options, progress=log.progress)  # type: ignore[arg-type]
+        except VerificationError:
+            raise
         except GenerationError as reason:
             describe(outcome=str(reason), status="skipped")
             return None
@@ -245,9 +251,9 @@ def _reduce(
     return found
 
 
-def _tradeoff(bound: BoundModel, profile: Profile, log: StageLog) -> Tradeoff:
+def _tradeoff(bound: BoundModel, profile: Profile, exact: Program, log: StageLog) -> Tradeoff:
     with log.stage("accuracy curve") as describe:
-        curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress)
+        curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress, exact=exact)
         describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
     return curve
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from tauform.closedform.profile import Profile
-from tauform.codegen.generate import generate
 from tauform.codegen.program import Program
 from tauform.description.robot import Robot
 from tauform.realtime.reduce import ROUTES
@@ -26,8 +23,6 @@ def usual_profile(robot: Robot) -> Profile:
     return Profile.ranges(robot.n_joints, coordinate_ranges(robot).T, fastest, ACCELERATION, name="joint limits")
 
 
-def usual_routes(robot: Robot, programs: Sequence[Program]) -> tuple[str, ...]:
+def usual_routes(exact: Program) -> tuple[str, ...]:
     """The routes that take minutes at most; leaving out single operations takes the square of their number."""
-    known = [program for program in programs if program.name == "inverse_dynamics"]
-    exact = known[0] if known else generate(robot, "inverse_dynamics")
     return tuple(route for route in ROUTES if route != "operations" or exact.n_operations <= MOST_PRUNED)

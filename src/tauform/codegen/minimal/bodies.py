@@ -71,6 +71,11 @@ class Bodies:
     def n(self) -> int:
         return len(self.parents)
 
+    @property
+    def arrays(self) -> tuple[AnyArray, ...]:
+        """All that moves of frames and parameters can change, but the unit."""
+        return self.X, self.P, self.offsets, self.parameters, self.gravity
+
     def has_children(self, i: int) -> bool:
         return i in self.parents
 

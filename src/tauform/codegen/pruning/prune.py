@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,12 @@ from tauform.arrays import Array
 from tauform.closedform.streaming import sizes
 from tauform.codegen.program import Op, Program
 from tauform.codegen.pruning.moves import Move, cost, moves
-from tauform.codegen.pruning.rewrite import rewritten
+from tauform.codegen.pruning.rewrite import polished, rewritten
 from tauform.codegen.pruning.sensitivity import sensitivity
 
 # States on which moves are ranked, times results; the error itself is measured on all.
 RANKED_RESULTS, FEWEST_RANKED = 6000, 200
-STATES_PER_SLICE = 2048
+STATES_PER_SLICE, HARDEST_SLICE = 2048, 256
 # Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
 BATCH, SHARE, SINGLES = 8, 0.08, 30
 MAX_ROUNDS = 4
@@ -52,9 +53,9 @@ class Task:
         """(N,) relative error of each state."""
         return weighed(flat_results(program, self.states), self.expected, self.weights)
 
-    def error(self, program: Program) -> float:
+    def reached(self, rung: Rung) -> float:
         """The error that the given share of states stays below."""
-        return float(np.quantile(self.errors(program), self.confidence))
+        return float(np.quantile(rung.errors, self.confidence))
 
     def errors_within(self, program: Program, tolerance: float, hardest: NDArray[np.int64]) -> Array | None:
         """(N,) errors of a program that stays within a tolerance, None for one that does not.
@@ -64,8 +65,9 @@ class Task:
         """
         allowed = (1 - self.confidence) * len(hardest)
         errors, n_failed = np.empty(len(hardest)), 0
-        for first in range(0, len(hardest), STATES_PER_SLICE):
-            part = hardest[first : first + STATES_PER_SLICE]
+        edges = [0, *range(HARDEST_SLICE, len(hardest), STATES_PER_SLICE), len(hardest)]
+        for first, last in pairwise(edges):
+            part = hardest[first:last]
             results = flat_results(program, [s[part] for s in self.states])
             errors[part] = weighed(results, self.expected[part], self.weights[part])
             n_failed += int(np.count_nonzero(errors[part] > tolerance))
@@ -74,13 +76,17 @@ class Task:
         return errors
 
     @property
-    def power(self) -> int:
-        """Exponent of the mean that stands for the quantile when moves are ranked: tails count for high confidence."""
-        return 8 if self.confidence > 0.99 else 4
+    def doublings(self) -> int:
+        """Exponent, as a power of two, of the mean that stands for the quantile when moves are ranked: tails count
+        for high confidence."""
+        return 3 if self.confidence > 0.99 else 2
 
     def size(self, error: Array) -> float:
         """Power mean of an error (m, N)."""
-        return float(np.mean((error * error).sum(axis=0) ** (self.power / 2)) ** (1 / self.power))
+        power = (error * error).sum(axis=0)
+        for _ in range(1, self.doublings):
+            power = power * power
+        return float(np.mean(power)) ** (0.5**self.doublings)
 
 
 def relative_weights(expected: Array) -> Array:
@@ -108,7 +114,7 @@ def flat_results(program: Program, states: list[Array]) -> Array:
 
 def prune(program: Program, task: Task, tolerance: float) -> list[Program]:
     """Smaller and smaller programs whose error stays within the tolerance; the first is the one given."""
-    rung = _Rung(program, task.errors(program))
+    rung = Rung.of(program, task)
     kept = [program]
     for _ in range(MAX_ROUNDS):
         before = len(kept)
@@ -117,22 +123,27 @@ def prune(program: Program, task: Task, tolerance: float) -> list[Program]:
             kept.append(rung.program)
         if len(kept) == before:
             break
-        fitted = refit(rung.program, task)
-        if fitted is not rung.program and task.accepts(fitted):
-            rung = _Rung(fitted, task.errors(fitted))
-            kept.append(fitted)
+        fitted = refitted(rung, task)
+        if fitted is not rung and task.accepts(fitted.program):
+            rung = fitted
+            kept.append(rung.program)
     return kept
 
 
 @dataclass(frozen=True, eq=False)
-class _Rung:
+class Rung:
     """A program and its error at every state."""
 
     program: Program
     errors: Array
 
+    @classmethod
+    def of(cls, program: Program, task: Task) -> Rung:
+        """The program, tried at all states."""
+        return cls(program, task.errors(program))
 
-def _step(rung: _Rung, task: Task, tolerance: float) -> _Rung | None:
+
+def _step(rung: Rung, task: Task, tolerance: float) -> Rung | None:
     """A smaller program within the tolerance, or None."""
     program = rung.program
     n_ranked = max(FEWEST_RANKED, RANKED_RESULTS // task.expected.shape[1])
@@ -156,7 +167,8 @@ def _step(rung: _Rung, task: Task, tolerance: float) -> _Rung | None:
             continue
         errors = task.errors_within(smaller, tolerance, hardest)
         if errors is not None and task.accepts(smaller):
-            return _Rung(smaller, errors)
+            # sums in another order offer other moves
+            return Rung(polished(smaller), errors)
     return None
 
 
@@ -178,30 +190,30 @@ def _applied(program: Program, chosen: list[Move]) -> Program:
     return rewritten(program, dropped, numbers)
 
 
-def refit(program: Program, task: Task) -> Program:
+def refitted(rung: Rung, task: Task) -> Rung:
     """The same program with its numbers fitted to the exact results, where that lowers the error (Gauss-Newton)."""
     states = [s[:REFIT_STATES] for s in task.states]
     weights, expected = task.weights[:REFIT_STATES], task.expected[:REFIT_STATES]
-    best, lowest = program, task.error(program)
     for _ in range(REFIT_STEPS):
-        error = ((flat_results(best, states) - expected) * weights).T
-        slopes = sensitivity(best, states, weights).slopes
+        program = rung.program
+        error = ((flat_results(program, states) - expected) * weights).T
+        slopes = sensitivity(program, states, weights).slopes
         places = {
             k: slope
-            for k, (instruction, slope) in enumerate(zip(best.instructions, slopes, strict=True))
+            for k, (instruction, slope) in enumerate(zip(program.instructions, slopes, strict=True))
             if instruction.op is Op.CONSTANT and slope is not None
         }
         if not places:
             break
-        numbers = np.array([best.instructions[k].number for k in places])
+        numbers = np.array([program.instructions[k].number for k in places])
         J = np.stack([slope.ravel() for slope in places.values()], axis=1) * numbers
         steps = [_damped(J, error.ravel(), damping) for damping in DAMPINGS]
-        options = [rewritten(best, {}, dict(zip(places, (numbers * (1 - x)).tolist(), strict=True))) for x in steps]
-        fitted = min(options, key=task.error)
-        if task.error(fitted) >= lowest:
+        changes = [dict(zip(places, (numbers * (1 - x)).tolist(), strict=True)) for x in steps]
+        fitted = min((Rung.of(rewritten(program, {}, change), task) for change in changes), key=task.reached)
+        if task.reached(fitted) >= task.reached(rung):
             break
-        best, lowest = fitted, task.error(fitted)
-    return best
+        rung = fitted
+    return rung
 
 
 def _damped(J: Array, residual: Array, damping: float) -> Array:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from tauform.codegen.graph import Graph, Scalar
-from tauform.codegen.lower import lower
+from tauform.codegen.lower import draft, lower
 from tauform.codegen.program import Instruction, Op, Program
 
 
-def rewritten(program: Program, dropped: Mapping[int, int], numbers: Mapping[int, float]) -> Program:
-    """The program after changes.
+def polished(program: Program) -> Program:
+    """The program with its operations in a good order."""
+    return rewritten(program, {}, {}, lower)
+
+
+def rewritten(
+    program: Program,
+    dropped: Mapping[int, int],
+    numbers: Mapping[int, float],
+    lowering: Callable[..., Program] = draft,
+) -> Program:
+    """The program after changes, as a draft.
 
     Args:
         dropped: for a sum (index of its instruction), which of its two summands is left out.
@@ -34,7 +44,8 @@ def rewritten(program: Program, dropped: Mapping[int, int], numbers: Mapping[int
         port.name: np.array([Scalar(graph, made[k]) for k in result], dtype=object).reshape(port.shape)
         for port, result in zip(program.outputs, program.results, strict=True)
     }
-    return lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm, notes=program.notes)
+    about = {"robot": program.robot, "algorithm": program.algorithm, "notes": program.notes}
+    return lowering(graph, program.name, outputs, **about)
 
 
 def _copied(graph: Graph, instruction: Instruction, inputs: list[list[int]], made: list[int]) -> int:
