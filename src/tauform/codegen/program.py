@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray
+from tauform.codegen.misfit import misfit
+from tauform.errors import ShapeError
 
 
 class Op(Enum):
@@ -35,17 +37,17 @@ class Op(Enum):
     SIGN = "sign"  # sign(0) = 0
     ATAN2 = "atan2"  # in setup programs only
     SAME = "same"  # in graphs only: a value whose making is hidden
-
-
     UNIT = "unit"  # in wide programs only: a vector of zeros with a one in one lane
     LANE = "lane"  # in wide programs only: one lane of a vector, (vector, unit)
+
+
 BINARY = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE, Op.ATAN2})
-
-
 # What is known without an operation.
 FREE = frozenset({Op.INPUT, Op.CONSTANT, Op.UNIT})
 # Numbers in a vector of a wide program.
 LANES = 4
+
+
 @dataclass(frozen=True)
 class Instruction:
     """One operation.
@@ -117,9 +119,9 @@ class Program:
         results: for each output, the values of its entries in C order.
         setup: where parameters are run-time inputs, the program that turns them into the shared input `block`;
             it runs once for each set of parameters.
+        wide: the same function with vectors of four numbers among its values, for compilers that have them.
     """
 
-        wide: the same function with vectors of four numbers among its values, for compilers that have them.
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
@@ -130,9 +132,9 @@ class Program:
     certificate: Certificate | None = None
     candidates: tuple[Candidate, ...] = ()
     setup: Program | None = None
+    wide: Program | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
-    wide: Program | None = None
     @property
     def theta_names(self) -> tuple[str, ...]:
         """Names of the base parameters: of the run-time input theta, or of a regressor's columns; else empty.
@@ -146,8 +148,6 @@ class Program:
         return sum(instruction.op in ops for instruction in self.instructions)
 
     @cached_property
-    def n_multiplications(self) -> int:
-    @cached_property
     def vectors(self) -> frozenset[int]:
         """Values of a wide program that are vectors."""
         found: set[int] = set()
@@ -157,6 +157,8 @@ class Program:
                 found.add(value)
         return frozenset(found)
 
+    @cached_property
+    def n_multiplications(self) -> int:
         """Multiplications and divisions."""
         return self.count(Op.MULTIPLY, Op.DIVIDE)
 
@@ -179,16 +181,25 @@ class Program:
         """Interpret the program on NumPy arrays of shape (..., *port.shape): slow, for checks.
 
         Returns the output array, or a tuple when there are several outputs.
+
+        Raises:
+            ShapeError: the arrays do not fit the ports.
         """
+        fault = misfit(self.name, self.inputs, arrays)
+        if fault is not None:
+            raise fault
         flat = [
             np.asarray(a).reshape(*np.shape(a)[: np.ndim(a) - len(p.shape)], p.size)
             for a, p in zip(arrays, self.inputs, strict=True)
         ]
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in flat))
-        values: list[Any] = []
-        for instruction in self.instructions:
+        try:
+            batch = np.broadcast_shapes(*(a.shape[:-1] for a in flat))
+        except ValueError as error:
+            raise ShapeError(f"{self.name}: the leading dimensions do not fit ({error})") from None
         # The lanes of a vector are an axis before those of the batch, which every input must have for that.
         flat = [a.reshape((1,) * (len(batch) + 1 - a.ndim) + a.shape) for a in flat]
+        values: list[Any] = []
+        for instruction in self.instructions:
             values.append(evaluate_instruction(instruction, values, flat))
         outputs = []
         for port, result in zip(self.outputs, self.results, strict=True):
@@ -212,10 +223,10 @@ def evaluate_instruction(instruction: Instruction, values: list[Any], flat: list
         return flat[port][..., index]
     if op is Op.CONSTANT:
         return instruction.number
-    args = [values[k] for k in instruction.args]
-    return _NUMPY[op](*args)
     if op is Op.UNIT:
         return np.eye(LANES)[instruction.place[1]].reshape(LANES, *[1] * (flat[0].ndim - 1))
+    args = [values[k] for k in instruction.args]
+    return _NUMPY[op](*args)
 
 
 def _dot(vector: AnyArray, unit: AnyArray) -> AnyArray:
@@ -233,5 +244,5 @@ _NUMPY: dict[Op, Callable[..., Any]] = {
     Op.SQRT: np.sqrt,
     Op.SIGN: np.sign,
     Op.ATAN2: np.arctan2,
-}
     Op.LANE: _dot,
+}

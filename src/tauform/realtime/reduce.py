@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from tauform.arguments import Natural
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.codegen.compile import Kernel, compile_program
@@ -100,7 +101,7 @@ def reduce(
     still: Sequence[str] | None = None,
     definite: bool = True,
     n_fresh: int = 1_000_000,
-    seed: int = 0,
+    seed: Natural = 0,
     threads: int = 1,
     exact: Program | None = None,
     progress: Progress | None = None,
@@ -121,6 +122,7 @@ def reduce(
             as the tolerance allows if not given.
         definite: whether the mass matrix within inverse dynamics, d tau / d qdd, must stay positive definite too.
         n_fresh: fresh states to verify on; the routes are compared on a million of them at most, the winner on all.
+        seed: of the random states that are searched and verified on; another one may end a few operations apart.
         threads: for the verification.
         exact: the exact program of the function (`tauform.generate`), where it is at hand.
         progress: called with a sentence before each step.
