@@ -23,6 +23,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 BLOCK = re.compile(r"^```(\w*)(?: title=\"([\w./-]+)\")?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RUN = ("python", "sh")
 FOLDERS = sorted(path.name for path in (ROOT / "src" / "tauform").iterdir() if path.is_dir())
+LONGEST_LINE = 109  # in characters: what a window of 1280 px shows without scrolling
 NEEDED = ("cc", "make")  # by shell blocks that build what was generated
 
 
@@ -76,6 +77,13 @@ def test_every_fence_says_what_it_holds(page: Path) -> None:
     """A language that is not run would be a block that nobody checks; plain output is text."""
     for block in blocks_of(page):
         assert block.file or block.language in (*RUN, "text"), block.text[:60]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_lines_of_code_fit_the_page(page: Path) -> None:
+    for block in blocks_of(page):
+        long = [line for line in block.text.splitlines() if len(line) > LONGEST_LINE and block.language != "text"]
+        assert long == []
 
 
 def test_readme_shows_code() -> None:
