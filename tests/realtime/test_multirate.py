@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -160,8 +162,7 @@ def test_a_run_errs_as_the_ages_that_it_met_say(puma: tf.MultiRate, every: int) 
     rates, times = Rates(0.001, 0.02, 0.001, every), np.arange(0.0, 0.5, 0.001)
     report = puma.run(fast_motion, rates, seconds=0.5)
     assert report.n_ticks == 500
-    assert 2 <= report.n_updates <= 26
-    assert 0 <= report.missed <= 500
+    assert report.n_updates <= 26
     assert (report.ages[0] >= report.ages[1]).all()
     assert report.ages[1, 1:].min() >= 0.001 - 1e-12  # results are in use from the next tick on
     # the same computation without threads, on states as old as those of the run
@@ -175,6 +176,25 @@ def test_a_run_errs_as_the_ages_that_it_met_say(puma: tf.MultiRate, every: int) 
     assert "missed deadlines" in str(report)
     with pytest.raises(ModelError, match="background period"):
         puma.run(fast_motion, Rates(0.001, 0.02), seconds=0.01)
+
+
+def test_results_are_never_those_of_the_same_tick(puma: tf.MultiRate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where the background is done before the synchronous task goes on."""
+
+    class Slept(threading.Event):
+        def set(self) -> None:
+            super().set()
+            time.sleep(0.002)
+
+    monkeypatch.setattr(threading, "Event", Slept)
+    report = puma.run(fast_motion, Rates(0.001, 0.001), seconds=0.2)
+    assert report.ages[1, 1:].min() >= 0.001 - 1e-12
+
+
+def test_deadlines_that_no_machine_keeps_are_all_missed(puma: tf.MultiRate) -> None:
+    report = puma.run(fast_motion, Rates(1e-7, 1e-7), seconds=2e-5)
+    assert report.missed == report.n_ticks > 100
+    assert report.latest > 0
 
 
 def test_bandwidth_of_a_sine_is_its_frequency() -> None:

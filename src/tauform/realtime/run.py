@@ -86,10 +86,11 @@ def run(split: MultiRate, motion: Motion, rates: Rates, seconds: float = 2.0) ->
     start = time.perf_counter() + 2 * rates.control
     for k, due in enumerate(times.tolist()):
         began[k] = _wait(start + due) - start
+        # first what there is: a background that is quick enough would change it in the same tick
+        *sources[:, k], M, stored = shared.results
         if k % every == 0:
             shared.state = (due, q[k], qd[k])
             shared.wake.set()
-        *sources[:, k], M, stored = shared.results
         tau[k] = split.torque(M, stored, qd[k], qdd[k])
         ended[k] = time.perf_counter() - start
     shared.stop = True
