@@ -27,6 +27,8 @@ def simulated_recording(
     """Torques of a robot along a trajectory, with white noise.
 
     Args:
+        trajectory: the motion, such as `excite` plans it.
+        rng: where the noise comes from.
         torque_noise: standard deviation [N m or N], one number or (n,).
         position_noise: standard deviation [rad or m], one number or (n,).
         exact_states: hand over velocities and accelerations too, without noise.

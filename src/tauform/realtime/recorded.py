@@ -18,6 +18,9 @@ from tauform.identification.segments import Segment, uniform_segments
 def recorded_profile(recordings: Recording | Sequence[Recording]) -> Profile:
     """Profile of the states that recordings went through; velocities and accelerations are filtered derivatives.
 
+    Args:
+        recordings: one, or several of the same robot.
+
     Raises:
         ModelError: no recording was given.
         RecordingError: a recording does not move or is too short.

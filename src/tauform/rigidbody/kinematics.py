@@ -37,7 +37,17 @@ def forward_kinematics(robot: Robot, q: ArrayLike, frame: str | None = None) -> 
 
 
 def link_placements(robot: Robot, q: ArrayLike) -> Array:
-    """Placement of every link in the base, (..., n_bodies, 4, 4), in the order of robot.links."""
+    """Placement of every link in the base, in the order of robot.links.
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+
+    Returns:
+        (..., n_bodies, 4, 4) homogeneous transforms.
+
+    Raises:
+        ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
+    """
 
     def core(q: AnyArray) -> AnyArray:
         placements = base_placements(robot.tree, transforms_of(robot.tree, q))
