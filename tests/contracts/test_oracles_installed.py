@@ -1,0 +1,67 @@
+"""Where every test must run (CI=true), everything that tests skip without is installed: skips cannot hide."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tomllib
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from benchmarks.real_robots import urdf
+
+# Where a module is not called by the name of what is installed.
+MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist"}
+# What is run as a command, or holds files alone.
+WITHOUT_MODULE = ("ruff", "build", "hatchling", "example-robot-data")
+# Pages and benchmarks have extras of their own.
+OF_OTHER_EXTRAS = {"casadi", "material", "mkdocstrings", "real_robots"}
+
+
+def wanted(extra: str, listed: dict[str, list[str]], project: str) -> set[str]:
+    """Names of what an extra installs here, extras within it resolved."""
+    names: set[str] = set()
+    for requirement in map(Requirement, listed[extra]):
+        if requirement.name == project:
+            names |= {name for inner in requirement.extras for name in wanted(inner, listed, project)}
+        elif requirement.marker is None or requirement.marker.evaluate():
+            names.add(requirement.name)
+    return names
+
+
+def extra_of_tests(repository: Path) -> set[str]:
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return wanted("test", project["optional-dependencies"], project["name"])
+
+
+def test_the_extra_of_tests_holds_what_tests_skip_without(repository: Path) -> None:
+    """Any module that a test asks for with importorskip comes with the extra, so that one list is enough."""
+    names = extra_of_tests(repository)
+    modules = {MODULES.get(name, name).replace("-", "_") for name in names}
+    asked = {
+        module.split(".")[0]
+        for path in (repository / "tests").rglob("*.py")
+        for module in re.findall(r'importorskip\("([\w.]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert "pinocchio" in asked
+    assert asked - OF_OTHER_EXTRAS <= modules
+
+
+@pytest.mark.skipif(os.environ.get("CI") != "true", reason="only where every test must run")
+def test_everything_that_tests_skip_without_is_here(repository: Path) -> None:
+    absent = []
+    for name in sorted(extra_of_tests(repository)):
+        try:
+            version(name)
+            if name not in WITHOUT_MODULE:
+                import_module(MODULES.get(name, name).replace("-", "_"))
+        except (PackageNotFoundError, ImportError) as reason:
+            absent.append(f"{name}: {reason}")
+    absent += [f"{command}: no such command" for command in ("gcc", "make") if shutil.which(command) is None]
+    assert not absent
+    assert urdf("ur5_robot").is_file()
