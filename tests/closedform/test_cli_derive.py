@@ -35,3 +35,16 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, arguments, tmp_path):
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("groups", [[], ["declared"], ["link"], ["link", "rotor", "viscous"]], ids=str)
+def test_what_is_left_out_of_theta_is_left_out_of_the_comparison(capsys, groups, tmp_path):
+    robot = tf.random_robot("RPR", seed=1)
+    robot.save(tmp_path / "arm.toml")
+    flags = [word for group in groups for word in ("--include", group)]
+    assert main(["derive", str(tmp_path / "arm.toml"), "--json", *flags]) == 0
+    captured = capsys.readouterr()
+    data = json.loads(captured.out)
+    assert data["torque_error"] < 1e-12
+    assert data["n_base"] == tf.base_parameters(robot, include=groups or None).n
+    assert "Warning" not in captured.err

@@ -19,7 +19,6 @@ from tauform.codegen.minimal.search import Choice, Search, cheapest
 from tauform.codegen.model_program import (
     CHOICES,
     FACTORABLE,
-    WITH_FRICTION,
     cheaper,
     factored_program,
     model_program,
@@ -110,7 +109,7 @@ def _recursive(robot: Robot, function: str) -> Program:
 
 def _factored(robot: Robot, function: Function) -> Program:
     """The closed form's terms, checked against the textbook function like any other program."""
-    bound = derive(robot, include="declared" if function.name in WITH_FRICTION else None).bind(robot)
+    bound = derive(robot).bind(robot)
     return certified(factored_program(bound, function.name), function, problem_of(robot))
 
 

@@ -54,9 +54,6 @@ _TRACERS: dict[str, tuple[tuple[str, ...], str, Callable[[BoundModel, Inputs], A
 
 
 FACTORABLE = frozenset(_TRACERS)
-# Those of them that friction is a part of. The others are made of a model without it: where theta holds an offset it
-# takes over the weight of a slide, which gravity counts and friction does not.
-WITH_FRICTION = frozenset(["inverse_dynamics", "forward_dynamics"])
 
 
 def factored_program(bound: BoundModel, function: str) -> Program:
