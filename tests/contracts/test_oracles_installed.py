@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from benchmarks.real_robots import urdf
-
 # Where a module is not called by the name of what is installed.
 MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist"}
 # What is run as a command, or holds files alone.
@@ -64,4 +62,4 @@ def test_everything_that_tests_skip_without_is_here(repository: Path) -> None:
             absent.append(f"{name}: {reason}")
     absent += [f"{command}: no such command" for command in ("gcc", "make") if shutil.which(command) is None]
     assert not absent
-    assert urdf("ur5_robot").is_file()
+    assert import_module("benchmarks.real_robots").urdf("ur5_robot").is_file()
