@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array, joint_vector, read_only
+from tauform.description.names import counted
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 
@@ -187,7 +188,7 @@ class Profile:
 
     def __repr__(self) -> str:
         kind = "ranges" if self.recorded is None else f"{self.recorded.shape[1]} recorded states"
-        return f"Profile({self.name!r}, {self.n_joints} joints, {kind})"
+        return f"Profile({self.name!r}, {counted(self.n_joints, 'joint')}, {kind})"
 
 
 # A limit may be rounded in the description; this much beyond it, relative to the range, still counts as inside.

@@ -13,6 +13,7 @@ from scipy.interpolate import make_interp_spline
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array
+from tauform.description.names import counted
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.bounds import Bounds
@@ -97,7 +98,7 @@ class Trajectory:
     def __repr__(self) -> str:
         known = "" if self.condition is None else f", condition {self.condition:.3g}"
         rate = 1 / (self.t[1] - self.t[0])
-        return f"Trajectory({self.q.shape[1]} joints, {self.duration:.1f} s at {rate:.0f} Hz{known})"
+        return f"Trajectory({counted(self.q.shape[1], 'joint')}, {self.duration:.1f} s at {rate:.0f} Hz{known})"
 
 
 def _header(names: Sequence[str]) -> list[str]:

@@ -15,10 +15,11 @@ from pathlib import Path
 from tauform.codegen.backends.c.config import identifier
 from tauform.codegen.folder import write_folder
 from tauform.codegen.write import write_c
+from tauform.description.names import counted
 from tauform.errors import GenerationError
 from tauform.report.model_page import model_page
 from tauform.report.model_robot import RobotModel
-from tauform.report.stages import Progress, Stage, StageLog, counted
+from tauform.report.stages import Progress, Stage, StageLog
 from tauform.version import __version__
 
 DEVIATION = re.compile(r"largest deviation (\S+), allowed (\S+)")

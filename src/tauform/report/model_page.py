@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauform.closedform.equations import KIND_NAMES, term_kinds
+from tauform.description.names import counted
 from tauform.description.robot import Robot
 from tauform.report.accuracy_section import accuracy_sections
 from tauform.report.base_section import base_section
@@ -45,7 +46,7 @@ def _subtitle(robot: Robot) -> str:
     shape = "Serial chain" if robot.is_chain else "Mechanism with loops" if robot.closure else "Tree"
     mass = sum(inertia.mass for inertia in robot.inertias)
     carried = f", payload of {robot.payload.inertia.mass:.4g} kg at {robot.payload.frame}" if robot.payload else ""
-    return f"{shape} {kinds}, {robot.n_joints} coordinates, moving mass {mass:.4g} kg{carried}"
+    return f"{shape} {kinds}, {counted(robot.n_joints, 'coordinate')}, moving mass {mass:.4g} kg{carried}"
 
 
 def _summary(model: RobotModel) -> Section:

@@ -22,6 +22,7 @@ from tauform.codegen.certificate import relative_error
 from tauform.codegen.generate import generate
 from tauform.codegen.program import Program
 from tauform.description.findings import Finding
+from tauform.description.names import counted
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ModelError, VerificationError
 from tauform.identification.fit import Fit
@@ -30,7 +31,7 @@ from tauform.identification.recording import Recording
 from tauform.realtime.figures import Tradeoff, tradeoff
 from tauform.realtime.reduce import Reduction, reduce, robot_of
 from tauform.report.identification_stages import identified_fit, identified_robot
-from tauform.report.stages import Progress, Stage, StageLog, counted
+from tauform.report.stages import Progress, Stage, StageLog
 from tauform.report.usual import usual_profile, usual_routes
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 

@@ -59,8 +59,3 @@ class StageLog:
         described: dict[str, Any] = {}
         yield described.update
         self.stages.append(replace(Stage(name, ""), **described, seconds=time.perf_counter() - start))
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun: 1 file, 2 files."""
-    return f"{n} {noun}{'s' * (n != 1)}"
