@@ -1,4 +1,4 @@
-"""URDFs that we write: Pinocchio computes from the file what we compute from the robot, and so do we."""
+"""URDFs that we write: Pinocchio and MuJoCo compute from the file what we compute from the robot, and so do we."""
 
 from __future__ import annotations
 
@@ -100,3 +100,22 @@ def test_real_arm_survives_a_round_trip(name: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(back, ours, rtol=0, atol=1e-12)
     assert sorted(frame.name for frame in again.frames) == sorted(frame.name for frame in robot.frames)
     assert len(again.shapes) == len(robot.shapes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mujoco_reads_the_same_inertias_damping_and_friction(seed: int, tmp_path: Path) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    robot = limited_tree(seed)
+    path = robot.save(tmp_path / "written.urdf").path
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data, matrix = mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    joints = [model.joint(name) for name in robot.joint_names]
+    q = np.random.default_rng(seed).normal(size=robot.n_joints)
+    data.qpos[[joint.qposadr[0] for joint in joints]] = q
+    mujoco.mj_forward(model, data)
+    mujoco.mj_fullM(model, data, matrix)
+    order = [joint.dofadr[0] for joint in joints]
+    M = matrix[np.ix_(order, order)]
+    np.testing.assert_allclose(tf.mass_matrix(rigid_parts(robot), q), M, rtol=0, atol=1e-12 * np.abs(M).max())
+    np.testing.assert_allclose(model.dof_damping[order], [joint.viscous for joint in robot.joints])
+    np.testing.assert_allclose(model.dof_frictionloss[order], [joint.coulomb for joint in robot.joints])
