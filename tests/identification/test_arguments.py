@@ -73,6 +73,12 @@ def test_gains_are_numbers(tmp_path: Path, gains: Any) -> None:
         tf.read_recording(tmp_path / "log.npz", arm(), gains=gains)
 
 
+@pytest.mark.parametrize(("start", "end"), [(3.0, 2.0), (np.nan, 2.0), (1.0, np.nan)])
+def test_a_part_of_a_recording_ends_after_its_start(start: float, end: float) -> None:
+    with pytest.raises(RecordingError, match="between: expected an end after the start"):
+        recorded().between(start, end)
+
+
 def test_couplings_may_be_an_array() -> None:
     found = tf.identify(arm(), recorded(), couplings=np.array([[0, 1]]), friction="plain")  # type: ignore[arg-type]
     assert [term.name for term in found.terms] == ["Iam_1_2", "Fvm_1_2", "Fcm_1_2"]

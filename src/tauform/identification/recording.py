@@ -109,7 +109,13 @@ class Recording:
         return 1.0 / typical_step(self.t)
 
     def between(self, start: float, end: float) -> Recording:
-        """The part from `start` to `end` seconds after the first sample."""
+        """The part from `start` to `end` seconds after the first sample.
+
+        Raises:
+            RecordingError: it does not end after its start, or holds too few samples.
+        """
+        if not start < end:
+            raise RecordingError(f"{self.name}: between: expected an end after the start, got {start:g} to {end:g} s")
         first, last = (bisect_left(self.t, self.t[0] + at) for at in (start, end))
         return self.part(first, last)
 
