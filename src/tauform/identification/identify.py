@@ -183,7 +183,9 @@ def _chosen_problem(
     # Before terms are chosen: some could take on what a delay does.
     findings = check_delay(evidence, start, source) if in_order else []
     say("choosing terms on held-out blocks")
-    columns = select(choice, evidence, start)
+    rate = few.segments[0].rate
+    of_filters = inflation_of_filters(few.filters, rate)
+    columns = select(choice, evidence, start, lambda x: inflation_of(residuals_of(x, rows, rate), of_filters))
     design, columns = settled(choice, source.design, columns)
     findings += [f"found {term.name}: {term.meaning}" for term in design.terms[len(source.design.terms) :]]
     own = replace(source, design=design)

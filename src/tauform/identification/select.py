@@ -14,6 +14,7 @@ from scipy import stats
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.description.robot import Robot
+from tauform.identification.chance import Chance, independent
 from tauform.identification.design import Design
 from tauform.identification.evidence import Evidence
 from tauform.identification.held_out import HeldOut
@@ -50,6 +51,16 @@ class Candidates:
     coulomb: dict[int, tuple[int, ...]]
     singles: dict[int, tuple[int, ...]]
     groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def further(self) -> list[int]:
+        """All columns that may be found."""
+        return [c for columns in (*self.singles.values(), *self.groups) for c in columns]
+
+    @property
+    def smooth(self) -> list[int]:
+        """All steps that may take the place of a sharp one."""
+        return [c for sharp, *steps in self.coulomb.values() for c in steps]
 
 
 def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) -> Candidates:
@@ -89,9 +100,17 @@ def neighbours(robot: Robot) -> list[tuple[int, int]]:
 
 @on_one_thread
 def select(
-    choice: Candidates, evidence: Evidence, start: Sequence[int], progress: Callable[[str], None] | None = None
+    choice: Candidates,
+    evidence: Evidence,
+    start: Sequence[int],
+    inflation_at: Callable[[Array], Array],
+    progress: Callable[[str], None] | None = None,
 ) -> list[int]:
-    """Columns of `choice.design` that predict held-out blocks best, found step by step from the plain `start`."""
+    """Columns of `choice.design` that predict held-out blocks best, found step by step from the plain `start`.
+
+    Args:
+        inflation_at: (n,) how much the residuals' correlation in time adds to a variance, for values of all columns.
+    """
     held_out = HeldOut(evidence)
     chosen = _started(choice, start)
     held_out.settle_weights(chosen)
@@ -106,7 +125,25 @@ def select(
         held_out.settle_weights(chosen)
         if progress is not None:
             progress(f"{len(chosen)} columns")
-    return _simplified(choice, held_out, chosen, start)
+    chosen = _simplified(choice, held_out, chosen, start)
+    if not choice.further:
+        return chosen
+    inflation = inflation_at(held_out.values(chosen)[: choice.design.n_columns])
+    counts = (independent(held_out, columns, start) for columns in (choice.further, choice.smooth))
+    return _beyond_chance(choice, Chance(held_out, inflation, *counts), chosen, start)
+
+
+def _beyond_chance(choice: Candidates, chance: Chance, chosen: list[int], start: Sequence[int]) -> list[int]:
+    """The selection without what chance finds among so many candidates, the least of it first."""
+    while True:
+        ways = [
+            (chance.explains(chosen, following), following) for following in _simplifications(choice, chosen, start)
+        ]
+        most, following = max(ways, default=(0.0, chosen), key=lambda way: way[0])
+        if most < 1:
+            return chosen
+        chosen = following
+        chance.held_out.settle_weights(chosen)
 
 
 def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: Sequence[int]) -> list[int]:
