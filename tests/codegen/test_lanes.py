@@ -118,8 +118,9 @@ def test_kernels_of_one_state_use_the_vectors(robot: str, function: str) -> None
     assert all(np.isnan(matrix).any() for matrix in kernel(*broken))
 
 
-def test_one_state_goes_through_the_wide_block() -> None:
-    text = print_module(program("lbr7", "linearize_inverse"), Vector(8, fuses=True))
-    single = text[text.index("define ptr @single") :]
-    assert "call void @wide_block(" in single
-    assert "@wide_block" not in print_module(program("lbr7", "linearize_inverse"), Vector(2))  # no such registers
+def test_one_state_has_code_of_its_own() -> None:
+    for lanes, kind in ((8, "<4 x double>"), (2, "<1 x double>")):  # where there are no such registers, with numbers
+        text = print_module(program("kr6_r700", "linearize_inverse"), Vector(lanes, fuses=True))
+        alone = text[text.index("define internal void @alone") : text.index("define ptr @single")]
+        assert f"contract {kind}" in alone
+        assert "call void @alone(" in text[text.index("define ptr @single") :]

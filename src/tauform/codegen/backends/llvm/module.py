@@ -11,7 +11,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from tauform.codegen.backends.llvm.loop import print_loop
-from tauform.codegen.backends.llvm.printer import print_block, print_wide_block
+from tauform.codegen.backends.llvm.printer import print_alone, print_block
 from tauform.codegen.backends.llvm.sincos import BRING_CLOSE
 from tauform.codegen.backends.llvm.single import print_single
 from tauform.codegen.backends.llvm.text import Vector
@@ -55,17 +55,19 @@ def has_single(program: Program) -> bool:
 
 def print_module(program: Program, vector: Vector) -> str:
     """LLVM text of a kernel: the loop over a batch and the block of states that it calls."""
-    wide = print_wide_block(program, vector.fuses) if vector.lanes >= LANES and has_single(program) else ""
-    declarations = _declarations(vector) + (_declarations(Vector(LANES)) if wide and vector.lanes != LANES else [])
+    alone = print_alone(program, vector) if has_single(program) else ""
+    # a single state computes with numbers or with the vectors of a wide program
+    widths = dict.fromkeys((vector.lanes, *((1, LANES) if alone else ())))
+    declarations = [line for lanes in widths for line in _declarations(Vector(lanes))]
     width = 64 * vector.lanes
     # without these, LLVM prefers narrower vectors on some processors
     attributes = f'attributes #0 = {{ "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}'
     rare = '!0 = !{!"branch_weights", i32 1, i32 100000}'
     sections = ["\n".join(declarations), BRING_CLOSE, print_block(program, vector), print_loop(program, vector)]
-    if wide:
-        sections.append(wide)
+    if alone:
+        sections.append(alone)
     if has_single(program):
-        sections.append(print_single(program, "wide_block" if wide else "block"))
+        sections.append(print_single(program, "alone" if alone else "block"))
     return "\n\n".join([*sections, attributes, rare, ""])
 
 

@@ -1,6 +1,6 @@
-"""A program as LLVM text: a function for a block of states, one state a lane; or for one state with vectors of its own.
+"""A program as LLVM text: a function for a block of states, one state a lane, and one for a single state.
 
-In the latter every lane holds the same number, but for the vectors of a wide program.
+The latter computes with numbers, or with the vectors of a wide program; there all lanes of a number are the same.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ def print_block(program: Program, vector: Vector) -> str:
     return "\n\n".join([*functions, "\n".join(whole)])
 
 
-def print_wide_block(program: Program, fuses: bool) -> str:
-    """`@wide_block` with the arguments of `@block`, for one state; "" where the program has no such form."""
-    if program.wide is None:
-        return ""
-    pieces, _ = parts(program.wide, LONGEST_FUNCTION, PART_SIZE)
+def print_alone(program: Program, vector: Vector) -> str:
+    """`@alone` with the arguments of `@block`, for one state; "" where it would be too long for one function."""
+    form, lanes = (program, 1) if program.wide is None or vector.lanes < LANES else (program.wide, LANES)
+    pieces, _ = parts(form, LONGEST_FUNCTION, PART_SIZE)
     if len(pieces) > 1:
         return ""
-    return _Function(program.wide, Vector(LANES, fuses), pieces[0], last=True, is_alone=True).text("wide_block")
+    return _Function(form, Vector(lanes, vector.fuses), pieces[0], last=True, is_alone=True).text("alone")
 
 
 def _arguments(program: Program) -> str:
