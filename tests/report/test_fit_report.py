@@ -133,7 +133,7 @@ def test_terms_beyond_a_robot_are_delivered_as_c_of_their_own(identified: RobotM
     for law, fit in fits.items():
         replace(identified, fit=fit).write(tmp_path / law)
         replace(identified, fit=fit).write(tmp_path / law)  # all of it is ours
-    assert (tmp_path / "quadratic" / "c_fit" / "two_link_drive.h").is_file()
+    assert (tmp_path / "quadratic" / "c_fit" / "two_link_fit_drive.h").is_file()
     assert not (tmp_path / "plain" / "c_fit").exists()
 
 

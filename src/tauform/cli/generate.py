@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Force, Functions
+from tauform.cli.options import Force, Functions, Name
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
@@ -33,6 +33,7 @@ def generate(
     payload: Annotated[str, typer.Option(help="baked, or runtime: ten parameters of the body at the tool.")] = "baked",
     algorithm: Annotated[str, typer.Option(help="auto counts, fastest times; or the name of one.")] = "auto",
     batch: Annotated[bool, typer.Option("--batch", help="Also functions for many states, for vector units.")] = False,
+    name: Name = None,
     force: Force = False,
 ) -> Page:
     """Write C99 without dependencies: each function checked against textbook algorithms, with its own self-test.
@@ -42,25 +43,27 @@ def generate(
     import tauform as tf
     from tauform.codegen.backends.c.config import real_type
     from tauform.codegen.folder import check_folder
+    from tauform.codegen.names import c_prefix
 
     names = chosen_functions(robot, functions or DEFAULT)
     # what would fail at the end fails at once
     check_folder(output, force)
+    c_prefix(name, robot.name)
     real_type(real)
     programs = []
-    for name in names:
-        tell(f"generating {name}")
+    for function in names:
+        tell(f"generating {function}")
         programs.append(
             tf.generate(
                 robot,
-                name,
+                function,
                 algorithm=algorithm,
                 parameters=parameters,  # type: ignore[arg-type]
                 payload=payload,  # type: ignore[arg-type]
             )
         )
     tell("writing C")
-    files = tf.write_c(programs, output, real=real, batch=batch, force=force)
+    files = tf.write_c(programs, output, real=real, batch=batch, force=force, name=name)
     data = {"robot": robot.name, "folder": output, "files": files, "functions": list(map(describe, programs))}
     return Page(data, shown(programs, output, files))
 

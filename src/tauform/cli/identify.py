@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Force
+from tauform.cli.options import Delay, Force, Friction, Name, Physical, Simulate, Validate
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -26,9 +26,7 @@ def identify(
     robot: Robot,
     tell: Progress,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
-    validate: Annotated[
-        list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")
-    ] = None,
+    validate: Validate = None,
     report: Annotated[Path | None, typer.Option(metavar="HTML", help="Write a page with plots and tables.")] = None,
     code: Annotated[Path | None, typer.Option(metavar="DIR", help="Write C99 of the identified model.")] = None,
     save: Annotated[
@@ -38,15 +36,11 @@ def identify(
         tuple[Path, Path] | None, typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias.")
     ] = None,
     method: Annotated[str, typer.Option(help="weighted, ordinary, robust, total, instrumental or ridge.")] = "weighted",
-    friction: Annotated[
-        str, typer.Option(help="auto, plain, asymmetric, stribeck, quadratic, load or thermal.")
-    ] = "auto",
+    friction: Friction = "auto",
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
-    physical: Annotated[bool, typer.Option("--physical", help="Only links that could be built.")] = False,
+    physical: Physical = False,
     reduce: Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")] = False,
-    simulate: Annotated[
-        bool, typer.Option("--simulate", help="Drive the model by the recorded torques and compare positions.")
-    ] = False,
+    simulate: Simulate = False,
     smoother: Annotated[
         str, typer.Option(metavar="NAME", help="lowpass, central, savitzky_golay, spline or kalman.")
     ] = "lowpass",
@@ -54,17 +48,20 @@ def identify(
         tuple[float, float] | None,
         typer.Option(metavar="POSITION TORQUE", help="Cut-offs of the filters, in Hz; from the data by default."),
     ] = None,
-    delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
+    delay: Delay = 0.0,
+    name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
     import tauform as tf
     from tauform.codegen.folder import check_folder
+    from tauform.codegen.names import c_prefix
     from tauform.identification.filters import Filters
 
     if code is not None:  # what would fail at the end fails at once
         check_folder(code, force)
+        c_prefix(name, robot.name)
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
     recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
     fit = tf.identify(
@@ -88,7 +85,7 @@ def identify(
     written += [fit.save(save)] if save else []
     copied = fit.write_urdf(*urdf) if urdf else None
     written += [copied.path] if copied else []
-    written += fit.write_code(code, force=force) if code else []
+    written += fit.write_code(code, name, force=force) if code else []
     written += [fit.report(report)] if report else []
     return _page(fit, written, followed, copied.findings if copied else ())
 

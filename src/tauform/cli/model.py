@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.generate import chosen_functions
-from tauform.cli.options import Force, Functions
+from tauform.cli.options import Delay, Force, Friction, Functions, Name, Physical, Simulate, Validate
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -17,6 +17,7 @@ from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
+    from tauform.identification.recording import Recording
     from tauform.report.delivery import Delivery
     from tauform.report.model_robot import RobotModel
 
@@ -29,11 +30,14 @@ def model(
     logs: Annotated[
         list[Path] | None, typer.Argument(metavar="LOG", help="Recordings to identify the robot from.")
     ] = None,
-    validate: Annotated[
-        list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")
+    validate: Validate = None,
+    friction: Friction = "auto",
+    physical: Physical = False,
+    simulate: Simulate = False,
+    delay: Delay = 0.0,
+    urdf: Annotated[
+        Path | None, typer.Option(metavar="IN", help="Copy this URDF with the identified inertias to OUT/robot.urdf.")
     ] = None,
-    physical: Annotated[bool, typer.Option("--physical", help="Identify links that could be built.")] = False,
-    delay: Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")] = 0.0,
     functions: Functions = None,
     tolerance: Annotated[
         float, typer.Option(help="Relative error that the reduced program may have; 0 makes none.")
@@ -42,22 +46,26 @@ def model(
     route: Annotated[
         list[str] | None, typer.Option(help="Way to reduce: terms, parameters, velocity, operations; repeatable.")
     ] = None,
+    name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
     from tauform.codegen.folder import check_folder
+    from tauform.codegen.names import c_prefix
     from tauform.report.model_robot import FUNCTIONS, model_robot
 
     check_folder(output, force)  # before the work, not after it
+    c_prefix(name, robot.name)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
-    if others and not recordings:
-        raise typer.BadParameter("--validate checks an identification; give a recording to identify from too")
+    _need_recordings(recordings, {"--validate": others, "--simulate": simulate, "--urdf": urdf})
     made = model_robot(
         robot,
         recordings,
         validate=others or None,
+        friction=friction,  # type: ignore[arg-type]  # checked by identify
         physical=physical,
+        simulate=simulate,
         delay=delay,
         functions=chosen_functions(robot, functions or FUNCTIONS),
         tolerance=tolerance or None,
@@ -65,8 +73,15 @@ def model(
         routes=route,
         progress=tell,
     )
-    written = made.write(output, force=force, progress=tell)
+    written = made.write(output, urdf=urdf, name=name, force=force, progress=tell)
     return Page(describe(made, written), shown(made, written))
+
+
+def _need_recordings(recordings: list[Recording], given: dict[str, Any]) -> None:
+    """Refuse what would be left unused."""
+    idle = [flag for flag, value in given.items() if value]
+    if idle and not recordings:
+        raise typer.BadParameter(f"{idle[0]} belongs to an identification; give a recording to identify from too")
 
 
 def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:

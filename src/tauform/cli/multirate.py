@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, one_a_joint
+from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -49,12 +49,14 @@ def multirate(
         Path | None, typer.Option("--plot", "--figure", metavar="FILE", help="Draw the errors: .png .svg .pdf")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write both tasks as C to this folder.")] = None,
+    name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
     import tauform
     from tauform.codegen.folder import check_folder
+    from tauform.codegen.names import c_prefix
     from tauform.report.multirate_figure import check_figure, write_multirate_figure
 
     # what would fail at the end fails at once
@@ -62,6 +64,7 @@ def multirate(
         check_figure(plot)
     if output is not None:
         check_folder(output, force)
+        c_prefix(name, robot.name)
     rates = tauform.Rates(control, background, latency, coefficients_every)
     bounds = bounds_of_swing(robot, **one_a_joint(robot, velocity=velocity, acceleration=acceleration))
     swinging = tauform.Profile.harmonic(*bounds)
@@ -75,7 +78,7 @@ def multirate(
     slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
     tell(f"running both tasks for {run:g} s" if run else "writing")
     report = _run(split, swinging, swing(*bounds), rates, run) if run else None
-    files = split.write_c(output, force=force) if output is not None else []
+    files = split.write_c(output, force=force, name=name) if output is not None else []
     if plot is not None:
         tell("drawing")
         files = [*files, write_multirate_figure(split, swing(*bounds), swinging, rates, plot)]

@@ -84,6 +84,18 @@ def _numbers(text: str, robot: Robot, flag: str) -> list[float]:
     return numbers * n if len(numbers) == 1 else numbers
 
 
+# Of every verb that writes C.
+Name = Annotated[str | None, typer.Option(metavar="NAME", help="Prefix of all C names; the robot's name if not given.")]
+# Of the verbs that identify.
+Validate = Annotated[
+    list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")
+]
+Friction = Annotated[str, typer.Option(help="auto, plain, asymmetric, stribeck, quadratic, load or thermal.")]
+Physical = Annotated[bool, typer.Option("--physical", help="Only links that could be built.")]
+Simulate = Annotated[
+    bool, typer.Option("--simulate", help="Drive the model by the recorded torques and compare positions.")
+]
+Delay = Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")]
 # Of every verb.
 COMMON_OPTIONS: dict[str, Any] = {
     "quiet": Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, one_a_joint
+from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -63,12 +63,14 @@ def reduce(
     also: Annotated[list[str] | None, typer.Option(help="Further robot to draw figures of; repeatable.")] = None,
     threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
+    name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform
     from tauform.codegen.folder import check_folder
+    from tauform.codegen.names import c_prefix
     from tauform.realtime.reduce import ROUTES
 
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
@@ -77,6 +79,7 @@ def reduce(
     _check_plot(plot, also, own)
     if output is not None:  # what would fail at the end fails at once
         check_folder(output, force)
+        c_prefix(name, robot.name)
     if plot is not None:
         robots = [robot, *(tauform.load(name) for name in also or [])]
         return _figures(robots, plot, samples, threads, tell)
@@ -95,7 +98,7 @@ def reduce(
         progress=tell,
     )
     if output is not None:
-        tauform.write_c(found.program, output, force=force)
+        tauform.write_c(found.program, output, force=force, name=name)
     return _page(found, output)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tauform.codegen.backends.c.config import identifier, real_type
+from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.folder import MANIFEST, write_folder
+from tauform.codegen.names import c_prefix
 from tauform.codegen.program import Program
 from tauform.errors import GenerationError
 
@@ -35,13 +36,14 @@ def write_c(
         real: "double" or "float".
         batch: also write a function for many states in structure-of-arrays form, which compilers vectorise.
         force: write into a folder that holds other files too (they are kept unless they have our files' names).
-        name: prefix of all names; the robot's name if not given.
+        name: prefix of all names, an identifier of C; made of the robot's name if not given.
 
     Returns:
         Paths of the files.
 
     Raises:
-        GenerationError: nothing to write, names that clash, or a folder that is not ours or not writable.
+        GenerationError: nothing to write, a name that C does not allow, names that clash, or a folder that is not ours
+            or not writable.
     """
     programs = [programs] if isinstance(programs, Program) else list(programs)
     if not programs:
@@ -49,7 +51,7 @@ def write_c(
     names = [program.name for program in programs]
     if len(set(names)) < len(names):
         raise GenerationError(f"write_c: two programs have the same name ({', '.join(names)}); write them apart")
-    prefix = identifier(name or programs[0].robot or "model")
+    prefix = c_prefix(name, programs[0].robot)
     files = project_files(_with_setups(programs), prefix, real_type(real), batch)
 
     def fill(fresh: Path) -> list[str]:

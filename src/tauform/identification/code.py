@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from tauform.codegen.backends.c.config import identifier, real_type
+from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.folder import write_folder
 from tauform.codegen.generate import generate
+from tauform.codegen.names import c_prefix
 from tauform.errors import GenerationError
 from tauform.identification.fit import Fit
 from tauform.identification.terms import SHAPES, Term
 
 
 def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None, *, force: bool = False) -> list[Path]:
-    """Write <name>_inverse_dynamics (rigid body) and <name>_drive_torque (friction, springs, couplings) as C99.
+    """Write <name>_rigid_torque (links and rotors) and <name>_drive_torque (friction, springs, couplings) as C99.
 
-    The torque that the fit predicts is their sum; <name>_predicted_torque in the same header adds them.
+    The torque that the fit predicts is their sum; <name>_predicted_torque in the same header adds them. No name is one
+    that `write_c` gives to the robot's own functions, so that both can be linked into one program.
 
     Args:
+        name: prefix of all names, an identifier of C; the robot's name and _fit if not given.
         force: also write into a folder that holds other files.
 
     Raises:
@@ -39,10 +43,12 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
             "write_code: friction of the fit depends on temperature, which the C functions do not take; identify with "
             "friction='auto' at the temperature of use"
         )
-    prefix = identifier(name or robot.name)
+    prefix = c_prefix(name, f"{robot.name}_fit")
     parameters = np.array(robot.parameters)
     parameters[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.0  # friction stands beside the program
     program = generate(robot.with_parameters(parameters), "inverse_dynamics")
+    summary = f"torque of links and rotors alone; {prefix}_predicted_torque in {prefix}_drive.h adds friction"
+    program = replace(program, name="rigid_torque", notes={**program.notes, "summary": summary})
     files = project_files([program], prefix, real_type("double"), batch=False)
     files[f"{prefix}_drive.h"] = drive_header(fit, prefix)
     files["README.md"] += _README.format(prefix=prefix)
@@ -124,7 +130,7 @@ static inline void {prefix}_predicted_torque(const double q[{n}], const double q
 {{
     double drive[{n}];
     int j;
-    {prefix}_inverse_dynamics(q, qd, qdd, tau);
+    {prefix}_rigid_torque(q, qd, qdd, tau);
     {prefix}_drive_torque(q, qd, qdd, drive);
     for (j = 0; j < {n}; j++)
         tau[j] += drive[j];
@@ -136,6 +142,6 @@ static inline void {prefix}_predicted_torque(const double q[{n}], const double q
 _README = """
 ## Friction
 
-`{prefix}_inverse_dynamics` is the rigid body alone. The friction, springs and couplings of the fit are in
+`{prefix}_rigid_torque` is that of links and rotors alone. The friction, springs and couplings of the fit are in
 `{prefix}_drive.h`; call `{prefix}_predicted_torque` of that header for the torque that the fit predicts.
 """

@@ -256,15 +256,16 @@ class Fit:
 
         return write_urdf(self, Path(source), Path(path))
 
-    def write_code(self, folder: str | Path, *, force: bool = False) -> list[Path]:
+    def write_code(self, folder: str | Path, name: str | None = None, *, force: bool = False) -> list[Path]:
         """C99 of the whole prediction: rigid body, friction and further terms.
 
         Args:
+            name: prefix of all names, an identifier of C; the robot's name and _fit if not given.
             force: also write into a folder that holds other files.
         """
         from tauform.identification.code import write_code
 
-        return write_code(self, Path(folder), force=force)
+        return write_code(self, Path(folder), name, force=force)
 
     def report(self, path: str | Path) -> Path:
         """One HTML file with plots and tables that opens offline."""

@@ -169,7 +169,7 @@ class MultiRate:
             folder: made if it does not exist; one that we wrote before is replaced.
             real: "double" or "float".
             force: also write into a folder that holds other files.
-            name: prefix of all names; the robot's name if not given.
+            name: prefix of all names, an identifier of C; made of the robot's name if not given.
 
         Returns:
             Paths of the files.

@@ -7,9 +7,10 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-from tauform.codegen.backends.c.config import identifier, real_type
+from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.folder import write_folder
+from tauform.codegen.names import c_prefix
 from tauform.realtime.multirate import MultiRate
 from tauform.version import __version__
 
@@ -29,7 +30,7 @@ def write_multirate_c(
     name: str | None = None,
 ) -> list[Path]:
     """Write both tasks and the exchange between them as C; see `MultiRate.write_c`."""
-    prefix, n = identifier(name or split.robot.name), split.robot.n_joints
+    prefix, n = c_prefix(name, split.robot.name), split.robot.n_joints
     rates = ("qd", "qdd") if split.reads_velocity else ("qdd",)
     facts = {
         "prefix": prefix,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tauform.codegen.backends.c.config import identifier
 from tauform.codegen.program import Op, Program
 from tauform.report.html.document import Section
 from tauform.report.html.elements import Marked, folded, paragraph, preformatted, table
@@ -26,9 +25,8 @@ def code_section(model: RobotModel) -> Section:
     listing = table(("function", "algorithm", "remark", "mult", "add", "operations"), rows, text_columns=3)
     body += folded(f"{len(rows)} candidates; the chosen ones are green", listing)
     if programs:
-        name = identifier(programs[0].robot)
-        body += paragraph(f"c/{name}.h declares the functions. To compile them and run their self-test:")
-        body += preformatted(f"cd c && make check\ncc -O3 -ffp-contract=fast -c {name}.c")
+        body += paragraph("c/README.md lists the functions. To compile them and run their self-test:")
+        body += preformatted("cd c && make check")
     return Section("code", "Code", body)
 
 

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tauform.codegen.backends.c.config import identifier
 from tauform.codegen.folder import write_folder
+from tauform.codegen.names import c_prefix
 from tauform.codegen.write import write_c
 from tauform.description.names import counted
 from tauform.errors import GenerationError
+from tauform.identification.fit import Fit
 from tauform.report.model_page import model_page
 from tauform.report.model_robot import RobotModel
 from tauform.report.stages import Progress, Stage, StageLog
@@ -47,24 +48,39 @@ class Delivery:
 
 
 def deliver(
-    model: RobotModel, folder: str | Path, *, force: bool = False, progress: Progress | None = None
+    model: RobotModel,
+    folder: str | Path,
+    *,
+    urdf: str | Path | None = None,
+    name: str | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
 ) -> Delivery:
     """Write a robot's model: c/ (with its self-test run, where a compiler is there), robot.toml, closed_form.npz,
-    fit.json, c_fit/ (where a fit holds more than a robot can), summary.json and report.html.
+    fit.json, c_fit/ (where a fit holds more than a robot can), robot.urdf (on request), summary.json and report.html.
 
     Args:
+        urdf: a URDF of the robot; robot.urdf is a copy with the identified inertias and friction.
+        name: prefix of all C names; the robot's name if not given.
         folder: made if it does not exist; one that we wrote before is replaced.
         force: also write into a folder that holds other files.
         progress: called with a few words at each stage.
 
     Raises:
-        GenerationError: the folder is not ours or cannot be written, or the C failed its self-test.
+        GenerationError: the folder is not ours or cannot be written, the C failed its self-test, or there is no fit for
+            a URDF.
     """
+    if urdf is not None and model.fit is None:
+        raise GenerationError(
+            "urdf: nothing was identified that a URDF could be given; model the robot with recordings"
+        )
     log = StageLog(progress or (lambda words: None), list(model.stages))
 
     def fill(fresh: Path) -> list[str]:
-        products = [*_write_code(model, fresh / "c", log), *_write_fit_code(model, fresh / "c_fit", log)]
+        products = [*_write_code(model, fresh / "c", name, log), *_write_fit_code(model, fresh / "c_fit", name, log)]
         _write_models(model, fresh)
+        if model.fit is not None and urdf is not None:
+            _write_urdf(model.fit, Path(urdf), fresh / "robot.urdf", log)
         with log.stage("report") as describe:
             describe(outcome="report.html")
             page = model_page(replace(model, stages=tuple(log.stages)))
@@ -77,31 +93,32 @@ def deliver(
     return Delivery(Path(folder).expanduser().resolve(), tuple(files), tuple(log.stages))
 
 
-def _write_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
+def _write_code(model: RobotModel, folder: Path, name: str | None, log: StageLog) -> list[str]:
     programs = model.delivered
     with log.stage("C") as describe:
         if not programs:
             describe(outcome="no programs to write", status="skipped")
             return []
-        files = write_c(programs, folder)
+        files = write_c(programs, folder, name=name)
         words = f"{counted(len(files), 'file')}, {counted(len(programs), 'function')}"
         _described(words, self_test(folder), describe)
-    return [f"c/test_{identifier(programs[0].robot)}"]
+    return [f"c/test_{c_prefix(name, programs[0].robot)}"]
 
 
-def _write_fit_code(model: RobotModel, folder: Path, log: StageLog) -> list[str]:
+def _write_fit_code(model: RobotModel, folder: Path, name: str | None, log: StageLog) -> list[str]:
     """What the fit predicts, with the terms that a robot cannot hold; without such terms c/ says it all."""
     fit = model.fit
     if fit is None or fit.holds_nothing_else:
         return []
+    prefix = f"{c_prefix(name, fit.robot.name)}_fit"
     with log.stage("C of the fit") as describe:
         try:
-            fit.write_code(folder)
+            fit.write_code(folder, prefix)
         except GenerationError as reason:
             describe(outcome=str(reason), status="skipped")
             return []
         _described(f"c_fit: prediction with {counted(len(fit.terms), 'further term')}", self_test(folder), describe)
-    return [f"c_fit/test_{identifier(fit.robot.name)}"]
+    return [f"c_fit/test_{prefix}"]
 
 
 def _described(words: str, tested: tuple[float, float] | None, describe: Callable[..., None]) -> None:
@@ -141,6 +158,12 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
         raise GenerationError(
             f"the C's self-test took longer than {SELF_TEST_SECONDS} s; nothing was written"
         ) from None
+
+
+def _write_urdf(fit: Fit, source: Path, path: Path, log: StageLog) -> None:
+    with log.stage("URDF") as describe:
+        written = fit.write_urdf(source, path)
+        describe(outcome="; ".join(["robot.urdf", *written.findings]))
 
 
 def _write_models(model: RobotModel, folder: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
 from tauform.identification.fit import Fit
+from tauform.identification.recording import Recording
+from tauform.identification.resimulate import validate_by_simulation
 from tauform.report.stages import StageLog
 
 # `identify` with everything but its choice of terms.
@@ -32,6 +35,19 @@ def identified_robot(fit: Fit, fitted: Fitted, log: StageLog) -> Robot:
         plain = fitted(friction="plain", couplings=None)
         describe(**_described(plain, f"{len(plain.values)} values, for programs"))
     return plain.identified_robot
+
+
+def simulated(fit: Fit, recordings: Iterable[Recording], log: StageLog) -> None:
+    """The model driven along the recordings; one that does not get there is a finding, no reason to stop."""
+    for recording in recordings:
+        with log.stage(f"simulation along {recording.name}") as describe:
+            try:
+                found = validate_by_simulation(fit, recording)
+            except IdentificationError as reason:
+                describe(outcome=str(reason), status="doubtful")
+                continue
+            check = f"recorded positions, put back every {found.horizon:g} s"
+            describe(outcome="largest error, of a joint's travel", check=check, figure=float(found.relative.max()))
 
 
 def _described(fit: Fit, outcome: str) -> dict[str, object]:

@@ -27,10 +27,11 @@ from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ModelError, VerificationError
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
+from tauform.identification.laws import FrictionLaw
 from tauform.identification.recording import Recording
 from tauform.realtime.figures import Tradeoff, tradeoff
 from tauform.realtime.reduce import Reduction, reduce, robot_of
-from tauform.report.identification_stages import identified_fit, identified_robot
+from tauform.report.identification_stages import identified_fit, identified_robot, simulated
 from tauform.report.stages import Progress, Stage, StageLog
 from tauform.report.usual import usual_profile, usual_routes
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -86,11 +87,19 @@ class RobotModel:
             return self.programs
         return (*self.programs, replace(reduction.program, name=f"{reduction.program.name}_reduced"))
 
-    def write(self, folder: str | Path, *, force: bool = False, progress: Progress | None = None) -> Delivery:
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        urdf: str | Path | None = None,
+        name: str | None = None,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> Delivery:
         """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
         from tauform.report.delivery import deliver
 
-        return deliver(self, folder, force=force, progress=progress)
+        return deliver(self, folder, urdf=urdf, name=name, force=force, progress=progress)
 
     def __repr__(self) -> str:
         names = ", ".join(program.name for program in self.programs)
@@ -106,7 +115,9 @@ def model_robot(
     recordings: Recording | Sequence[Recording] = (),
     *,
     validate: Recording | Sequence[Recording] | None = None,
+    friction: FrictionLaw = "auto",
     physical: bool = False,
+    simulate: bool = False,
     delay: float = 0.0,
     functions: Sequence[str] = FUNCTIONS,
     tolerance: float | None = 0.01,
@@ -123,7 +134,9 @@ def model_robot(
         robot: its geometry, and its parameters where there are no recordings.
         recordings: measured motion; the models and programs then have the identified parameters.
         validate: further recordings that are predicted, not fitted.
+        friction: what `tauform.identify` looks for in the joints.
         physical: identify links that could be built (extra `feasible`).
+        simulate: drive the identified model by the recorded torques and compare positions.
         delay: seconds by which the torques of the recordings lag behind the positions.
         functions: functions to make exact programs of; names of `tauform.generate`.
         tolerance: relative error that the reduced inverse dynamics may have; None makes none.
@@ -139,8 +152,11 @@ def model_robot(
     log = StageLog(progress or (lambda words: None))
     several = [recordings] if isinstance(recordings, Recording) else list(recordings)
     findings = _check(robot, log)
-    fitted = partial(identify, robot, several, validate=validate, physical=physical, delay=delay)
+    fitted = partial(identify, robot, several, validate=validate, friction=friction, physical=physical, delay=delay)
     fit = identified_fit(fitted, log) if several else None
+    if fit is not None and simulate:
+        others = [validate] if isinstance(validate, Recording) else list(validate or ())
+        simulated(fit, others or several, log)
     modelled = robot if fit is None else identified_robot(fit, fitted, log)
     base = _base(modelled, log)
     closed_form = _derive(modelled, log)

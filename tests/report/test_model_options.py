@@ -1,0 +1,61 @@
+"""Options of tauform model that belong to an identification."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.cli import main
+
+QUICK = ["--tolerance", "0", "--function", "gravity_torque"]
+
+
+@pytest.fixture
+def arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """arm.urdf and log.csv in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    tf.planar_chain(2).save("arm.urdf")
+    robot = tf.load("arm.urdf")
+    t = np.arange(0.0, 10.0, 0.01)
+    phase, rate = np.outer(t, [2.0, 3.1]), np.array([2.0, 3.1])
+    q, qd, qdd = np.sin(phase), rate * np.cos(phase), -(rate**2) * np.sin(phase)
+    tau = tf.inverse_dynamics(robot, q, qd, qdd) + 0.2 * qd
+    tau += np.random.default_rng(0).normal(0, 1e-3, tau.shape)
+    np.savetxt("log.csv", np.column_stack([t, q, tau]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    return tmp_path
+
+
+def test_the_urdf_has_the_identified_dynamics_and_the_simulation_is_a_stage(
+    arm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("cvxpy")
+    words = ["model", "arm.urdf", "log.csv", "-o", "out", "--urdf", "arm.urdf", "--simulate", "--friction", "plain"]
+    assert main([*words, *QUICK, "--json"]) == 0
+    stages = {stage["name"]: stage for stage in json.loads(capsys.readouterr().out)["stages"]}
+    robot = tf.load("arm.urdf")
+    recording = tf.read_recording("log.csv", robot)
+    followed = tf.validate_by_simulation(tf.identify(robot, recording, friction="plain"), recording)
+    assert stages["simulation along log.csv"]["figure"] == pytest.approx(followed.relative.max(), rel=1e-6)
+    assert stages["URDF"]["outcome"].startswith("robot.urdf")
+    identified = tf.load(arm / "out" / "robot.urdf")
+    q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, (3, 100, 2))
+    saved = tf.load(arm / "out" / "robot.toml")
+    described, wanted, found = (tf.inverse_dynamics(each, q, qd, qdd) for each in (robot, saved, identified))
+    assert np.abs(found - wanted).max() < 0.3 * np.abs(described - wanted).max()
+
+
+@pytest.mark.parametrize("option", [["--simulate"], ["--urdf", "arm.urdf"], ["--validate", "log.csv"]])
+def test_without_recordings_they_are_refused(option: list[str], arm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model", "arm.urdf", "-o", "out", *QUICK, *option]) == 2
+    assert option[0] in capsys.readouterr().err
+    assert not (arm / "out").exists()
+
+
+def test_an_unknown_friction_is_one_sentence(arm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model", "arm.urdf", "log.csv", "-o", "out", "--friction", "sticky", *QUICK]) == 2
+    assert "sticky" in capsys.readouterr().err
+    assert not (arm / "out").exists()
