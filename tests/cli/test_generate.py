@@ -69,8 +69,8 @@ def test_all_functions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (("--function", ","), "names no function"),
         (("--function", "friction"), "no joint has any"),
         (("--function", "inverse_dynamics", "--algorithm", "magic"), "choose from auto, fastest, newton_euler"),
-        (("--parameters", "loose"), 'expected "baked" or "runtime"'),
-        (("--payload", "loose"), 'expected "baked" or "runtime"'),
+        (("--parameters", "loose"), "choose from 'baked', 'runtime'"),
+        (("--payload", "loose"), "choose from 'baked', 'runtime'"),
         (("--real", "half"), "expected one of double, float"),
     ],
 )
