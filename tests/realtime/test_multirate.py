@@ -16,7 +16,7 @@ import tauform as tf
 from tauform.arrays import Array
 from tauform.cli.multirate import friction_hint
 from tauform.closedform.profile import Profile
-from tauform.errors import ModelError
+from tauform.errors import ModelError, UnknownNameError
 from tauform.realtime.bandwidth import bandwidth, bandwidths
 from tauform.realtime.multirate import Friction
 from tauform.realtime.prediction import measure
@@ -73,7 +73,7 @@ def test_friction_in_the_synchronous_task_follows_reversals_at_once(puma: tf.Mul
     assert quick.synchronous.n_operations <= 6 * (8 + 8)
     profile, rates = Profile.harmonic(CENTRE, VELOCITY, ACCELERATION, n_states=4000), Rates(0.001, 0.02)
     assert quick.predict(profile, rates).total < 0.5 * puma.predict(profile, rates).total
-    with pytest.raises(ModelError, match="friction"):
+    with pytest.raises(UnknownNameError, match="friction: no 'nowhere'; choose from 'background'"):
         tf.multirate(puma.robot, friction="nowhere")
 
 
