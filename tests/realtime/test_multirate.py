@@ -136,6 +136,16 @@ def test_coefficients_that_are_renewed_less_often_err_as_foretold(
     assert foretold.total == pytest.approx(np.sqrt((errors**2).sum(axis=1).mean()), rel=0.1)
 
 
+@pytest.mark.parametrize("kinds", ["R", "P", "PP"])
+def test_robots_without_velocity_torques_are_split(kinds: str) -> None:
+    robot = tf.random_robot(kinds, 4, drives=False)
+    for each in (robot, robot.with_gravity((0, 0, 0))):
+        split = tf.multirate(each)
+        q, qd, qdd = np.random.default_rng(0).normal(size=(3, 5, len(kinds)))
+        found = split.torque(*split.results(q, qd), qd, qdd)
+        np.testing.assert_allclose(found, tf.inverse_dynamics(each, q, qd, qdd), rtol=1e-12, atol=1e-12)
+
+
 def test_the_gain_of_synchronous_friction_is_foretold(puma: tf.MultiRate, quick: tf.MultiRate) -> None:
     profile, rates = Profile.harmonic(CENTRE, VELOCITY, ACCELERATION, n_states=4000), Rates(0.001, 0.02)
     foretold, without = puma.predict(profile, rates), quick.predict(profile, rates)

@@ -276,6 +276,7 @@ def _background_function(with_friction: bool) -> Function:
         joint_vectors("q", "qd"),
         lambda robot, q, qd: (mass_matrix(robot, q), stored_torque(robot, q, qd, with_friction)),
         {name: algorithm(name) for name in ("composite", "composite_trace")},
+        may_vanish=True,
     )
 
 
@@ -289,4 +290,5 @@ def _velocity_function(with_friction: bool) -> Function:
         joint_vectors("q", "qd"),
         lambda robot, q, qd: stored_torque(robot, q, qd, with_friction) - gravity_torque(robot, q),
         {"newton_euler": Algorithm(trace, any_unit=True, sums_angles=True)},
+        may_vanish=True,
     )
