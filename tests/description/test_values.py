@@ -50,7 +50,8 @@ def test_parts_of_a_robot_print_in_one_short_line() -> None:
     robot = tf.load("parallelogram").with_payload(tf.Inertia.of(1.5, [0.1, 0, 0]))
     prediction = tf.multirate(tf.load("two_link")).predict(tf.Profile.slow(2), tf.Rates(0.001, 0.01))
     parts = [robot.joints[1], robot.links[1], robot.frames[0], robot.tree, robot.closure, robot.payload, prediction]
-    for part in [*parts, robot.inertias[0]]:
+    parts += [robot.inertias[0], tf.load("two_link").joints[1].lengths[0], tf.derive(tf.load("two_link")).echelon()]
+    for part in parts:
         text = repr(part)
         assert text.startswith(f"{type(part).__name__}(")
         assert "array" not in text

@@ -14,7 +14,7 @@ DEPENDENT = 1e-9
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Echelon:
     """tau_i = y P_i theta_e with theta_e = sum_i B_i theta_p,i (Lloyd2021 Eq. 28, which holds for the sum).
 
@@ -29,6 +29,9 @@ class Echelon:
     B: Array
     theta_from_base: Array
     g: float
+
+    def __repr__(self) -> str:
+        return f"Echelon(P {self.P.shape}, B {self.B.shape}, g = {self.g:g})"
 
 
 def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, joint_terms: Array) -> Echelon:

@@ -27,7 +27,7 @@ class Limits:
     effort: float = np.inf
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Length(Value):
     """A named constant of the geometry: it adds value * direction to a joint's translation.
 
@@ -37,6 +37,9 @@ class Length(Value):
     name: str
     value: float
     direction: Array
+
+    def __repr__(self) -> str:
+        return f"Length({self.name} = {self.value:g} m along {listed(self.direction)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -24,7 +24,7 @@ Motion = Callable[[Array], tuple[Array, Array, Array]]
 POLLING = 3e-4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RunReport:
     """What happened.
 
@@ -51,6 +51,9 @@ class RunReport:
     def relative(self) -> float:
         """Root mean square of the error's norm, relative to that of the torque."""
         return float(np.linalg.norm(self.rms) / np.linalg.norm(self.torque))
+
+    def __repr__(self) -> str:
+        return f"RunReport({self})"
 
     def __str__(self) -> str:
         return (
