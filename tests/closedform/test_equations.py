@@ -113,5 +113,5 @@ def test_notebooks_draw_what_is_short() -> None:
 
 
 def test_a_style_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(tf.errors.UnknownNameError, match="names, gautier, latex"):
+    with pytest.raises(tf.errors.UnknownNameError, match="style: no 'tex'; choose from 'names', 'gautier', 'latex'"):
         tf.base_parameters(tf.load("two_link")).relations[0].text("tex")  # type: ignore[arg-type]

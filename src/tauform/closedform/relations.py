@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from tauform.arguments import checked_methods
 from tauform.arrays import Array
 from tauform.closedform.dimensionless import parameter_factors, units
 from tauform.closedform.notation import LATEX, latex_name
@@ -15,7 +16,6 @@ from tauform.closedform.nullvectors import NullVector, length_values, null_vecto
 from tauform.closedform.polynomial import PLAIN_POWERS, Polynomial, join_signed
 from tauform.closedform.preference import default_order
 from tauform.description.robot import Robot
-from tauform.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from tauform.closedform.baseset import BaseParameters
@@ -29,6 +29,7 @@ NEGLIGIBLE = 1e-9
 ZERO = Polynomial({})
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Relation:
     """One base parameter as a sum of standard parameters.
@@ -54,8 +55,6 @@ class Relation:
         Raises:
             UnknownNameError: another style.
         """
-        if style not in WRITERS:
-            raise UnknownNameError(f"style: no {style!r}; choose from {', '.join(WRITERS)}")
         write, is_latex = WRITERS[style], style == "latex"
         # Parameters with the same coefficient share it: (R3^2 + D3^2) (M4 + M5 + M6).
         shared: dict[str, tuple[str, list[str]]] = {}

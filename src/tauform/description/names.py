@@ -1,4 +1,4 @@
-"""What to say when a name does not exist."""
+"""Words about names and numbers: what to say when a name does not exist, and how many there are of something."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
 from tauform.description.tree import Tree
 from tauform.description.values import Value
-from tauform.errors import ArgumentError, UnknownNameError
+from tauform.errors import UnknownNameError
 from tauform.hints import no_attribute
 
 if TYPE_CHECKING:
@@ -372,8 +372,6 @@ class Robot(Value):
 
 
 def _asked_for(include: Include | None) -> frozenset[str]:
-    if isinstance(include, str) and include != "declared":
-        raise ArgumentError(f"include must be a list of groups or 'declared'; put it into a list: [{include!r}]")
     asked = ("link",) if include is None else (include,) if isinstance(include, str) else tuple(include)
     known = (*PARAMETER_GROUPS, "declared")
     for group in asked:
