@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -164,3 +165,17 @@ def test_long_programs_are_split(tmp_path: Path) -> None:
     source = (tmp_path / "build" / "model.c").read_text()
     assert source.count("static NOINLINE void model_long_sum_part_") > 3
     _check(tmp_path / "build", _installed(*COMPILERS), "-O1")
+
+
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_signs_are_right_at_the_edges(tmp_path: Path, real: str) -> None:
+    robot = tf.load("two_link")
+    rubbing = replace(robot, joints=tuple(replace(joint, coulomb=2.0) for joint in robot.joints))
+    program = tf.generate(rubbing, "friction")
+    write_c(program, tmp_path / "build", real=real)
+    dtype = np.dtype(real if real == "double" else np.float32).type
+    smallest = np.nextafter(dtype(0), dtype(1))
+    speeds = np.array([0.0, -0.0, smallest, -smallest, np.inf, -np.inf, np.nan, 3.0], dtype=dtype)
+    function = _library(tmp_path / "build", "-O3")["two_link_friction"]
+    (found,) = _run(function, program, [np.stack([speeds, -speeds], axis=1)], dtype)
+    np.testing.assert_array_equal(found, 2.0 * np.sign(np.stack([speeds, -speeds], axis=1)))

@@ -105,10 +105,19 @@ static INLINE void sines_and_cosines(int n, const float *restrict x, const float
 #endif
 }
 
-/* 1, -1, or the number itself where it is zero or not a number */
-static float sign_of(float x)
+/*
+ * 1, -1, or the number itself where it is zero or not a number: from its bits, so that no branch depends on it.
+ * Shifted by one, the bits are a size: zero is the least, and what is above infinity is not a number.
+ */
+static INLINE float sign_of(float x)
 {
-    return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x;
+    uint32_t b, size, sign;
+    float s;
+    memcpy(&b, &x, sizeof b);
+    size = b << 1;
+    sign = (b & ~(~(uint32_t)0 >> 1)) | (UINT32_C(0x3f800000) & (0 - (uint32_t)(size != 0))) | (b & (0 - (uint32_t)(size > UINT32_C(0xff000000))));
+    memcpy(&s, &sign, sizeof s);
+    return s;
 }
 
 void example_every_kind(const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1])

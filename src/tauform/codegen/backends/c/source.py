@@ -84,7 +84,13 @@ def _in_pairs(real: Real, coefficients: tuple[float, ...]) -> str:
 
 def sign_text(real: Real) -> str:
     """The static function for signs."""
-    return template("sign.c").substitute(real=real.name, one=real.number(1.0), zero=real.number(0.0))
+    bits = real.bits
+
+    def of(number: float, shift: int = 0) -> str:
+        value = int.from_bytes(real.dtype(number).tobytes(), sys.byteorder) << shift
+        return f"UINT{bits}_C({value:#x})"
+
+    return template("sign.c").substitute(real=real.name, bits=f"uint{bits}_t", one=of(1.0), infinity=of(np.inf, 1))
 
 
 def vector_definitions(real: Real) -> str:
