@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.base import not_counted
+from tauform.cli.options import Force
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
@@ -32,12 +34,14 @@ def derive(
     zero: Annotated[
         list[str] | None, typer.Option(metavar="PARAMETER", help="Parameter assumed zero, such as my_2; repeatable.")
     ] = None,
+    force: Force = False,
 ) -> Page:
     """Derive the closed-form dynamics of a chain, check them against Newton-Euler, and show what they are made of."""
     import time
 
     import tauform
 
+    check_outputs(force, files=[output])
     derivation = tauform.derive  # loads what it needs, before the clock starts
     tell(f"deriving {_foreseen(robot)}".strip())
     start = time.perf_counter()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, one_a_joint
+from tauform.cli.options import NUMBERS, Force, one_a_joint
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
@@ -47,6 +48,7 @@ def excite(
     count: Annotated[int, typer.Option(help="Motions to plan, the best first.", min=1)] = 1,
     seconds: Annotated[float, typer.Option(help="Time to spend on the search.")] = 40.0,
     seed: Annotated[int, typer.Option(help="Of the random beginnings.")] = 0,
+    force: Force = False,
 ) -> Page:
     """Plan a motion within the robot's limits from which its parameters can be identified."""
     import tauform as tf
@@ -54,6 +56,7 @@ def excite(
 
     if plot is not None:
         check_motion_figure(plot)
+    check_outputs(force, files=[_numbered(path, k, count) for path in (output, plot) if path for k in range(count)])
     limits = one_a_joint(robot, velocity=velocity, acceleration=acceleration, effort=effort)
     beginning = None if start is None else tf.Trajectory.read_csv(start, robot)
     tell("planning")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.options import Force, Functions, Name
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
@@ -42,12 +43,11 @@ def generate(
     """
     import tauform as tf
     from tauform.codegen.backends.c.config import real_type
-    from tauform.codegen.folder import check_folder
     from tauform.codegen.names import c_prefix
 
     names = chosen_functions(robot, functions or DEFAULT)
     # what would fail at the end fails at once
-    check_folder(output, force)
+    check_outputs(force, folders=[output])
     c_prefix(name, robot.name)
     real_type(real)
     programs = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.options import Delay, Force, Friction, Name, Physical, Simulate, Validate
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -55,13 +56,11 @@ def identify(
 ) -> Page:
     """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
     import tauform as tf
-    from tauform.codegen.folder import check_folder
     from tauform.codegen.names import c_prefix
     from tauform.identification.filters import Filters
 
-    if code is not None:  # what would fail at the end fails at once
-        check_folder(code, force)
-        c_prefix(name, robot.name)
+    check_outputs(force, folders=[code], files=[report, save, urdf[1] if urdf else None])
+    c_prefix(name, robot.name)
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
     recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
     fit = tf.identify(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.options import Force
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.verb import verb
 
@@ -25,6 +27,7 @@ def linearize(
     tau: Annotated[str | None, typer.Option(help="Torques, likewise; without, those that keep the velocity.")] = None,
     dt: Annotated[float | None, typer.Option(help="Time step in s; without, the model is continuous.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the matrices to this .npz file.")] = None,
+    force: Force = False,
 ) -> Page:
     """Linearise a robot near a state: A and B of the state space, eigenvalues, damping, controllability."""
     import numpy as np
@@ -32,6 +35,7 @@ def linearize(
 
     import tauform as tf
 
+    check_outputs(force, files=[output])
     at, speed = joint_values(robot, q, "q"), joint_values(robot, qd, "qd")
     still = np.zeros(robot.n_joints)
     torque = tf.inverse_dynamics(robot, at, speed, still) if tau is None else joint_values(robot, tau, "tau")

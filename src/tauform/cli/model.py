@@ -10,6 +10,7 @@ import typer
 
 from tauform.cli.generate import chosen_functions
 from tauform.cli.options import Delay, Force, Friction, Functions, Name, Physical, Simulate, Validate
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -51,11 +52,10 @@ def model(
     reading: Reading = Reading(),
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
-    from tauform.codegen.folder import check_folder
     from tauform.codegen.names import c_prefix
     from tauform.report.model_robot import FUNCTIONS, model_robot
 
-    check_folder(output, force)  # before the work, not after it
+    check_outputs(force, folders=[output])
     c_prefix(name, robot.name)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
     _need_recordings(recordings, {"--validate": others, "--simulate": simulate, "--urdf": urdf})

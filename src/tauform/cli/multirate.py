@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -55,16 +56,14 @@ def multirate(
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
     import tauform
-    from tauform.codegen.folder import check_folder
     from tauform.codegen.names import c_prefix
     from tauform.report.multirate_figure import check_figure, write_multirate_figure
 
     # what would fail at the end fails at once
     if plot is not None:
         check_figure(plot)
-    if output is not None:
-        check_folder(output, force)
-        c_prefix(name, robot.name)
+    check_outputs(force, folders=[output], files=[plot])
+    c_prefix(name, robot.name)
     rates = tauform.Rates(control, background, latency, coefficients_every)
     bounds = bounds_of_swing(robot, **one_a_joint(robot, velocity=velocity, acceleration=acceleration))
     swinging = tauform.Profile.harmonic(*bounds)

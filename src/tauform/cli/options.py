@@ -56,8 +56,8 @@ ROBOT_OPTIONS: dict[str, Any] = {
         typer.Option(metavar="X Y Z", help="In the base frame, in m/s^2.", rich_help_panel=PANEL),
     ],
 }
-# Of every verb that writes a folder.
-Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files too.")]
+# Of every verb that writes.
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files; write into a folder that holds others too.")]
 # Of every verb that makes programs of several functions.
 Functions = Annotated[
     list[str] | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
@@ -69,7 +70,6 @@ def reduce(
 ) -> Page:
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform
-    from tauform.codegen.folder import check_folder
     from tauform.codegen.names import c_prefix
     from tauform.realtime.reduce import ROUTES
 
@@ -77,9 +77,8 @@ def reduce(
     own |= {"velocity": velocity, "acceleration": acceleration}
     own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
     _check_plot(plot, also, own)
-    if output is not None:  # what would fail at the end fails at once
-        check_folder(output, force)
-        c_prefix(name, robot.name)
+    check_outputs(force, folders=[output, plot])
+    c_prefix(name, robot.name)
     if plot is not None:
         robots = [robot, *(tauform.load(name) for name in also or [])]
         return _figures(robots, plot, samples, threads, tell)
@@ -201,10 +200,12 @@ def _figures(robots: list[Robot], folder: Path, samples: int, threads: int, tell
     from rich.text import Text
 
     import tauform
+    from tauform.codegen.folder import record_files
     from tauform.report.reduction_figures import write_figures
 
     files = []
     for robot in robots:
         bound = tauform.derive(robot).bind(robot)
         files += write_figures(bound, folder, samples, threads, tell)
+        record_files(folder, files)
     return Page({"files": files}, tuple(Text(f"wrote {file}", style="green") for file in files))

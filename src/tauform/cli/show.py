@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.options import Force
+from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.verb import verb
 
@@ -20,12 +22,14 @@ def show(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Save the robot too: .toml .urdf")
     ] = None,
+    force: Force = False,
 ) -> Page:
     """Show a robot: joints, limits, inertias, rotors, friction, frames, and what its check finds."""
     from rich.text import Text
 
     from tauform.report import tables
 
+    check_outputs(force, files=[output])
     saved = None if output is None else robot.save(output)
     findings = robot.check()
     heading = Text(f"{robot!r}, gravity {tables.cell(robot.gravity)} m/s^2\n", style="bold")

@@ -78,6 +78,27 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False) -> Path:
     return target
 
 
+def check_file(file: str | os.PathLike[str], force: bool = False) -> None:
+    """Refuse to write over a file, unless force is set; ask before long work.
+
+    Raises:
+        GenerationError: it exists, or is a folder.
+    """
+    path = Path(file).expanduser()
+    if path.is_dir():
+        raise GenerationError(f"{file}: is a folder; give a file")
+    if path.is_file() and not force:  # pipes and devices are there to be written to
+        raise GenerationError(f"{file}: exists; choose another name, or allow it with force=True")
+
+
+def record_files(folder: str | os.PathLike[str], files: Sequence[Path]) -> None:
+    """Note that these files of a folder are ours, where they were written one after the other."""
+    target = Path(folder).expanduser().resolve()
+    known = _known_files(target) - {MANIFEST}
+    ours = sorted({*known, *(path.resolve().relative_to(target).as_posix() for path in files)})
+    (target / MANIFEST).write_text(json.dumps({"files": ours, "products": []}, indent=2) + "\n", newline="\n")
+
+
 def _foreign_files(target: Path) -> Iterator[str]:
     """Paths in the folder that neither we wrote nor a build of ours makes."""
     known = _known_files(target)

@@ -1,0 +1,95 @@
+"""Whatever a verb writes: files of others stay as they are without --force, and no work is done before that is said."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from tauform.cli import VERBS, main
+
+LOG = ["log.csv", "--friction", "plain", "--no-couplings"]
+EXCITE = ["--seconds", "0.05", "--duration", "2", "--harmonics", "2", "--rate", "20"]
+# Command lines of all verbs that write, each ending in what is written; PLACE is a folder or a file.
+FOLDERS = {
+    "generate": ["generate", "two_link", "--functions", "gravity_torque", "-o"],
+    "model": ["model", "two_link", "--tolerance", "0", "--functions", "gravity_torque", "-o"],
+    "reduce": ["reduce", "two_link", "--route", "velocity", "--samples", "2000", "-o"],
+    "reduce --plot": ["reduce", "two_link", "--samples", "2000", "--plot"],
+    "multirate": ["multirate", "two_link", "-o"],
+    "identify --code": ["identify", "two_link", *LOG, "--code"],
+}
+FILES = {
+    "show": ["show", "two_link", "-o", "out.toml"],
+    "derive": ["derive", "two_link", "-o", "out.npz"],
+    "linearize": ["linearize", "two_link", "-o", "out.npz"],
+    "excite": ["excite", "two_link", *EXCITE, "-o", "out.csv"],
+    "excite --plot": ["excite", "two_link", *EXCITE, "--plot", "out.html"],
+    "multirate --plot": ["multirate", "two_link", "--plot", "out.png"],
+    "identify --report": ["identify", "two_link", *LOG, "--report", "out.html"],
+    "identify --save": ["identify", "two_link", *LOG, "--save", "out.json"],
+    "identify --urdf": ["identify", "arm.urdf", *LOG, "--urdf", "arm.urdf", "out.urdf"],
+}
+NEED = {"reduce --plot": "matplotlib", "multirate --plot": "matplotlib", "identify --urdf": "cvxpy"}
+WRITES_NOTHING = {"robots", "base", "bench"}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a recording of a two-link arm and its URDF."""
+    monkeypatch.chdir(tmp_path)
+    robot = tf.load("two_link")
+    robot.save("arm.urdf")
+    t = np.arange(0.0, 5.0, 0.01)
+    phase, rate = np.outer(t, [2.0, 3.1]), np.array([2.0, 3.1])
+    tau = tf.inverse_dynamics(robot, np.sin(phase), rate * np.cos(phase), -(rate**2) * np.sin(phase))
+    table = np.column_stack([t, np.sin(phase), tau])
+    np.savetxt("log.csv", table, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    return tmp_path
+
+
+def test_every_verb_is_here() -> None:
+    assert {name.split()[0] for name in (*FOLDERS, *FILES)} | WRITES_NOTHING == set(VERBS)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_of_others_is_left_alone_and_ours_is_replaced(
+    name: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip(NEED.get(name, "tauform"))
+    folder = place / "out"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    command = [*FOLDERS[name], "out"]
+    assert main(command) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert "notes.txt" in err
+    assert "--force" in err
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    assert main([*command, "--force"]) == 0
+    assert (folder / "notes.txt").read_text() == "mine"
+    shutil.rmtree(folder)
+    assert main(command) == main(command) == 0  # what we wrote ourselves is ours
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_overwritten_only_when_asked(name: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip(NEED.get(name, "tauform"))
+    file = place / FILES[name][-1]
+    file.write_text("mine")
+    assert main(FILES[name]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert file.name in err
+    assert "--force" in err
+    assert file.read_text() == "mine"
+    assert main([*FILES[name], "--force"]) == 0
+    assert file.read_bytes() != b"mine"
+
+
+def test_a_device_is_written_to(place: Path) -> None:
+    assert main(["excite", "two_link", *EXCITE, "-o", "/dev/null"]) == 0
