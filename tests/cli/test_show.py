@@ -96,7 +96,7 @@ def test_shown_robot_is_saved_where_asked(suffix: str, tmp_path: Path, capsys: p
     text = printed(capsys, "show", "kr6_r700", "--tip", "link3", "-o", str(path))
     assert f"wrote {path}" in " ".join(text.split())
     assert tauform.load(path).joint_names == ("joint1", "joint2", "joint3")
-    assert as_json(capsys, "show", "kr6_r700", "-o", str(path))["written"] == str(path)
+    assert as_json(capsys, "show", "kr6_r700", "-o", str(path), "--force")["written"] == str(path)
 
 
 def test_robot_that_cannot_be_saved_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
