@@ -1,4 +1,4 @@
-"""Commands whose `--help` shows no value behind a switch: some versions of typer write `--help <bool>`."""
+"""Commands whose `--help` reads as one would write it: some versions of typer say `--help <bool>`, `{ROBOT} <str>`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ class Command(TyperCommand):
         """Its parameters, and `--help`."""
         return without_values(super().get_params(ctx))
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What the line after Usage holds: ROBOT, not {ROBOT}."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
 
 class Group(TyperGroup):
     """All verbs."""
@@ -24,8 +28,10 @@ class Group(TyperGroup):
 
 
 def without_values(parameters: list[Any]) -> list[Any]:
-    """The same parameters, their switches without the name of a value."""
+    """The same parameters, switches without the name of a value and arguments without that of a Python type."""
     for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
             parameter.metavar = ""
     return parameters

@@ -45,7 +45,8 @@ def model(
     ] = 0.01,
     confidence: Annotated[float, typer.Option(help="Share of the states for which that must hold.")] = 0.999,
     route: Annotated[
-        list[str] | None, typer.Option(help="Way to reduce: terms, parameters, velocity, operations; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="ROUTE", help="Way to reduce: terms, parameters, velocity, operations; repeatable."),
     ] = None,
     name: Name = None,
     force: Force = False,

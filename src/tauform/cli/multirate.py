@@ -49,7 +49,9 @@ def multirate(
     plot: Annotated[
         Path | None, typer.Option("--plot", "--figure", metavar="FILE", help="Draw the errors: .png .svg .pdf")
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write both tasks as C to this folder.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write both tasks as C to this folder.")
+    ] = None,
     name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),

@@ -28,7 +28,7 @@ def reduce(
     robot: Robot,
     tell: Progress,
     profile: Annotated[
-        str, typer.Option(help="slow, fast (within joint limits), or POSITION,VELOCITY,ACCELERATION bounds.")
+        str, typer.Option(help="slow, fast (within joint limits), or bounds such as 3.1,0.5,5 of q,qd,qdd.")
     ] = "slow",
     velocity: Annotated[
         str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one a joint.")
@@ -44,16 +44,21 @@ def reduce(
     ),
     route: Annotated[
         list[str] | None,
-        typer.Option(help="Way to reduce: terms, parameters, velocity, operations; repeatable, all by default."),
+        typer.Option(
+            metavar="ROUTE", help="Way to reduce: terms, parameters, velocity, operations; repeatable, all by default."
+        ),
     ] = None,
     still: Annotated[
         list[str] | None,
-        typer.Option(help="Joint or link whose velocity terms the route velocity leaves out, or all; repeatable."),
+        typer.Option(
+            metavar="JOINT",
+            help="Joint or link whose velocity terms the route velocity leaves out, or all; repeatable.",
+        ),
     ] = None,
     definite: Annotated[bool, typer.Option(help="Keep the mass matrix in it positive definite.")] = True,
     samples: Annotated[int, typer.Option(help="Fresh states to verify on.")] = 1_000_000,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the program as C to this folder.")
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write the program as C to this folder.")
     ] = None,
     plot: Annotated[
         Path | None,
@@ -61,7 +66,9 @@ def reduce(
             "--plot", "--figures", metavar="DIR", help="Write figures and table of Lloyd2021 for this robot instead."
         ),
     ] = None,
-    also: Annotated[list[str] | None, typer.Option(help="Further robot to draw figures of; repeatable.")] = None,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="ROBOT", help="Further robot to draw figures of; repeatable.")
+    ] = None,
     threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
     name: Name = None,
