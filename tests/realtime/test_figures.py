@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.realtime.figures import PAPER_TIMES, Cell, accuracy_table, tradeoff
+from tauform.realtime.figures import PAPER_TIMES, Cell, accuracy_table, cheapest_for, tradeoff
 from tauform.report import reduction_figures
 from tauform.report.reduction_figures import TABLE_HEADINGS, table_row, write_figures
 
@@ -39,6 +41,23 @@ def test_every_cell_of_the_table_is_within_its_error_and_never_dearer_than_the_e
         assert cell.reduction.error <= cell.tolerance
         assert cell.reduction.program.n_operations <= cell.reduction.exact.n_operations
         assert len(table_row(cell)) == len(TABLE_HEADINGS)
+
+
+def test_a_looser_demand_never_takes_more_operations(cells: list[Cell]) -> None:
+    for loose, strict in product(cells, cells):
+        looser = loose.tolerance >= strict.tolerance and loose.confidence <= strict.confidence
+        if looser and loose.profile == strict.profile:
+            assert loose.reduction.program.n_operations <= strict.reduction.program.n_operations
+
+
+def test_a_looser_demand_takes_the_program_of_a_stricter_one(cells: list[Cell]) -> None:
+    strict = next(c.reduction for c in cells if (c.profile, c.tolerance, c.confidence) == ("slow", 0.01, 0.999))
+    dear = replace(strict, program=strict.exact, route="exact", tolerance=0.02, confidence=0.95)
+    taken = cheapest_for(dear, [strict])
+    assert taken.program is strict.program
+    assert (taken.tolerance, taken.confidence) == (0.02, 0.95)
+    assert taken.error == strict.error
+    assert cheapest_for(strict, [replace(strict, tolerance=0.02)]) is strict
 
 
 def test_figures_and_tables_are_written(
