@@ -21,8 +21,9 @@ from tauform.identification.rows import RowSource, strides
 N_STATES, MOST_SAMPLES = 300, 50_000
 # Largest relative error of a joint that needs no explanation.
 EXPLAINED = 0.1
-# An exchange is far better where it makes the errors of the two joints half as large, or more.
-FAR_BETTER = 2 * np.log(4.0)
+# An exchange is far better where it makes the errors of two joints half as large, or more, and neither larger: what
+# helps one joint at the cost of the other makes up for another mistake, such as a wrong direction of gravity.
+FAR_BETTER, NOT_WORSE = 2 * np.log(4.0), 1.1
 N_PASSES, RIDGE, NEGLIGIBLE = 4, 1e-6, 1e-6
 # Whether an exchange moves the columns of the motion (positions, velocities), and those of the torques.
 KINDS = {"torques": (False, True), "positions": (True, False), "positions and torques": (True, True)}
@@ -102,7 +103,12 @@ def find_swap(source: RowSource) -> Swap | None:
         return None
     found = [Swap(kind, *_best_order(explained, kind, before)) for kind in KINDS]
     best = min(found, key=lambda swap: float(np.log(swap.after).sum()))
-    return None if best.order == as_is else replace(best, before=np.sqrt(best.before), after=np.sqrt(best.after))
+    best = replace(best, before=np.sqrt(best.before), after=np.sqrt(best.after))
+    # Torques of an exchanged column are compared with themselves, wherever they belong.
+    column = list(best.order) if KINDS[best.kind][1] else list(as_is)
+    moved = np.array(best.order) != as_is
+    helps = moved.any() and (best.after <= NOT_WORSE * best.before[column])[moved].all()
+    return best if helps else None
 
 
 def _best_order(explained: Explained, kind: str, before: Array) -> tuple[Order, Array, Array]:
