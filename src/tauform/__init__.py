@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tauform.closedform.model import ClosedFormModel as ClosedFormModel
     from tauform.closedform.profile import Profile as Profile
     from tauform.closedform.storage import load_model as load_model
+    from tauform.codegen.compile import compile as compile
     from tauform.codegen.generate import generate as generate
-    from tauform.codegen.kernel import compile as compile
     from tauform.codegen.program import Program as Program
     from tauform.codegen.write import write_c as write_c
     from tauform.description.inertia import Inertia as Inertia
@@ -94,7 +94,7 @@ _HOME = {
     "feasible_parameters": "closedform.feasible",
     "Program": "codegen.program",
     "generate": "codegen.generate",
-    "compile": "codegen.kernel",
+    "compile": "codegen.compile",
     "write_c": "codegen.write",
     "Inertia": "description.inertia",
     "Robot": "description.robot",

@@ -14,7 +14,7 @@ import pytest
 
 import tauform as tf
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION
-from tauform.codegen.compile import compile_program
+from tauform.codegen.kernel import compile_program
 from tauform.codegen.program import Program
 from tauform.codegen.write import write_c
 from traced_programs import every_kind, inverse_dynamics, long_sum, sines

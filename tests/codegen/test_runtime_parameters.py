@@ -13,7 +13,7 @@ import pytest
 import tauform as tf
 from codegen.tracing_cases import robot_named
 from tauform.arrays import Array
-from tauform.codegen.kernel import ParametricKernel
+from tauform.codegen.compile import ParametricKernel
 from tauform.errors import GenerationError, ShapeError, SingularMassMatrixError, UnknownNameError
 
 LOAD = tf.Inertia.of(0.8, [0.05, -0.02, 0.1], np.diag([2e-3, 3e-3, 4e-3]), inertia_about="com")

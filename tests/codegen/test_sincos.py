@@ -10,7 +10,7 @@ import pytest
 
 from tauform.codegen.backends.llvm.module import compile_object, host_vector, load_object, print_module
 from tauform.codegen.backends.llvm.text import Vector
-from tauform.codegen.compile import Kernel
+from tauform.codegen.kernel import Kernel
 from tauform.codegen.sincos import DOUBLE, FLOAT, SinCos
 from traced_programs import sines
 

@@ -1,121 +1,106 @@
-"""Kernels: programs compiled in-process for this machine, called on NumPy arrays of any leading shape."""
+"""compile: from a robot (or a program) to a kernel that runs on NumPy arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Integral
-from types import MethodType
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
-from tauform.codegen.backends.llvm.module import (
-    compile_object,
-    has_single,
-    host,
-    host_vector,
-    load_object,
-    print_module,
-)
-from tauform.codegen.cache import cached
-from tauform.codegen.fastcall import builtin
-from tauform.codegen.gufunc import generalized_ufunc, signature
-from tauform.codegen.misfit import misfit
+from tauform.arrays import Array
+from tauform.closedform.bound import BoundModel
+from tauform.codegen.generate import generate
+from tauform.codegen.kernel import Kernel, compile_program
 from tauform.codegen.program import Program
-from tauform.codegen.slices import in_slices
-from tauform.errors import GenerationError, ShapeError
-from tauform.version import __version__
+from tauform.description.robot import Robot
+from tauform.errors import ArgumentError, GenerationError, ShapeError
+
+# What `generate` takes, and what a kernel takes at each call.
+OPTIONS, OF_A_CALL = ("algorithm", "parameters", "payload"), ("out", "threads")
 
 
-class Kernel:
-    """A compiled program.
+def compile(
+    source: Robot | BoundModel | Program, function: str | None = None, **options: Any
+) -> Kernel | ParametricKernel:
+    """A kernel of a function: kernel(q, qd, qdd, out=None, threads=None) on arrays of any leading shape.
 
-    Attributes:
-        program: what was compiled.
-        lanes: states that are computed at once.
+    Args:
+        source: a robot, a closed-form model with numbers, or a program that was generated before.
+        function: name of the function, "inverse_dynamics" if not given; only with a robot.
+        options: algorithm, parameters and payload of `generate`; with parameters="runtime" or payload="runtime" the
+            kernel takes those values as further arguments.
+
+    Raises:
+        ArgumentError: no such option, or one that belongs in the call.
+        UnknownNameError: no such function or algorithm.
+        GenerationError: the program would be too long, or failed its verification.
     """
+    for name in options:
+        if name in OF_A_CALL:
+            raise ArgumentError(f"compile: {name} belongs in the call, kernel(q, qd, qdd, {name}=...)")
+        if name not in OPTIONS:
+            raise ArgumentError(f"compile: no argument {name!r}; options are {', '.join(OPTIONS)}")
+    if isinstance(source, Program):
+        if function is not None or options:
+            raise GenerationError("compile: a program already is one function; give a robot to choose another")
+        program = source
+    else:
+        program = generate(source, function or "inverse_dynamics", **options)
+    kernel = compile_program(program)
+    return kernel if program.setup is None else ParametricKernel(kernel, program.setup)
 
-    def __init__(self, program: Program, engine: Any, lanes: int) -> None:
-        self.program = program
-        self.lanes = lanes
-        self._engine = engine  # owns the code that is called
-        loop = engine.get_function_address("loop")
-        self._ufunc = generalized_ufunc(loop, program.name, repr(program), program.inputs, program.outputs)
-        self._call = self._ufunc.call
-        self._shared = tuple(k for k, port in enumerate(program.inputs) if port.shared)
-        if has_single(program):
-            self._answer_single_states()
 
-    def _answer_single_states(self) -> None:
-        """Put compiled code in the place of __call__; it answers calls with one state and passes on all others."""
-        address = self._engine.get_function_address("single")
-        general = MethodType(Kernel.__call__, self)
-        function, self._definition = builtin(address, self.program.name, repr(self.program), general)
-        self.__class__ = type("Kernel", (Kernel,), {"__call__": function, "__module__": __name__})
+# What a theta of another length than the kernel's may be mistaken for.
+THETA = '; give tf.base_parameters(robot, include="declared").values(robot), whose names are kernel.program.theta_names'
+
+
+class ParametricKernel:
+    """A kernel whose parameters come with each call; what depends on them alone is computed when they change."""
+
+    def __init__(self, kernel: Kernel, setup: Program) -> None:
+        self.kernel = kernel
+        self.setup = setup
+        self._known: tuple[bytes, Any] | None = None
+
+    @property
+    def program(self) -> Program:
+        return self.kernel.program
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
-        """Evaluate on arrays of shape (..., *port.shape); leading dimensions broadcast.
-
-        Angles may have any size; NaN in a state makes that state's results NaN.
-
-        Args:
-            arrays: one for each input port; shared ports take one block for the whole batch.
-            out: array (or tuple of arrays, with several outputs) to write into.
-            threads: how many threads may work on a large batch; one if not given.
-
-        Returns:
-            The output array, or a tuple when the program has several outputs.
+        """Evaluate on arrays of shape (..., *port.shape), followed by the parameters: one set for the whole batch.
 
         Raises:
             ShapeError: the arrays do not fit the ports.
         """
-        try:
-            if self._shared:
-                self._check_shared(arrays)
-            if threads is None or threads == 1:
-                return self._call(*arrays) if out is None else self._call(*arrays, out=out)
-            if not isinstance(threads, Integral) or threads < 1:
-                raise ShapeError(f"threads: expected a positive whole number, got {threads!r:.60}")
-            return in_slices(self._call, self.program.inputs, self.program.outputs, arrays, out, int(threads))
-        except (ValueError, TypeError) as error:
-            raise self._explained(arrays, error) from None
+        ports = (*(port for port in self.program.inputs if not port.shared), *self.setup.inputs)
+        if len(arrays) != len(ports):
+            names = ", ".join(port.name for port in ports)
+            raise ShapeError(f"{self.program.name}: expected {len(ports)} arrays ({names}), got {len(arrays)}")
+        n_states = len(ports) - len(self.setup.inputs)
+        block = self._block([_numbers(a, p.name) for a, p in zip(arrays[n_states:], self.setup.inputs, strict=True)])
+        if out is None and threads is None:
+            return self.kernel(*arrays[:n_states], block)
+        return self.kernel(*arrays[:n_states], block, out=out, threads=threads)
 
-    def _check_shared(self, arrays: Sequence[Any]) -> None:
-        for k in self._shared:
-            port = self.program.inputs[k]
-            if k < len(arrays) and np.shape(arrays[k]) != port.shape:
+    def _block(self, parameters: list[Any]) -> Any:
+        for array, port in zip(parameters, self.setup.inputs, strict=True):
+            if array.shape != port.shape:
+                meaning = THETA if port.name == "theta" else ""
                 raise ShapeError(
-                    f"{port.name}: expected shape {port.shape}, the same for all states, got {np.shape(arrays[k])}"
+                    f"{port.name}: expected shape {port.shape}, one set for the batch, got {array.shape}{meaning}"
                 )
-
-    def _explained(self, arrays: Sequence[Any], error: Exception) -> Exception:
-        """The error with the port that caused it."""
-        if isinstance(error, ShapeError):
-            return error
-        fault = misfit(self.program.name, self.program.inputs, arrays)
-        words = f"{self.program.name}: {error}; the leading dimensions must broadcast and hold real numbers"
-        return fault or ShapeError(words)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return compile_program, (self.program,)
+        key = b"".join(array.tobytes() for array in parameters)
+        known = self._known  # another thread may put its own in the meantime
+        if known is None or known[0] != key:
+            known = self._known = key, self.setup(*parameters)
+        return known[1]
 
     def __repr__(self) -> str:
-        shapes = signature(self.program.inputs, self.program.outputs)
-        return f"Kernel({self.program.name!r} of {self.program.robot}: {shapes}, {self.lanes} states at once)"
+        names = ", ".join(port.name for port in self.setup.inputs)
+        return f"ParametricKernel({self.kernel!r}, run-time {names})"
 
 
-def compile_program(program: Program) -> Kernel:
-    """Compile a program for this machine; the result is kept on disk (see `tauform.codegen.cache`).
-
-    Raises:
-        GenerationError: a port is empty, or LLVM rejects the program.
-    """
-    for port in (*program.inputs, *program.outputs):
-        if port.size == 0:
-            raise GenerationError(f"{program.name}: {port.name} has shape {port.shape} and holds nothing to compute")
-    vector = host_vector()
-    text = print_module(program, vector)
-    version = ".".join(map(str, llvm.llvm_version_info))
-    key = "\n".join([__version__, version, *host(), text])
-    return Kernel(program, load_object(cached(key, lambda: compile_object(text))), vector.lanes)
+def _numbers(values: Any, name: str) -> Array:
+    try:
+        return np.asarray(values).astype(np.float64, casting="same_kind", copy=False)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: expected real numbers, got {values!r:.60}") from None

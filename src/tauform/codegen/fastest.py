@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tauform.codegen.compile import Kernel, compile_program
+from tauform.codegen.kernel import Kernel, compile_program
 from tauform.codegen.program import Candidate, Program
 
 # A batch that stays in the cache; the least of the rounds is what the machine can do.

@@ -11,7 +11,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base import base_parameters
 from tauform.closedform.baseset import BaseParameters
-from tauform.codegen.kernel import compile as compiled
+from tauform.codegen.compile import compile as compiled
 from tauform.description.robot import Include, ParameterGroup, Robot
 from tauform.errors import GenerationError, IdentificationError
 from tauform.identification.terms import REFERENCE_TEMPERATURE, Column, Term, step

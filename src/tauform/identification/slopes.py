@@ -15,8 +15,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.base import base_parameters
 from tauform.codegen.adjoint import adjoint_program
-from tauform.codegen.compile import compile_program
 from tauform.codegen.generate import generate
+from tauform.codegen.kernel import compile_program
 from tauform.description.robot import Include, Robot
 from tauform.errors import GenerationError
 from tauform.rigidbody.regressor import regressor

@@ -15,8 +15,8 @@ from tauform.closedform.contribution import contributions
 from tauform.closedform.profile import Profile, States
 from tauform.closedform.reduction import with_terms
 from tauform.closedform.streaming import ErrorCounts, over_states
-from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.generate import generate
+from tauform.codegen.kernel import Kernel, compile_program
 from tauform.codegen.model_program import factored_program
 from tauform.codegen.program import Program
 from tauform.description.robot import Robot

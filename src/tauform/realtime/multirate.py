@@ -21,12 +21,12 @@ import numpy as np
 
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array
-from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.functions.function import joint_vectors
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.generate import generate, program_of
 from tauform.codegen.graph import Graph
+from tauform.codegen.kernel import Kernel, compile_program
 from tauform.codegen.lower import lower
 from tauform.codegen.problem import problem_of, tree_coordinates, user_efforts
 from tauform.codegen.program import Certificate, Program

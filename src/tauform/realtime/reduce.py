@@ -16,8 +16,8 @@ import numpy as np
 from tauform.arguments import Natural
 from tauform.closedform.bound import BoundModel
 from tauform.closedform.profile import Profile
-from tauform.codegen.compile import Kernel, compile_program
 from tauform.codegen.generate import generate
+from tauform.codegen.kernel import Kernel, compile_program
 from tauform.codegen.program import Candidate, Certificate, Program
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError

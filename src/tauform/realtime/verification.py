@@ -9,7 +9,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile, States
 from tauform.closedform.streaming import ErrorCounts, over_states
-from tauform.codegen.compile import Kernel, compile_program
+from tauform.codegen.kernel import Kernel, compile_program
 from tauform.codegen.program import Program
 from tauform.codegen.pruning.prune import weighed
 from tauform.description.robot import Robot
