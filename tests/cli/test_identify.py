@@ -45,7 +45,7 @@ def test_the_terminal_says_what_a_urdf_does_not_hold(tmp_path: Path, capsys: pyt
     assert main(line) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "URDF has no place for friction offsets (Fo_1 = 0." in said
-    assert main([*line, "--json"]) == 0
+    assert main([*line, "--force", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["written"] == [str(copy)]
     assert any("friction offsets" in finding for finding in answer["urdf_findings"])
