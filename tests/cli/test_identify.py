@@ -50,3 +50,20 @@ def test_the_terminal_says_what_a_urdf_does_not_hold(tmp_path: Path, capsys: pyt
     assert answer["written"] == [str(copy)]
     assert any("friction offsets" in finding for finding in answer["urdf_findings"])
     assert "friction offsets" in copy.read_text()
+
+
+@pytest.mark.parametrize("verb", ["identify", "model"])
+def test_a_fit_that_cannot_be_trusted_ends_with_exit_code_one(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, log = tmp_path / "pendulum.urdf", tmp_path / "log.csv"
+    source.write_text(URDF)
+    t = np.arange(0, 10, 0.01)
+    tau = np.random.default_rng(0).normal(size=len(t))  # has nothing to do with the motion
+    np.savetxt(log, np.column_stack([t, np.sin(2 * t), tau]), delimiter=",", header="t,q1,tau1", comments="")
+    line = [verb, str(source), str(log), "--json", "--quiet"]
+    assert main([*line, "-o", str(tmp_path / "out")] if verb == "model" else line) == 1
+    out, err = capsys.readouterr()
+    answer = json.loads(out)  # the facts are there all the same
+    assert "not trustworthy" in str(answer["verdict"])
+    assert err.startswith("pendulum: the fit is not trustworthy")

@@ -60,7 +60,10 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code: 0, or 2 after one sentence on what was wrong with the input."""
+    """Run a command line and return its exit code.
+
+    0; 1 where the result must not be relied on; 2 after one sentence on what was wrong with the input.
+    """
     words = sys.argv[1:] if arguments is None else arguments
     wording = partial(in_flags, verb=next((word.replace("-", "_") for word in words if word in COMMANDS), ""))
     try:

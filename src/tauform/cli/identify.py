@@ -150,4 +150,12 @@ def _page(
         else {"rms": check.rms.tolist(), "relative": check.relative.tolist()}
         for name, check in followed
     }
-    return Page({**summary(fit), "simulation": moved, "written": written, "urdf_findings": about_urdf}, tuple(shown))
+    data = {**summary(fit), "simulation": moved, "written": written, "urdf_findings": about_urdf}
+    return Page(data, tuple(shown), doubt_of(fit))
+
+
+def doubt_of(fit: Fit) -> str | None:
+    """Why a fit must not be relied on, if so."""
+    if fit.verdict.grade != "not trustworthy":
+        return None
+    return f"{fit.robot.name}: the fit is not trustworthy; what was written is to look into it, not to drive the robot"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.generate import chosen_functions
+from tauform.cli.identify import doubt_of
 from tauform.cli.options import Delay, Force, Friction, Functions, Name, Physical, Simulate, Validate
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
@@ -75,7 +76,8 @@ def model(
         progress=tell,
     )
     written = made.write(output, urdf=urdf, name=name, force=force, progress=tell)
-    return Page(describe(made, written), shown(made, written))
+    doubt = None if made.fit is None else doubt_of(made.fit)
+    return Page(describe(made, written), shown(made, written), doubt)
 
 
 def _need_recordings(recordings: list[Recording], given: dict[str, Any]) -> None:

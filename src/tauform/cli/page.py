@@ -20,10 +20,12 @@ class Page:
     Attributes:
         data: what `--json` prints; arrays and paths are converted, numbers that are not finite become null.
         shown: rich renderables, printed in order without `--json`.
+        doubt: why the result must not be relied on; said on standard error, with exit code 1.
     """
 
     data: Any
     shown: tuple[RenderableType, ...] = ()
+    doubt: str | None = None
 
 
 def print_page(page: Page, as_json: bool, wording: Callable[[str], str] = str) -> None:

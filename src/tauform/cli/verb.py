@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import typer
 
 from tauform.cli.options import COMMON_OPTIONS, ROBOT_ARGUMENT, ROBOT_OPTIONS, arranged, flags
-from tauform.cli.page import Page, print_page
+from tauform.cli.page import Page, complain, print_page
 from tauform.cli.progress import Progress, progress
 from tauform.cli.reading import RECORDING_OPTIONS, Reading
 from tauform.cli.wording import FLAGS, in_flags
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Parameters of a verb that are made of options, or given, in place of options of their own.
 MADE = ("reading", "tell")
+# Exit code of a verb that did what it was told, with a result that must not be relied on.
+DOUBTFUL = 1
 DEFAULTS = {"as_json": False, "quiet": False, "degrees": False, "time_unit": "s"}
 
 
@@ -68,6 +70,9 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
             tell(function.__name__)
             page = function(**arguments)
         print_page(page, as_json, partial(in_flags, verb=function.__name__))
+        if page.doubt is not None:
+            complain(page.doubt)
+            raise typer.Exit(DOUBTFUL)
 
     # Typer reads the signature of a function, and in some versions its annotations.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
