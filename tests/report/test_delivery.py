@@ -70,8 +70,8 @@ def test_what_make_check_builds_is_ours(two_link: RobotModel, tmp_path: Path) ->
 def test_c_that_fails_is_not_delivered(two_link: RobotModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = module.write_c
 
-    def damaged(programs: object, folder: Path) -> object:
-        files = write(programs, folder)  # type: ignore[arg-type]
+    def damaged(programs: object, folder: Path, name: str | None) -> object:
+        files = write(programs, folder, name=name)  # type: ignore[arg-type]
         source = folder / "two_link.c"
         source.write_text(source.read_text().replace(" + ", " - "))
         return files
