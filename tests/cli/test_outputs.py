@@ -12,6 +12,7 @@ import tauform as tf
 from tauform.cli import VERBS, main
 
 LOG = ["log.csv", "--friction", "plain", "--no-couplings"]
+GRAVITY = ["--gravity", "0", "-9.81", "0"]  # a URDF has no place for it
 EXCITE = ["--seconds", "0.05", "--duration", "2", "--harmonics", "2", "--rate", "20"]
 # Command lines of all verbs that write, each ending in what is written; PLACE is a folder or a file.
 FOLDERS = {
@@ -31,7 +32,7 @@ FILES = {
     "multirate --plot": ["multirate", "two_link", "--plot", "out.png"],
     "identify --report": ["identify", "two_link", *LOG, "--report", "out.html"],
     "identify --save": ["identify", "two_link", *LOG, "--save", "out.json"],
-    "identify --urdf": ["identify", "arm.urdf", *LOG, "--urdf", "arm.urdf", "out.urdf"],
+    "identify --urdf": ["identify", "arm.urdf", *LOG, *GRAVITY, "--urdf", "arm.urdf", "out.urdf"],
 }
 NEED = {"reduce --plot": "matplotlib", "multirate --plot": "matplotlib", "identify --urdf": "cvxpy"}
 WRITES_NOTHING = {"robots", "base", "bench"}

@@ -38,7 +38,9 @@ def methods() -> Iterator[tuple[str, Callable[..., Any]]]:
     for kind in CLASSES:
         for name, value in vars(kind).items():
             function = value.__func__ if isinstance(value, classmethod) else value
-            if not name.startswith("_") and inspect.isfunction(function) and function.__code__.co_argcount > 0:
+            if name.startswith("_") or not inspect.isfunction(function):
+                continue
+            if len(inspect.signature(function).parameters) > 1:
                 yield f"{kind.__name__}.{name}", function
 
 
