@@ -102,9 +102,12 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "prefix of names that go on": (
         "a.csv", lambda p: table(p, header="t,J1_q,J2_q,J1_t,J2_t"), ("--column", "q=J"), "such as --column q=J{}_q",
     ),
+    "prefix of fewer joints": (
+        "a.csv", lambda p: table(p, header="t,q1,q2,T_1,x"), ("--column", "tau=T_"), r"for 1 column \(T_1\), the",
+    ),
     "pattern of more joints": (
         "a.csv", lambda p: table(p, header="t,J1_q,J2_q,J3_q,J4_q"), ("--column", "q=J{}_q"),
-        r"'J{}_q' for q stands for J1_q, J2_q, J3_q, J4_q, the robot has 2 joints .*--column q=J1_q,\.\.\.",
+        r"'J{}_q' for q stands for 4 columns \(J1_q, J2_q, J3_q, J4_q\), the robot has 2 joints.*--column q=J1_q,",
     ),
     "pattern that counts from 2": (
         "a.csv", lambda p: table(p, header="t,J2_q,J3_q,J1_t,J2_t"), ("--column", "q=J{}_q"), "numbered from 0 or 1",

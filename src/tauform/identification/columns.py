@@ -187,16 +187,17 @@ def _unmatched(value: str, names: Sequence[str], joint_names: Sequence[str], fie
     robot = f"{len(joint_names)} joints ({', '.join(joint_names)})"
     if value.count(JOINT) > 1:
         raise RecordingError(f"columns= takes patterns with one {{}} for the joint, not {value!r}")
+    held = list((numbered if JOINT in value else numbered_after)(names, value).values())
+    if held:
+        count = f"{len(held)} column{'s' * (len(held) > 1)} ({', '.join(held)})"
+        raise RecordingError(
+            f"{source}: {value!r} for {field} stands for {count}, the robot has {robot}; it must stand for one column "
+            f"a joint, numbered from 0 or 1; else list them: columns={{{field!r}: [{held[0]!r}, ...]}}"
+        )
     if JOINT not in value:
         raise RecordingError(
             f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {listed(names)}; for "
             f"names that go on after the joint give a pattern, such as columns={{{field!r}: 'J{{}}_{field}'}}"
-        )
-    held = sorted(numbered(names, value).values())
-    if held:
-        raise RecordingError(
-            f"{source}: {value!r} for {field} stands for {', '.join(held)}, the robot has {robot}; a pattern must give "
-            f"one column a joint, numbered from 0 or 1; else list them: columns={{{field!r}: [{held[0]!r}, ...]}}"
         )
     raise RecordingError(
         f"{source}: no columns like {value!r} for {field}, with a joint's name, or its number from 0 or 1, for {{}}; "

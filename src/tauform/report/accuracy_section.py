@@ -50,7 +50,9 @@ def _figure(curve: Tradeoff, found: Reduction | None) -> str:
         xlog=True,
         points=True,
     )
-    return figure + paragraph("Times are for one state of a batch, compiled on the machine that wrote this.", "quiet")
+    return figure + paragraph(
+        "The times beside the points are for one state of a batch, compiled on the machine that wrote this.", "quiet"
+    )
 
 
 def _routes(found: Reduction) -> str:

@@ -105,12 +105,14 @@ def loss_table(robot: Robot) -> FittedTable | None:
 
 
 def loop_table(robot: Robot) -> FittedTable | None:
-    """How each joint of the tree follows from the coordinates; None where no loop constraint holds."""
+    """How the joints that q does not hold follow from those it does; None where no loop constraint holds."""
     closure = robot.closure
     if closure is None:
         return None
     rows = []
     for joint, factors, offset in zip(robot.joints, closure.F, closure.offset, strict=True):
+        if joint.name in closure.active:
+            continue
         terms = [f"{factor:+.4g} {name}" for factor, name in zip(factors, closure.active, strict=True) if factor]
         rows.append((joint.name, " ".join(terms + [f"{offset:+.4g}"] * bool(offset)) or "0"))
     return table("Loop constraints", ("joint", "follows"), rows, text_columns=2)
