@@ -10,7 +10,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm
 from tauform.codegen.adjoint import adjoint_program
-from tauform.description.robot import PARAMETER_GROUPS, ParameterGroup
+from tauform.description.parameter_groups import PARAMETER_GROUPS, ParameterGroup
 from tauform.identification.slopes import Columns, CompiledColumns, TextbookColumns
 
 

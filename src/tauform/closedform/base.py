@@ -20,7 +20,8 @@ from tauform.closedform.regroup import regroup
 from tauform.closedform.relations import exact_grouping, symbolic_relations
 from tauform.closedform.sweep import sweep
 from tauform.closedform.terms import Coefficients
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.errors import ModelError
 
 Source = Literal["dynamic", "velocity_free", "energy", "closed_form"]

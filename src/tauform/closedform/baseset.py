@@ -13,7 +13,8 @@ from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.polynomial import Polynomial
 from tauform.closedform.relations import NEGLIGIBLE, Relation, readable, symbolic_relations
-from tauform.description.robot import PARAMETER_GROUPS, Robot
+from tauform.description.parameter_groups import PARAMETER_GROUPS
+from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 
 

@@ -22,7 +22,8 @@ from tauform.closedform.terms import Coefficients, Terms, is_friction, terms_of
 from tauform.closedform.threads import one_blas_thread
 from tauform.description.fields import number
 from tauform.description.names import no_such
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.errors import ModelError
 
 

@@ -16,7 +16,8 @@ from tauform.closedform.mounting import mounted
 from tauform.closedform.observation import ROWS_PER_COLUMN, dynamic_matrix, random_states
 from tauform.closedform.preference import parameter_index
 from tauform.closedform.regroup import regroup
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
 from tauform.rigidbody.regressor import regressor
 

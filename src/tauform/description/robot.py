@@ -17,11 +17,11 @@ from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
 from tauform.description.names import counted, no_such
+from tauform.description.parameter_groups import Include, chosen_columns
 from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
 from tauform.description.tree import Tree
 from tauform.description.values import Value
-from tauform.errors import UnknownNameError
 from tauform.hints import no_attribute
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from tauform.description.findings import Finding
     from tauform.description.save import Written
 
-ParameterGroup = Literal["link", "rotor", "viscous", "coulomb", "offset"]
-PARAMETER_GROUPS: tuple[ParameterGroup, ...] = ("link", "rotor", "viscous", "coulomb", "offset")
-# Which parameters take part: groups by name, each whole, or what the description declares; see `Robot.columns`.
-Include = Sequence[ParameterGroup] | Literal["declared"]
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -200,22 +196,7 @@ class Robot(Value):
         Raises:
             UnknownNameError: no group of that name.
         """
-        asked, n = _asked_for(include), self.n_bodies
-        by_declaration = include is None or "declared" in asked
-        groups = asked | self._used_groups if "declared" in asked else asked
-        chosen = list(range(10 * n)) if "link" in groups else []
-        for i, joint in enumerate(self.joints):
-            has_rotor = by_declaration and joint.rotor_inertia is not None
-            for k, group in enumerate(PARAMETER_GROUPS[1:]):
-                if group in groups or (group == "rotor" and has_rotor):
-                    chosen.append(10 * n + 4 * i + k)
-        return tuple(chosen)
-
-    @cached_property
-    def _used_groups(self) -> frozenset[str]:
-        """Links, and friction that some joint has; rotors are declared joint by joint."""
-        friction = enumerate(PARAMETER_GROUPS[2:], start=1)
-        return frozenset(["link", *(group for k, group in friction if any(j.parameters[k] for j in self.joints))])
+        return chosen_columns(self.joints, include)
 
     def frame(self, name: str) -> Frame:
         """The frame of that name; a link's name gives the link's own frame."""
@@ -369,12 +350,3 @@ class Robot(Value):
         kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)
         shape = "chain" if self.is_chain else "loops" if self.closure else "tree"
         return f"Robot({self.name!r}, {shape} {kinds}, {counted(self.n_joints, 'coordinate')})"
-
-
-def _asked_for(include: Include | None) -> frozenset[str]:
-    asked = ("link",) if include is None else (include,) if isinstance(include, str) else tuple(include)
-    known = (*PARAMETER_GROUPS, "declared")
-    for group in asked:
-        if group not in known:
-            raise UnknownNameError(f"include: no group {group!r}; choose from {', '.join(known)}")
-    return frozenset(asked)

@@ -12,7 +12,8 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.base import base_parameters
 from tauform.closedform.baseset import BaseParameters
 from tauform.codegen.compile import compile as compiled
-from tauform.description.robot import Include, ParameterGroup, Robot
+from tauform.description.parameter_groups import Include, ParameterGroup
+from tauform.description.robot import Robot
 from tauform.errors import GenerationError, IdentificationError
 from tauform.identification.terms import REFERENCE_TEMPERATURE, Column, Term, step
 from tauform.rigidbody.regressor import regressor

@@ -9,7 +9,8 @@ import scipy.linalg
 
 from tauform.description.edit import snapped
 from tauform.description.findings import Finding
-from tauform.description.robot import PARAMETER_GROUPS, Include, Robot
+from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
+from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.design import Design
 from tauform.identification.estimate import EXCITED

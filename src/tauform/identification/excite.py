@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array
 from tauform.closedform.threads import one_blas_thread
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.bounds import bounds_of
 from tauform.identification.clearance import Clearance

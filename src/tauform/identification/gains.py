@@ -18,7 +18,8 @@ import scipy.linalg
 from tauform.arrays import Array, read_only
 from tauform.closedform.threads import on_one_thread
 from tauform.description.inertia import Inertia
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.design import DEFAULT_INCLUDE, Design
 from tauform.identification.differentiate import Smoother

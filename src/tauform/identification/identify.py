@@ -11,7 +11,8 @@ import numpy as np
 
 from tauform.arrays import Array, read_only
 from tauform.closedform.threads import on_one_thread
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.design import DEFAULT_INCLUDE, Design
 from tauform.identification.differentiate import Smoother, SmootherName

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import read_archive, read_only
-from tauform.description.robot import PARAMETER_GROUPS, Include, Robot
+from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
+from tauform.description.robot import Robot
 from tauform.description.toml import robot_from_mapping
 from tauform.description.toml_writer import to_toml
 from tauform.errors import IdentificationError, TauformError

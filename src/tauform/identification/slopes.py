@@ -17,7 +17,8 @@ from tauform.closedform.base import base_parameters
 from tauform.codegen.adjoint import adjoint_program
 from tauform.codegen.generate import generate
 from tauform.codegen.kernel import compile_program
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 from tauform.rigidbody.regressor import regressor
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.body_regressor import wrench_regressor, wrench_regressor_between
 from tauform.rigidbody.door import evaluate

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, joint_vector
-from tauform.description.robot import Include, Robot
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 from tauform.rigidbody.factorization import factorize, solve
 from tauform.rigidbody.forward_dynamics import forward_dynamics
