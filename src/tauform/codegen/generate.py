@@ -135,6 +135,7 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
     except GenerationError:
         # Frames and units that suit the count may cost digits, where a robot has lengths of a nanometre beside metres.
         plain = _plain(problem, function, best.name)
+        options = [replace(option, remark="loses too many digits") if option is best else option for option in options]
         return certified(_listed(_lowered(problem, function, plain), [*options, plain], plain), function, problem)
 
 

@@ -48,7 +48,10 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
     parameters[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.0  # friction stands beside the program
     program = generate(robot.with_parameters(parameters), "inverse_dynamics")
     summary = f"torque of links and rotors alone; {prefix}_predicted_torque in {prefix}_drive.h adds friction"
-    program = replace(program, name="rigid_torque", notes={**program.notes, "summary": summary})
+    about = [line for line in program.notes["conventions"] if not line.startswith("Friction")]
+    conventions = (*about, f"Friction of the fit is in {prefix}_drive.h.")
+    notes = {**program.notes, "summary": summary, "conventions": conventions}
+    program = replace(program, name="rigid_torque", notes=notes)
     files = project_files([program], prefix, real_type("double"), batch=False)
     files[f"{prefix}_drive.h"] = drive_header(fit, prefix)
     files["README.md"] += _README.format(prefix=prefix)

@@ -6,6 +6,8 @@ best fit of links that could be built is a semidefinite program of fixed, small 
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -105,19 +107,29 @@ class Program:
         # The last row of R is what no values explain; it would only add a constant.
         size = np.linalg.norm(R[:, p])
         misfit = (R[:p, :p] / scale / size) @ cp.multiply(scale, values) - R[:p, p] / size
-        pull = PRIOR_PULL / size**2
-        objective = cp.sum_squares(misfit) + pull * cp.sum_squares(self.x - self.prior / self.size)
-        problem = cp.Problem(cp.Minimize(objective), self._conditions())
-        try:
-            problem.solve(solver=cp.CLARABEL)
-        except cp.SolverError as error:
-            raise IdentificationError(f"physical links: the solver gave up ({error}); check the recordings") from None
-        if self.x.value is None:
-            raise IdentificationError(f"physical links: the solver found no solution ({problem.status})")
-        parameters = self._mended(self.x.value * self.size)
-        found = base.grouping @ parameters
-        extra = self.extra.value if len(self.fit.terms) else np.zeros(0)
-        return parameters, np.concatenate([found, extra])
+        squares, away = cp.sum_squares(misfit), cp.sum_squares(self.x - self.prior / self.size)
+        x, extra, _ = self._least(squares + PRIOR_PULL / size**2 * away)
+        if x is None:
+            raise IdentificationError("physical links: the solver found no solution; check the recordings")
+        # Squares that differ by one are a standard deviation of one value apart, as good as the same to the data. Of
+        # such links take those nearest to the prior: masses that hardly show would else be what noise makes of them.
+        near, its_extra, is_accurate = self._least(away, [squares <= float(squares.value) + 1.0 / size**2])
+        if near is not None and is_accurate:
+            x, extra = near, its_extra
+        parameters = self._mended(x * self.size)
+        return parameters, np.concatenate([base.grouping @ parameters, extra if len(self.fit.terms) else np.zeros(0)])
+
+    def _least(self, objective: Any, further: Sequence[Any] = ()) -> tuple[Array | None, Array | None, bool]:
+        """x and further values at the least of an objective, and whether the solver is sure; None where it gave up."""
+        problem = self.cp.Problem(self.cp.Minimize(objective), [*self._conditions(), *further])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a solution may be inaccurate; its error on the data is shown anyway
+            try:
+                problem.solve(solver=self.cp.CLARABEL)
+            except self.cp.SolverError:
+                return None, None, False
+        # where there is no solution, the variables hold none
+        return self.x.value, self.extra.value, problem.status == self.cp.OPTIMAL
 
     def _conditions(self) -> list[Any]:
         robot, base, cp = self.fit.robot, self.fit.design.base, self.cp

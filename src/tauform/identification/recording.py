@@ -15,6 +15,7 @@ from tauform.arguments import checked_methods
 from tauform.arrays import LARGEST, Array, read_only
 from tauform.errors import RecordingError
 from tauform.identification.stored import is_lazy
+from tauform.identification.turns import unwrapped
 
 # Checks and filters walk through long recordings in pieces of this many samples.
 SAMPLES_PER_PIECE = 200_000
@@ -87,6 +88,19 @@ class Recording:
                 )
             object.__setattr__(self, field, array)
         _check_time(t, self.name)
+        self._put_turns_together()
+
+    def _put_turns_together(self) -> None:
+        q, jumps = unwrapped(self.q)
+        if not jumps.any():
+            return
+        object.__setattr__(self, "q", q if is_lazy(q) else read_only(q))
+        if self.reference is not None:
+            reference, _ = unwrapped(self.reference)
+            object.__setattr__(self, "reference", reference if is_lazy(reference) else read_only(reference))
+        which = ", ".join(str(j + 1) for j in np.flatnonzero(jumps))
+        finding = f"{self.name}: positions jump by a turn {int(jumps.sum())} times (joint {which}): put together again"
+        object.__setattr__(self, "findings", (*self.findings, finding))
 
     @property
     def n_joints(self) -> int:

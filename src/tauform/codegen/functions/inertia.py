@@ -185,7 +185,8 @@ INERTIA = (
     ),
     Function(
         "momentum_observer",
-        "one step of the residual that detects collisions; starts with integral = generalized_momentum, residual = 0",
+        "one step of the residual, the torque from outside [N m, N], which follows with the time constant 1/gain; gain "
+        "[1/s], period [s]; start with integral = generalized_momentum(q, qd), which is zero at rest, and residual = 0",
         _observer_inputs,
         _observer_reference,
         {"momentum": Algorithm(_observer, like_torques=True)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import Any
 
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
@@ -110,7 +111,8 @@ def _declarations(programs: Sequence[Program], real: Real, name: str, batch: boo
     texts = [*_structs(programs, real, name)]
     for program in programs:
         summary = program.notes.get("summary")
-        lines = ["/*", *([f" * {program.name}: {summary}", " *"] if summary else []), f" * {_cost(program)}", " *"]
+        about = wrap(f"{program.name}: {summary}", width=110) if summary else []
+        lines = ["/*", *(f" * {line}" for line in about), *([" *"] if about else []), f" * {_cost(program)}", " *"]
         for kind, ports in (("in", program.inputs), ("out", program.outputs)):
             for port in ports:
                 shape = " x ".join(map(str, port.shape)) or "1"
