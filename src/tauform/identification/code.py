@@ -146,5 +146,6 @@ _README = """
 ## Friction
 
 `{prefix}_rigid_torque` is that of links and rotors alone. The friction, springs and couplings of the fit are in
-`{prefix}_drive.h`; call `{prefix}_predicted_torque` of that header for the torque that the fit predicts.
+`{prefix}_drive.h`; call `{prefix}_predicted_torque` of that header for the torque that the fit predicts. `make check`
+tests the former.
 """

@@ -117,7 +117,8 @@ def _write_fit_code(model: RobotModel, folder: Path, name: str | None, log: Stag
         except GenerationError as reason:
             describe(outcome=str(reason), status="skipped")
             return []
-        _described(f"c_fit: prediction with {counted(len(fit.terms), 'further term')}", self_test(folder), describe)
+        words = f"c_fit: prediction with {counted(len(fit.terms), 'further term')}; its rigid part tested"
+        _described(words, self_test(folder), describe)
     return [f"c_fit/test_{prefix}"]
 
 
