@@ -90,11 +90,6 @@ def test_forward_dynamics_keep_the_mass_matrix(scara: tf.BoundModel) -> None:
     np.testing.assert_allclose(found.bound.mass_matrix(q), scara.mass_matrix(q), rtol=1e-12, atol=1e-12)
 
 
-def test_a_model_without_structure_cannot_lose_terms(scara: tf.BoundModel) -> None:
-    with pytest.raises(ModelError, match="bind a model"):
-        with_terms(replace(scara, model=None), np.ones(scara.n_terms, dtype=bool))
-
-
 def test_ranges_bound_the_states() -> None:
     profile = Profile.ranges(2, q=[[-1.0, 0.0], [1.0, 0.5]], qd=0.1, qdd=[1.0, 2.0])
     q, qd, qdd = profile.sample(1000, np.random.default_rng(0))

@@ -22,13 +22,13 @@ from tauform.closedform.equations import (
     shown_in_notebook,
     term_kinds,
 )
-from tauform.closedform.monomials import Projection
+from tauform.closedform.matrices import coriolis_matrix, forward_dynamics, mass_matrix
+from tauform.closedform.monomials import Projection, differentiated
 from tauform.closedform.notation import LATEX
 from tauform.description.names import counted
 from tauform.description.robot import Robot
 from tauform.errors import SingularMassMatrixError
 from tauform.rigidbody.door import batched
-from tauform.rigidbody.factorization import factorize, solve
 from tauform.rigidbody.pivots import PivotError
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ class Breakdown:
 class BoundModel:
     """tau_i = sum_j coefficients[i, j] y_j(q, qd, qdd) + joint terms, the y_j products of powers of the generators.
 
+    A joint that `derive(fixed=)` holds stays at its position: its entries of q, qd and qdd, and of tau in forward
+    dynamics, are not read. Its torque is what holds it there; its acceleration is zero.
+
     Attributes:
         name: the robot.
         joint_names: (n,) coordinates in q.
@@ -79,7 +82,7 @@ class BoundModel:
     carried: Array
     base: BaseParameters
     theta: Array
-    model: ClosedFormModel | None = None
+    model: ClosedFormModel
 
     @property
     def n_joints(self) -> int:
@@ -90,6 +93,11 @@ class BoundModel:
     def n_terms(self) -> int:
         """The paper's p."""
         return int(self.exponents.shape[1])
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """Indices of the joints that are not fixed."""
+        return self.model.moving
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Torques tau = D qdd + C qd + g + friction, (..., n).  [Lloyd2021, Eq. 46]
@@ -112,20 +120,29 @@ class BoundModel:
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Mass matrix D(q), (..., n, n), rotors included.  [Lloyd2021, Eq. 64]
 
+        Rows and columns of fixed joints are the robot's too, except where both joints are fixed: what multiplies only
+        accelerations that are zero is not part of the model, and is zero here.
+
         Raises:
             ShapeError: the last dimension differs from n, or a value is not finite.
         """
         terms = self._inertial
-        return batched(self.n_joints, lambda q: _mass(terms, q), terms.states_per_slice, q=q)
+        return batched(self.n_joints, lambda q: mass_matrix(terms, q, self.moving), terms.states_per_slice, q=q)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """C(q, qd) from Christoffel symbols, (..., n, n): C qd is the velocity torque and D' - 2 C is skew.
 
+        Entries between fixed joints are zero, as in the mass matrix.
+
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
-        terms = self._velocity
-        return batched(self.n_joints, lambda q, qd: _coriolis(terms, q, qd), terms.states_per_slice, q=q, qd=qd)
+        terms, rates = self._velocity, self._inertial_rate
+
+        def core(q: AnyArray, qd: AnyArray) -> AnyArray:
+            return coriolis_matrix(terms, rates, q, qd, self.moving)
+
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd)
 
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Torque that holds the arm still, without friction, (..., n).
@@ -162,17 +179,17 @@ class BoundModel:
 
         def core(q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
             rest = tau - induced.torque(q, qd, 0 * q) - self._friction(qd)
-            return solve(factorize(_mass(inertial, q), chain), chain, rest)
+            return forward_dynamics(mass_matrix(inertial, q, self.moving), rest, self.moving)
 
-        chain = tuple(range(-1, self.n_joints - 1))
         slices = min(inertial.states_per_slice, induced.states_per_slice)
         try:
             return batched(self.n_joints, core, slices, q=q, qd=qd, tau=tau)
         except PivotError as error:
+            joint = self.joint_names[self.moving[error.index]]
             raise SingularMassMatrixError(
-                f"the mass matrix of {self.name!r} is not positive definite: joint {self.joint_names[error.index]!r} "
-                "has no inertia, or an unphysical one; theta is not that of a physical robot, whose nearest "
-                "tf.feasible_parameters finds (inverse dynamics still hold)"
+                f"the mass matrix of {self.name!r} is not positive definite: joint {joint!r} has no inertia, or an "
+                "unphysical one; theta is not that of a physical robot, whose nearest tf.feasible_parameters finds "
+                "(inverse dynamics still hold)"
             ) from None
 
     def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Breakdown:
@@ -258,6 +275,14 @@ class BoundModel:
         return self._of(self._kinds == 1)
 
     @cached_property
+    def _inertial_rate(self) -> Projection:
+        """D' of the rows that fixed joints have."""
+        rows = self.coefficients.copy()
+        rows[list(self.moving)] = 0.0
+        used = (self._kinds == 1) & rows.any(axis=0)
+        return Projection.of(*differentiated(self.exponents[:, used], rows[:, used]))
+
+    @cached_property
     def _velocity(self) -> Projection:
         return self._of(self._kinds >= 2)
 
@@ -297,25 +322,3 @@ def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
     viscous, coulomb, offset = coefficients.T[..., None]
     torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
     return torque
-
-
-def _mass(terms: Projection, q: AnyArray) -> AnyArray:
-    """(n, n, N): column j is what multiplies qdd_j."""
-    G = terms.at(q)
-    n = len(G)
-    D = np.zeros((n, n, q.shape[1]), dtype=G.dtype)
-    for k, exponents in enumerate(terms.products.rates.T):
-        D[:, np.argmax(exponents[n:])] = G[:, k]
-    return D
-
-
-def _coriolis(terms: Projection, q: AnyArray, qd: AnyArray) -> AnyArray:
-    """(n, n, N): a product qd_i qd_j is shared equally, c_kij = c_kji."""
-    G = terms.at(q)
-    n = len(G)
-    C = np.zeros((n, n, q.shape[1]), dtype=np.result_type(G, qd))
-    for k, exponents in enumerate(terms.products.rates.T):
-        i, j = np.repeat(np.arange(n), exponents[:n])
-        C[:, j] += 0.5 * G[:, k] * qd[i]
-        C[:, i] += 0.5 * G[:, k] * qd[j]
-    return C

@@ -46,7 +46,8 @@ def derive(
         assume: parameters that are zero or related, {"mx_2": 0, "Iyy_3": "Ixx_3", "m_2": {"mx_2": 0.5}}, or a mask
             over robot.parameter_names that is true where a parameter is kept. These are first moments and inertias
             about the link frame's origin; a zero about the centre of mass is another statement, not a linear one.
-        fixed: positions of joints that do not move, by name; their torques stay.
+        fixed: positions of joints that do not move, by name. Vectors keep their length: what is given of these joints
+            is not read, their velocity and acceleration are zero, their torque is what holds them.
         order: parameters to keep first when others are regrouped onto them, see `regroup`.
         progress: called with the part of the work that is done, 0 to 1.
         memory_limit: bytes; a chain that is estimated to need more is refused before anything is computed.
@@ -65,7 +66,8 @@ def derive(
     assumed = assumptions(robot, robot.columns(include), assume)
     refuse_if_too_large(robot, memory_limit)
     with one_blas_thread():
-        coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress)).restricted(assumed.matrix)
+        coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress), positions)
+        coefficients = coefficients.restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
         rows = _rank_rows(coefficients, terms, assumed.free, positions)
         base = _regrouped(robot, coefficients, rows, assumed.free, order)

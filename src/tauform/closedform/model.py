@@ -90,7 +90,7 @@ class ClosedFormModel:
         load_grouping: (l, 10) what a body at the tool adds to theta, in the tool's axes; None where an assumption
             about that link rules a load out.
         ties: (t, 14 n) rows that vanish on the parameters when the assumptions hold.
-        fixed: positions of joints that were assumed not to move.
+        fixed: positions of joints that do not move; their entries of q, qd and qdd are not read.
     """
 
     robot_name: str
@@ -118,6 +118,11 @@ class ClosedFormModel:
     def n_base(self) -> int:
         """The paper's l."""
         return self.base.n
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """Indices of the joints that are not fixed."""
+        return tuple(i for i, name in enumerate(self.joint_names) if name not in self.fixed)
 
     @property
     def reduction(self) -> Array:
@@ -180,6 +185,7 @@ class ClosedFormModel:
             carried = fixed_array(friction, (self.n_joints, 3), "friction")
         else:
             carried = self._carried(values) if isinstance(values, Robot) else read_only(np.zeros((self.n_joints, 3)))
+        carried = self._felt(carried)
         coefficients = (self.sparse_reduction @ theta).reshape(self.n_joints, self.n_terms)
         return BoundModel(
             name=self.robot_name,
@@ -192,6 +198,13 @@ class ClosedFormModel:
             theta=theta,
             model=self,
         )
+
+    def _felt(self, friction: Array) -> Array:
+        """(n, 3) friction without what depends on velocities of fixed joints."""
+        felt = np.zeros_like(friction)
+        felt[list(self.moving)] = friction[list(self.moving)]
+        felt[:, 2] = friction[:, 2]
+        return read_only(felt)
 
     def _carried(self, robot: Robot) -> Array:
         """(n, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""

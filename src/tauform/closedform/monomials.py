@@ -138,6 +138,25 @@ class Projection:
         return _slice_for(max(self.products.n_monomials, self.matrix.shape[0]))
 
 
+def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[NDArray[np.int8], Array]:
+    """E and coefficients of d/dt of terms whose rates stay as they are: each term by each joint, times its velocity."""
+    n = len(exponents) // 5
+    columns, factors = [exponents[:, :0]], [coefficients[:, :0]]
+    for i in range(n):
+        q, s, c = i, n + i, 2 * n + i
+        # q' = qd, sin' = cos qd, cos' = -sin qd
+        for source, target, sign in ((q, None, 1.0), (s, c, 1.0), (c, s, -1.0)):
+            present = np.flatnonzero(exponents[source])
+            slopes = exponents[:, present].copy()
+            slopes[source] -= 1
+            slopes[3 * n + i] += 1
+            if target is not None:
+                slopes[target] += 1
+            columns.append(slopes)
+            factors.append(sign * coefficients[:, present] * exponents[source, present])
+    return np.concatenate(columns, axis=1), np.concatenate(factors, axis=1)
+
+
 def _distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:
     """The distinct columns and the place of each column among them, by way of one integer a column."""
     base = int(exponents.max(initial=0)) + 1

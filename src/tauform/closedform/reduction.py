@@ -20,7 +20,6 @@ from tauform.closedform.equations import term_kinds
 from tauform.closedform.model import ClosedFormModel
 from tauform.closedform.profile import Profile, States
 from tauform.closedform.streaming import sizes
-from tauform.errors import ModelError
 
 Mask = NDArray[np.bool_]
 ACCELERATION = 1
@@ -63,9 +62,6 @@ def fewest_terms(
         function: "inverse_dynamics", or "forward_dynamics", which divide by the mass matrix, so that all acceleration
             terms stay and theta as it is.
         keep_inertia: leave the mass matrix as it is for inverse dynamics too.
-
-    Raises:
-        ModelError: the model does not know its structure (`bound.model`).
     """
     mean = contributions(bound, profile, CONTRIBUTION_STATES, rng).mean
     order = np.argsort(-mean, kind="stable")
@@ -114,14 +110,8 @@ def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> B
     Args:
         kept: (p,) terms to keep.
         states: where theta is refitted to the full model; theta stays as it is if not given.
-
-    Raises:
-        ModelError: the model does not know its structure (`bound.model`).
     """
-    model = bound.model
-    if model is None:
-        raise ModelError(f"{bound.name}: bind a model (tf.derive(robot).bind(robot)) to leave terms out of it")
-    smaller, columns = _restricted(model, _entries(bound.exponents, kept))
+    smaller, columns = _restricted(bound.model, _entries(bound.exponents, kept))
     theta = bound.theta[columns]
     if states is not None and len(theta):
         exact = bound.inverse_dynamics(*states)

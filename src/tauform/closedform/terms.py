@@ -6,7 +6,7 @@ in sign), so the matrix from parameters to coefficients is the sweep's small mat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,8 +48,11 @@ class Coefficients:
     matrix: scipy.sparse.csr_array
 
     @classmethod
-    def gathered(cls, robot: Robot, links: Iterable[Rows]) -> Coefficients:
-        """From the rows of each link; rotors and friction are added here, one function each."""
+    def gathered(cls, robot: Robot, links: Iterable[Rows], fixed: Container[int] = ()) -> Coefficients:
+        """From the rows of each link; rotors and friction are added here, one function each.
+
+        Fixed joints have no velocity, so that the functions of their Fv and Fc vanish.
+        """
         n, layout = robot.n_bodies, KeyLayout(robot.n_bodies)
         keys, columns, values = [], [], []
         for k, rows in enumerate(links):
@@ -61,9 +64,10 @@ class Coefficients:
         of_joint = [
             [layout.key(INERTIA, i, i), *(layout.key(kind, 0, 0, i) for kind in _JOINT_KINDS)] for i in range(n)
         ]
-        keys.append(np.array(of_joint, dtype=np.int64).reshape(-1))
-        columns.append(np.arange(10 * n, 14 * n))
-        values.append(np.ones(4 * n))
+        felt = [k for k in range(4 * n) if k // 4 not in fixed or k % 4 not in (1, 2)]
+        keys.append(np.array(of_joint, dtype=np.int64).reshape(-1)[felt])
+        columns.append(np.array(felt) + 10 * n)
+        values.append(np.ones(len(felt)))
         distinct, row = np.unique(np.concatenate(keys), return_inverse=True)
         triplets = (np.concatenate(values), (row, np.concatenate(columns)))
         return cls(layout, distinct, scipy.sparse.coo_array(triplets, shape=(len(distinct), 14 * n)).tocsr())

@@ -19,7 +19,7 @@ from tauform.codegen.minimal.vectors import cos, sin
 
 
 class ClosedForm(Protocol):
-    """What is read of a BoundModel: exponents (5 n, p), coefficients (n, p), joint_coefficients (n, 3)."""
+    """What is read of a BoundModel: exponents (5 n, p), coefficients (n, p), joint_coefficients (n, 3), moving."""
 
     @property
     def exponents(self) -> NDArray[np.int8]: ...
@@ -29,6 +29,9 @@ class ClosedForm(Protocol):
 
     @property
     def joint_coefficients(self) -> Array: ...
+
+    @property
+    def moving(self) -> tuple[int, ...]: ...
 
 
 def factored_torques(bound: ClosedForm, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> list[Any]:
@@ -51,9 +54,11 @@ def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
     n = len(q)
     row, term = np.nonzero(bound.coefficients * (_kind(bound) == 1))
     column = np.argmax(bound.exponents[4 * n :, term], axis=0)
-    upper = row <= column
-    row, column, term = row[upper], column[upper], term[upper]
-    sums, functions = _sums(bound, row * n + column, term, bound.coefficients[row, term], [*q])
+    # one of each symmetric pair; of a fixed joint the terms hold the row alone
+    chosen = (row <= column) | ~np.isin(row, bound.moving)
+    row, column, term = row[chosen], column[chosen], term[chosen]
+    entry = np.minimum(row, column) * n + np.maximum(row, column)
+    sums, functions = _sums(bound, entry, term, bound.coefficients[row, term], [*q])
     entries = factored(sums, functions, n * n)
     return [[entries[min(i, j) * n + max(i, j)] for j in range(n)] for i in range(n)]
 

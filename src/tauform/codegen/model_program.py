@@ -14,6 +14,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.closedform.bound import BoundModel
+from tauform.closedform.matrices import forward_dynamics
 from tauform.codegen.certificate import checked
 from tauform.codegen.conventions import conventions
 from tauform.codegen.factored import factored_gravity, factored_mass_matrix, factored_torques, factored_velocity
@@ -24,7 +25,6 @@ from tauform.codegen.lower import lower
 from tauform.codegen.program import Candidate, Program
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, UnknownNameError
-from tauform.rigidbody.factorization import factorize, solve
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 Inputs = dict[str, AnyArray]
@@ -35,8 +35,7 @@ EXACT = 1e-9
 def _forward(bound: BoundModel, x: Inputs) -> AnyArray:
     M = np.array(factored_mass_matrix(bound, x["q"]), dtype=object)
     bias = np.array(factored_torques(bound, x["q"], x["qd"], 0 * x["qd"]), dtype=object)
-    chain = tuple(range(-1, bound.n_joints - 1))
-    return solve(factorize(M, chain), chain, x["tau"] - bias)
+    return forward_dynamics(M, x["tau"] - bias, bound.moving)
 
 
 # For each function: its inputs, its output, and how it is made of the model's terms.
@@ -73,12 +72,21 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     values = np.array(trace(bound, inputs), dtype=object)
     notes: dict[str, Any] = {"summary": FUNCTIONS[function].summary}
     if bound.base.robot is not None:
-        notes["conventions"] = conventions(bound.base.robot)
+        notes["conventions"] = (*conventions(bound.base.robot), *_held(bound))
     program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", notes=notes)
     shapes = [(bound.n_joints,)] * len(names)
     wanted, whole = FUNCTIONS[function], bound.inverse_dynamics if FUNCTIONS[function].may_vanish else None
     described = f"closed form of {bound.name}"
     return checked(program, shapes, _reference(bound, function), wanted.tolerance, described, whole=whole)
+
+
+def _held(bound: BoundModel) -> list[str]:
+    """What a caller must know of fixed joints."""
+    names = ("q", "qd", "qdd", "tau of forward_dynamics")
+    return [
+        f"{joint} is fixed at {position:g}: its entries of {', '.join(names)} are not read."
+        for joint, position in bound.model.fixed.items()
+    ]
 
 
 def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
@@ -107,7 +115,8 @@ def model_program(
     robot = _whole_robot(bound)
     if algorithm == "recursive" and robot is None:
         raise GenerationError(
-            f"{bound.name}: terms were dropped or its robot is unknown, so there is no recursive program; use factored"
+            f"{bound.name}: terms were dropped, joints are fixed or its robot is unknown, so there is no recursive "
+            "program; use factored"
         )
     attempts = []
     if algorithm != "recursive":
@@ -152,7 +161,7 @@ def _candidate(program: Program) -> Candidate:
 def _whole_robot(bound: BoundModel) -> Robot | None:
     """The robot whose dynamics the model is, if it is one's."""
     robot = bound.as_robot()
-    if robot is None:
+    if robot is None or len(bound.moving) < bound.n_joints:
         return None
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, 20, bound.n_joints))
     expected = bound.inverse_dynamics(q, qd, qdd)

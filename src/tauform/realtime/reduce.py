@@ -199,7 +199,7 @@ def robot_of(bound: BoundModel) -> Robot:
         ModelError: the closed form came from a file, or assumes something that a robot cannot.
     """
     robot, model = bound.as_robot(), bound.model
-    if robot is None or (model is not None and (model.fixed or len(model.ties))):
+    if robot is None or model.fixed or len(model.ties):
         raise ModelError(
             f"{bound.name}: this closed form came from a file or rests on assumptions, so no robot has its dynamics; "
             "derive it again without assumptions, or reduce the robot itself"
