@@ -101,6 +101,9 @@ def test_real_recordings_are_suspected_where_columns_are_swapped_and_only_there(
         assert (found.kind, list(found.order)) == (kind, order)
     fit = tf.identify(robot, recordings, friction="plain", couplings=None)
     assert "described masses" not in str(fit.verdict)
+    ratios = fit.verdict.gravity_ratios
+    assert np.isfinite(ratios).sum() >= 2
+    assert ((ratios > 0.8) & (ratios < 1.2) | np.isnan(ratios)).all()
 
 
 @pytest.mark.parametrize(
@@ -118,17 +121,46 @@ def test_torques_in_another_unit_are_suspected(gains: float, factor: str) -> Non
     np.testing.assert_allclose(told, 1 / np.broadcast_to(gains, 3), rtol=0.1)
 
 
-@pytest.mark.parametrize("masses", ["none", "heavier", "all alike"])
+@pytest.mark.parametrize("gains", [0.5, 2.0, [1.0, 0.5, 0.5], [1.0, 1.7, 1.7]])
+def test_a_wrong_gain_shows_in_gravity(gains: float | list[float]) -> None:
+    """It leaves no error of its own: the ratio of identified and described gravity tells."""
+    recording, names = recorded(arm()), arm().joint_names
+    scaled = replace(recording, tau=np.array(gains) * recording.tau)
+    fit = tf.identify(arm(), scaled, friction="plain", couplings=None)
+    verdict = fit.verdict
+    told = np.isfinite(verdict.gravity_ratios)
+    assert told.tolist() == [False, True, True]  # the first turns about the vertical
+    np.testing.assert_allclose(verdict.gravity_ratios[told], np.broadcast_to(gains, 3)[told], rtol=0.1)
+    assert verdict.grade == "usable"
+    said = str(verdict)
+    assert f"identified gravity is {verdict.gravity_ratios[1]:.2g} times at {names[1]}" in said
+    assert f"{verdict.gravity_ratios[2]:.2g} times at {names[2]} that of the described masses: a torque gain" in said
+    assert any("gains=" in sentence for sentence in verdict.next)
+
+
+def test_gravity_as_described_is_a_ratio_of_one() -> None:
+    fit = tf.identify(arm(), recorded(arm()), friction="plain", couplings=None)
+    np.testing.assert_allclose(fit.verdict.gravity_ratios[1:], 1.0, rtol=0.02)
+    assert fit.verdict.grade == "good"
+    assert "gravity" not in str(fit.verdict)
+
+
+@pytest.mark.parametrize("masses", ["none", "a third", "all alike"])
 def test_other_masses_than_described_are_no_unit(masses: str) -> None:
     """A robot without masses, one with a third of its true ones, and one with a converter's placeholders."""
     recording = recorded(arm())
     links = np.array(arm().parameters)
     if masses == "none":
         links[:30] = 0.0
-    elif masses == "heavier":
+    elif masses == "a third":
         links[:30] /= 3.0
     else:
         links[:30] = np.tile([1e-3, 0, 0, 0, 1e-5, 0, 1e-5, 0, 0, 1e-5], 3)
-    fit = tf.identify(arm().with_parameters(links), recording, friction="plain", couplings=None)
-    assert fit.verdict.grade == "good"
-    assert "described masses" not in str(fit.verdict)
+    verdict = tf.identify(arm().with_parameters(links), recording, friction="plain", couplings=None).verdict
+    if masses == "a third":  # not to be told from a gain
+        assert verdict.grade == "usable"
+        assert "identified gravity is 3 times at" in str(verdict)
+    else:
+        assert verdict.grade == "good"
+        assert "no masses to compare with" in str(verdict)
+        assert np.isnan(verdict.gravity_ratios).all()

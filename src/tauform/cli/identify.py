@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from tauform.cli.options import Delay, Force, Friction, Name, Physical, Simulate
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
-from tauform.cli.reading import Reading
+from tauform.cli.reading import Reading, read_from
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def identify(
     written += [copied.path] if copied else []
     written += fit.write_code(code, name, force=force) if code else []
     written += [fit.report(report)] if report else []
-    return _page(fit, written, followed, copied.findings if copied else ())
+    page = _page(fit, written, followed, copied.findings if copied else ())
+    return replace(page, data={**page.data, "columns": read_from([*recordings, *others])})
 
 
 def _followed(fit: Fit, log: Recording) -> Resimulation | str:
@@ -118,9 +120,18 @@ def _page(
         100 * errors.joints,
         errors.rms,
         unfiltered,
+        fit.verdict.gravity_ratios,
         strict=True,
     )
-    heading = ("joint", "described [%]", "fit [%]", f"{errors.source} [%]", "the same [N m, N]", "unfiltered [N m, N]")
+    heading = (
+        "joint",
+        "described [%]",
+        "fit [%]",
+        f"{errors.source} [%]",
+        "the same [N m, N]",
+        "unfiltered [N m, N]",
+        "gravity / described",
+    )
     values = zip(
         fit.names, before.before, fit.values, fit.deviations, 100 * fit.relative_deviations, before.moved, strict=True
     )

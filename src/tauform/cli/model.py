@@ -95,6 +95,7 @@ def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:
         "n_terms": None if made.closed_form is None else made.closed_form.n_terms,
         "findings": [str(finding) for finding in made.findings],
         "verdict": None if made.fit is None else made.fit.verdict.grade,
+        "recordings": [] if made.fit is None else list(made.fit.findings),
         "programs": {
             program.name: {"multiplications": program.n_multiplications, "additions": program.n_additions}
             for program in made.programs
@@ -118,5 +119,6 @@ def shown(made: RobotModel, written: Delivery) -> tuple[Any, ...]:
         parts.append(finding_list(made.findings))
     if made.fit is not None:
         parts.append(Text(f"Identification {made.fit.verdict}"))
+        parts += [Text(f"  {sentence}") for sentence in made.fit.findings]
     parts.append(Text(f"\nLook at {written.report}\nCompile {written.folder / 'c'} (make check runs its self-test)"))
     return tuple(parts)

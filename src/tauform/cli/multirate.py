@@ -12,7 +12,7 @@ from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
-from tauform.cli.reading import Reading
+from tauform.cli.reading import Reading, lines, read_from
 from tauform.cli.swing import bounds_of_swing, swing
 from tauform.cli.verb import verb
 
@@ -84,7 +84,8 @@ def multirate(
         tell("drawing")
         files = [*files, write_multirate_figure(split, swing(*bounds), swinging, rates, plot)]
     bands = _bandwidths(robot, recordings)
-    return _page(robot, split, foretold, error, slowest, report, files, bands)
+    page = _page(robot, split, foretold, error, slowest, report, files, bands)
+    return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
 
 
 def _run(

@@ -70,6 +70,18 @@ class Reading:
         return found
 
 
+def read_from(recordings: Iterable[Recording]) -> dict[str, Any]:
+    """Log -> which of its columns became what, for `--json`."""
+    return {recording.name: recording.columns for recording in recordings}
+
+
+def lines(recordings: Iterable[Recording]) -> list[Any]:
+    """The same for a terminal."""
+    from rich.text import Text
+
+    return [Text(recording.read_from) for recording in recordings if recording.read_from is not None]
+
+
 def parse_columns(pairs: list[str]) -> dict[str, Any]:
     """{"q": ["a", "b"]} from FIELD=a,b texts; one name is a prefix, `none` leaves the field out."""
     columns: dict[str, Any] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
-from tauform.cli.reading import Reading
+from tauform.cli.reading import Reading, lines, read_from
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -89,9 +90,10 @@ def reduce(
     if plot is not None:
         robots = [robot, *(tauform.load(name) for name in also or [])]
         return _figures(robots, plot, samples, threads, tell)
+    recordings = reading.recordings(recording, robot, tell)
     found = tauform.reduce(
         robot,
-        _profile(robot, profile, velocity, acceleration, reading.recordings(recording, robot, tell)),
+        _profile(robot, profile, velocity, acceleration, recordings),
         tolerance,
         confidence,
         function=function,
@@ -105,7 +107,8 @@ def reduce(
     )
     if output is not None:
         tauform.write_c(found.program, output, force=force, name=name)
-    return _page(found, output)
+    page = _page(found, output)
+    return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
 
 
 def _check_plot(plot: Path | None, also: list[str] | None, own: dict[str, Any]) -> None:

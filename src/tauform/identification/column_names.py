@@ -4,69 +4,116 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import TypeVar
 
 # Stands for the joint in a pattern.
 JOINT = "{}"
 JOINERS = ("", "_", ".", "/", "-")
+# Numbers of joints have few digits; what has more is a serial number.
+NUMBERED = re.compile(r"(.*?)[\s_.\-\[\(]*(\d{1,4})[\]\)]?$")
+UNIT = re.compile(r"\s*[\[(](?!\d+[\])])[^\[(]*[\])]$")
+# Names that a message lists before it says how many more there are.
+MOST_LISTED = 30
+
+Choice = tuple[str, ...]
+Key = TypeVar("Key", str, int)
 
 
-def with_prefix(names: Sequence[str], prefix: str, joint_names: Sequence[str]) -> tuple[str, ...] | None:
-    """Columns prefix + joint name, or prefix + number counted from 0 or 1, for exactly all joints."""
-    plain = {plain_name(name): name for name in names}
-    bare = prefix.lower().rstrip("_./-")
-    if len(joint_names) == 1 and bare in plain:
-        return (plain[bare],)
-    for joiner in JOINERS:
-        for pattern in (f"{bare}{joiner}{JOINT}", f"{JOINT}{joiner}{bare}"):
-            found = _by_name(plain, pattern, joint_names)
-            if found is not None:
-                return found
-    return _counted(numbered_after(names, prefix), len(joint_names))
+class ColumnIndex:
+    """The names of a log's columns, looked up by prefix or pattern; tens of thousands of them are one pass.
 
+    Several columns may answer to one name ("q1 [deg]" and "q1 [rad]", "q1" and "q_1"), so that a look-up returns every
+    choice of one column per joint, and the caller refuses where there is more than one.
+    """
 
-def with_pattern(names: Sequence[str], pattern: str, joint_names: Sequence[str]) -> tuple[str, ...] | None:
-    """Columns like the pattern, {} being a joint's name, or its number counted from 0 or 1, for exactly all joints."""
-    plain = {plain_name(name): name for name in names} | {name.strip().lower(): name for name in names}
-    by_name = _by_name(plain, pattern.strip().lower(), joint_names)
-    return by_name or _counted(numbered(names, pattern), len(joint_names))
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self.plain: dict[str, list[str]] = {}
+        self.stems: dict[str, dict[int, list[str]]] = {}
+        for name in self.names:
+            for form in _forms(name):
+                _append(self.plain, form, name)
+                if match := NUMBERED.match(form):
+                    _append(self.stems.setdefault(match[1], {}), int(match[2]), name)
 
+    def guessed(self, prefix: str, joint_names: Sequence[str]) -> list[Choice]:
+        """Columns named after a usual prefix, such as q1, q[1], position_elbow or elbow/position."""
+        numbers = self.stems.get(prefix, {})
+        return _distinct([*self._named(prefix, joint_names), *_counted(numbers, len(joint_names))])
 
-def numbered(names: Sequence[str], pattern: str) -> dict[int, str]:
-    """Number -> column like the pattern with that number for {}."""
-    before, _, after = (re.escape(part) for part in pattern.strip().lower().partition(JOINT))
-    return _matches(names, rf"{before}(\d+){after}$")
+    def numbered(self, prefix: str) -> list[str]:
+        """Columns that begin with a usual prefix and end in a number, in the order of their numbers."""
+        numbers = self.stems.get(prefix, {})
+        return [numbers[k][0] for k in sorted(numbers)]
 
+    def mapped(self, text: str, joint_names: Sequence[str]) -> list[Choice]:
+        """Columns that a user's prefix, or pattern with {}, stands for: a joint's name, or number from 0 or 1."""
+        by_name = self._like(text, joint_names) if JOINT in text else self._named(text, joint_names)
+        return _distinct([*by_name, *_counted(self._matches(text), len(joint_names))])
 
-def numbered_after(names: Sequence[str], prefix: str) -> dict[int, str]:
-    """Number -> column named prefix and that number."""
-    return _matches(names, rf"{re.escape(prefix.lower())}[\s_.\-\[\(]*(\d+)[\]\)]?$")
+    def held(self, text: str) -> list[str]:
+        """Columns with any number that a user's prefix or pattern stands for."""
+        numbers = self._matches(text)
+        return [numbers[k][0] for k in sorted(numbers)]
+
+    def _named(self, prefix: str, joint_names: Sequence[str]) -> list[Choice]:
+        bare = prefix.lower().rstrip("_./-")
+        if len(joint_names) == 1 and bare in self.plain:
+            return [(name,) for name in self.plain[bare]]
+        patterns = [p for joiner in JOINERS for p in (f"{bare}{joiner}{JOINT}", f"{JOINT}{joiner}{bare}")]
+        return [choice for pattern in patterns for choice in self._like(pattern, joint_names)]
+
+    def _like(self, pattern: str, joint_names: Sequence[str]) -> list[Choice]:
+        pattern = pattern.strip().lower()
+        return _choices([self.plain.get(pattern.replace(JOINT, joint.lower()), []) for joint in joint_names])
+
+    def _matches(self, text: str) -> dict[int, list[str]]:
+        """Number -> columns like a user's prefix or pattern with that number."""
+        before, joint, after = (re.escape(part) for part in text.strip().lower().partition(JOINT))
+        expression = rf"{before}(\d{{1,4}}){after}$" if joint else rf"{before}[\s_.\-\[\(]*(\d{{1,4}})[\]\)]?$"
+        found: dict[int, list[str]] = {}
+        for form, names in self.plain.items():
+            if match := re.match(expression, form):
+                for name in names:
+                    _append(found, int(match[1]), name)
+        return found
 
 
 def plain_name(name: str) -> str:
     """Lower case, without a unit in brackets at the end."""
-    return re.sub(r"\s*[\[(](?!\d+[\])])[^\[(]*[\])]$", "", name.strip().lower())
+    return UNIT.sub("", name.strip().lower())
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names for a message, the first thirty of many."""
-    return ", ".join(names[:30]) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
+def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
+    """Names for a message, the first of many."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _by_name(plain: Mapping[str, str], pattern: str, joint_names: Sequence[str]) -> tuple[str, ...] | None:
-    found = [plain.get(pattern.replace(JOINT, joint.lower())) for joint in joint_names]
-    return tuple(name for name in found if name is not None) if all(found) else None
+def _forms(name: str) -> Sequence[str]:
+    """A name as it stands, and without its unit."""
+    return tuple(dict.fromkeys((name.strip().lower(), plain_name(name))))
 
 
-def _counted(numbers: Mapping[int, str], count: int) -> tuple[str, ...] | None:
+def _append(lists: dict[Key, list[str]], key: Key, name: str) -> None:
+    held = lists.setdefault(key, [])
+    if name not in held[-2:]:  # its other form came just before
+        held.append(name)
+
+
+def _choices(alternatives: Sequence[Sequence[str]]) -> list[Choice]:
+    """One column per joint: all first ones, all second ones, ..."""
+    if not alternatives or not all(alternatives):
+        return []
+    rows = zip_longest(*alternatives)
+    return [tuple(x or held[0] for x, held in zip(row, alternatives, strict=True)) for row in rows]
+
+
+def _counted(numbers: Mapping[int, Sequence[str]], count: int) -> list[Choice]:
     """The columns in order, if their numbers are those of all joints, from 1 or from 0."""
-    for first in (1, 0):
-        wanted = range(first, first + count)
-        if set(numbers) == set(wanted):
-            return tuple(numbers[k] for k in wanted)
-    return None
+    wanted = next((range(k, k + count) for k in (1, 0) if set(numbers) == set(range(k, k + count))), None)
+    return [] if wanted is None else _choices([numbers[k] for k in wanted])
 
 
-def _matches(names: Sequence[str], expression: str) -> dict[int, str]:
-    pattern = re.compile(expression)
-    found = ((pattern.match(form), name) for name in sorted(names) for form in (name.strip().lower(), plain_name(name)))
-    return {int(match.group(1)): name for match, name in found if match}
+def _distinct(choices: Sequence[Choice]) -> list[Choice]:
+    return list(dict.fromkeys(choices))

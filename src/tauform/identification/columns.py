@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from tauform.errors import RecordingError
-from tauform.identification.column_names import (
-    JOINT,
-    listed,
-    numbered,
-    numbered_after,
-    plain_name,
-    with_pattern,
-    with_prefix,
-)
+from tauform.identification.column_names import JOINT, Choice, ColumnIndex, listed, plain_name
 
 TIME_NAMES = ("t", "time", "timestamp", "stamp", "time_s", "sec", "seconds")
 # Endings and beginnings that loggers use; longer ones are tried first.
@@ -57,11 +49,15 @@ class Layout:
     """Names of the columns that hold each field, joint by joint, or of the matrix that does; time's is one name."""
 
     t: str
-    q: tuple[str, ...]
-    tau: tuple[str, ...]
-    qd: tuple[str, ...] | None = None
-    reference: tuple[str, ...] | None = None
-    temperature: tuple[str, ...] | None = None
+    q: Choice
+    tau: Choice
+    qd: Choice | None = None
+    reference: Choice | None = None
+    temperature: Choice | None = None
+
+    def fields(self) -> dict[str, Choice]:
+        """Field -> its columns, of the fields that the log holds."""
+        return {name: held for name in FIELDS if (held := getattr(self, name)) is not None}
 
 
 def guess_layout(
@@ -79,31 +75,29 @@ def guess_layout(
             pattern such as "J{}_trq" where {} is a joint's name or number, or None to leave it out.
 
     Raises:
-        RecordingError: a field is missing or holds another number of joints; the message lists the columns.
+        RecordingError: a field is missing, is there more than once, or holds another number of joints; the message
+            lists the columns.
     """
     given = dict(given or {})
     unknown = sorted(set(given) - {"t", *FIELDS})
     if unknown:
         raise RecordingError(f"columns= maps t, q, tau, qd, reference or temperature, not {unknown[0]!r}")
-    names = [name for name, width in widths.items() if width is None]
+    index = ColumnIndex([name for name, width in widths.items() if width is None])
     asked = given.get("t")
-    time = _time(names, source) if asked is None else _mapped_time(asked, names, source)
-    found: dict[str, tuple[str, ...] | None] = {}
+    time = _time(index.names, source) if asked is None else _mapped_time(asked, index.names, source)
+    found: dict[str, Choice | None] = {}
     for field in FIELDS:
         asked = given.get(field)
         if field in given and asked is None:
             found[field] = None
         elif asked is not None:
-            matrix = _matrix((asked,), widths, joint_names, field, source)
-            found[field] = matrix or _mapped(asked, names, joint_names, field, source)
+            matrix = _matrices((asked,), widths, joint_names, field, source)
+            found[field] = matrix[0] if matrix else _mapped(asked, index, joint_names, field, source)
         else:
-            matrix = _matrix(MATRIX_NAMES[field], widths, joint_names, field, source)
-            found[field] = matrix or _guessed(names, joint_names, field)
-            if found[field] is None and field == "tau":
-                found[field] = _guessed(names, joint_names, "current")
+            found[field] = _guessed(index, widths, joint_names, field, source)
     for field in ("q", "tau"):
         if found[field] is None:
-            _refuse(field, names, joint_names, source)
+            _refuse(field, index, joint_names, source)
     return Layout(time, **found)  # type: ignore[arg-type]
 
 
@@ -115,27 +109,53 @@ def refuse_degrees(layout: Layout, source: str) -> None:
         raise RecordingError(f"{source}: column {told!r} is in degrees by its name; read it with degrees=True")
 
 
-def _refuse(field: str, names: Sequence[str], joint_names: Sequence[str], source: str) -> None:
-    held = next((found for prefix in FIELD_NAMES[field] if (found := numbered_after(names, prefix))), None)
+def _guessed(
+    index: ColumnIndex, widths: Mapping[str, int | None], joint_names: Sequence[str], field: str, source: str
+) -> Choice | None:
+    """The one set of columns, or matrix, that usual names of the field stand for; None where there is none."""
+    found = _matrices(MATRIX_NAMES[field], widths, joint_names, field, source)
+    # Motor currents stand in for torques only where there are no torques.
+    for kind in (field, "current") if field == "tau" else (field,):
+        if not found:
+            found = list(dict.fromkeys(c for prefix in FIELD_NAMES[kind] for c in index.guessed(prefix, joint_names)))
+    if len(found) > 1:
+        _refuse_two(found, MEANINGS[field], field, source)
+    return found[0] if found else None
+
+
+def _refuse_two(found: Sequence[Choice], meaning: str, field: str, source: str) -> NoReturn:
+    """Raise RecordingError where two sets of columns could be meant: to take the wrong one would go unnoticed."""
+    first, second = (listed(names, 8) for names in found[:2])
+    chosen = f"{found[0][0]!r}" if len(found[0]) == 1 else f"[{', '.join(map(repr, found[0]))}]"
+    raise RecordingError(
+        f"{source}: two sets of columns may hold the {meaning}, {first} or {second}; choose one, for example "
+        f"columns={{{field!r}: {chosen}}}"
+    )
+
+
+def _refuse(field: str, index: ColumnIndex, joint_names: Sequence[str], source: str) -> NoReturn:
+    held = next((found for prefix in FIELD_NAMES[field] if (found := index.numbered(prefix))), None)
     robot = f"{len(joint_names)} ({', '.join(joint_names)})"
     if held:
-        example = ", ".join(repr(name) for name in list(held.values())[: len(joint_names)])
+        example = ", ".join(repr(name) for name in held[: len(joint_names)])
         raise RecordingError(
             f"{source}: holds {MEANINGS[field]} of {len(held)} joint{'s' * (len(held) > 1)} "
-            f"({', '.join(held.values())}), the robot has {robot}; map those that belong to it, for example "
+            f"({listed(held)}), the robot has {robot}; map those that belong to it, for example "
             f"columns={{{field!r}: [{example}]}}, or lock the others"
         )
     raise RecordingError(
-        f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {listed(names)}; map them, for "
+        f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {listed(index.names)}; map them, for "
         f"example columns={{{field!r}: ['{field}_a', ...]}}, or columns={{{field!r}: '{field}_{{}}'}} where {{}} is a "
         "joint's name or number"
     )
 
 
 def _time(names: Sequence[str], source: str) -> str:
-    for name in names:
-        if plain_name(name) in TIME_NAMES:
-            return name
+    found = [(name,) for name in names if plain_name(name) in TIME_NAMES]
+    if len(found) > 1:
+        _refuse_two(found, "time", "t", source)
+    if found:
+        return found[0][0]
     if not names:
         raise RecordingError(f"{source}: holds no columns of numbers; save each field as an array of its own")
     raise RecordingError(f"{source}: no time column among {listed(names)}; map it with columns={{'t': ...}}")
@@ -149,65 +169,58 @@ def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -
     return name
 
 
-def _matrix(
+def _matrices(
     candidates: Sequence[str | Sequence[str]],
     widths: Mapping[str, int | None],
     joint_names: Sequence[str],
     field: str,
     source: str,
-) -> tuple[str, ...] | None:
-    """The first of these names that is a matrix, if it has a column for every joint."""
-    name = next((c for c in candidates if isinstance(c, str) and widths.get(c) is not None), None)
-    if name is None:
-        return None
-    if widths[name] != len(joint_names):
+) -> list[Choice]:
+    """Those of these names that are matrices with a column for every joint."""
+    held = [c for c in candidates if isinstance(c, str) and widths.get(c) is not None]
+    fitting: list[Choice] = [(name,) for name in held if widths[name] == len(joint_names)]
+    if held and not fitting:
         raise RecordingError(
-            f"{source}: {name} has {widths[name]} columns, the robot has {len(joint_names)} joints "
+            f"{source}: {held[0]} has {widths[held[0]]} columns, the robot has {len(joint_names)} joints "
             f"({', '.join(joint_names)}); {MEANINGS[field]} need one row a sample, one column a joint"
         )
-    return (name,)
+    return fitting
 
 
 def _mapped(
-    value: str | Sequence[str], names: Sequence[str], joint_names: Sequence[str], field: str, source: str
-) -> tuple[str, ...]:
+    value: str | Sequence[str], index: ColumnIndex, joint_names: Sequence[str], field: str, source: str
+) -> Choice:
     if isinstance(value, str):
-        match = (with_pattern if JOINT in value else with_prefix)(names, value, joint_names)
-        return match or _unmatched(value, names, joint_names, field, source)
-    missing = [name for name in value if name not in names]
+        found = index.mapped(value, joint_names)
+        if len(found) > 1:
+            _refuse_two(found, MEANINGS[field], field, source)
+        return found[0] if found else _unmatched(value, index, joint_names, field, source)
+    missing = [name for name in value if name not in index.names]
     if missing:
-        raise RecordingError(f"{source}: no column {missing[0]!r} for {field}; it has {listed(names)}")
+        raise RecordingError(f"{source}: no column {missing[0]!r} for {field}; it has {listed(index.names)}")
     if len(value) != len(joint_names):
         raise RecordingError(f"columns= gives {field} {len(value)} names, the robot has {len(joint_names)} joints")
     return tuple(value)
 
 
-def _unmatched(value: str, names: Sequence[str], joint_names: Sequence[str], field: str, source: str) -> NoReturn:
+def _unmatched(value: str, index: ColumnIndex, joint_names: Sequence[str], field: str, source: str) -> NoReturn:
     """Raise RecordingError for a prefix or a pattern that does not name a column a joint."""
     robot = f"{len(joint_names)} joints ({', '.join(joint_names)})"
     if value.count(JOINT) > 1:
         raise RecordingError(f"columns= takes patterns with one {{}} for the joint, not {value!r}")
-    held = list((numbered if JOINT in value else numbered_after)(names, value).values())
+    held = index.held(value)
     if held:
-        count = f"{len(held)} column{'s' * (len(held) > 1)} ({', '.join(held)})"
+        count = f"{len(held)} column{'s' * (len(held) > 1)} ({listed(held)})"
         raise RecordingError(
             f"{source}: {value!r} for {field} stands for {count}, the robot has {robot}; it must stand for one column "
             f"a joint, numbered from 0 or 1; else list them: columns={{{field!r}: [{held[0]!r}, ...]}}"
         )
     if JOINT not in value:
         raise RecordingError(
-            f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {listed(names)}; for "
-            f"names that go on after the joint give a pattern, such as columns={{{field!r}: 'J{{}}_{field}'}}"
+            f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {listed(index.names)}; "
+            f"for names that go on after the joint give a pattern, such as columns={{{field!r}: 'J{{}}_{field}'}}"
         )
     raise RecordingError(
         f"{source}: no columns like {value!r} for {field}, with a joint's name, or its number from 0 or 1, for {{}}; "
-        f"the robot has {robot}, the log {listed(names)}"
+        f"the robot has {robot}, the log {listed(index.names)}"
     )
-
-
-def _guessed(names: Sequence[str], joint_names: Sequence[str], field: str) -> tuple[str, ...] | None:
-    for prefix in sorted(FIELD_NAMES[field], key=len, reverse=True):
-        match = with_prefix(names, prefix, joint_names)
-        if match is not None:
-            return match
-    return None

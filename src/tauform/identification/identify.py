@@ -133,7 +133,9 @@ def identify(
     say("estimating")
     fit = replace(_fit(robot, problem, method, prior or robot, tuple(findings)), swap=swap)
     if validate is not None:
-        others, _ = _segments(_checked(robot, validate), delay)
+        unseen = _several(validate)
+        fit = fit.with_findings(*check_recordings(robot, unseen))
+        others, _ = _segments(unseen, delay)
         fit = validated(replace(fit, others=replace(problem.source, segments=others)))
     if physical:
         say("making links physical")
@@ -259,12 +261,6 @@ def _several(recordings: Recording | Sequence[Recording]) -> list[Recording]:
             )
     if not several:
         raise RecordingError("no recordings were given")
-    return several
-
-
-def _checked(robot: Robot, recordings: Recording | Sequence[Recording]) -> list[Recording]:
-    several = _several(recordings)
-    check_recordings(robot, several)
     return several
 
 

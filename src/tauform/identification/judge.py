@@ -12,7 +12,7 @@ from tauform.identification.excitation import misalignment, missing_motion
 from tauform.identification.fit import Fit
 from tauform.identification.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
 from tauform.identification.residuals import HELD_OUT, VALIDATION, Errors
-from tauform.identification.scale import scales_off
+from tauform.identification.scale import gravity_ratios, has_plausible_masses, scales_off
 from tauform.identification.validate import autocorrelation
 
 Grade = Literal["good", "usable", "not trustworthy"]
@@ -32,6 +32,8 @@ UNKNOWN = 0.5
 MATTERS = 0.02
 # Growth of the error on held-out blocks, relative and in absolute terms, that links which could be built may cost.
 PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
+# Ratio of identified and described gravity up to which a careless description explains it; real arms: 0.85 to 1.1.
+GRAVITY_OFF = 1.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +44,15 @@ class Verdict:
         reasons: sentences, worst first.
         next: what to do next, mostly what to record.
         whiteness: (n,) share of residual correlations within the band that white residuals would keep.
+        gravity_ratios: (n,) identified gravity torque over that of the described masses; NaN where a joint does not
+            tell.
     """
 
     grade: Grade
     reasons: tuple[str, ...]
     next: tuple[str, ...]
     whiteness: Array
+    gravity_ratios: Array
 
     def __str__(self) -> str:
         return f"{self.grade}: " + "; ".join(self.reasons or ("errors are small and every parameter is well known",))
@@ -66,7 +71,8 @@ def judge(fit: Fit) -> Verdict:
     following: list[str] = []
     # What is the fault of the log or of the description first: it makes the rest of what is said.
     level = max(level, _judge_swap(fit, reasons, following))
-    level = max(level, _judge_scale(fit, reasons, following))
+    ratios = gravity_ratios(fit)
+    level = max(level, _judge_scale(fit, ratios, reasons, following))
     _name_misalignment(fit, reasons, following)
     level = max(level, _judge_generality(fit, reasons, following))
     level = max(level, _judge_inertias(fit, reasons, following))
@@ -86,7 +92,9 @@ def judge(fit: Fit) -> Verdict:
         names = ", ".join(fit.robot.joint_names[j] for j in coloured)
         reasons.append(f"residuals of {names} are not white: something systematic is left unexplained")
     grades: tuple[Grade, ...] = ("good", "usable", "not trustworthy")
-    return Verdict(grades[level], tuple(reasons), tuple(dict.fromkeys(following)), whiteness)
+    if not has_plausible_masses(fit.robot):
+        reasons.append("the description has no masses to compare with, so that a wrong torque gain would not show")
+    return Verdict(grades[level], tuple(reasons), tuple(dict.fromkeys(following)), whiteness, ratios)
 
 
 def white_share(fit: Fit, n_lags: int = 20) -> Array:
@@ -215,10 +223,10 @@ def _judge_mass_matrix(fit: Fit, reasons: list[str], following: list[str]) -> in
     return 1
 
 
-def _judge_scale(fit: Fit, reasons: list[str], following: list[str]) -> int:
+def _judge_scale(fit: Fit, ratios: Array, reasons: list[str], following: list[str]) -> int:
     scales = scales_off(fit) if fit.swap is None else {}
     if not scales:
-        return 0
+        return _judge_gravity(fit, ratios, reasons, following) if fit.swap is None else 0
     mean = float(np.exp(np.log(list(scales.values())).mean()))
     reasons.append(
         f"torques are {mean:.2g} times those of the described masses: another unit (mN m, a share of the rated "
@@ -226,4 +234,21 @@ def _judge_scale(fit: Fit, reasons: list[str], following: list[str]) -> int:
     )
     gains = ", ".join(f"{1 / scale:.2g} for {fit.robot.joint_names[j]}" for j, scale in scales.items())
     following.append(f"check the unit of the torques: gains= converts them (about {gains}); else correct the masses")
+    return 1
+
+
+def _judge_gravity(fit: Fit, ratios: Array, reasons: list[str], following: list[str]) -> int:
+    """A gain that is wrong by a factor scales gravity too, and leaves no error of its own."""
+    told = np.flatnonzero(np.isfinite(ratios))
+    if not (np.abs(np.log(ratios[told])) > np.log(GRAVITY_OFF)).any():
+        return 0
+    each = ", ".join(f"{ratios[j]:.2g} times at {fit.robot.joint_names[j]}" for j in told)
+    reasons.append(
+        f"identified gravity is {each} that of the described masses: a torque gain or gear ratio is wrong, the robot "
+        "carries a load, or the description has other masses"
+    )
+    following.append(
+        "hold a known mass at the tool, or weigh a link, and compare; then correct gains=, describe the load, or "
+        "correct the masses"
+    )
     return 1

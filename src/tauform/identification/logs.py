@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tauform.arrays import Array
 
@@ -17,7 +17,9 @@ class Log:
     Attributes:
         widths: name -> None for a column (N,), or the number of columns of a matrix (N, width).
         chunks: (names, rows) -> tables with just these names, of at most that many rows each, in order.
+        findings: sentences about what was left out; complete once all chunks were read.
     """
 
     widths: Mapping[str, int | None]
     chunks: Callable[[Sequence[str], int], Iterator[Table]]
+    findings: list[str] = field(default_factory=list)

@@ -42,7 +42,8 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str
         _check_speeds(robot, recording)
         _check_torques(robot, recording)
         _check_velocities(robot, recording)
-        findings += [*recording.findings, *_weighed(robot, recording)]
+        read_from = [] if recording.read_from is None else [recording.read_from]
+        findings += [*read_from, *recording.findings, *_weighed(robot, recording)]
     for j, name in enumerate(robot.joint_names):
         if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
             raise IdentificationError(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
-from tauform.identification.columns import FIELDS, Layout, guess_layout, refuse_degrees
+from tauform.identification.columns import Layout, guess_layout, refuse_degrees
 from tauform.identification.log_arrays import open_mat, open_npz
 from tauform.identification.log_tables import open_csv, open_parquet
 from tauform.identification.logs import Log, Table
@@ -53,6 +53,7 @@ def read_recording(
         columns: field ("t", "q", "tau", "qd", "reference") -> column names in the robot's order, their common
             prefix ("effort_"), or a pattern in which {} stands for a joint's name, or its number counted from 0 or 1
             ("J{}_trq"); fields left out are guessed (`q1`, `actual_q_0`, `position_elbow`, ...), and None takes none.
+            `recording.columns` says which were read.
         gains: (n,) drive gain times gear ratio where the torque column holds motor currents, or an (n, n) matrix
             with tau = gains @ current where drives are coupled.
         degrees: positions and velocities are in degrees.
@@ -62,7 +63,8 @@ def read_recording(
             default for files of 400 MB and more. The result is the same.
 
     Raises:
-        RecordingError: the file cannot be read, or does not hold the robot's joints; the message lists what it holds.
+        RecordingError: the file cannot be read, does not hold the robot's joints, or holds a field more than once; the
+            message lists what it holds.
         MissingExtraError: the format's reader is not installed.
     """
     path = Path(path)
@@ -76,7 +78,7 @@ def read_recording(
     if not degrees:
         refuse_degrees(layout, path.name)
     factors = {name: _degree(robot) if degrees else None for name in ("q", "qd", "reference")}
-    sinks = {name: Spool() if _is_streamed(path, stream) else Heap() for name in ("t", *_held(layout))}
+    sinks = {name: Spool() if _is_streamed(path, stream) else Heap() for name in ("t", *layout.fields())}
     start: float | None = None
     for table in log.chunks(_wanted(layout), ROWS_PER_CHUNK):
         fields = _fields(table, layout)
@@ -90,7 +92,7 @@ def read_recording(
     if start is None:
         raise RecordingError(f"{path.name}: holds no samples")
     read: dict[str, Any] = {name: sink.finish() for name, sink in sinks.items()}
-    return Recording(**read, name=path.name)
+    return Recording(**read, name=path.name, columns=_mapping(layout, log), findings=tuple(log.findings))
 
 
 def _open(path: Path, robot: Robot, topic: str | None) -> Log:
@@ -136,17 +138,19 @@ def _degree(robot: Robot) -> AnyArray:
     return np.where([turning[name] for name in robot.joint_names], np.pi / 180, 1.0)
 
 
-def _held(layout: Layout) -> dict[str, tuple[str, ...]]:
-    return {name: getattr(layout, name) for name in FIELDS if getattr(layout, name) is not None}
+def _mapping(layout: Layout, log: Log) -> dict[str, str | tuple[str, ...]]:
+    """What `columns=` must say for the same result."""
+    held = {name: names[0] if log.widths[names[0]] is not None else names for name, names in layout.fields().items()}
+    return {"t": layout.t, **held}
 
 
 def _wanted(layout: Layout) -> list[str]:
-    return list(dict.fromkeys([layout.t, *(column for names in _held(layout).values() for column in names)]))
+    return list(dict.fromkeys([layout.t, *(column for names in layout.fields().values() for column in names)]))
 
 
 def _fields(table: Table, layout: Layout) -> dict[str, Array]:
     joined = {
         name: table[names[0]] if table[names[0]].ndim == 2 else np.column_stack([table[column] for column in names])
-        for name, names in _held(layout).items()
+        for name, names in layout.fields().items()
     }
     return {"t": table[layout.t], **joined}

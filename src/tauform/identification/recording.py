@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,8 @@ class Recording:
         temperature: (N, n) of the joints, or (N,) one for all [degrees Celsius]; friction="thermal" needs it.
         name: used in messages and reports.
         findings: sentences about what was repaired on the way in.
+        columns: field -> columns of the log that it was read from, in the robot's order, as `read_recording` takes
+            them; empty where arrays were given.
     """
 
     t: Array
@@ -64,6 +66,7 @@ class Recording:
     temperature: Array | None = None
     name: str = "recording"
     findings: tuple[str, ...] = ()
+    columns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         t = _numbers(self.t, "t", self.name)
@@ -72,21 +75,21 @@ class Recording:
         if len(t) < FEWEST_SAMPLES:
             raise RecordingError(f"{self.name}: {len(t)} samples; a recording needs at least {FEWEST_SAMPLES}")
         object.__setattr__(self, "t", t)
-        columns = np.shape(self.q)[1] if np.ndim(self.q) == 2 else "n"
+        width = np.shape(self.q)[1] if np.ndim(self.q) == 2 else "n"
         if self.temperature is not None and np.ndim(self.temperature) == 1 and np.ndim(self.q) == 2:
             one = np.asarray(self.temperature)[:, None]
             object.__setattr__(self, "temperature", np.repeat(one, np.shape(self.q)[1], axis=1))
-        for field in ("q", "tau", "qd", "qdd", "reference", "temperature"):
-            values = getattr(self, field)
-            if values is None and field not in ("q", "tau"):
+        for part in ("q", "tau", "qd", "qdd", "reference", "temperature"):
+            values = getattr(self, part)
+            if values is None and part not in ("q", "tau"):
                 continue
-            array = _numbers(values, field, self.name)
-            if array.shape != (len(t), columns):
+            array = _numbers(values, part, self.name)
+            if array.shape != (len(t), width):
                 raise RecordingError(
-                    f"{self.name}: {field} has shape {array.shape}, expected ({len(t)}, {columns}): one row a sample, "
+                    f"{self.name}: {part} has shape {array.shape}, expected ({len(t)}, {width}): one row a sample, "
                     "one column a joint"
                 )
-            object.__setattr__(self, field, array)
+            object.__setattr__(self, part, array)
         _check_time(t, self.name)
         self._put_turns_together()
 
@@ -101,6 +104,14 @@ class Recording:
         which = ", ".join(str(j + 1) for j in np.flatnonzero(jumps))
         finding = f"{self.name}: positions jump by a turn {int(jumps.sum())} times (joint {which}): put together again"
         object.__setattr__(self, "findings", (*self.findings, finding))
+
+    @property
+    def read_from(self) -> str | None:
+        """A sentence that names the columns of the log; None where arrays were given."""
+        if not self.columns:
+            return None
+        held = {name: (names,) if isinstance(names, str) else names for name, names in self.columns.items()}
+        return f"{self.name}: read " + "; ".join(f"{name} from {', '.join(names)}" for name, names in held.items())
 
     @property
     def n_joints(self) -> int:

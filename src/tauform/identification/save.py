@@ -58,6 +58,7 @@ def summary(fit: Fit) -> dict[str, Any]:
         "verdict": fit.verdict.grade,
         "reasons": list(fit.verdict.reasons),
         "next": list(fit.verdict.next),
+        "gravity_ratios": [x if np.isfinite(x) else None for x in fit.verdict.gravity_ratios.tolist()],
         "held_out": _plain(fit.held_out),
         "validation": _plain(fit.validation),
         "unfiltered": _plain(fit.unfiltered),

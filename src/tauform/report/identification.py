@@ -67,6 +67,7 @@ def _verdict(fit: Fit) -> Section:
         "the same [N m, N]",
         "unfiltered [N m, N]",
         "white residuals [%]",
+        "gravity / described",
     )
     unfiltered = [None] * fit.robot.n_joints if fit.unfiltered is None else fit.unfiltered.rms
     rows = zip(
@@ -77,12 +78,14 @@ def _verdict(fit: Fit) -> Section:
         errors.rms,
         unfiltered,
         100 * verdict.whiteness,
+        [ratio if np.isfinite(ratio) else None for ratio in verdict.gravity_ratios],
         strict=True,
     )
     body += table(columns, rows, caption="RMS errors, relative to the RMS torque [%] and as they are [N m, N]")
     body += paragraph(
         "Both sides are filtered alike, except where a column says unfiltered: there each sample is compared as it was "
-        "measured, with its noise. As described: torques of the robot's file, without what it does not know.",
+        "measured, with its noise. As described: torques of the robot's file, without what it does not know. "
+        "Gravity / described: identified gravity torque over that of the described masses, where the joint tells.",
         "quiet",
     )
     if fit.findings:
