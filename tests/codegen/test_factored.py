@@ -10,7 +10,7 @@ import pytest
 
 import tauform as tf
 from tauform.codegen import factored
-from tauform.codegen.factoring import Sums
+from tauform.codegen.factoring import Numbers, Sums
 from tauform.codegen.graph import Graph
 from tauform.codegen.lower import lower
 from tauform.codegen.program import Program
@@ -57,6 +57,31 @@ def test_factored_program_equals_the_model(robot: str, name: str) -> None:
     expected = getattr(bound, method)(*states)
     error = np.abs(program(*states) - expected).max()
     assert error <= 1e-12 * max(np.abs(expected).max(), 1e-300)
+
+
+# Lloyd2021, section 5: mean error of the PSDM model against Newton-Euler in double precision [N m]
+PAPERS_MEAN_ERROR = 4e-13
+
+
+@pytest.mark.parametrize("robot", ["two_link", "sr6ia", "kr6_r700", "lbr7", "puma260_izaguirre", "RPRR", "PRRPR"])
+def test_numbers_that_are_compared_rounded_are_computed_with_in_full(robot: str) -> None:
+    arm = tf.random_robot(robot, seed=5) if robot.isupper() else tf.load(robot)
+    states = np.random.default_rng(1).uniform(-np.pi, np.pi, (3, 1000, arm.n_joints))
+    expected = tf.inverse_dynamics(arm, *states)
+    errors = np.abs(program_of(factored.factored_torques, tf.derive(arm).bind(arm), 3)(*states) - expected)
+    assert errors.mean() <= PAPERS_MEAN_ERROR / 20
+    assert errors.max() <= 1e-14 * np.abs(expected).max()
+
+
+def test_equal_numbers_are_represented_by_one_of_them() -> None:
+    known = Numbers()
+    third = known.same(1 / 3)
+    assert third == 1 / 3
+    assert known.same(np.nextafter(-1 / 3, -1)) == -1 / 3
+    assert known.same(1 + 2e-16) == 1
+    assert known.same(np.nextafter(1, 0)) == 1
+    for other in (1 / 3 + 1e-12, 0.1, 5e-324, -0.7):
+        assert known.same(other) == other
 
 
 def test_friction_is_part_of_the_torques() -> None:

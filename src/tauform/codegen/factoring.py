@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from tauform.arrays import Array
 
 Integers = NDArray[np.int64]
-# Sums whose coefficients agree to this relative precision are one sum.
-EQUAL_DIGITS = 12
+# Numbers that differ by at most so many units of their last place are one number: equal but for rounding.
+EQUAL_UNITS = 1 << 8
 # Sets of variables of one size that the search keeps; exact up to eight variables.
 KEPT_SETS = 70
 CONSTANT = 0
@@ -139,6 +139,26 @@ class Sums:
         return tables[0], tables[1]
 
 
+class Numbers:
+    """Numbers that are equal but for rounding, each represented by the first one met: none is changed by comparing."""
+
+    def __init__(self) -> None:
+        self._cells: dict[int, float] = {}
+        self.same(1.0)
+
+    def same(self, number: float) -> float:
+        """The number that stands for this one."""
+        # the bits of a positive float, read as an integer, count units in the last place
+        place = int(np.float64(abs(number)).view(np.int64))
+        cell = place // EQUAL_UNITS
+        for near in (cell, cell - 1, cell + 1):
+            met = self._cells.get(near)
+            if met is not None and abs(int(np.float64(met).view(np.int64)) - place) <= EQUAL_UNITS:
+                return float(np.copysign(met, number))
+        self._cells[cell] = abs(number)
+        return number
+
+
 # A child of a sum: digit of the variable, sum that it multiplies, number.
 Child = tuple[int, int, float]
 # The children of a sum in units of the first one's number.
@@ -155,6 +175,7 @@ def factored(sums: Sums, functions: Sequence[Sequence[Any]], n_outputs: int) -> 
     made: list[Any] = [1.0]  # an entry stands for a number times one of these
     code, digits, outputs = sums.codes, sums.digits, sums.outputs
     numbers, which = sums.values.tolist(), [CONSTANT] * len(code)
+    known = Numbers()
     for variable in sums.order():
         digit = digits[variable]
         code = code - digit * sums.steps[variable]
@@ -162,7 +183,7 @@ def factored(sums: Sums, functions: Sequence[Sequence[Any]], n_outputs: int) -> 
         groups: list[list[Child]] = [[] for _ in code]
         for at, child in zip(parent.tolist(), zip(digit.tolist(), which, numbers, strict=True), strict=True):
             groups[at].append(child)
-        numbers, which = _level(groups, functions[variable], made)
+        numbers, which = _level(groups, functions[variable], made, known)
         digits, outputs = digits[:, first], outputs[first]
     result: list[Any] = [0.0] * n_outputs
     for output, number, k in zip(outputs.tolist(), numbers, which, strict=True):
@@ -170,7 +191,9 @@ def factored(sums: Sums, functions: Sequence[Sequence[Any]], n_outputs: int) -> 
     return result
 
 
-def _level(groups: list[list[Child]], functions: Sequence[Any], made: list[Any]) -> tuple[list[float], list[int]]:
+def _level(
+    groups: list[list[Child]], functions: Sequence[Any], made: list[Any], known: Numbers
+) -> tuple[list[float], list[int]]:
     """Make the different sums of one variable; returns for each group its number and its sum."""
     shapes: dict[Shape, int] = {}
     uses: list[Counter[float]] = []
@@ -179,53 +202,54 @@ def _level(groups: list[list[Child]], functions: Sequence[Any], made: list[Any])
     for group in groups:
         group.sort()
         scale = group[0][2]
-        shape = tuple((digit, k, _rounded(number / scale)) for digit, k, number in group)
+        shape = tuple((digit, k, known.same(number / scale)) for digit, k, number in group)
         at = shapes.setdefault(shape, len(shapes))
         if at == len(uses):
             uses.append(Counter())
-        uses[at][abs(scale)] += 1
+        uses[at][known.same(abs(scale))] += 1
         shape_of.append(at)
         scales.append(scale)
 
-    own = [_own_scale(shape, used) for shape, used in zip(shapes, uses, strict=True)]
-    product = _products(shapes, own, functions, made)
+    own = [_own_scale(shape, used, known) for shape, used in zip(shapes, uses, strict=True)]
+    shares = [[known.same(scale * ratio) for _, _, ratio in shape] for shape, scale in zip(shapes, own, strict=True)]
+    product = _products(shapes, shares, functions, made)
     place = []
-    for shape, scale in zip(shapes, own, strict=True):
+    for shape, numbers in zip(shapes, shares, strict=True):
         if len(shape) == 1 and shape[0][0] == 0:  # nothing is added or multiplied
             place.append(shape[0][1])
             continue
         total: Any = 0.0
-        for digit, k, ratio in shape:
-            total = total + product(digit, k, scale * ratio)
+        for (digit, k, _), number in zip(shape, numbers, strict=True):
+            total = total + product(digit, k, number)
         place.append(len(made))
         made.append(total)
-    numbers = [scale / own[k] for k, scale in zip(shape_of, scales, strict=True)]
-    return numbers, [place[k] for k in shape_of]
+    left = [known.same(scale / own[k]) for k, scale in zip(shape_of, scales, strict=True)]
+    return left, [place[k] for k in shape_of]
 
 
-def _own_scale(shape: Shape, used: Counter[float]) -> float:
+def _own_scale(shape: Shape, used: Counter[float], known: Numbers) -> float:
     """The factor that a sum is made with: where it leaves the fewest products with numbers."""
     if len(shape) == 1:
         return 1.0
     options = [1.0 / abs(ratio) for _, _, ratio in shape] + [used.most_common(1)[0][0]]
 
     def price(scale: float) -> int:
-        inside = sum(_rounded(abs(scale * ratio)) != 1 for digit, k, ratio in shape if digit or k != CONSTANT)
+        inside = sum(known.same(abs(scale * ratio)) != 1 for digit, k, ratio in shape if digit or k != CONSTANT)
         return inside + sum(scale != other for other in used)
 
     return min(options, key=price)
 
 
 def _products(
-    shapes: Iterable[Shape], own: list[float], functions: Sequence[Any], made: list[Any]
+    shapes: Iterable[Shape], shares: list[list[float]], functions: Sequence[Any], made: list[Any]
 ) -> Callable[[int, int, float], Any]:
     """The product function times sum times number, multiplied in the order that more products share."""
     with_function: Counter[tuple[int, int]] = Counter()
     with_number: Counter[tuple[int, float]] = Counter()
-    for shape, scale in zip(shapes, own, strict=True):
-        for digit, k, ratio in shape:
+    for shape, numbers in zip(shapes, shares, strict=True):
+        for (digit, k, _), number in zip(shape, numbers, strict=True):
             with_function[digit, k] += 1
-            with_number[k, abs(scale * ratio)] += 1
+            with_number[k, abs(number)] += 1
 
     def product(digit: int, k: int, number: float) -> Any:
         if with_function[digit, k] >= with_number[k, abs(number)]:
@@ -233,7 +257,3 @@ def _products(
         return made[k] * number * functions[digit]
 
     return product
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.{EQUAL_DIGITS}e}")

@@ -60,7 +60,8 @@ class Trajectory:
         path = Path(path)
         table, header = np.column_stack([self.t, self.q, self.qd, self.qdd]), ",".join(_header(self.joint_names))
         with fresh_file(path) as file:
-            np.savetxt(file, table, delimiter=",", header=header, comments="", fmt="%.10g")
+            # Python's own floats print the shortest decimals that read back as the same numbers
+            np.savetxt(file, table.astype(object), delimiter=",", header=header, comments="", fmt="%r")
         return path
 
     @classmethod
