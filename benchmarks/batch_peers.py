@@ -13,7 +13,7 @@ import tauform as tf
 from benchmarks.c_timing import FLAGS
 from benchmarks.peers.build import casadi_code, numbers, pinocchio_library
 from tauform.arrays import Array
-from tauform.cli.peers import casadi_task
+from tauform.cli.comparison.peers import casadi_task
 
 Task = Callable[[], Array]
 

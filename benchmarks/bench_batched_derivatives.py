@@ -9,7 +9,7 @@ import pinocchio
 
 import tauform as tf
 from benchmarks.timing import Row, side_by_side
-from tauform.cli.peer_models import pinocchio_model
+from tauform.cli.comparison.models import pinocchio_model
 
 TITLE = "Quantities of 10,000 states from Python, one core, NumPy batch against a loop over Pinocchio's C++."
 N_STATES = 10_000

@@ -11,7 +11,7 @@ import pinocchio
 import tauform as tf
 from benchmarks.timing import Row, side_by_side
 from tauform.arrays import Array
-from tauform.cli.peer_models import pinocchio_model
+from tauform.cli.comparison.models import pinocchio_model
 
 TITLE = "Inverse dynamics of 100,000 states from Python, NumPy on our side, one core."
 N_STATES = 100_000

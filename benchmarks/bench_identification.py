@@ -19,10 +19,10 @@ import numpy as np
 import tauform as tf
 from benchmarks.timing import Row
 from tauform.arrays import Array
-from tauform.identification.bounds import bounds_of
-from tauform.identification.planning import FULL, Problem
-from tauform.identification.slopes import Columns
-from tauform.identification.trajectory import Basis
+from tauform.identification.motion.bounds import bounds_of
+from tauform.identification.motion.planning import FULL, Problem
+from tauform.identification.motion.slopes import Columns
+from tauform.identification.motion.trajectory import Basis
 
 TITLE = "One default call: held-out errors by the fixed scorer, planned motion, and a recording longer than memory."
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -115,7 +115,7 @@ def long_recording() -> Iterator[Row]:
 IDENTIFY_LONG = """
 import re, sys, time
 import tauform as tf
-import tauform.identification.identify, tauform.identification.read
+import tauform.identification.identify, tauform.identification.logs.read
 robot = tf.load("kr6_r700")
 peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
 before, start = peak(), time.process_time()

@@ -14,7 +14,7 @@ from benchmarks.instruction_counts import ARCHITECTURE, count_c, missing
 from benchmarks.peers.build import CasadiCode, casadi_code
 from benchmarks.results import figure
 from benchmarks.timing import Row
-from tauform.codegen.program import Program
+from tauform.codegen.program.program import Program
 
 ARMS = ("kr6_r700", "panda", "ur5")
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics", "base_regressor", "linearize_inverse")

@@ -18,8 +18,8 @@ from benchmarks.arms import ARMS, arm
 from benchmarks.batch_peers import casadi_map, pinocchio_loop
 from benchmarks.timing import Row, side_by_side
 from tauform.arrays import Array
-from tauform.cli.peer_models import pinocchio_model
-from tauform.codegen.program import Op, Program
+from tauform.cli.comparison.models import pinocchio_model
+from tauform.codegen.program.program import Op, Program
 
 TITLE = (
     "Inverse dynamics from Python, arms without friction and rotors: compiled kernels on (N, n) arrays against "

@@ -11,7 +11,7 @@ import numpy as np
 import tauform as tf
 from benchmarks.c_timing import CFunction, time_c
 from benchmarks.timing import Row
-from tauform.realtime.figures import accuracy_table
+from tauform.realtime.reduction.figures import accuracy_table
 
 TITLE = (
     "The fastest program within an error, for a share of the states (1,000,000 fresh ones, or held-out blocks of a "

@@ -13,7 +13,7 @@ from benchmarks.c_timing import FLAGS, time_c
 from benchmarks.peers import build
 from benchmarks.peers.build import NATIVE, CasadiCode, casadi_code
 from benchmarks.timing import Row
-from tauform.codegen.program import Program
+from tauform.codegen.program.program import Program
 
 TITLE = (
     f"One call, arms without friction and rotors, URDF frames snapped at 1e-5 rad; gcc {' '.join(FLAGS)} for all C, "

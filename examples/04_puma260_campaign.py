@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import tauform as tf
-from tauform.identification.trajectory import polynomial_through
+from tauform.identification.motion.trajectory import polynomial_through
 
 GROUPS = ("link", "rotor", "viscous", "coulomb")  # 78 parameters of six joints
 # The paper keeps motors first, then links from the last to the first, masses before moments.

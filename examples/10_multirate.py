@@ -14,7 +14,7 @@ import numpy as np
 
 import tauform as tf
 from tauform.arrays import Array
-from tauform.realtime.prediction import measure
+from tauform.realtime.multirate.prediction import measure
 
 CONTROL = 0.001  # s
 ERROR = 0.05

@@ -9,7 +9,7 @@ import pytest
 
 import tauform as tf
 from real_robots import urdf
-from tauform.cli.peer_models import pinocchio_model
+from tauform.cli.comparison.models import pinocchio_model
 
 pin = pytest.importorskip("pinocchio")
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
-from tauform.codegen.program import Program
+from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Program
 from tauform.description.robot import Robot
 from tauform.rigidbody.inverse_dynamics import newton_euler
 

@@ -10,7 +10,7 @@ import numpy as np
 import tauform as tf
 from benchmarks.python_peers.peer import Peer, direct, looped
 from tauform.arrays import Array
-from tauform.cli.peer_models import mujoco_model
+from tauform.cli.comparison.models import mujoco_model
 
 
 def peer(robot: tf.Robot) -> Peer:

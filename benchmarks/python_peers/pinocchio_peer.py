@@ -10,7 +10,7 @@ import pinocchio
 import tauform as tf
 from benchmarks.python_peers.peer import Peer, Prepare, Task, direct, looped
 from tauform.arrays import Array
-from tauform.cli.peer_models import pinocchio_model
+from tauform.cli.comparison.models import pinocchio_model
 
 
 def peer(robot: tf.Robot) -> Peer:

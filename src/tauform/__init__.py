@@ -10,47 +10,48 @@ from typing import TYPE_CHECKING, Any
 
 from tauform.arguments import checked
 from tauform.hints import no_public_name
+from tauform.moved import find_moved_modules
 from tauform.version import __version__
 
 if TYPE_CHECKING:
-    from tauform.closedform.base import base_parameters as base_parameters
-    from tauform.closedform.baseset import BaseParameters as BaseParameters
-    from tauform.closedform.bound import BoundModel as BoundModel
-    from tauform.closedform.derive import derive as derive
-    from tauform.closedform.explain import explain as explain
-    from tauform.closedform.feasible import feasible_parameters as feasible_parameters
-    from tauform.closedform.model import ClosedFormModel as ClosedFormModel
+    from tauform.closedform.base.baseset import BaseParameters as BaseParameters
+    from tauform.closedform.base.explain import explain as explain
+    from tauform.closedform.base.feasible import feasible_parameters as feasible_parameters
+    from tauform.closedform.base.parameters import base_parameters as base_parameters
+    from tauform.closedform.model.bound import BoundModel as BoundModel
+    from tauform.closedform.model.derive import derive as derive
+    from tauform.closedform.model.model import ClosedFormModel as ClosedFormModel
+    from tauform.closedform.model.storage import load_model as load_model
     from tauform.closedform.profile import Profile as Profile
-    from tauform.closedform.storage import load_model as load_model
     from tauform.codegen.compile import compile as compile
     from tauform.codegen.generate import generate as generate
-    from tauform.codegen.program import Program as Program
+    from tauform.codegen.program.program import Program as Program
     from tauform.codegen.write import write_c as write_c
+    from tauform.description.formats.load import load as load
+    from tauform.description.formats.load import robots as robots
     from tauform.description.inertia import Inertia as Inertia
-    from tauform.description.load import load as load
-    from tauform.description.load import robots as robots
     from tauform.description.parametric import planar_chain as planar_chain
     from tauform.description.parametric import random_robot as random_robot
     from tauform.description.robot import Robot as Robot
-    from tauform.identification.excite import excite as excite
-    from tauform.identification.fit import Fit as Fit
+    from tauform.identification.fitted.fit import Fit as Fit
+    from tauform.identification.fitted.save import load_fit as load_fit
     from tauform.identification.gains import identify_gains as identify_gains
     from tauform.identification.identify import identify as identify
+    from tauform.identification.logs.read import read_recording as read_recording
+    from tauform.identification.motion.excite import excite as excite
+    from tauform.identification.motion.trajectory import Trajectory as Trajectory
     from tauform.identification.payload import identify_payload as identify_payload
-    from tauform.identification.read import read_recording as read_recording
-    from tauform.identification.recording import Recording as Recording
-    from tauform.identification.resimulate import validate_by_simulation as validate_by_simulation
-    from tauform.identification.save import load_fit as load_fit
-    from tauform.identification.simulate import simulated_recording as simulated_recording
-    from tauform.identification.trajectory import Trajectory as Trajectory
-    from tauform.realtime.multirate import MultiRate as MultiRate
-    from tauform.realtime.multirate import multirate as multirate
-    from tauform.realtime.recorded import recorded_profile as recorded_profile
-    from tauform.realtime.reduce import Reduction as Reduction
-    from tauform.realtime.reduce import reduce as reduce
-    from tauform.realtime.staleness import Rates as Rates
-    from tauform.report.model_robot import RobotModel as RobotModel
-    from tauform.report.model_robot import model_robot as model_robot
+    from tauform.identification.recording.recording import Recording as Recording
+    from tauform.identification.recording.simulate import simulated_recording as simulated_recording
+    from tauform.identification.verdict.resimulate import validate_by_simulation as validate_by_simulation
+    from tauform.pipeline.model_robot import RobotModel as RobotModel
+    from tauform.pipeline.model_robot import model_robot as model_robot
+    from tauform.realtime.multirate.multirate import MultiRate as MultiRate
+    from tauform.realtime.multirate.multirate import multirate as multirate
+    from tauform.realtime.multirate.staleness import Rates as Rates
+    from tauform.realtime.reduction.recorded import recorded_profile as recorded_profile
+    from tauform.realtime.reduction.reduce import Reduction as Reduction
+    from tauform.realtime.reduction.reduce import reduce as reduce
     from tauform.rigidbody.check import check as check
     from tauform.rigidbody.coriolis import coriolis_matrix as coriolis_matrix
     from tauform.rigidbody.energy import energy_regressor as energy_regressor
@@ -82,39 +83,41 @@ if TYPE_CHECKING:
     from tauform.rigidbody.regressor import regressor as regressor
     from tauform.rigidbody.regressor import slotine_li_regressor as slotine_li_regressor
 
+find_moved_modules()
+
 # Public name -> module that defines it.
 _HOME = {
-    "BoundModel": "closedform.bound",
-    "ClosedFormModel": "closedform.model",
-    "derive": "closedform.derive",
-    "load_model": "closedform.storage",
-    "BaseParameters": "closedform.baseset",
-    "base_parameters": "closedform.base",
-    "explain": "closedform.explain",
-    "feasible_parameters": "closedform.feasible",
-    "Program": "codegen.program",
+    "BoundModel": "closedform.model.bound",
+    "ClosedFormModel": "closedform.model.model",
+    "derive": "closedform.model.derive",
+    "load_model": "closedform.model.storage",
+    "BaseParameters": "closedform.base.baseset",
+    "base_parameters": "closedform.base.parameters",
+    "explain": "closedform.base.explain",
+    "feasible_parameters": "closedform.base.feasible",
+    "Program": "codegen.program.program",
     "generate": "codegen.generate",
     "compile": "codegen.compile",
     "write_c": "codegen.write",
     "Inertia": "description.inertia",
     "Robot": "description.robot",
-    "load": "description.load",
-    "robots": "description.load",
+    "load": "description.formats.load",
+    "robots": "description.formats.load",
     "planar_chain": "description.parametric",
     "random_robot": "description.parametric",
-    "RobotModel": "report.model_robot",
-    "model_robot": "report.model_robot",
-    "Recording": "identification.recording",
-    "read_recording": "identification.read",
+    "RobotModel": "pipeline.model_robot",
+    "model_robot": "pipeline.model_robot",
+    "Recording": "identification.recording.recording",
+    "read_recording": "identification.logs.read",
     "identify": "identification.identify",
-    "Fit": "identification.fit",
-    "load_fit": "identification.save",
+    "Fit": "identification.fitted.fit",
+    "load_fit": "identification.fitted.save",
     "identify_payload": "identification.payload",
     "identify_gains": "identification.gains",
-    "validate_by_simulation": "identification.resimulate",
-    "simulated_recording": "identification.simulate",
-    "excite": "identification.excite",
-    "Trajectory": "identification.trajectory",
+    "validate_by_simulation": "identification.verdict.resimulate",
+    "simulated_recording": "identification.recording.simulate",
+    "excite": "identification.motion.excite",
+    "Trajectory": "identification.motion.trajectory",
     "check": "rigidbody.check",
     "friction": "rigidbody.friction",
     "inverse_dynamics": "rigidbody.inverse_dynamics",
@@ -146,12 +149,12 @@ _HOME = {
     "InverseLinearization": "rigidbody.linearize.inverse",
     "ForwardLinearization": "rigidbody.linearize.forward",
     "Profile": "closedform.profile",
-    "Rates": "realtime.staleness",
-    "Reduction": "realtime.reduce",
-    "reduce": "realtime.reduce",
-    "MultiRate": "realtime.multirate",
-    "multirate": "realtime.multirate",
-    "recorded_profile": "realtime.recorded",
+    "Rates": "realtime.multirate.staleness",
+    "Reduction": "realtime.reduction.reduce",
+    "reduce": "realtime.reduction.reduce",
+    "MultiRate": "realtime.multirate.multirate",
+    "multirate": "realtime.multirate.multirate",
+    "recorded_profile": "realtime.reduction.recorded",
 }
 
 __all__ = ["__version__", *_HOME]

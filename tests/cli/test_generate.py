@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.cli import main, peers
+from tauform.cli import main
+from tauform.cli.comparison import peers
 from tauform.codegen.functions import FUNCTIONS
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program.program import Op, Program
 
 needs_compiler = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="no C compiler here")
 
@@ -106,8 +107,8 @@ def test_bench_names_what_it_measured_and_what_is_missing(
     pytest.importorskip("pinocchio")
     for name in ("mujoco", "casadi"):  # as if they were not installed
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr("tauform.cli.peers.shutil.which", lambda name: None)
-    monkeypatch.setattr("tauform.cli.peers.LEAST_SAMPLE", 1e-4)
+    monkeypatch.setattr("tauform.cli.comparison.peers.shutil.which", lambda name: None)
+    monkeypatch.setattr("tauform.cli.comparison.peers.LEAST_SAMPLE", 1e-4)
     assert main(["bench", "two_link", "--states", "100", "--repeats", "1", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["missing"] == dict.fromkeys(("casadi", "mujoco", "C by gcc", "C by clang"), "not installed")
@@ -130,7 +131,7 @@ def test_bench_times_casadi_where_pinocchio_has_it(
     # what Pinocchio's own module would trace, here traced from our program
     monkeypatch.setitem(sys.modules, "pinocchio.casadi", _traced_by_casadi(program))
     if not compiler:
-        monkeypatch.setattr("tauform.cli.peers.shutil.which", lambda name: None)
+        monkeypatch.setattr("tauform.cli.comparison.peers.shutil.which", lambda name: None)
     states = tuple(np.random.default_rng(0).uniform(-3, 3, (3, 7, 2)))
     monkeypatch.chdir(tmp_path)
     one, batch, missing = peers.candidates(robot, tf.compile(program), states)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.cli.peer_models import mujoco_model, pinocchio_model
+from tauform.cli.comparison.models import mujoco_model, pinocchio_model
 
 ROBOTS = {
     "tree": tf.random_robot("RPRRPR", seed=3, branching=0.4),

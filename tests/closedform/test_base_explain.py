@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tauform as tf
-from tauform.closedform.mounting import mounted
+from tauform.closedform.base.mounting import mounted
 from tauform.errors import UnknownNameError
 
 TILTED = "a tilted mounting (gravity in a general direction)"

@@ -7,7 +7,7 @@ import pytest
 
 import tauform as tf
 from random_robots import random_tree
-from tauform.closedform.dimensionless import parameter_factors, units
+from tauform.closedform.expansion.dimensionless import parameter_factors, units
 from tauform.errors import ModelError, ShapeError
 
 pytest.importorskip("cvxpy")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tauform as tf
 from random_robots import random_states, random_tree
-from tauform.closedform.base import SOURCES
+from tauform.closedform.base.parameters import SOURCES
 from tauform.description.robot import Robot
 
 GROUPS = (None, ("link",), ("link", "rotor"), ("link", "rotor", "viscous", "coulomb", "offset"))

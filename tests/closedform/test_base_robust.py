@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.closedform.base import SOURCES
-from tauform.closedform.regroup import regroup
+from tauform.closedform.base.parameters import SOURCES
+from tauform.closedform.base.regroup import regroup
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot
 from tauform.description.transform import rotation_x

@@ -9,7 +9,7 @@ import tauform as tf
 from closedform.arms import first_joints, relative_error, scaled, twisted
 from closedform.paper_search import search_terms
 from random_robots import random_states, random_tree
-from tauform.closedform.estimate import MOST_JOINTS, estimate_size
+from tauform.closedform.expansion.estimate import MOST_JOINTS, estimate_size
 from tauform.description.parametric import random_inertia
 
 RELATIVE = 1e-12

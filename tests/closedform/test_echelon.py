@@ -9,7 +9,7 @@ import pytest
 
 import tauform as tf
 from closedform.test_derivation import planar_zeros
-from tauform.closedform.equations import term_names
+from tauform.closedform.model.equations import term_names
 
 A1 = 1.2
 # Eq. 54. The paper numbers theta as: of c1 g, of qdd1, of qdd2, of c1 c2 g.

@@ -11,7 +11,7 @@ import pytest
 import tauform as tf
 from closedform.arms import relative_error
 from random_robots import random_states, random_tree
-from tauform.closedform.monomials import Products
+from tauform.closedform.model.monomials import Products
 
 ALL = ("link", "rotor", "viscous", "coulomb", "offset")
 STEP = 1e-30

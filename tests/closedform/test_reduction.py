@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.closedform.contribution import contributions
 from tauform.closedform.profile import Profile
-from tauform.closedform.reduction import fewest_terms, relative_error, with_terms
+from tauform.closedform.reduction.contribution import contributions
+from tauform.closedform.reduction.reduction import fewest_terms, relative_error, with_terms
 from tauform.description.joint import Limits
 from tauform.errors import ModelError, ShapeError, TauformError
 

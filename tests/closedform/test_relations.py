@@ -11,7 +11,7 @@ import pytest
 
 import tauform as tf
 from closedform.arms import scaled, twisted
-from tauform.closedform.baseset import BaseParameters
+from tauform.closedform.base.baseset import BaseParameters
 
 
 def moved(robot: tf.Robot, joint: int, offset: np.ndarray) -> tf.Robot:

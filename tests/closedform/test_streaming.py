@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tauform.closedform.profile import Profile, States
-from tauform.closedform.streaming import ErrorCounts, over_states, sizes
+from tauform.closedform.reduction.streaming import ErrorCounts, over_states, sizes
 
 
 @pytest.mark.parametrize("share", [0.5, 0.95, 0.999])

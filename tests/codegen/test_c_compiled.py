@@ -14,8 +14,8 @@ import pytest
 
 import tauform as tf
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION
-from tauform.codegen.kernel import compile_program
-from tauform.codegen.program import Program
+from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.kernel import compile_program
 from tauform.codegen.write import write_c
 from traced_programs import every_kind, inverse_dynamics, long_sum, sines
 

@@ -12,7 +12,7 @@ import pytest
 import tauform as tf
 from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program.program import Op, Program
 from tauform.codegen.write import MANIFEST, write_c
 from tauform.errors import GenerationError
 from traced_programs import every_kind, inverse_dynamics

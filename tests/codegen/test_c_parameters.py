@@ -13,7 +13,7 @@ import pytest
 
 import tauform as tf
 from tauform.codegen.generate import generate
-from tauform.codegen.program import Program
+from tauform.codegen.program.program import Program
 from tauform.codegen.write import write_c
 
 COMPILER = next((name for name in ("gcc", "clang", "cc") if shutil.which(name)), None)

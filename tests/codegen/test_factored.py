@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.codegen import factored
-from tauform.codegen.factoring import Numbers, Sums
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
-from tauform.codegen.program import Program
+from tauform.codegen.factored.factored import factored
+from tauform.codegen.factored.factoring import Numbers, Sums
+from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Program
 
 # multiplications + additions after the paper's optimization
 TABLE_2 = {"sr6ia": (126, 84), "kr6_r700": (6043, 4142), "lbr7": (18387, 13981)}

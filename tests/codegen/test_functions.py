@@ -19,11 +19,11 @@ from codegen.tracing_cases import (
     whole_torque,
 )
 from tauform.codegen.certificate import relative_error
+from tauform.codegen.factored.model_program import FACTORABLE, verified
 from tauform.codegen.functions import FUNCTIONS
+from tauform.codegen.minimal.problem import Parameters, Payload, problem_of
 from tauform.codegen.minimal.search import Search
-from tauform.codegen.model_program import FACTORABLE, verified
-from tauform.codegen.problem import Parameters, Payload, problem_of
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError, UnknownNameError
 
 PAIRS = [(name, algorithm) for name, function in FUNCTIONS.items() for algorithm in function.algorithms]

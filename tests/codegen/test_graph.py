@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.codegen.graph import Graph, Scalar
-from tauform.codegen.lower import lower
-from tauform.codegen.program import Op, Program
-from tauform.codegen.sums import MOST_OPENED
+from tauform.codegen.program.graph import Graph, Scalar
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Op, Program
+from tauform.codegen.program.sums import MOST_OPENED
 from tauform.errors import ShapeError
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tauform.codegen import cache
-from tauform.codegen.cache import cached
-from tauform.codegen.kernel import compile_program
+from tauform.codegen.runtime import cache
+from tauform.codegen.runtime.cache import cached
+from tauform.codegen.runtime.kernel import compile_program
 from traced_programs import elementwise
 
 
@@ -60,7 +60,7 @@ def test_without_a_home_folder_kernels_are_compiled_all_the_same() -> None:
         "def unknown(uid): raise KeyError(uid)\n"
         "pwd.getpwuid = unknown\n"
         "import numpy as np; from traced_programs import elementwise\n"
-        "from tauform.codegen.kernel import compile_program\n"
+        "from tauform.codegen.runtime.kernel import compile_program\n"
         "print(compile_program(elementwise(lambda x: x + x))(np.array([2.0])))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
@@ -78,7 +78,7 @@ def test_default_folder_follows_the_platform(monkeypatch: pytest.MonkeyPatch, tm
 def test_two_processes_at_once(folder: Path) -> None:
     code = (
         "import numpy as np; from traced_programs import elementwise; "
-        "from tauform.codegen.kernel import compile_program; "
+        "from tauform.codegen.runtime.kernel import compile_program; "
         "print(compile_program(elementwise(lambda x: x * x + 1.0, 3))(np.arange(3.0)))"
     )
     path = os.pathsep.join(p for p in sys.path if p)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.codegen.kernel import Kernel, compile_program
+from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.errors import ShapeError
 from traced_programs import elementwise, every_kind, inverse_dynamics, long_sum, sines
 

@@ -16,10 +16,10 @@ from codegen.tracing_cases import listed, robot_named, states
 from tauform.codegen.backends.llvm.module import print_module
 from tauform.codegen.backends.llvm.text import Vector
 from tauform.codegen.functions import FUNCTIONS
-from tauform.codegen.graph import Graph, Scalar
-from tauform.codegen.lanes import tangent_lanes
-from tauform.codegen.lower import lower
-from tauform.codegen.program import LANES, Program
+from tauform.codegen.program.graph import Graph, Scalar
+from tauform.codegen.program.lanes import tangent_lanes
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import LANES, Program
 
 ROBOTS = ("kr6_r700", "tree", "parallelogram", "lbr7")
 DERIVATIVES = ("linearize_inverse", "linearize_forward")

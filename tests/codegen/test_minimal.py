@@ -11,15 +11,15 @@ import tauform as tf
 from codegen.tracing_cases import random_choice
 from random_robots import random_states, random_tree
 from tauform.arrays import Array
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
 from tauform.codegen.minimal.bodies import HX, HY, Bodies, scaled, shifted, to_second_moments, turned, turned_by_load
 from tauform.codegen.minimal.composite import composites, gravity_torque, mass_matrix
 from tauform.codegen.minimal.equivalence import booked, null_vectors
 from tauform.codegen.minimal.newton_euler import trace
+from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.minimal.search import Search, cheapest
 from tauform.codegen.minimal.straighten import straightened
-from tauform.codegen.problem import problem_of
+from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.lower import lower
 from tauform.description.robot import Robot
 from tauform.rigidbody.regressor import regressor
 

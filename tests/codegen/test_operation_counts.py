@@ -7,8 +7,8 @@ import pytest
 
 import tauform as tf
 from real_robots import urdf
-from tauform.codegen.problem import Payload
-from tauform.codegen.program import Op
+from tauform.codegen.minimal.problem import Payload
+from tauform.codegen.program.program import Op
 from tauform.description.inertia import parameter_transform
 from tauform.description.robot import Robot
 

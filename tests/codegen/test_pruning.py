@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import tauform as tf
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Op, Program
 from tauform.codegen.pruning.moves import cost, moves
 from tauform.codegen.pruning.prune import Rung, Task, flat_results, prune, refitted, relative_weights
 from tauform.codegen.pruning.rewrite import rewritten

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Op, Program
 
 
 def _program(function: Callable[..., list[Any]]) -> Program:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
-from tauform.codegen.program import Op, Program
-from tauform.codegen.split import lowered
+from tauform.codegen.minimal.split import lowered
+from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Op, Program
 
 
 def both() -> tuple[Program, Program]:

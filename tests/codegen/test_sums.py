@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.codegen import lower as lowering
-from tauform.codegen.graph import Graph
-from tauform.codegen.lower import lower
-from tauform.codegen.program import Op, Program
-from tauform.codegen.sums import LATENCY, balanced
+from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Op, Program
+from tauform.codegen.program.program import lower as lowering
+from tauform.codegen.program.sums import LATENCY, balanced
 
 
 def longest_chain(program: Program) -> int:

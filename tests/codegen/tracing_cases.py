@@ -12,10 +12,10 @@ from random_robots import random_tree
 from real_robots import urdf
 from tauform.arrays import Array
 from tauform.codegen.functions import Function
+from tauform.codegen.minimal.problem import Problem
 from tauform.codegen.minimal.search import Choice, Search
-from tauform.codegen.problem import Problem
-from tauform.codegen.split import lowered
-from tauform.codegen.tracing import traced
+from tauform.codegen.minimal.split import lowered
+from tauform.codegen.minimal.tracing import traced
 from tauform.description.robot import Robot
 
 ROBOTS = ("two_link", "kr6_r700", "sr6ia", "puma260_izaguirre", "parallelogram", "tree", "ur5", "R3", "PP1")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.description.dh import COLUMNS
+from tauform.description.formats.dh import COLUMNS
 from tauform.errors import ArgumentError, DescriptionError, UnknownNameError
 
 # Inertial data of a row in its own DH frame.

@@ -12,7 +12,7 @@ import pytest
 
 import tauform as tf
 from real_robots import urdf
-from tauform.description.mjcf import read_mjcf
+from tauform.description.formats.mjcf.reader import read_mjcf
 from tauform.errors import DescriptionError
 
 ARM = """

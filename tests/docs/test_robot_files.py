@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tauform.description.dh import COLUMNS
 from tauform.description.fields import PLACEMENT
-from tauform.description.toml import HEADER, JOINT
+from tauform.description.formats.dh import COLUMNS
+from tauform.description.formats.toml.reader import HEADER, JOINT
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "howto" / "robot_files.md").read_text(encoding="utf-8")
 TABLES = ("frame", "payload", "relations", "loops", "row", "joint")

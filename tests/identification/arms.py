@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.identification.trajectory import Basis, Trajectory
+from tauform.identification.motion.trajectory import Basis, Trajectory
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

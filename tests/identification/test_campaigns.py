@@ -11,9 +11,9 @@ import tauform as tf
 from identification.arms import arm, motion
 from tauform.description.inertia import parameter_transform
 from tauform.description.transform import rotation_x, translation
-from tauform.identification.differentiate import SMOOTHERS
-from tauform.identification.simulate import simulated_recording
-from tauform.identification.trajectory import polynomial_through
+from tauform.identification.motion.trajectory import polynomial_through
+from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.signals.differentiate import SMOOTHERS
 
 # The order in which Izaguirre1992 (section 6) keeps parameters: motors first, then links from the last to the first.
 KINDS = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Iyz", "Ixz")

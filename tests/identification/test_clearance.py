@@ -10,8 +10,8 @@ import pytest
 
 import tauform as tf
 from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Mesh, Sphere
-from tauform.identification.bounds import bounds_of
-from tauform.identification.clearance import Clearance
+from tauform.identification.motion.bounds import bounds_of
+from tauform.identification.motion.clearance import Clearance
 
 pytest.importorskip("coal")
 LIMITS = {"duration": 6.0, "harmonics": 4, "velocity": 2.0, "acceleration": 8.0, "n_starts": 1, "max_seconds": np.inf}

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from identification.arms import arm
-from tauform.identification.design import KERNEL_STATES, Design
+from tauform.identification.regression.design import KERNEL_STATES, Design
 
 
 def test_compiled_columns_of_a_robot_with_friction_are_the_plain_ones() -> None:

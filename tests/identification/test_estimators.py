@@ -7,8 +7,8 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.identification.estimators import METHODS
-from tauform.identification.simulate import simulated_recording
+from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.regression.estimators import METHODS
 
 PLAIN = {"friction": "plain", "couplings": None}
 

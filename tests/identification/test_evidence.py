@@ -7,9 +7,9 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.identification.evidence import Evidence, gather
-from tauform.identification.rows import RowSource
-from tauform.identification.simulate import simulated_recording
+from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.regression.evidence import Evidence, gather
+from tauform.identification.regression.rows import RowSource
 
 PLAIN = {"friction": "plain", "couplings": None}
 

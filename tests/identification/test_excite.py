@@ -12,12 +12,12 @@ import pytest
 import tauform as tf
 from identification.arms import arm
 from tauform.cli import main
-from tauform.identification.bounds import bounds_of
-from tauform.identification.criterion import Criterion, condition
-from tauform.identification.excite import JOIN, POLISH, ROUGH, MotionKind, excite
-from tauform.identification.planning import FULL, Problem
-from tauform.identification.slopes import Columns
-from tauform.identification.trajectory import Basis, Trajectory
+from tauform.identification.motion.bounds import bounds_of
+from tauform.identification.motion.criterion import Criterion, condition
+from tauform.identification.motion.excite import JOIN, POLISH, ROUGH, MotionKind, excite
+from tauform.identification.motion.planning import FULL, Problem
+from tauform.identification.motion.slopes import Columns
+from tauform.identification.motion.trajectory import Basis, Trajectory
 
 # Without a limit of time: what is found depends on the seed alone.
 QUICK = {"duration": 6.0, "harmonics": 4, "n_starts": 1, "velocity": 2.0, "acceleration": 6.0, "max_seconds": np.inf}

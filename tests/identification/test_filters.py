@@ -10,13 +10,13 @@ from scipy import signal
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.identification.design import Design
-from tauform.identification.differentiate import SMOOTHERS, Smoother, SmootherName
-from tauform.identification.filters import Filters, choose_filters, lowpass
-from tauform.identification.fir import butterworth, filtered, refined, thinning, with_derivatives
-from tauform.identification.rows import RowSource, strides
-from tauform.identification.segments import Segment, uniform_segments
-from tauform.identification.simulate import simulated_recording
+from tauform.identification.recording.segments import Segment, uniform_segments
+from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.regression.design import Design
+from tauform.identification.regression.rows import RowSource, strides
+from tauform.identification.signals.differentiate import SMOOTHERS, Smoother, SmootherName
+from tauform.identification.signals.filters import Filters, choose_filters, lowpass
+from tauform.identification.signals.fir import butterworth, filtered, refined, thinning, with_derivatives
 
 RATE = 500.0
 
@@ -101,7 +101,7 @@ def test_rows_do_not_depend_on_how_a_recording_is_divided(monkeypatch: pytest.Mo
         return [np.concatenate([getattr(rows, name) for rows in parts]) for name in ("t", "tau", "rate_of_tau", "A")]
 
     whole = everything()
-    monkeypatch.setattr("tauform.identification.rows.PIECE", 700)
+    monkeypatch.setattr("tauform.identification.regression.rows.PIECE", 700)
     for one, other in zip(whole, everything(), strict=True):
         np.testing.assert_allclose(other, one, rtol=0, atol=1e-12 * np.abs(one).max())
 

@@ -14,8 +14,8 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.errors import IdentificationError
-from tauform.identification.fresh_file import fresh_file
-from tauform.identification.simulate import simulated_recording
+from tauform.identification.fitted.fresh_file import fresh_file
+from tauform.identification.recording.simulate import simulated_recording
 
 PLAIN = {"friction": "plain", "couplings": None}
 

@@ -7,11 +7,11 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion, with_drives
-from tauform.identification.chance import independent
-from tauform.identification.evidence import Evidence
-from tauform.identification.held_out import HeldOut
-from tauform.identification.simulate import simulated_recording
-from tauform.identification.terms import Term
+from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.terms import Term
+from tauform.identification.selection.chance import independent
+from tauform.identification.selection.held_out import HeldOut
 
 # Standard deviations of the torques' noise [N m] and step of the encoders [rad], as on an industrial arm.
 NOISE, ENCODER = np.array([0.6, 0.3, 0.15]), 2 * np.pi / 2**17

@@ -9,9 +9,9 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm
-from tauform.codegen.adjoint import adjoint_program
+from tauform.codegen.program.adjoint import adjoint_program
 from tauform.description.parameter_groups import PARAMETER_GROUPS, ParameterGroup
-from tauform.identification.slopes import Columns, CompiledColumns, TextbookColumns
+from tauform.identification.motion.slopes import Columns, CompiledColumns, TextbookColumns
 
 
 def sliding() -> tf.Robot:

@@ -14,9 +14,9 @@ import scipy.io
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.identification.segments import shifted, uniform_segments
-from tauform.identification.simulate import simulated_recording
-from tauform.identification.stored import Spool, StoredArray
+from tauform.identification.recording.segments import shifted, uniform_segments
+from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.recording.stored import Spool, StoredArray
 
 FIELDS = ("t", "q", "tau", "qd", "qdd", "reference")
 
@@ -75,7 +75,7 @@ def stored(recording: tf.Recording) -> tf.Recording:
 def test_pieces_of_a_file_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     recording = recorded()
     path = write(recording, tmp_path / name)
-    monkeypatch.setattr("tauform.identification.read.ROWS_PER_CHUNK", 97)
+    monkeypatch.setattr("tauform.identification.logs.read.ROWS_PER_CHUNK", 97)
     streamed, whole = (tf.read_recording(path, arm(), stream=stream) for stream in (True, False))
     assert isinstance(streamed.q, StoredArray)
     assert isinstance(whole.q, np.ndarray)
@@ -87,7 +87,7 @@ def test_pieces_of_a_file_are_the_whole(tmp_path: Path, monkeypatch: pytest.Monk
 def test_files_of_some_size_stay_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(recorded(), tmp_path / "a.npz")
     assert isinstance(tf.read_recording(path, arm()).q, np.ndarray)
-    monkeypatch.setattr("tauform.identification.read.STREAMED_BYTES", path.stat().st_size)
+    monkeypatch.setattr("tauform.identification.logs.read.STREAMED_BYTES", path.stat().st_size)
     assert isinstance(tf.read_recording(path, arm()).q, StoredArray)
 
 
@@ -106,7 +106,7 @@ def faulty() -> tf.Recording:
 def test_faults_are_repaired_alike_in_files(monkeypatch: pytest.MonkeyPatch, delay: float) -> None:
     recording = faulty()
     whole = uniform_segments(recording)
-    monkeypatch.setattr("tauform.identification.recording.SAMPLES_PER_PIECE", 83)
+    monkeypatch.setattr("tauform.identification.recording.recording.SAMPLES_PER_PIECE", 83)
     parts = uniform_segments(stored(recording))
     assert parts.findings == whole.findings
     assert len(parts.findings) == 4
@@ -122,8 +122,8 @@ def test_faults_are_repaired_alike_in_files(monkeypatch: pytest.MonkeyPatch, del
 def test_the_fit_of_a_recording_in_files_is_the_same(monkeypatch: pytest.MonkeyPatch, recording: tf.Recording) -> None:
     options = {"friction": "plain", "couplings": None, "delay": 1e-3}
     whole = tf.identify(arm(), recording, **options)  # type: ignore[arg-type]
-    monkeypatch.setattr("tauform.identification.recording.SAMPLES_PER_PIECE", 1003)
-    monkeypatch.setattr("tauform.identification.rows.PIECE", 500)
+    monkeypatch.setattr("tauform.identification.recording.recording.SAMPLES_PER_PIECE", 1003)
+    monkeypatch.setattr("tauform.identification.regression.rows.PIECE", 500)
     fit = tf.identify(arm(), stored(recording), **options)  # type: ignore[arg-type]
     np.testing.assert_allclose(fit.values, whole.values, rtol=0, atol=1e-12 * np.abs(whole.values).max())
     assert fit.held_out.total == pytest.approx(whole.held_out.total, rel=1e-9)

@@ -10,9 +10,9 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.identification import turns
-from tauform.identification.simulate import simulated_recording
-from tauform.identification.stored import is_lazy
+from tauform.identification.recording.recording import turns
+from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.recording.stored import is_lazy
 
 TURN = 2 * np.pi
 

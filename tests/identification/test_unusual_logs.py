@@ -13,8 +13,8 @@ import pytest
 import tauform as tf
 from identification.log_files import PLAIN, ROBOT, arrays, log, parquet, raw, table
 from tauform.cli import main
-from tauform.identification.plausibility import check_recordings
-from tauform.identification.segments import uniform_segments
+from tauform.identification.recording.segments import uniform_segments
+from tauform.identification.verdict.plausibility import check_recordings
 
 
 def fitted(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> Any:

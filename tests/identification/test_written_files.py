@@ -13,7 +13,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import IdentificationError
-from tauform.identification.fresh_file import fresh_file
+from tauform.identification.fitted.fresh_file import fresh_file
 
 
 @contextmanager

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.realtime.figures import PAPER_TIMES, Cell, accuracy_table, cheapest_for, tradeoff
-from tauform.report import reduction_figures
-from tauform.report.reduction_figures import TABLE_HEADINGS, table_row, write_figures
+from tauform.realtime.reduction.figures import PAPER_TIMES, Cell, accuracy_table, cheapest_for, tradeoff
+from tauform.report.figures import reduction as reduction_figures
+from tauform.report.figures.reduction import TABLE_HEADINGS, table_row, write_figures
 
 
 @pytest.fixture(scope="module")

@@ -14,13 +14,13 @@ import pytest
 
 import tauform as tf
 from tauform.arrays import Array
-from tauform.cli.multirate import friction_hint
+from tauform.cli.verbs.multirate import friction_hint
 from tauform.closedform.profile import Profile
 from tauform.errors import ModelError, UnknownNameError
-from tauform.realtime.bandwidth import bandwidth, bandwidths
-from tauform.realtime.multirate import Friction
-from tauform.realtime.prediction import measure
-from tauform.realtime.staleness import Rates
+from tauform.realtime.multirate.bandwidth import bandwidth, bandwidths
+from tauform.realtime.multirate.multirate import Friction
+from tauform.realtime.multirate.prediction import measure
+from tauform.realtime.multirate.staleness import Rates
 
 # A fast motion of the PUMA 260: bounds of each joint, all swinging out of step.
 CENTRE = np.array([0.0, -0.8, 0.5, 0.2, 0.6, 0.0])

@@ -9,9 +9,9 @@ import pytest
 
 import tauform as tf
 from tauform.errors import ModelError
-from tauform.identification.recording import Recording
-from tauform.realtime.bandwidth import bandwidths
-from tauform.realtime.recorded import recorded_profile, recorded_states
+from tauform.identification.recording.recording import Recording
+from tauform.realtime.multirate.bandwidth import bandwidths
+from tauform.realtime.reduction.recorded import recorded_profile, recorded_states
 
 
 def swinging(robot: tf.Robot, noise: float = 0.0) -> Recording:

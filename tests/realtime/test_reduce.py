@@ -9,13 +9,13 @@ import pytest
 
 import tauform as tf
 from tauform.closedform.profile import Profile
-from tauform.codegen.program import Op
+from tauform.codegen.program.program import Op
 from tauform.codegen.pruning.rewrite import rewritten
 from tauform.errors import ModelError, UnknownNameError
-from tauform.realtime import reduce as module
-from tauform.realtime.guards import positive_definite
-from tauform.realtime.velocity import Quiet, all_joints, recursive, without_velocity
-from tauform.realtime.verification import Verification, Verifier
+from tauform.realtime.reduction import reduce as module
+from tauform.realtime.reduction.guards import positive_definite
+from tauform.realtime.reduction.velocity import Quiet, all_joints, recursive, without_velocity
+from tauform.realtime.reduction.verification import Verification, Verifier
 
 # Operations that the reduced program of the slow profile may take at 1 % and 99.9 %.
 LIMITS = {"kr6_r700": 300, "lbr7": 330}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tauform as tf
+from tauform.pipeline.model_robot import RobotModel, model_robot
 from tauform.report.delivery import Delivery
-from tauform.report.model_robot import RobotModel, model_robot
 
 
 @pytest.fixture(scope="session")

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.pipeline.model_robot import RobotModel
+from tauform.pipeline.motion import coordinate_ranges, sweep_motion
 from tauform.report.delivery import Delivery
 from tauform.report.html.document import Section, document
 from tauform.report.html.robot_view import robot_view
-from tauform.report.model_robot import RobotModel
-from tauform.report.motion import coordinate_ranges, sweep_motion
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -14,10 +14,10 @@ import pytest
 import tauform as tf
 from tauform.codegen.folder import MANIFEST
 from tauform.errors import GenerationError
+from tauform.pipeline import model_robot as pipeline
+from tauform.pipeline.model_robot import RobotModel
 from tauform.report import delivery as module
-from tauform.report import model_robot as pipeline
 from tauform.report.delivery import Delivery, self_test
-from tauform.report.model_robot import RobotModel
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("make") is None or shutil.which("cc") is None, reason="no make or C compiler installed"

@@ -12,11 +12,11 @@ import pytest
 import tauform as tf
 from tauform.cli import main
 from tauform.errors import IdentificationError
-from tauform.report.identification import write_report
-from tauform.report.identification_stages import identified_robot
+from tauform.pipeline.identification_stages import identified_robot
+from tauform.pipeline.model_robot import RobotModel, model_robot
+from tauform.pipeline.stages import StageLog
 from tauform.report.model_page import model_page
-from tauform.report.model_robot import RobotModel, model_robot
-from tauform.report.stages import StageLog
+from tauform.report.sections.identification import write_report
 
 NOISE = 0.01  # of each joint's torque
 

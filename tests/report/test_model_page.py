@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.pipeline.model_robot import RobotModel, model_robot
+from tauform.pipeline.motion import sweep_motion
 from tauform.report.delivery import Delivery
 from tauform.report.html.robot_view import view_data
 from tauform.report.model_page import model_page
-from tauform.report.model_robot import RobotModel, model_robot
-from tauform.report.motion import sweep_motion
-from tauform.report.torque_section import torque_parts
+from tauform.report.sections.torques import torque_parts
 
 DATA = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
 

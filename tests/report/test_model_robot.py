@@ -11,12 +11,12 @@ import tauform as tf
 from tauform.codegen.functions import FUNCTIONS
 from tauform.description.joint import Limits
 from tauform.errors import GenerationError, ModelError, UnknownNameError, VerificationError
-from tauform.realtime.reduce import ROUTES
-from tauform.report import model_robot as module
-from tauform.report.model_robot import EXACT, RobotModel, model_robot
-from tauform.report.motion import coordinate_ranges, home_position, sweep_motion
-from tauform.report.stages import Stage
-from tauform.report.usual import usual_profile, usual_routes
+from tauform.pipeline import model_robot as module
+from tauform.pipeline.model_robot import EXACT, RobotModel, model_robot
+from tauform.pipeline.motion import coordinate_ranges, home_position, sweep_motion
+from tauform.pipeline.stages import Stage
+from tauform.pipeline.usual import usual_profile, usual_routes
+from tauform.realtime.reduction.reduce import ROUTES
 
 
 def stage(model: RobotModel, name: str) -> Stage:

@@ -44,7 +44,7 @@ app = typer.Typer(
 )
 for _panel, _names in PANELS.items():
     for _name in _names:
-        _function = getattr(import_module(f"tauform.cli.{_name}"), _name)
+        _function = getattr(import_module(f"tauform.cli.verbs.{_name}"), _name)
         app.command(_name.replace("_", "-"), cls=Command, rich_help_panel=_panel)(_function)
 
 

@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
-    from tauform.identification.recording import Recording
+    from tauform.identification.recording.recording import Recording
 
 PANEL = "Recordings"
 # Name on the command line for a field that is to be left out.

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array, joint_vector, read_only
-from tauform.description.names import counted
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
+from tauform.messages import counted
 
 VECTORS = ("q", "qd", "qdd")
 # A recording is cut into so many blocks, fitted to and held out by turns.

@@ -11,8 +11,8 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.codegen.functions import Function
-from tauform.codegen.problem import Problem
-from tauform.codegen.program import Certificate, Program
+from tauform.codegen.minimal.problem import Problem
+from tauform.codegen.program.program import Certificate, Program
 from tauform.errors import VerificationError
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 

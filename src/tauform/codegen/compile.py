@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.closedform.bound import BoundModel
+from tauform.closedform.model.bound import BoundModel
 from tauform.codegen.generate import generate
-from tauform.codegen.kernel import Kernel, compile_program
-from tauform.codegen.program import Program
+from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.robot import Robot
 from tauform.errors import ArgumentError, GenerationError, ShapeError
 

@@ -7,16 +7,12 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
-from tauform.closedform.bound import BoundModel
-from tauform.closedform.derive import derive
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.derive import derive
 from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
 from tauform.codegen.conventions import conventions
-from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
-from tauform.codegen.lower import lower
-from tauform.codegen.minimal.bodies import Bodies
-from tauform.codegen.minimal.search import Choice, Search, cheapest
-from tauform.codegen.model_program import (
+from tauform.codegen.factored.model_program import (
     CHOICES,
     FACTORABLE,
     cheaper,
@@ -24,13 +20,17 @@ from tauform.codegen.model_program import (
     model_program,
     verified,
 )
-from tauform.codegen.problem import Parameters, Payload, Problem, has_friction, problem_of
-from tauform.codegen.program import Candidate, Program
-from tauform.codegen.split import lowered
-from tauform.codegen.tracing import operations, traced
+from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
+from tauform.codegen.minimal.bodies import Bodies
+from tauform.codegen.minimal.problem import Parameters, Payload, Problem, has_friction, problem_of
+from tauform.codegen.minimal.search import Choice, Search, cheapest
+from tauform.codegen.minimal.split import lowered
+from tauform.codegen.minimal.tracing import operations, traced
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Candidate, Program
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, UnknownNameError
-from tauform.rigidbody.pivots import named_pivots
+from tauform.rigidbody.sweeps.pivots import named_pivots
 
 # Beyond this many operations straight-line code no longer pays.
 MAX_OPERATIONS = 20_000

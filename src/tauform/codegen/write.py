@@ -11,7 +11,7 @@ from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.folder import MANIFEST, write_folder
 from tauform.codegen.names import c_prefix
-from tauform.codegen.program import Program
+from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 
 __all__ = ["MANIFEST", "write_c"]

@@ -16,18 +16,18 @@ from tauform.arguments import check_fields, checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
-from tauform.description.names import counted, no_such
 from tauform.description.parameter_groups import Include, chosen_columns
 from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
 from tauform.description.tree import Tree
 from tauform.description.values import Value
 from tauform.hints import no_attribute
+from tauform.messages import counted, no_such
 
 if TYPE_CHECKING:
-    from tauform.closedform.baseset import BaseParameters
+    from tauform.closedform.base.baseset import BaseParameters
     from tauform.description.findings import Finding
-    from tauform.description.save import Written
+    from tauform.description.formats.save import Written
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -127,7 +127,7 @@ class Robot(Value):
         Raises:
             DescriptionError: a column is missing, unknown or contradictory; the message names the row.
         """
-        from tauform.description.dh import robot_from_dh
+        from tauform.description.formats.dh import robot_from_dh
 
         return robot_from_dh(rows, convention, name=name, gravity=gravity, base=base, tool=tool)
 
@@ -250,7 +250,7 @@ class Robot(Value):
         Joints that follow a locked one (mimic joints, loops) are locked with it. The names of merged links stay as
         frames; friction and rotors of locked joints go.
         """
-        from tauform.description.edit import locked
+        from tauform.description.changes.edit import locked
 
         return locked(self, positions)
 
@@ -260,7 +260,7 @@ class Robot(Value):
         What is rigidly fixed to a kept link stays part of it. A joint off the path goes, with everything it carries;
         lock it first (`locked`) to keep that inertia.
         """
-        from tauform.description.edit import up_to
+        from tauform.description.changes.edit import up_to
 
         return up_to(self, tip)
 
@@ -271,7 +271,7 @@ class Robot(Value):
         quarter turn, and translations shorter than `angle` times the robot's longest become zero. `check()` says
         what that changes.
         """
-        from tauform.description.edit import snapped
+        from tauform.description.changes.edit import snapped
 
         return snapped(self, angle)
 
@@ -281,7 +281,7 @@ class Robot(Value):
         The empty name holds the constant part. q then holds the joints that follow nothing; joints that follow
         others already go on doing so.
         """
-        from tauform.description.relations import related
+        from tauform.description.changes.relations import related
 
         return related(self, relations)
 
@@ -297,7 +297,7 @@ class Robot(Value):
             ShapeError: an array has another shape.
             DescriptionError: joints that follow others already would no longer do so.
         """
-        from tauform.description.relations import looped
+        from tauform.description.changes.relations import looped
 
         return looped(self, F, offset, active)
 
@@ -314,7 +314,7 @@ class Robot(Value):
         Raises:
             DescriptionError: another end of the name, no such folder, or a link that no URDF can hold.
         """
-        from tauform.description.save import save
+        from tauform.description.formats.save import save
 
         return save(self, path)
 
@@ -332,7 +332,7 @@ class Robot(Value):
             ShapeError: theta has another length than base, or base belongs to a robot of another size.
         """
         # Against the direction of imports, like `check`: users look for it here.
-        moved: Robot = import_module("tauform.closedform.base").with_base_parameters(self, theta, base)
+        moved: Robot = import_module("tauform.closedform.base.parameters").with_base_parameters(self, theta, base)
         return moved
 
     def check(self) -> list[Finding]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tauform.description.names import no_such
 from tauform.errors import DescriptionError
+from tauform.messages import no_such
 
 if TYPE_CHECKING:
     from tauform.description.robot import Closure, Robot

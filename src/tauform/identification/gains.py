@@ -21,18 +21,18 @@ from tauform.description.inertia import Inertia
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.design import DEFAULT_INCLUDE, Design
-from tauform.identification.differentiate import Smoother
-from tauform.identification.estimate import EXCITED
-from tauform.identification.evidence import Evidence, gather
-from tauform.identification.filters import Filters, choose_filters
 from tauform.identification.payload import load_regressor
-from tauform.identification.plausibility import check_recordings
-from tauform.identification.recording import Recording
-from tauform.identification.rows import RowSource
-from tauform.identification.segments import uniform_segments
-from tauform.identification.terms import Column
-from tauform.identification.validate import inflation_of_filters
+from tauform.identification.recording.recording import Recording
+from tauform.identification.recording.segments import uniform_segments
+from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
+from tauform.identification.regression.estimate import EXCITED
+from tauform.identification.regression.evidence import Evidence, gather
+from tauform.identification.regression.rows import RowSource
+from tauform.identification.regression.terms import Column
+from tauform.identification.signals.differentiate import Smoother
+from tauform.identification.signals.filters import Filters, choose_filters
+from tauform.identification.verdict.plausibility import check_recordings
+from tauform.identification.verdict.validate import inflation_of_filters
 
 N_STEPS = 20
 SETTLED = 1e-12

@@ -11,16 +11,16 @@ from tauform.arrays import Array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia, parameter_transform
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.differentiate import Smoother
-from tauform.identification.evidence import gather
-from tauform.identification.filters import choose_filters
-from tauform.identification.fit import Fit
-from tauform.identification.plausibility import check_recordings
-from tauform.identification.recording import Recording
-from tauform.identification.rows import RowSource
-from tauform.identification.segments import uniform_segments
-from tauform.identification.terms import Column
-from tauform.identification.validate import inflation_of, inflation_of_filters, residuals_of
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.recording.recording import Recording
+from tauform.identification.recording.segments import uniform_segments
+from tauform.identification.regression.evidence import gather
+from tauform.identification.regression.rows import RowSource
+from tauform.identification.regression.terms import Column
+from tauform.identification.signals.differentiate import Smoother
+from tauform.identification.signals.filters import choose_filters
+from tauform.identification.verdict.plausibility import check_recordings
+from tauform.identification.verdict.validate import inflation_of, inflation_of_filters, residuals_of
 from tauform.rigidbody.regressor import regressor
 
 # Moments about the tool are taken to be of this size [m, relative to the mass found] where the motion is silent.

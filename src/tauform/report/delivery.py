@@ -15,12 +15,12 @@ from pathlib import Path
 from tauform.codegen.folder import write_folder
 from tauform.codegen.names import c_prefix
 from tauform.codegen.write import write_c
-from tauform.description.names import counted
 from tauform.errors import GenerationError
-from tauform.identification.fit import Fit
+from tauform.identification.fitted.fit import Fit
+from tauform.messages import counted
+from tauform.pipeline.model_robot import RobotModel
+from tauform.pipeline.stages import Progress, Stage, StageLog
 from tauform.report.model_page import model_page
-from tauform.report.model_robot import RobotModel
-from tauform.report.stages import Progress, Stage, StageLog
 from tauform.version import __version__
 
 DEVIATION = re.compile(r"largest deviation (\S+), allowed (\S+)")

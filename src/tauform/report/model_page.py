@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauform.closedform.equations import KIND_NAMES, term_kinds
-from tauform.description.names import counted
+from tauform.closedform.model.equations import KIND_NAMES, term_kinds
 from tauform.description.robot import Robot
-from tauform.report.accuracy_section import accuracy_sections
-from tauform.report.base_section import base_section
-from tauform.report.code_section import code_section
+from tauform.messages import counted
+from tauform.pipeline.model_robot import RobotModel
+from tauform.pipeline.motion import Motion, sweep_motion
+from tauform.pipeline.stages import Stage
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, bullets, facts, folded, paragraph, preformatted, table
 from tauform.report.html.robot_view import robot_view
-from tauform.report.identification import fit_sections
-from tauform.report.model_robot import RobotModel
-from tauform.report.motion import Motion, sweep_motion
-from tauform.report.stages import Stage
+from tauform.report.sections.accuracy import accuracy_sections
+from tauform.report.sections.base import base_section
+from tauform.report.sections.code import code_section
+from tauform.report.sections.identification import fit_sections
+from tauform.report.sections.torques import torque_section
 from tauform.report.tables import base_from_joints
-from tauform.report.torque_section import torque_section
 
 # Equations of more terms than this are for machines.
 SHOWN_TERMS = 60

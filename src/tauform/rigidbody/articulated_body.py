@@ -8,10 +8,10 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.articulated_inertia import articulated_to_parent, rigid_inertia, times, without_joint
-from tauform.rigidbody.motion import body_twists, transforms_of, velocity_wrenches
-from tauform.rigidbody.pivots import check_pivot
-from tauform.rigidbody.spatial import (
+from tauform.rigidbody.sweeps.articulated_inertia import articulated_to_parent, rigid_inertia, times, without_joint
+from tauform.rigidbody.sweeps.motion import body_twists, transforms_of, velocity_wrenches
+from tauform.rigidbody.sweeps.pivots import check_pivot
+from tauform.rigidbody.sweeps.spatial import (
     Transform,
     axis_index,
     cross_axis,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.rigidbody.spatial import ANGULAR, LINEAR, cross
+from tauform.rigidbody.sweeps.spatial import ANGULAR, LINEAR, cross
 
 
 def wrench_regressor(acceleration: AnyArray, twist: AnyArray) -> AnyArray:

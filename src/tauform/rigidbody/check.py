@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauform.description.edit import snapped
+from tauform.description.changes.edit import snapped
 from tauform.description.findings import Finding, drive_findings, gravity_findings, inertia_findings
 from tauform.description.robot import Robot
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics

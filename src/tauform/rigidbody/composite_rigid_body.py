@@ -6,8 +6,8 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.motion import transforms_of
-from tauform.rigidbody.spatial import axis_index, inertia_times, inertia_to_parent, wrench_to_parent
+from tauform.rigidbody.sweeps.motion import transforms_of
+from tauform.rigidbody.sweeps.spatial import axis_index, inertia_times, inertia_to_parent, wrench_to_parent
 
 
 def composite_rigid_body(tree: Tree, q: AnyArray) -> AnyArray:

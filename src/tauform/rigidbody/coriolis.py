@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.rigidbody.base_frame import base_inertias, base_placements, base_twists, composites, joint_axes
-from tauform.rigidbody.door import evaluate
-from tauform.rigidbody.moment_rate import moment_rate, rate_times, rate_transposed_times
-from tauform.rigidbody.motion import transforms_of
-from tauform.rigidbody.spatial import ANGULAR, cross_motion, inertia_times
+from tauform.rigidbody.sweeps.base_frame import base_inertias, base_placements, base_twists, composites, joint_axes
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.moment_rate import moment_rate, rate_times, rate_transposed_times
+from tauform.rigidbody.sweeps.motion import transforms_of
+from tauform.rigidbody.sweeps.spatial import ANGULAR, cross_motion, inertia_times
 
 
 def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:

@@ -11,9 +11,9 @@ from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.errors import UnknownNameError
-from tauform.rigidbody.door import evaluate
-from tauform.rigidbody.motion import body_twists, transforms_of
-from tauform.rigidbody.spatial import ANGULAR, LINEAR, cross, joint_transform, rotate_back
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.motion import body_twists, transforms_of
+from tauform.rigidbody.sweeps.spatial import ANGULAR, LINEAR, cross, joint_transform, rotate_back
 
 Energy = Literal["total", "kinetic", "potential"]
 

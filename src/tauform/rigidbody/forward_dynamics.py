@@ -13,13 +13,13 @@ from tauform.description.tree import Tree
 from tauform.errors import UnknownNameError
 from tauform.rigidbody.articulated_body import articulated_body
 from tauform.rigidbody.composite_rigid_body import composite_rigid_body
-from tauform.rigidbody.door import evaluate
-from tauform.rigidbody.factorization import factorize, solve
 from tauform.rigidbody.friction import friction, joint_friction
 from tauform.rigidbody.gravity import bias_torque
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.mass_matrix import mass_matrix
-from tauform.rigidbody.pivots import named_pivots
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.factorization import factorize, solve
+from tauform.rigidbody.sweeps.pivots import named_pivots
 
 ForwardMethod = Literal["aba", "mass_matrix"]
 

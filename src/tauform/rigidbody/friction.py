@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.rigidbody.door import evaluate
+from tauform.rigidbody.sweeps.evaluation import evaluate
 
 
 def friction(robot: Robot, qd: ArrayLike) -> Array:

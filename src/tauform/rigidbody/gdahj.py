@@ -12,9 +12,9 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.base_frame import base_inertias, base_placements, composites, joint_axes
-from tauform.rigidbody.motion import transforms_of
-from tauform.rigidbody.spatial import Transform, inertia_times
+from tauform.rigidbody.sweeps.base_frame import base_inertias, base_placements, composites, joint_axes
+from tauform.rigidbody.sweeps.motion import transforms_of
+from tauform.rigidbody.sweeps.spatial import Transform, inertia_times
 
 
 def gdahj(tree: Tree, q: AnyArray) -> AnyArray:

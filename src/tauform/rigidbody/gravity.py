@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.rigidbody.base_frame import base_placements, composites, joint_axes
-from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.inverse_dynamics import newton_euler
-from tauform.rigidbody.motion import transforms_of
-from tauform.rigidbody.spatial import cross, rotate
+from tauform.rigidbody.sweeps.base_frame import base_placements, composites, joint_axes
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.motion import transforms_of
+from tauform.rigidbody.sweeps.spatial import cross, rotate
 
 
 def gravity_torque(robot: Robot, q: ArrayLike) -> Array:

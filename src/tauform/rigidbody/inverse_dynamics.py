@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.friction import joint_friction
-from tauform.rigidbody.motion import body_motion, velocity_wrenches
-from tauform.rigidbody.spatial import Transform, axis_index, inertia_times, wrench_to_parent
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.motion import body_motion, velocity_wrenches
+from tauform.rigidbody.sweeps.spatial import Transform, axis_index, inertia_times, wrench_to_parent
 
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:

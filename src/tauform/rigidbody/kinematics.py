@@ -12,10 +12,10 @@ from tauform.description.joint import Frame
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.errors import UnknownNameError
-from tauform.rigidbody.base_frame import base_placements, joint_axes
-from tauform.rigidbody.door import evaluate
-from tauform.rigidbody.motion import transforms_of
-from tauform.rigidbody.spatial import ANGULAR, LINEAR, Transform, compose, cross, joint_transform, rotate_back
+from tauform.rigidbody.sweeps.base_frame import base_placements, joint_axes
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.motion import transforms_of
+from tauform.rigidbody.sweeps.spatial import ANGULAR, LINEAR, Transform, compose, cross, joint_transform, rotate_back
 
 
 def forward_kinematics(robot: Robot, q: ArrayLike, frame: str | None = None) -> Array:

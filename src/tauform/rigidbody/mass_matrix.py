@@ -10,8 +10,8 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
 from tauform.rigidbody.composite_rigid_body import composite_rigid_body
-from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.gdahj import gdahj
+from tauform.rigidbody.sweeps.evaluation import evaluate
 
 MassMatrixMethod = Literal["crba", "gdahj"]
 METHODS = {"crba": composite_rigid_body, "gdahj": gdahj}

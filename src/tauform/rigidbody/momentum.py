@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.friction import friction
 from tauform.rigidbody.gravity import gravity_torque
-from tauform.rigidbody.motion import body_twists, transforms_of
-from tauform.rigidbody.spatial import axis_index, cross_axis, inertia_times, wrench_to_parent
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.motion import body_twists, transforms_of
+from tauform.rigidbody.sweeps.spatial import axis_index, cross_axis, inertia_times, wrench_to_parent
 
 
 class ObserverStep(NamedTuple):

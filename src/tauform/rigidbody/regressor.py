@@ -10,10 +10,10 @@ from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.body_regressor import wrench_regressor, wrench_regressor_between
-from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.friction import sign
-from tauform.rigidbody.motion import body_accelerations, body_motion, body_twists, transforms_of
-from tauform.rigidbody.spatial import Transform, axis_index, twist_to_child
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.motion import body_accelerations, body_motion, body_twists, transforms_of
+from tauform.rigidbody.sweeps.spatial import Transform, axis_index, twist_to_child
 
 
 def regressor(

@@ -11,11 +11,11 @@ from tauform.arrays import AnyArray, Array
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
 from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
-from tauform.codegen.graph import Scalar, references
-from tauform.codegen.lanes import tangent_lanes
-from tauform.codegen.problem import tree_coordinates, user_efforts, user_matrix
-from tauform.codegen.tangent import tangents
-from tauform.codegen.tracing import Outputs, Tracer, Tracing
+from tauform.codegen.minimal.problem import tree_coordinates, user_efforts, user_matrix
+from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
+from tauform.codegen.program.graph import Scalar, references
+from tauform.codegen.program.lanes import tangent_lanes
+from tauform.codegen.program.tangent import tangents
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.linearize.forward import linearize_forward, linearize_forward_vector

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tauform.codegen.tracing import Tracer
+from tauform.codegen.minimal.tracing import Tracer
 from tauform.description.robot import Robot
 
 Shapes = dict[str, tuple[int, ...]]

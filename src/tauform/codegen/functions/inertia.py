@@ -13,18 +13,18 @@ from tauform.codegen.functions.function import Algorithm, Function, Shapes, join
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.composite import Composites, composites, gravity_torque
 from tauform.codegen.minimal.composite import mass_matrix as composite_mass_matrix
-from tauform.codegen.problem import user_efforts, user_matrix
-from tauform.codegen.tracing import Outputs, Tracer, Tracing
+from tauform.codegen.minimal.problem import user_efforts, user_matrix
+from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_body
 from tauform.rigidbody.composite_rigid_body import composite_rigid_body
-from tauform.rigidbody.factorization import factorize, solve
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.gdahj import gdahj
 from tauform.rigidbody.gravity import gravity_torque as textbook_gravity
 from tauform.rigidbody.mass_matrix import mass_matrix
 from tauform.rigidbody.momentum import generalized_momentum, momentum_and_drift, momentum_observer
+from tauform.rigidbody.sweeps.factorization import factorize, solve
 
 
 def _composites(tracing: Tracing, by_trace: bool) -> Composites:

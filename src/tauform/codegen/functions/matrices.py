@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.closedform.base import base_parameters
+from tauform.closedform.base.parameters import base_parameters
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
-from tauform.codegen.problem import user_efforts, user_matrix
-from tauform.codegen.tracing import Outputs, Tracing
+from tauform.codegen.minimal.problem import user_efforts, user_matrix
+from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.description.robot import Robot
 from tauform.rigidbody.coriolis import christoffel, coriolis_matrix
 from tauform.rigidbody.kinematics import (

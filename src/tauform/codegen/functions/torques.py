@@ -11,8 +11,8 @@ from tauform.arrays import AnyArray, Array
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
 from tauform.codegen.minimal.composite import composites, gravity_torque
 from tauform.codegen.minimal.newton_euler import trace as newton_euler
-from tauform.codegen.problem import user_efforts
-from tauform.codegen.tracing import Outputs, Tracing
+from tauform.codegen.minimal.problem import user_efforts
+from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.description.robot import Robot
 from tauform.rigidbody import friction as friction_of
 from tauform.rigidbody.gravity import bias_torque

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.program import BINARY, Op, Program
+from tauform.codegen.program.program import BINARY, Op, Program
 from tauform.codegen.pruning.sensitivity import Sensitivity
 
 # What an instruction is worth: a sine costs about as much as this many products.

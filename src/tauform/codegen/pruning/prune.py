@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
-from tauform.closedform.streaming import sizes
-from tauform.codegen.program import Op, Program
+from tauform.closedform.reduction.streaming import sizes
+from tauform.codegen.program.program import Op, Program
 from tauform.codegen.pruning.moves import Move, cost, moves
 from tauform.codegen.pruning.rewrite import polished, rewritten
 from tauform.codegen.pruning.sensitivity import sensitivity

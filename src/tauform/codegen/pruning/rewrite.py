@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tauform.codegen.graph import Graph, Scalar
-from tauform.codegen.lower import draft, lower
-from tauform.codegen.program import Instruction, Op, Program
+from tauform.codegen.program.graph import Graph, Scalar
+from tauform.codegen.program.lower import draft, lower
+from tauform.codegen.program.program import Instruction, Op, Program
 
 
 def polished(program: Program) -> Program:

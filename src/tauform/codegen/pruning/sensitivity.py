@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.program import Instruction, Op, Program, evaluate_instruction
+from tauform.codegen.program.program import Instruction, Op, Program, evaluate_instruction
 
 
 @dataclass(frozen=True, eq=False)

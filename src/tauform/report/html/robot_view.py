@@ -9,8 +9,8 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.description.robot import Robot
+from tauform.pipeline.motion import Motion, coordinate_ranges, home_position
 from tauform.report.html.elements import data_script, rounded
-from tauform.report.motion import Motion, coordinate_ranges, home_position
 from tauform.rigidbody.kinematics import forward_kinematics, link_placements
 
 N_POSES = 200

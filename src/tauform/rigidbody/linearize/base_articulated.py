@@ -16,9 +16,9 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.articulated_inertia import rigid_inertia, times
 from tauform.rigidbody.linearize.base_motion import BaseVelocity, upward
-from tauform.rigidbody.pivots import check_pivot
+from tauform.rigidbody.sweeps.articulated_inertia import rigid_inertia, times
+from tauform.rigidbody.sweeps.pivots import check_pivot
 
 
 class Inward(NamedTuple):

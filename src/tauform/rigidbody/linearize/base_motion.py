@@ -8,7 +8,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.base_frame import (
+from tauform.rigidbody.sweeps.base_frame import (
     accumulated,
     base_inertias,
     base_placements,
@@ -16,9 +16,9 @@ from tauform.rigidbody.base_frame import (
     composites,
     joint_axes,
 )
-from tauform.rigidbody.moment_rate import moment_rate, rate_times
-from tauform.rigidbody.motion import transforms_of
-from tauform.rigidbody.spatial import cross_motion, inertia_times
+from tauform.rigidbody.sweeps.moment_rate import moment_rate, rate_times
+from tauform.rigidbody.sweeps.motion import transforms_of
+from tauform.rigidbody.sweeps.spatial import cross_motion, inertia_times
 
 
 class BaseVelocity(NamedTuple):

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
-from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.friction import joint_friction
 from tauform.rigidbody.linearize import with_loops
 from tauform.rigidbody.linearize.forward_matrices import forward_matrices
@@ -19,7 +18,8 @@ from tauform.rigidbody.linearize.forward_matrices_conventional import forward_ma
 from tauform.rigidbody.linearize.forward_vector import forward_vector
 from tauform.rigidbody.linearize.forward_vector_conventional import forward_vector_conventional
 from tauform.rigidbody.linearize.transposed import forward_transposed
-from tauform.rigidbody.pivots import named_pivots
+from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.pivots import named_pivots
 
 LinearizationMethod = Literal["direct", "conventional"]
 _MATRICES = {"direct": forward_matrices, "conventional": forward_matrices_conventional}

@@ -18,7 +18,6 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.articulated_inertia import times
 from tauform.rigidbody.linearize.base_articulated import (
     Inward,
     Outward,
@@ -27,7 +26,8 @@ from tauform.rigidbody.linearize.base_articulated import (
     outward_sweep,
 )
 from tauform.rigidbody.linearize.base_motion import BaseAcceleration, BaseVelocity, base_acceleration, base_velocity
-from tauform.rigidbody.spatial import ANGULAR, cross_force
+from tauform.rigidbody.sweeps.articulated_inertia import times
+from tauform.rigidbody.sweeps.spatial import ANGULAR, cross_force
 
 
 def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:

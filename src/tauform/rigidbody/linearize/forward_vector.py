@@ -10,7 +10,7 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_inertias, nominal_response, respond
 from tauform.rigidbody.linearize.inverse_vector import nominal_of, perturbation, velocity_terms, zero_base
-from tauform.rigidbody.motion import Motion, body_twists, transforms_of
+from tauform.rigidbody.sweeps.motion import Motion, body_twists, transforms_of
 
 
 def forward_vector(

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
-from tauform.rigidbody.door import evaluate
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tauform.rigidbody.linearize.transposed import inverse_transposed
+from tauform.rigidbody.sweeps.evaluation import evaluate
 
 
 @dataclass(frozen=True, eq=False)

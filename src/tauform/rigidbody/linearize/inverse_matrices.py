@@ -14,10 +14,10 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.base_frame import composites
 from tauform.rigidbody.linearize.base_motion import BaseAcceleration, BaseVelocity, base_acceleration, base_velocity
-from tauform.rigidbody.moment_rate import rate_times, rate_transposed_times
-from tauform.rigidbody.spatial import ANGULAR, cross_force, inertia_times
+from tauform.rigidbody.sweeps.base_frame import composites
+from tauform.rigidbody.sweeps.moment_rate import rate_times, rate_transposed_times
+from tauform.rigidbody.sweeps.spatial import ANGULAR, cross_force, inertia_times
 
 
 def inverse_matrices(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:

@@ -14,9 +14,9 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.inverse_dynamics import body_wrenches, joint_torques, joint_wrenches
-from tauform.rigidbody.moment_rate import moment_rate, rate_times
-from tauform.rigidbody.motion import Motion, body_motion
-from tauform.rigidbody.spatial import (
+from tauform.rigidbody.sweeps.moment_rate import moment_rate, rate_times
+from tauform.rigidbody.sweeps.motion import Motion, body_motion
+from tauform.rigidbody.sweeps.spatial import (
     axis_cross_force,
     axis_index,
     cross_axis,

@@ -11,12 +11,12 @@ from tauform.arrays import Array, fixed_array, joint_vector
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
-from tauform.rigidbody.factorization import factorize, solve
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.linearize.state_space import state_space, zero_order_hold
 from tauform.rigidbody.mass_matrix import mass_matrix
-from tauform.rigidbody.pivots import named_pivots
 from tauform.rigidbody.regressor import chosen_columns, regressor
+from tauform.rigidbody.sweeps.factorization import factorize, solve
+from tauform.rigidbody.sweeps.pivots import named_pivots
 
 
 def linearize_forward_parameters(

@@ -13,9 +13,9 @@ from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_inertias, nominal_response, respond
 from tauform.rigidbody.inverse_dynamics import joint_wrenches
 from tauform.rigidbody.linearize.inverse_vector import Nominal, nominal_of, velocity_terms, zero_base
-from tauform.rigidbody.moment_rate import rate_transposed_times
-from tauform.rigidbody.motion import Motion, body_motion, body_twists, transforms_of
-from tauform.rigidbody.spatial import (
+from tauform.rigidbody.sweeps.moment_rate import rate_transposed_times
+from tauform.rigidbody.sweeps.motion import Motion, body_motion, body_twists, transforms_of
+from tauform.rigidbody.sweeps.spatial import (
     ANGULAR,
     axis_cross_force,
     axis_index,

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, joint_vector
 from tauform.description.robot import Robot
-from tauform.rigidbody.factorization import factorize, solve
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.linearize.forward_matrices_conventional import solve_forward
 from tauform.rigidbody.linearize.inverse import (
@@ -19,6 +18,7 @@ from tauform.rigidbody.linearize.inverse import (
     linearize_inverse_vector,
 )
 from tauform.rigidbody.mass_matrix import mass_matrix
+from tauform.rigidbody.sweeps.factorization import factorize, solve
 
 
 def forward_matrices(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> AnyArray:

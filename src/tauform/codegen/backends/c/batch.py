@@ -9,8 +9,8 @@ from __future__ import annotations
 from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Real
 from tauform.codegen.backends.c.printer import PartPrinter
 from tauform.codegen.backends.c.source import argument, function_name
-from tauform.codegen.parts import Part, parts
-from tauform.codegen.program import Port, Program
+from tauform.codegen.program.parts import Part, parts
+from tauform.codegen.program.program import Port, Program
 
 BLOCK = "BLOCK"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tauform.codegen.sincos import DOUBLE, FLOAT, SinCos
+from tauform.codegen.program.sincos import DOUBLE, FLOAT, SinCos
 from tauform.errors import GenerationError
 
 # Operations of one C function: compilers need more than linear time beyond.

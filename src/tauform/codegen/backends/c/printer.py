@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tauform.codegen.angles import Stage
 from tauform.codegen.backends.c.config import Real, identifier
-from tauform.codegen.parts import Part
-from tauform.codegen.program import FREE, Op, Port, Program
+from tauform.codegen.program.angles import Stage
+from tauform.codegen.program.parts import Part
+from tauform.codegen.program.program import FREE, Op, Port, Program
 
 LINE_LENGTH = 110
 # The type of vectors, and its unit vectors.

@@ -22,7 +22,7 @@ from tauform.codegen.backends.c.source import (
     vector_definitions,
     vector_form,
 )
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.version import __version__
 

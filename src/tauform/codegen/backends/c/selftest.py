@@ -12,7 +12,7 @@ from tauform.arrays import Array
 from tauform.codegen.backends.c.config import Real, identifier
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.source import function_name, struct_name
-from tauform.codegen.program import Port, Program
+from tauform.codegen.program.program import Port, Program
 
 N_STATES = 8
 # Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).

@@ -9,11 +9,11 @@ from string import Template
 
 import numpy as np
 
-from tauform.codegen.angles import Stage, neighbours
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real, identifier
 from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
-from tauform.codegen.parts import Part, parts
-from tauform.codegen.program import LANES, Port, Program
+from tauform.codegen.program.angles import Stage, neighbours
+from tauform.codegen.program.parts import Part, parts
+from tauform.codegen.program.program import LANES, Port, Program
 
 
 def template(name: str) -> Template:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from tauform.codegen.program import Op, Program
+from tauform.codegen.program.program import Op, Program
 
 
 def fusion(program: Program, values: Sequence[int], kept: Iterable[int]) -> dict[int, int]:

@@ -10,13 +10,13 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from tauform.codegen.backends.llvm.fastcall import is_supported, symbols
 from tauform.codegen.backends.llvm.loop import print_loop
 from tauform.codegen.backends.llvm.printer import print_alone, print_block
 from tauform.codegen.backends.llvm.sincos import BRING_CLOSE
 from tauform.codegen.backends.llvm.single import print_single
 from tauform.codegen.backends.llvm.text import Vector
-from tauform.codegen.fastcall import is_supported, symbols
-from tauform.codegen.program import LANES, Program
+from tauform.codegen.program.program import LANES, Program
 
 
 @cache

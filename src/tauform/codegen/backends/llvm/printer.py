@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tauform.codegen.angles import Stage
 from tauform.codegen.backends.llvm.fusion import fusion
 from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
 from tauform.codegen.backends.llvm.text import Block, Vector
 from tauform.codegen.backends.llvm.transpose import Rows, chunk, load_columns, store_columns
-from tauform.codegen.parts import Part, parts
-from tauform.codegen.program import FREE, LANES, Instruction, Op, Program
+from tauform.codegen.program.angles import Stage
+from tauform.codegen.program.parts import Part, parts
+from tauform.codegen.program.program import FREE, LANES, Instruction, Op, Program
 
 # Operations of one function: LLVM's time grows faster than linearly beyond.
 LONGEST_FUNCTION = 4000

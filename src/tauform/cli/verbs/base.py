@@ -1,0 +1,116 @@
+"""tauform base: the minimal set of parameters, how it is made of the standard ones, and its values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.page import Page
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.closedform.base.baseset import BaseParameters
+    from tauform.description.robot import Robot
+
+
+@verb
+def base(
+    robot: Robot,
+    method: Annotated[str, typer.Option(help="qr, qr_pivoted or svd.")] = "qr",
+    source: Annotated[str, typer.Option(help="dynamic, velocity_free, energy or closed_form.")] = "dynamic",
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GROUP", help="Group: link, rotor, viscous, coulomb, offset, or declared; repeatable."),
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PARAMETER", help="Parameter (Izz_2) or kind (Ia) to keep first; repeatable."),
+    ] = None,
+    symbols: Annotated[str, typer.Option(help="Names in relations: names (ours), gautier or latex.")] = "names",
+    explain: Annotated[str | None, typer.Option(metavar="PARAMETER", help="Say what would expose it.")] = None,
+) -> Page:
+    """Base parameters of a robot: relations in symbols of the geometry, values, and how clear the rank is."""
+    import tauform
+    from tauform.closedform.base.relations import WRITERS
+
+    if symbols not in WRITERS:
+        raise typer.BadParameter(f"--symbols takes {', '.join(WRITERS)}, not {symbols!r}")
+    if explain is not None:
+        explanation = tauform.explain(robot, explain, include=include or None)  # type: ignore[arg-type]
+        return Page(vars(explanation), (str(explanation),))
+    found = tauform.base_parameters(
+        robot,
+        method=method,  # type: ignore[arg-type]
+        source=source,  # type: ignore[arg-type]
+        include=include or None,  # type: ignore[arg-type]
+        order=order or None,
+    )
+    return Page(describe(found, robot, symbols), shown(found, robot, symbols))
+
+
+def describe(found: BaseParameters, robot: Robot, symbols: str) -> dict[str, Any]:
+    """The base parameters as plain values, for `--json`."""
+    rows = [
+        {
+            "name": relation.name,
+            "relation": relation.text(symbols),  # type: ignore[arg-type]
+            "exact": relation.exact,
+            "value": value,
+            "terms": {name: str(coefficient) for name, coefficient in relation.terms.items()},
+        }
+        for relation, value in zip(found.relations, found.values(robot), strict=True)
+    ]
+    return {
+        "robot": robot.name,
+        "source": found.source,
+        "standard": len(found.columns),
+        "counted": found.composition,
+        "no_effect": found.no_effect,
+        "regrouped": found.regrouped,
+        "alone": found.alone,
+        "n": found.n,
+        "gap": found.gap,
+        "condition": found.condition,
+        "findings": found.findings,
+        "base": rows,
+    }
+
+
+def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
+    """What a terminal shows."""
+    from rich.text import Text
+
+    from tauform.closedform.base.relations import WRITERS
+    from tauform.report.tables import table
+
+    write = WRITERS[symbols]
+    heading = (
+        f"{robot.name}: {found.n} base parameters\n{len(found.columns)} standard ({found.composition}), "
+        f"{len(found.no_effect)} without effect, {len(found.regrouped)} regrouped\n"
+    )
+    rows = []
+    for relation, value in zip(found.relations, found.values(robot), strict=True):
+        name, right = relation.text(symbols).split(" = ", 1)  # type: ignore[arg-type]
+        rows.append((name, "" if len(relation.terms) == 1 else right, float(value)))
+    note = not_counted(robot, found)
+    absent = ", ".join(write(name) for name in found.no_effect)
+    parts = (
+        Text(heading, style="bold"),
+        table("Base parameters", ("name", "relation", "value"), rows, text_columns=2),
+        Text(f"Without effect: {absent}") if absent else None,
+        Text(f"Rank decided by a gap of {found.gap:.0e}; condition number {found.condition:.1f} ({found.source})."),
+        Text("\n".join(found.findings), style="yellow") if found.findings else None,
+        Text(note, style="yellow") if note else None,
+    )
+    return tuple(part for part in parts if part is not None)
+
+
+def not_counted(robot: Robot, found: BaseParameters) -> str:
+    """A sentence on what the description declares but the default leaves out; empty if there is nothing."""
+    from tauform.closedform.base.baseset import composition
+
+    if found.columns != robot.columns():
+        return ""
+    left_out = composition(set(robot.columns("declared")) - set(found.columns), robot.n_bodies)
+    return f"Declared but not counted: {left_out}; --include declared counts all." if left_out else ""

@@ -1,0 +1,128 @@
+"""tauform derive: the closed-form dynamics of a robot, verified, and saved on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.options import Force
+from tauform.cli.outputs import check_outputs
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
+from tauform.cli.verb import verb
+from tauform.cli.verbs.base import not_counted
+
+if TYPE_CHECKING:
+    from tauform.closedform.model.model import ClosedFormModel
+    from tauform.description.robot import Robot
+
+N_CHECKED = 100
+SHOWN_EQUATIONS = 30  # terms
+
+
+@verb
+def derive(
+    robot: Robot,
+    tell: Progress,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Save the model to this file.")] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GROUP", help="Group: link, rotor, viscous, coulomb, offset, or declared; repeatable."),
+    ] = None,
+    zero: Annotated[
+        list[str] | None, typer.Option(metavar="PARAMETER", help="Parameter assumed zero, such as my_2; repeatable.")
+    ] = None,
+    force: Force = False,
+) -> Page:
+    """Derive the closed-form dynamics of a chain, check them against Newton-Euler, and show what they are made of."""
+    import time
+
+    import tauform
+
+    check_outputs(force, files=[output])
+    derivation = tauform.derive  # loads what it needs, before the clock starts
+    tell(f"deriving {_foreseen(robot)}".strip())
+    start = time.perf_counter()
+    model = derivation(
+        robot,
+        include=include,  # type: ignore[arg-type]  # names are checked by derive
+        assume=dict.fromkeys(zero, 0) if zero else None,
+        progress=tell.reached,
+    )
+    seconds = time.perf_counter() - start
+    tell("comparing with Newton-Euler")
+    error = None if zero else torque_error(robot, model)
+    if output is not None:
+        model.save(output)
+    return _page(model, seconds, error, output, not_counted(robot, model.base))
+
+
+def _foreseen(robot: Robot) -> str:
+    """How large the closed form of a long chain will be; nothing where it takes no time."""
+    from tauform.closedform.expansion.estimate import ALWAYS_FITS, estimate_size
+
+    return str(estimate_size(robot)) if robot.is_chain and robot.n_bodies > ALWAYS_FITS else ""
+
+
+def torque_error(robot: Robot, model: ClosedFormModel) -> float:
+    """Largest difference from Newton-Euler at random states, relative to the largest torque of that joint."""
+    import numpy as np
+
+    import tauform
+
+    q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_CHECKED, robot.n_joints))
+    whole = tauform.inverse_dynamics(robot, q, qd, qdd)
+    # Groups that were left out of the model are left out of the comparison.
+    parameters = np.where(np.isin(np.arange(len(robot.parameters)), model.base.columns), robot.parameters, 0.0)
+    expected = tauform.regressor(robot, q, qd, qdd) @ parameters
+    scale = np.abs(whole).max(axis=0)
+    found = model.bind(model.theta(robot)).inverse_dynamics(q, qd, qdd)  # theta alone: friction would stand beside it
+    difference = np.abs(found - expected).max(axis=0)
+    return float((difference / np.where(scale > 0, scale, 1.0)).max())
+
+
+def _page(model: ClosedFormModel, seconds: float, error: float | None, output: Path | None, note: str) -> Page:
+    import numpy as np
+    from rich.text import Text
+
+    from tauform.closedform.model.equations import KIND_NAMES, term_kinds
+    from tauform.report.tables import table
+
+    kinds = np.bincount(term_kinds(model.exponents), minlength=len(KIND_NAMES)).tolist()
+    entries = [f"{np.count_nonzero(row)} of {len(model.base.columns)}" for row in model.base.grouping]
+    verified = "not compared: assumptions are made" if error is None else f"{error:.1e}"
+    facts = (
+        ("terms p", model.n_terms),
+        ("base parameters l", model.n_base),
+        ("standard parameters", f"{len(model.base.columns)} ({model.base.composition})"),
+        ("entries of the reduction", model.sparse_reduction.nnz),
+        ("derived in", f"{1e3 * seconds:.3g} ms"),
+        ("largest relative torque error against Newton-Euler", verified),
+    )
+    shown: list[Any] = [
+        Text(f"Closed-form dynamics of {model.robot_name}\n", style="bold"),
+        table("Model", ("", ""), facts),
+        table("Terms", ("what they multiply", "terms"), zip(KIND_NAMES, kinds, strict=True)),
+        table("Base parameters", ("name", "made of"), zip(model.base.names, entries, strict=True)),
+    ]
+    if note:
+        shown.append(Text(note, style="yellow"))
+    if model.n_terms <= SHOWN_EQUATIONS:
+        shown.append(Text("\n".join(model.equations())))
+    if output is not None:
+        shown.append(Text(f"Saved to {output}", style="green"))
+    data = {
+        "robot": model.robot_name,
+        "n_terms": model.n_terms,
+        "n_base": model.n_base,
+        "terms": dict(zip(KIND_NAMES, kinds, strict=True)),
+        "counted": model.base.composition,
+        "base": {"names": model.base.names, "grouping": model.base.grouping},
+        "parameter_names": model.base.parameter_names,
+        "seconds": seconds,
+        "torque_error": error,
+        "saved": output,
+    }
+    return Page(data, tuple(shown))

@@ -1,0 +1,116 @@
+"""tauform excite: a motion that shows the robot's base parameters, as a table to run on the robot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.options import NUMBERS, Force, one_a_joint
+from tauform.cli.outputs import check_outputs
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Robot
+    from tauform.identification.motion.trajectory import Trajectory
+
+
+@verb
+def excite(
+    robot: Robot,
+    tell: Progress,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="CSV", help="Write t, q, qd, qdd.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the motion with its limits: .html .png .svg .pdf")
+    ] = None,
+    duration: Annotated[float, typer.Option(help="Of the motion, in s.")] = 10.0,
+    harmonics: Annotated[
+        int | None, typer.Option(help="Of the Fourier series, or moves; as many as stay below 2 Hz by default.", min=2)
+    ] = None,
+    kind: Annotated[str, typer.Option(help="fourier (periodic) or quintic (from point to point).")] = "fourier",
+    rate: Annotated[float, typer.Option(help="Samples a second.")] = 100.0,
+    velocity: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Limit, one or one a joint; the robot's own by default.")
+    ] = None,
+    acceleration: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Limit in rad/s^2 or m/s^2, one or one a joint.")
+    ] = None,
+    effort: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Limit, one or one a joint; the robot's own by default.")
+    ] = None,
+    collisions: Annotated[bool, typer.Option(help="Keep links apart that have collision shapes.")] = True,
+    floor: Annotated[float | None, typer.Option(help="Height that moving links stay above, in m.")] = None,
+    criterion: Annotated[str, typer.Option(help="condition or d_optimal.")] = "condition",
+    start: Annotated[Path | None, typer.Option(metavar="CSV", help="Motion to improve, as written by -o.")] = None,
+    count: Annotated[int, typer.Option(help="Motions to plan, the best first.", min=1)] = 1,
+    seconds: Annotated[float, typer.Option(help="Time to spend on the search.")] = 40.0,
+    seed: Annotated[int, typer.Option(help="Of the random beginnings.")] = 0,
+    force: Force = False,
+) -> Page:
+    """Plan a motion within the robot's limits from which its parameters can be identified."""
+    import tauform as tf
+    from tauform.report.figures.motion import check_motion_figure
+
+    if plot is not None:
+        check_motion_figure(plot)
+    check_outputs(force, files=[_numbered(path, k, count) for path in (output, plot) if path for k in range(count)])
+    limits = one_a_joint(robot, velocity=velocity, acceleration=acceleration, effort=effort)
+    beginning = None if start is None else tf.Trajectory.read_csv(start, robot)
+    tell("planning")
+    found = tf.excite(
+        robot,
+        duration=duration,
+        harmonics=harmonics,
+        kind=kind,  # type: ignore[arg-type]  # checked by excite
+        rate=rate,
+        velocity=limits.get("velocity"),
+        acceleration=limits.get("acceleration"),
+        effort=limits.get("effort"),
+        collisions=collisions,
+        floor=floor,
+        criterion=criterion,  # type: ignore[arg-type]  # checked by excite
+        start=beginning,
+        count=count,
+        max_seconds=seconds,
+        seed=seed,
+        progress=tell.reached,
+    )
+    motions = [found, *found.alternatives]
+    written = [motion.save_csv(_numbered(output, k, count)) for k, motion in enumerate(motions) if output is not None]
+    if plot is not None:
+        written += [motion.plot(_numbered(plot, k, count), robot) for k, motion in enumerate(motions)]
+    return _page(robot, motions, written)
+
+
+def _numbered(path: Path, k: int, count: int) -> Path:
+    """motion.csv, or motion_2.csv where there are several."""
+    return path if count == 1 else path.with_stem(f"{path.stem}_{k + 1}")
+
+
+def _page(robot: Robot, motions: list[Trajectory], written: list[Path]) -> Page:
+    from rich.text import Text
+
+    from tauform.report.tables import table
+
+    shown: list[Any] = []
+    for motion in motions:
+        extremes = [abs(x).max(axis=0) for x in (motion.qd, motion.qdd)]
+        rows = zip(robot.joint_names, motion.q.min(axis=0), motion.q.max(axis=0), *extremes, strict=True)
+        shown += [
+            Text(f"{robot.name}: {motion.duration:.1f} s, condition number {motion.condition:.3g}", style="bold"),
+            *(Text(f"  {sentence}") for sentence in motion.findings),
+            table("Motion", ("joint", "lowest", "highest", "speed", "acceleration"), rows),
+        ]
+    motion = motions[0]
+    data = {
+        "robot": robot.name,
+        "duration": motion.duration,
+        "condition": motion.condition,
+        "findings": motion.findings,
+        "conditions": [motion.condition for motion in motions],
+        "written": written,
+    }
+    return Page(data, (*shown, *(Text(f"wrote {path}") for path in written)))

@@ -1,0 +1,144 @@
+"""tauform generate: C99 of a robot's functions, with the fewest operations that were found and a self-test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.options import Force, Functions, Name
+from tauform.cli.outputs import check_outputs
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.codegen.program.program import Program
+    from tauform.description.robot import Robot
+
+DEFAULT = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamics")
+
+
+@verb
+def generate(
+    robot: Robot,
+    tell: Progress,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
+    functions: Functions = None,
+    real: Annotated[str, typer.Option(help="double or float.")] = "double",
+    parameters: Annotated[
+        str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")
+    ] = "baked",
+    payload: Annotated[str, typer.Option(help="baked, or runtime: ten parameters of the body at the tool.")] = "baked",
+    algorithm: Annotated[str, typer.Option(help="auto counts, fastest times; or the name of one.")] = "auto",
+    batch: Annotated[bool, typer.Option("--batch", help="Also functions for many states, for vector units.")] = False,
+    name: Name = None,
+    force: Force = False,
+) -> Page:
+    """Write C99 without dependencies: each function checked against textbook algorithms, with its own self-test.
+
+    Without --functions: inverse_dynamics, gravity_torque, mass_matrix and forward_dynamics.
+    """
+    import tauform as tf
+    from tauform.codegen.backends.c.config import real_type
+    from tauform.codegen.names import c_prefix
+
+    names = chosen_functions(robot, functions or DEFAULT)
+    # what would fail at the end fails at once
+    check_outputs(force, folders=[output])
+    c_prefix(name, robot.name)
+    real_type(real)
+    programs = []
+    for function in names:
+        tell(f"generating {function}")
+        programs.append(
+            tf.generate(
+                robot,
+                function,
+                algorithm=algorithm,
+                parameters=parameters,  # type: ignore[arg-type]
+                payload=payload,  # type: ignore[arg-type]
+            )
+        )
+    tell("writing C")
+    files = tf.write_c(programs, output, real=real, batch=batch, force=force, name=name)
+    data = {"robot": robot.name, "folder": output, "files": files, "functions": list(map(describe, programs))}
+    return Page(data, shown(programs, output, files))
+
+
+def chosen_functions(robot: Robot, words: Sequence[str]) -> list[str]:
+    """Names of functions from the words of the option; `all` leaves out what this robot has no use for."""
+    from tauform.codegen.functions import FUNCTIONS
+    from tauform.codegen.minimal.problem import has_friction
+
+    names = list(dict.fromkeys(name.strip() for word in words for name in word.split(",") if name.strip()))
+    if not names:
+        raise typer.BadParameter(f"--functions names no function; choose from {', '.join(FUNCTIONS)}")
+    if names == ["all"]:
+        return [name for name in FUNCTIONS if name != "friction" or has_friction(robot)]
+    return names
+
+
+def describe(program: Program) -> dict[str, Any]:
+    """A program's cost, candidates and certificate as plain values."""
+    certificate = program.certificate
+    return {
+        "name": program.name,
+        "algorithm": program.algorithm,
+        "multiplications": program.n_multiplications,
+        "additions": program.n_additions,
+        "sine_cosine_pairs": sine_cosine_pairs(program),
+        "setup_operations": program.setup.n_operations if program.setup else 0,
+        "candidates": [vars(candidate) for candidate in program.candidates],
+        "certificate": vars(certificate) if certificate else None,
+    }
+
+
+def sine_cosine_pairs(program: Program) -> int:
+    """Angles whose sine or cosine the program needs."""
+    from tauform.codegen.program.program import Op
+
+    return len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
+
+
+def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path]) -> tuple[Any, ...]:
+    """Tables of operations and candidates, and what to do next."""
+    from tauform.report.tables import table
+
+    rows = [
+        (
+            p.name,
+            p.algorithm,
+            p.n_multiplications,
+            p.n_additions,
+            sine_cosine_pairs(p),
+            f"{p.certificate.error:.0e} < {p.certificate.tolerance:.0e}" if p.certificate else "-",
+        )
+        for p in programs
+    ]
+    headings = ("function", "algorithm", "mult", "add", "sin/cos", "error")
+    states = next((p.certificate.states for p in programs if p.certificate), 0)
+    costs = table(f"{programs[0].robot}: operations a call", headings, rows, text_columns=2)
+    checked = f"Errors: largest of {states} random states against the textbook algorithm, relative to each joint."
+    return (costs, checked, *_others(programs), *_next_steps(folder, files))
+
+
+def _others(programs: Sequence[Program]) -> list[Any]:
+    """What else was tried."""
+    from tauform.report.tables import table
+
+    rows = []
+    for p in programs:
+        for c in sorted(p.candidates, key=lambda c: c.n_multiplications + c.n_additions):
+            verdict = "; ".join(filter(None, ("chosen" if c.chosen else "", c.remark)))
+            rows.append((p.name, c.algorithm, c.n_multiplications + c.n_additions, verdict))
+    return ["", table("Candidates", ("function", "algorithm", "operations", ""), rows, text_columns=2)] if rows else []
+
+
+def _next_steps(folder: Path, files: Sequence[Path]) -> list[Any]:
+    from rich.text import Text
+
+    names = ", ".join(path.name for path in files)
+    return [Text(f"Wrote {folder}: {names}"), Text(f"Next: make -C {folder} check", style="bold")]

@@ -1,0 +1,172 @@
+"""tauform identify: recordings in, a judged model out, with report, URDF and C on request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.options import Delay, Force, Friction, Name, Physical, Simulate, Validate
+from tauform.cli.outputs import check_outputs
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
+from tauform.cli.reading import Reading, read_from
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Robot
+    from tauform.identification.fitted.fit import Fit
+    from tauform.identification.recording.recording import Recording
+    from tauform.identification.verdict.resimulate import Resimulation
+
+
+@verb
+def identify(
+    robot: Robot,
+    tell: Progress,
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
+    validate: Validate = None,
+    report: Annotated[Path | None, typer.Option(metavar="HTML", help="Write a page with plots and tables.")] = None,
+    code: Annotated[Path | None, typer.Option(metavar="DIR", help="Write C99 of the identified model.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the fit: .json to read, .npz to load.")
+    ] = None,
+    urdf: Annotated[
+        tuple[Path, Path] | None, typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="weighted, ordinary, robust, total, instrumental or ridge.")] = "weighted",
+    friction: Friction = "auto",
+    couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
+    physical: Physical = False,
+    reduce: Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")] = False,
+    simulate: Simulate = False,
+    smoother: Annotated[
+        str, typer.Option(metavar="NAME", help="lowpass, central, savitzky_golay, spline or kalman.")
+    ] = "lowpass",
+    cutoff: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="POSITION TORQUE", help="Cut-offs of the filters, in Hz; from the data by default."),
+    ] = None,
+    delay: Delay = 0.0,
+    name: Name = None,
+    force: Force = False,
+    reading: Reading = Reading(),
+) -> Page:
+    """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
+    import tauform as tf
+    from tauform.codegen.names import c_prefix
+    from tauform.identification.signals.filters import Filters
+
+    check_outputs(force, folders=[code], files=[report, save, urdf[1] if urdf else None])
+    c_prefix(name, robot.name)
+    filters = "auto" if cutoff is None else Filters.of(*cutoff)
+    recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
+    fit = tf.identify(
+        robot,
+        recordings,
+        method=method,  # type: ignore[arg-type]
+        friction=friction,  # type: ignore[arg-type]
+        couplings="auto" if couplings else None,
+        filters=filters,  # type: ignore[arg-type]
+        smoother=smoother,  # type: ignore[arg-type]
+        delay=delay,
+        validate=others or None,
+        progress=tell,
+    )
+    if reduce:
+        fit = fit.reduced()
+    if physical:
+        fit = fit.physically_consistent()
+    followed = [(log.name, _followed(fit, log)) for log in others or recordings] if simulate else []
+    written = []
+    written += [fit.save(save)] if save else []
+    copied = fit.write_urdf(*urdf) if urdf else None
+    written += [copied.path] if copied else []
+    written += fit.write_code(code, name, force=force) if code else []
+    written += [fit.report(report)] if report else []
+    page = _page(fit, written, followed, copied.findings if copied else ())
+    return replace(page, data={**page.data, "columns": read_from([*recordings, *others])})
+
+
+def _followed(fit: Fit, log: Recording) -> Resimulation | str:
+    """The model along a recording, or why it did not get there: a finding, no reason to withhold the fit."""
+    import tauform as tf
+    from tauform.errors import IdentificationError
+
+    try:
+        return tf.validate_by_simulation(fit, log)
+    except IdentificationError as error:
+        return str(error)
+
+
+def _page(
+    fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation | str]], about_urdf: Sequence[str]
+) -> Page:
+    from rich.text import Text
+
+    from tauform.identification.fitted.save import summary
+    from tauform.report.tables import table
+
+    errors, before = fit.unseen, fit.compared_with()
+    totals = ", ".join(f"{e.source} {100 * e.total:.2f} %" for e in (fit.held_out, fit.validation) if e is not None)
+    unfiltered = errors.rms * float("nan") if fit.unfiltered is None else fit.unfiltered.rms
+    joints = zip(
+        fit.robot.joint_names,
+        100 * before.error_before.joints,
+        100 * fit.residuals.relative,
+        100 * errors.joints,
+        errors.rms,
+        unfiltered,
+        fit.verdict.gravity_ratios,
+        strict=True,
+    )
+    heading = (
+        "joint",
+        "described [%]",
+        "fit [%]",
+        f"{errors.source} [%]",
+        "the same [N m, N]",
+        "unfiltered [N m, N]",
+        "gravity / described",
+    )
+    values = zip(
+        fit.names, before.before, fit.values, fit.deviations, 100 * fit.relative_deviations, before.moved, strict=True
+    )
+    columns = ("name", "described", "value", "deviation", "deviation [%]", "moved [deviations]")
+    shown: list[Any] = [
+        Text(f"{fit.robot.name}: {fit.verdict}", style="bold"),
+        *(Text(f"  {sentence}") for sentence in fit.findings),
+        *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),
+        table(f"Errors after filtering ({totals})", heading, joints),
+        *(Text(f"simulation along {name}: {why}") for name, why in followed if isinstance(why, str)),
+        *(
+            table(
+                f"Positions of the model driven by the torques of {name}, put back every {check.horizon:g} s",
+                ("joint", "RMS [rad or m]", "largest [rad or m]", "largest [% of travel]"),
+                zip(fit.robot.joint_names, check.rms, check.largest, 100 * check.relative, strict=True),
+            )
+            for name, check in followed
+            if not isinstance(check, str)
+        ),
+        table("Identified values", columns, values),
+        *(Text(f"wrote {path}") for path in written),
+        *(Text(f"  {sentence}") for sentence in about_urdf),
+    ]
+    moved = {
+        name: {"finding": check}
+        if isinstance(check, str)
+        else {"rms": check.rms.tolist(), "relative": check.relative.tolist()}
+        for name, check in followed
+    }
+    data = {**summary(fit), "simulation": moved, "written": written, "urdf_findings": about_urdf}
+    return Page(data, tuple(shown), doubt_of(fit))
+
+
+def doubt_of(fit: Fit) -> str | None:
+    """Why a fit must not be relied on, if so."""
+    if fit.verdict.grade != "not trustworthy":
+        return None
+    return f"{fit.robot.name}: the fit is not trustworthy; what was written is to look into it, not to drive the robot"

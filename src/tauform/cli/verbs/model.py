@@ -1,0 +1,124 @@
+"""tauform model: the main job, from a robot (and recordings of it) to verified C and a report, in one command."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.options import Delay, Force, Friction, Functions, Name, Physical, Simulate, Validate
+from tauform.cli.outputs import check_outputs
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
+from tauform.cli.reading import Reading
+from tauform.cli.verb import verb
+from tauform.cli.verbs.generate import chosen_functions
+from tauform.cli.verbs.identify import doubt_of
+
+if TYPE_CHECKING:
+    from tauform.description.robot import Robot
+    from tauform.identification.recording.recording import Recording
+    from tauform.pipeline.model_robot import RobotModel
+    from tauform.report.delivery import Delivery
+
+
+@verb
+def model(
+    robot: Robot,
+    tell: Progress,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Folder to write.")],
+    logs: Annotated[
+        list[Path] | None, typer.Argument(metavar="LOG", help="Recordings to identify the robot from.")
+    ] = None,
+    validate: Validate = None,
+    friction: Friction = "auto",
+    physical: Physical = False,
+    simulate: Simulate = False,
+    delay: Delay = 0.0,
+    urdf: Annotated[
+        Path | None, typer.Option(metavar="IN", help="Copy this URDF with the identified inertias to OUT/robot.urdf.")
+    ] = None,
+    functions: Functions = None,
+    tolerance: Annotated[
+        float, typer.Option(help="Relative error that the reduced program may have; 0 makes none.")
+    ] = 0.01,
+    confidence: Annotated[float, typer.Option(help="Share of the states for which that must hold.")] = 0.999,
+    route: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ROUTE", help="Way to reduce: terms, parameters, velocity, operations; repeatable."),
+    ] = None,
+    name: Name = None,
+    force: Force = False,
+    reading: Reading = Reading(),
+) -> Page:
+    """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
+    from tauform.codegen.names import c_prefix
+    from tauform.pipeline.model_robot import FUNCTIONS, model_robot
+
+    check_outputs(force, folders=[output])
+    c_prefix(name, robot.name)
+    recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
+    _need_recordings(recordings, {"--validate": others, "--simulate": simulate, "--urdf": urdf})
+    made = model_robot(
+        robot,
+        recordings,
+        validate=others or None,
+        friction=friction,  # type: ignore[arg-type]  # checked by identify
+        physical=physical,
+        simulate=simulate,
+        delay=delay,
+        functions=chosen_functions(robot, functions or FUNCTIONS),
+        tolerance=tolerance or None,
+        confidence=confidence,
+        routes=route,
+        progress=tell,
+    )
+    written = made.write(output, urdf=urdf, name=name, force=force, progress=tell)
+    doubt = None if made.fit is None else doubt_of(made.fit)
+    return Page(describe(made, written), shown(made, written), doubt)
+
+
+def _need_recordings(recordings: list[Recording], given: dict[str, Any]) -> None:
+    """Refuse what would be left unused."""
+    idle = [flag for flag, value in given.items() if value]
+    if idle and not recordings:
+        raise typer.BadParameter(f"{idle[0]} belongs to an identification; give a recording to identify from too")
+
+
+def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:
+    """The result as plain values, for `--json`."""
+    return {
+        "robot": made.robot.name,
+        "n_base": made.base.n,
+        "n_terms": None if made.closed_form is None else made.closed_form.n_terms,
+        "findings": [str(finding) for finding in made.findings],
+        "verdict": None if made.fit is None else made.fit.verdict.grade,
+        "recordings": [] if made.fit is None else list(made.fit.findings),
+        "programs": {
+            program.name: {"multiplications": program.n_multiplications, "additions": program.n_additions}
+            for program in made.programs
+        },
+        "stages": [asdict(stage) for stage in written.stages],
+        "folder": written.folder,
+        "files": written.files,
+    }
+
+
+def shown(made: RobotModel, written: Delivery) -> tuple[Any, ...]:
+    """What a terminal shows."""
+    from rich.text import Text
+
+    from tauform.report.tables import finding_list, table
+
+    parts: list[Any] = [Text(f"Model of {made.robot.name}\n", style="bold")]
+    rows = [(s.name, s.outcome, s.verdict) for s in written.stages]
+    parts.append(table("What was done and verified", ("stage", "result", "error"), rows, text_columns=3))
+    if made.findings:
+        parts.append(finding_list(made.findings))
+    if made.fit is not None:
+        parts.append(Text(f"Identification {made.fit.verdict}"))
+        parts += [Text(f"  {sentence}") for sentence in made.fit.findings]
+    parts.append(Text(f"\nLook at {written.report}\nCompile {written.folder / 'c'} (make check runs its self-test)"))
+    return tuple(parts)

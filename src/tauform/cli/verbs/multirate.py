@@ -1,0 +1,183 @@
+"""tauform multirate: the split into a synchronous and a background task, its error, and a run on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
+from tauform.cli.outputs import check_outputs
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
+from tauform.cli.reading import Reading, lines, read_from
+from tauform.cli.verb import verb
+from tauform.cli.verbs.swing import bounds_of_swing, swing
+
+if TYPE_CHECKING:
+    from tauform.closedform.profile import Profile
+    from tauform.description.robot import Robot
+    from tauform.realtime.multirate.multirate import MultiRate
+    from tauform.realtime.multirate.prediction import Prediction
+    from tauform.realtime.multirate.run import Motion, RunReport
+    from tauform.realtime.multirate.staleness import Rates
+
+
+@verb
+def multirate(
+    robot: Robot,
+    tell: Progress,
+    velocity: Annotated[
+        str | None,
+        typer.Option(metavar=NUMBERS, help="Bound, one or one a joint; 2, or what limits allow, if not given."),
+    ] = None,
+    acceleration: Annotated[str, typer.Option(metavar=NUMBERS, help="Bound, one or one a joint.")] = "12",
+    control: Annotated[float, typer.Option(help="Period of the synchronous task, in s.")] = 0.001,
+    background: Annotated[float, typer.Option(help="Period of the background task, in s.")] = 0.02,
+    latency: Annotated[float, typer.Option(help="From the background's input to the use of its results, in s.")] = 0.0,
+    coefficients_every: Annotated[
+        int, typer.Option(help="Renew mass matrix and gravity at every so many-th run of the background only.")
+    ] = 1,
+    error: Annotated[float, typer.Option(help="Find the slowest background within this relative error.")] = 0.01,
+    friction: Annotated[
+        str, typer.Option(help="Task that makes the friction: background, synchronous.")
+    ] = "background",
+    recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of bounds.")] = None,
+    run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", "--figure", metavar="FILE", help="Draw the errors: .png .svg .pdf")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write both tasks as C to this folder.")
+    ] = None,
+    name: Name = None,
+    force: Force = False,
+    reading: Reading = Reading(),
+) -> Page:
+    """Split inverse dynamics into a few operations at every tick and the rest in the background."""
+    import tauform
+    from tauform.codegen.names import c_prefix
+    from tauform.report.figures.multirate import check_figure, write_multirate_figure
+
+    # what would fail at the end fails at once
+    if plot is not None:
+        check_figure(plot)
+    check_outputs(force, folders=[output], files=[plot])
+    c_prefix(name, robot.name)
+    rates = tauform.Rates(control, background, latency, coefficients_every)
+    bounds = bounds_of_swing(robot, **one_a_joint(robot, velocity=velocity, acceleration=acceleration))
+    swinging = tauform.Profile.harmonic(*bounds)
+    recordings = reading.recordings(recording, robot, tell)
+    profile = tauform.recorded_profile(recordings) if recordings else swinging
+    tell("splitting")
+    split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
+    tell("foretelling the error")
+    foretold = split.predict(profile, rates)
+    tell("looking for the slowest background")
+    slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
+    tell(f"running both tasks for {run:g} s" if run else "writing")
+    report = _run(split, swinging, swing(*bounds), rates, run) if run else None
+    files = split.write_c(output, force=force, name=name) if output is not None else []
+    if plot is not None:
+        tell("drawing")
+        files = [*files, write_multirate_figure(split, swing(*bounds), swinging, rates, plot)]
+    bands = _bandwidths(robot, recordings)
+    page = _page(robot, split, foretold, error, slowest, report, files, bands)
+    return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
+
+
+def _run(
+    split: MultiRate, swing: Profile, motion: Motion, rates: Rates, seconds: float
+) -> tuple[Prediction, RunReport]:
+    """The error foretold for a background whose results are in use one tick later, and what a run shows."""
+    foretold = split.predict(swing, replace(rates, latency=rates.control))
+    return foretold, split.run(motion, rates, seconds)
+
+
+def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
+    """How often each group of terms must be renewed along the first recorded motion [Hz]."""
+    if not recordings:
+        return {}
+    from tauform.realtime.multirate.bandwidth import bandwidths
+    from tauform.realtime.reduction.recorded import recorded_states
+
+    rate, states = recorded_states(recordings[0])[0]
+    return vars(bandwidths(robot, *states, rate))
+
+
+def _page(
+    robot: Robot,
+    split: MultiRate,
+    foretold: Prediction,
+    error: float,
+    slowest: Rates | None,
+    ran: tuple[Prediction, RunReport] | None,
+    files: list[Path],
+    bands: dict[str, float],
+) -> Page:
+    from rich.text import Text
+
+    from tauform.report.tables import table
+
+    counts = [(program.name, program.n_multiplications, program.n_additions) for program in split.programs]
+    joints = zip(robot.joint_names, foretold.rms, foretold.peak, foretold.torque, strict=True)
+    shown: list[Any] = [
+        Text(f"{split!r}\n", style="bold"),
+        table("Programs", ("task", "mult", "add"), counts),
+        table("Foretold torque error", ("joint", "RMS error", "largest error", "RMS torque"), joints),
+        Text(
+            f"RMS error {foretold.relative:.2%} of the torque with a background every {foretold.rates.background:g} s"
+        ),
+        Text(
+            f"slowest background within {error:.2%}: every {slowest.background:.4g} s"
+            if slowest
+            else f"no background period keeps the error within {error:.2%}"
+        ),
+    ]
+    hint = friction_hint(foretold)
+    shown += [Text(hint, style="yellow")] if hint else []
+    if bands:
+        shown.append(table("Bandwidths along the recording", ("of", "Hz"), bands.items()))
+    if ran is not None:
+        shown.append(Text(f"{ran[1]}; foretold before the run {ran[0].relative:.2%}"))
+    shown += [Text(f"wrote {file}", style="green") for file in files]
+    data = {
+        "robot": robot.name,
+        "programs": {name: {"multiplications": m, "additions": a} for name, m, a in counts},
+        "rms": foretold.rms,
+        "peak": foretold.peak,
+        "torque": foretold.torque,
+        "relative_error": foretold.relative,
+        "slowest_background": slowest.background if slowest else None,
+        "relative_error_with_synchronous_friction": foretold.relative_without_friction,
+        "run": _run_data(ran),
+        "bandwidths": bands,
+        "files": files,
+    }
+    return Page(data, tuple(shown))
+
+
+def friction_hint(foretold: Prediction) -> str | None:
+    """What to do where late friction makes most of the error; None where it does not."""
+    if foretold.relative_without_friction > 0.5 * foretold.relative:
+        return None
+    return (
+        "Coulomb friction jumps when a joint turns round, which the background notices late: most of this error. "
+        f"With --friction synchronous it is {foretold.relative_without_friction:.2%}"
+    )
+
+
+def _run_data(ran: tuple[Prediction, RunReport] | None) -> dict[str, Any] | None:
+    if ran is None:
+        return None
+    foretold, report = ran
+    return {
+        "ticks": report.n_ticks,
+        "updates": report.n_updates,
+        "missed": report.missed,
+        "rms": report.rms,
+        "relative_error": report.relative,
+        "foretold": foretold.relative,
+    }

@@ -1,0 +1,221 @@
+"""tauform reduce: the cheapest program within a stated error, and the figures of the trade-off."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
+from tauform.cli.outputs import check_outputs
+from tauform.cli.page import Page
+from tauform.cli.progress import Progress
+from tauform.cli.reading import Reading, lines, read_from
+from tauform.cli.verb import verb
+
+if TYPE_CHECKING:
+    from tauform.closedform.profile import Profile
+    from tauform.description.robot import Robot
+    from tauform.identification.recording.recording import Recording
+    from tauform.realtime.reduction.reduce import Reduction
+
+
+@verb
+def reduce(
+    robot: Robot,
+    tell: Progress,
+    profile: Annotated[
+        str, typer.Option(help="slow, fast (within joint limits), or bounds such as 3.1,0.5,5 of q,qd,qdd.")
+    ] = "slow",
+    velocity: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one a joint.")
+    ] = None,
+    acceleration: Annotated[
+        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one a joint.")
+    ] = None,
+    recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of a profile.")] = None,
+    tolerance: Annotated[float, typer.Option(help="Largest relative error, 0.01 is 1 %.")] = 0.01,
+    confidence: Annotated[float, typer.Option(help="Share of the states that must keep it.")] = 0.999,
+    function: Annotated[str, typer.Option(help="inverse_dynamics, gravity_torque, mass_matrix, forward_dynamics.")] = (
+        "inverse_dynamics"
+    ),
+    route: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROUTE", help="Way to reduce: terms, parameters, velocity, operations; repeatable, all by default."
+        ),
+    ] = None,
+    still: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="JOINT",
+            help="Joint or link whose velocity terms the route velocity leaves out, or all; repeatable.",
+        ),
+    ] = None,
+    definite: Annotated[bool, typer.Option(help="Keep the mass matrix in it positive definite.")] = True,
+    samples: Annotated[int, typer.Option(help="Fresh states to verify on.")] = 1_000_000,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write the program as C to this folder.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", "--figures", metavar="DIR", help="Write figures and table of Lloyd2021 for this robot instead."
+        ),
+    ] = None,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="ROBOT", help="Further robot to draw figures of; repeatable.")
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
+    seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
+    name: Name = None,
+    force: Force = False,
+    reading: Reading = Reading(),
+) -> Page:
+    """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
+    import tauform
+    from tauform.codegen.names import c_prefix
+    from tauform.realtime.reduction.reduce import ROUTES
+
+    own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
+    own |= {"velocity": velocity, "acceleration": acceleration}
+    own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
+    _check_plot(plot, also, own)
+    check_outputs(force, folders=[output, plot])
+    c_prefix(name, robot.name)
+    if plot is not None:
+        robots = [robot, *(tauform.load(name) for name in also or [])]
+        return _figures(robots, plot, samples, threads, tell)
+    recordings = reading.recordings(recording, robot, tell)
+    found = tauform.reduce(
+        robot,
+        _profile(robot, profile, velocity, acceleration, recordings),
+        tolerance,
+        confidence,
+        function=function,
+        routes=tuple(route or ROUTES),
+        still=still or None,
+        definite=definite,
+        n_fresh=samples,
+        seed=seed,
+        threads=threads,
+        progress=tell,
+    )
+    if output is not None:
+        tauform.write_c(found.program, output, force=force, name=name)
+    page = _page(found, output)
+    return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
+
+
+def _check_plot(plot: Path | None, also: list[str] | None, own: dict[str, Any]) -> None:
+    """Refuse what would be left unused: figures have profiles and tolerances of their own."""
+    if plot is None:
+        if also:
+            raise typer.BadParameter("--also names further robots to draw; give a folder for the figures with --plot")
+        return
+    defaults = inspect.signature(reduce).parameters
+    given = [f"--{name}" for name, value in own.items() if value not in (defaults[name].default, [])]
+    if given:
+        raise typer.BadParameter(
+            f"--plot draws the profiles and tolerances of Lloyd2021 and writes no C; leave out {', '.join(given)}"
+        )
+
+
+def _profile(
+    robot: Robot, text: str, velocity: str | None, acceleration: str | None, recordings: list[Recording]
+) -> Profile:
+    import tauform
+
+    given = one_a_joint(robot, velocity=velocity, acceleration=acceleration)
+    if recordings:
+        if given:
+            raise typer.BadParameter(f"--recording brings its own velocities; leave out --{next(iter(given))}")
+        return tauform.recorded_profile(recordings)
+    if text in ("slow", "fast"):
+        return tauform.Profile.within(robot, text, **given)
+    try:
+        q, qd, qdd = (float(number) for number in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"--profile is slow, fast, or bounds of position, velocity and acceleration such as 3.1,0.5,5, not {text!r}"
+        ) from None
+    rates = given.get("velocity", qd), given.get("acceleration", qdd)
+    return tauform.Profile.ranges(robot.n_joints, q, *rates, name=text)
+
+
+def _page(found: Reduction, output: Path | None) -> Page:
+    from rich.text import Text
+
+    from tauform.report.tables import table
+
+    headings = ("route", "what was left out", "mult", "add", "error", "share within tolerance", "mass matrix")
+    inertia = {True: "definite", False: "not definite", None: ""}
+    rows = [
+        (
+            ("* " if c.name == found.route else "  " if c.verification.holds else "x ") + c.name,
+            c.remark,
+            c.program.n_multiplications,
+            c.program.n_additions,
+            f"{c.verification.error:.3%}",
+            f"{c.verification.share:.4%}",
+            inertia[c.verification.definite],
+        )
+        for c in found.candidates
+    ]
+    shown: list[Any] = [
+        Text(f"{found!r}\n", style="bold"),
+        table(f"Routes, verified on {_kind(found)} states", headings, rows, text_columns=2),
+        Text(f"{found.reason}\n"),
+    ]
+    if output is not None:
+        shown.append(Text(f"C written to {output}", style="green"))
+    data = {
+        "robot": found.robot.name,
+        "profile": found.profile.name,
+        "tolerance": found.tolerance,
+        "confidence": found.confidence,
+        "route": found.route,
+        "reason": found.reason,
+        "multiplications": found.program.n_multiplications,
+        "additions": found.program.n_additions,
+        "error": found.error,
+        "exact_operations": found.exact.n_operations,
+        "routes": [
+            {
+                "name": c.name,
+                "operations": c.program.n_operations,
+                "error": c.verification.error,
+                "share": c.verification.share,
+                "holds": c.verification.holds,
+                "definite": c.verification.definite,
+                "states": c.verification.n_states,
+                "remark": c.remark,
+            }
+            for c in found.candidates
+        ],
+        "written": output,
+    }
+    return Page(data, tuple(shown))
+
+
+def _kind(found: Reduction) -> str:
+    return "fresh" if found.profile.recorded is None else "held-out"
+
+
+def _figures(robots: list[Robot], folder: Path, samples: int, threads: int, tell: Callable[[str], None]) -> Page:
+    from rich.text import Text
+
+    import tauform
+    from tauform.codegen.folder import record_files
+    from tauform.report.figures.reduction import write_figures
+
+    files = []
+    for robot in robots:
+        bound = tauform.derive(robot).bind(robot)
+        files += write_figures(bound, folder, samples, threads, tell)
+        record_files(folder, files)
+    return Page({"files": files}, tuple(Text(f"wrote {file}", style="green") for file in files))

@@ -1,0 +1,182 @@
+"""BaseParameters: the minimal set of inertial parameters, and how it is made of the standard ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arguments import checked_methods
+from tauform.arrays import Array, fixed_array, read_only
+from tauform.closedform.base.polynomial import Polynomial
+from tauform.closedform.base.relations import NEGLIGIBLE, Relation, readable, symbolic_relations
+from tauform.description.parameter_groups import PARAMETER_GROUPS
+from tauform.description.robot import Robot
+from tauform.errors import ShapeError
+
+
+@checked_methods
+@dataclass(frozen=True, eq=False, repr=False)
+class BaseParameters:
+    """theta = grouping @ robot.parameters: l numbers that determine the dynamics, none of them redundant.
+
+    Attributes:
+        robot_name: the robot they belong to.
+        names: (l,) `Izz_2` where a standard parameter stands alone, `IzzR_1` where others are folded into it.
+        grouping: (l, 14 n_bodies); one in each pivot's own column.
+        pivots: (l,) index into robot.parameters that each base parameter grows from.
+        parameter_names: names of the standard parameters, the columns of grouping.
+        columns: indices of the standard parameters that took part.
+        no_effect: names of parameters that no torque depends on.
+        alone: names of parameters that are base parameters as they stand.
+        regrouped: names of parameters that are folded into others.
+        gap: how far the weakest independent column stands above the strongest dependent one.
+        condition: condition number of the kept columns, scaled to unit size.
+        source: what the decision was made from.
+        findings: sentences that a reader should know, such as a narrow gap.
+        robot: whose geometry the symbols of `relations` come from; None after reading a file.
+    """
+
+    robot_name: str
+    names: tuple[str, ...]
+    grouping: Array
+    pivots: tuple[int, ...]
+    parameter_names: tuple[str, ...]
+    columns: tuple[int, ...]
+    no_effect: tuple[str, ...]
+    alone: tuple[str, ...]
+    regrouped: tuple[str, ...]
+    gap: float
+    condition: float
+    source: str
+    findings: tuple[str, ...] = ()
+    robot: Robot | None = None
+
+    @classmethod
+    def of(
+        cls,
+        robot: Robot,
+        *,
+        columns: Sequence[int],
+        pivots: Sequence[int] | Array,
+        no_effect: Sequence[int] | Array,
+        grouping: Array,
+        gap: float,
+        condition: float,
+        source: str,
+        findings: tuple[str, ...] = (),
+    ) -> BaseParameters:
+        """From a grouping without units whose rows belong to `pivots`; a row that holds more is called a sum."""
+        parameter_names = robot.parameter_names
+        kept, absent = [int(k) for k in pivots], {int(k) for k in no_effect}
+        alone = [np.count_nonzero(np.abs(row) > NEGLIGIBLE) == 1 for row in grouping]
+        return cls(
+            robot_name=robot.name,
+            names=tuple(base_name(parameter_names[k], single) for k, single in zip(kept, alone, strict=True)),
+            grouping=read_only(grouping),
+            pivots=tuple(kept),
+            parameter_names=parameter_names,
+            columns=tuple(columns),
+            no_effect=tuple(parameter_names[k] for k in columns if k in absent),
+            alone=tuple(parameter_names[k] for k, single in zip(kept, alone, strict=True) if single),
+            regrouped=tuple(parameter_names[k] for k in columns if k not in absent and k not in kept),
+            gap=gap,
+            condition=condition,
+            source=source,
+            findings=findings,
+            robot=robot,
+        )
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        """Each base parameter as a sum of standard ones, in symbols of the geometry where the robot is known.
+
+        Parts below 1e-9 in the robot's own units, such as an origin of 1e-17 m, are left to `grouping`.
+        """
+        if self.robot is not None:
+            return readable(self.robot, self, symbolic_relations(self.robot, self))
+        return tuple(
+            Relation(name, {self.parameter_names[k]: Polynomial.constant(row[k]) for k in np.flatnonzero(row)}, False)
+            for name, row in zip(self.names, self.grouping, strict=True)
+        )
+
+    @property
+    def n(self) -> int:
+        """The number of base parameters."""
+        return len(self.names)
+
+    @property
+    def composition(self) -> str:
+        """What was counted, by group: "60 link, 6 rotor"."""
+        return composition(self.columns, self.grouping.shape[1] // 14)
+
+    def values(self, parameters: Robot | ArrayLike) -> Array:
+        """(l,) theta of a robot, or of a (14 n_bodies,) vector of standard parameters."""
+        if isinstance(parameters, Robot):
+            parameters = parameters.parameters
+        return read_only(self.grouping @ fixed_array(parameters, (self.grouping.shape[1],), "parameters"))
+
+    def checked(self, theta: ArrayLike) -> Array:
+        """theta as a read-only (l,) array.
+
+        Raises:
+            ShapeError: theta has another length; the message says what it must hold.
+        """
+        if np.shape(theta) != (self.n,):
+            raise ShapeError(
+                f"theta: expected ({self.n},), one value a base parameter of {self.robot_name}, got {np.shape(theta)}"
+            )
+        return fixed_array(theta, (self.n,), "theta")
+
+    def of_robot(self, robot: Robot) -> BaseParameters:
+        """Itself, where it can be this robot's.
+
+        Raises:
+            ShapeError: the robot has another number of parameters.
+        """
+        if self.grouping.shape[1] != len(robot.parameters):
+            raise ShapeError(
+                f"base: these are the base parameters of {self.robot_name}, made of {self.grouping.shape[1]} standard "
+                f"ones, but {robot.name} has {len(robot.parameters)}; call tf.base_parameters on it"
+            )
+        return self
+
+    def in_units(self, robot: Robot, factors: Array) -> BaseParameters:
+        """Those of a robot, from these of its dimensionless copy, whose parameters are `factors` times the robot's."""
+        grouping = self.grouping * factors / factors[list(self.pivots)][:, None]
+        return replace(self, grouping=read_only(grouping), robot=robot)
+
+    def _repr_markdown_(self) -> str:
+        """A table of the relations, for notebooks."""
+        rows = [relation.text().split(" = ", 1) for relation in self.relations]
+        absent = f"\n\nWithout effect: {', '.join(self.no_effect)}." if self.no_effect else ""
+        table = "\n".join(["| base parameter | made of |", "|---|---|", *(f"| `{a}` | `{b}` |" for a, b in rows)])
+        return "\n\n".join([f"{self!r}", table, *self.findings]) + absent
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.no_effect)} without effect, {len(self.regrouped)} regrouped"
+        of = f"{self.n} of {len(self.columns)} ({self.composition})"
+        return f"BaseParameters({self.robot_name!r}, {of}: {counts}; gap {self.gap:.0e})"
+
+    def __str__(self) -> str:
+        """The summary, every relation, and the findings, a line each."""
+        absent = [f"no effect: {', '.join(self.no_effect)}"] if self.no_effect else []
+        return "\n".join([repr(self), *(relation.text() for relation in self.relations), *absent, *self.findings])
+
+
+def composition(columns: Iterable[int], n_bodies: int) -> str:
+    """How many of these indices into robot.parameters belong to each group: "60 link, 6 rotor"."""
+    groups = ["link" if k < 10 * n_bodies else PARAMETER_GROUPS[1 + (k - 10 * n_bodies) % 4] for k in columns]
+    return ", ".join(f"{groups.count(group)} {group}" for group in PARAMETER_GROUPS if group in groups)
+
+
+def base_name(parameter: str, alone: bool) -> str:
+    """`Izz_2` as it stands, `IzzR_2` when others are folded into it."""
+    kind, number = parameter.rsplit("_", 1)
+    return parameter if alone else f"{kind}R_{number}"

@@ -1,0 +1,168 @@
+"""Changes of the parameters that no torque can feel, written in symbols of the geometry.
+
+Five facts of mechanics make them, link by link (Gautier and Khalil; Mayeda):
+- revolute joint: matter spread evenly about the joint's axis (Ixx = Iyy, or mz, or m on the axis) moves as if it
+  were part of the parent;
+- prismatic joint: a pure inertia tensor does not feel the slide, so it too could belong to the parent (a first
+  moment likewise, where the parent turns about the slide only);
+- a rotor acts like Izz of its link (or its mass, on a slide) where the parent cannot move the same way;
+- a link that slides on one that turns about a fixed axis does not show its first moment along that axis;
+- links that a loop keeps parallel share their inertia tensors.
+What arrives at the fixed base vanishes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.closedform.base.polynomial import Polynomial
+from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
+from tauform.description.joint import JOINT_PARAMETERS, Joint
+from tauform.description.robot import Robot
+from tauform.rigidbody.kinematics import link_placements
+
+# Index into robot.parameters -> coefficient.
+NullVector = dict[int, Polynomial]
+ONE = Polynomial.constant(1.0)
+# Entries of a rotation this close to 0 or +-1 are that.
+EXACT = 4 * np.finfo(float).eps
+# Relative rotations of two links that agree to this in several states are constant.
+PARALLEL = 1e-12
+
+
+def null_vectors(robot: Robot) -> list[NullVector]:
+    """Candidates for every joint; some hold only where motion is restricted, which the caller must check."""
+    vectors = []
+    for j, joint in enumerate(robot.joints):
+        T = _symbolic_transform(joint, j)
+        for change in _free_changes(joint):
+            vectors.append(_moved_to_parent(robot, j, change, T))
+        vectors.append(_rotor(robot, j, T))
+        if not joint.is_revolute:
+            vectors.append(_rotor_and_weight(robot, j, T))
+            vectors.append(_moment_along_axis(robot, j))
+    return vectors + (_parallel_links(robot) if robot.closure else [])
+
+
+def length_values(robot: Robot) -> dict[str, float]:
+    """The named lengths of all joints."""
+    return {name: value for j, joint in enumerate(robot.joints) for name, value, _ in named_lengths(joint, j)}
+
+
+def named_lengths(joint: Joint, j: int) -> list[tuple[str, float, Array]]:
+    """Name, value and direction of the parts of a joint's translation; x_3, y_3, z_3 where it names none."""
+    offset = joint.parent_from_joint[:3, 3]
+    given = [(length.name, float(length.value), np.asarray(length.direction)) for length in joint.lengths]
+    total = sum((value * direction for _, value, direction in given), np.zeros(3))
+    if given and np.abs(total - offset).max() <= 1e-12 * np.abs(offset).max():
+        return given
+    axes = zip("xyz", offset, np.eye(3), strict=True)
+    return [(f"{axis}_{j + 1}", float(value), direction) for axis, value, direction in axes if value]
+
+
+def _free_changes(joint: Joint) -> list[AnyArray]:
+    """Changes of a link's ten parameters that its own joint does not feel."""
+    unit = {name: k for k, name in enumerate(LINK_PARAMETERS)}
+    if joint.is_revolute:
+        groups: list[tuple[str, ...]] = [("Ixx", "Iyy"), ("mz",), ("m",)]
+    else:
+        groups = [(name,) for name in LINK_PARAMETERS if name != "m"]
+    changes = np.zeros((len(groups), 10))
+    for row, group in zip(changes, groups, strict=True):
+        row[[unit[name] for name in group]] = 1.0
+    return list(changes)
+
+
+def _symbolic_transform(joint: Joint, j: int) -> tuple[Array, AnyArray]:
+    p = np.array([Polynomial({})] * 3, dtype=object)
+    for name, _, direction in named_lengths(joint, j):
+        p = p + np.array([Polynomial.symbol(name) * float(x) for x in _exact(direction, EXACT)], dtype=object)
+    return _rotation(joint), p
+
+
+def _rotation(joint: Joint) -> Array:
+    return _exact(joint.parent_from_joint[:3, :3], EXACT)
+
+
+def _exact(entries: Array, tolerance: float) -> Array:
+    nearest = np.round(entries)
+    return np.where(np.abs(entries - nearest) <= tolerance, nearest, entries)
+
+
+def _moved_to_parent(robot: Robot, j: int, change: AnyArray, T: tuple[Array, AnyArray]) -> NullVector:
+    vector = {10 * j + k: Polynomial.constant(value) for k, value in enumerate(change) if value}
+    parent = robot.joints[j].parent
+    if parent >= 0:
+        for k, value in enumerate(moved(change, *T)):
+            if not value.is_zero:
+                vector[10 * parent + k] = -value
+    return vector
+
+
+def _rotor(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
+    rotor = 10 * robot.n_bodies + 4 * j
+    if robot.joints[j].is_revolute:
+        return {rotor: ONE, 10 * j + LINK_PARAMETERS.index("Izz"): -ONE}
+    mass = np.zeros(10)
+    mass[0] = 1.0
+    return {rotor: -ONE, **_moved_to_parent(robot, j, mass, T)}
+
+
+def _rotor_and_weight(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
+    """A slide on parents that do not turn feels its mass as a rotor and a constant force m (qdd - g)."""
+    i, axis = j, np.array([0.0, 0.0, 1.0])
+    while i >= 0:
+        axis, i = _rotation(robot.joints[i]) @ axis, robot.joints[i].parent
+    offset = 10 * robot.n_bodies + 4 * j + JOINT_PARAMETERS.index("Fo")
+    return {**_rotor(robot, j, T), offset: Polynomial.constant(float(axis @ robot.gravity))}
+
+
+def _moment_along_axis(robot: Robot, j: int) -> NullVector:
+    """First moment of a sliding link along the axis of the nearest revolute joint before it."""
+    i, R = j, np.eye(3)
+    while i >= 0 and not robot.joints[i].is_revolute:
+        R, i = _rotation(robot.joints[i]) @ R, robot.joints[i].parent
+    return {10 * j + 1 + k: Polynomial.constant(value) for k, value in enumerate(R[2]) if value}
+
+
+def _parallel_links(robot: Robot) -> list[NullVector]:
+    """Inertia tensors of pairs of links that turn together in every state."""
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, robot.n_joints))
+    R = np.moveaxis(link_placements(robot, q)[..., :3, :3], 1, 0)  # (n_bodies, states, 3, 3)
+    vectors = []
+    for j in range(1, robot.n_bodies):
+        for i in range(j):
+            relative = np.swapaxes(R[i], -1, -2) @ R[j]
+            if np.abs(relative - relative[0]).max() <= PARALLEL:
+                vectors.extend(_tensors_as_of(i, j, _exact(relative[0], PARALLEL)))
+    return vectors
+
+
+def _tensors_as_of(i: int, j: int, R: Array) -> list[NullVector]:
+    nowhere = np.array([Polynomial({})] * 3, dtype=object)
+    vectors = []
+    for k in range(4, 10):
+        vector = {10 * j + k: ONE}
+        for row, value in enumerate(moved(np.eye(10)[k], R, nowhere)):
+            if not value.is_zero:
+                vector[10 * i + row] = -value
+        vectors.append(vector)
+    return vectors
+
+
+def moved(parameters: AnyArray, R: Array, p: AnyArray) -> list[Polynomial]:
+    """The ten parameters in the parent's frame, symbolic in p; see `description.inertia.parameter_transform`."""
+    # m' = m;  h' = R h + m p;  Sigma' = R Sigma R^T + h_R p^T + p h_R^T + m p p^T, with I = tr(Sigma) 1 - Sigma
+    mass, tensor = parameters[0], parameters[TENSOR_INDEX]
+    h = R @ parameters[1:4]
+    second: Any = R @ (np.trace(tensor) / 2 * np.eye(3) - tensor) @ R.T
+    second = [[p[i] * h[j] + p[j] * h[i] + p[i] * p[j] * mass + second[i, j] for j in range(3)] for i in range(3)]
+    trace = second[0][0] + second[1][1] + second[2][2]
+    result = [Polynomial.constant(mass), *(p[i] * mass + h[i] for i in range(3)), *[ONE] * 6]
+    for i in range(3):
+        for j in range(i, 3):
+            result[TENSOR_INDEX[i, j]] = (trace if i == j else Polynomial({})) - second[i][j]
+    return result

@@ -1,0 +1,93 @@
+"""Base parameters of chains, trees and robots with loop constraints.  [Gautier1991]"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arguments import Natural
+from tauform.arrays import read_only
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.base.elimination import Method
+from tauform.closedform.base.observation import dynamic_matrix, energy_matrix, velocity_free_matrix
+from tauform.closedform.base.regroup import regroup
+from tauform.closedform.base.relations import exact_grouping, symbolic_relations
+from tauform.closedform.expansion.dimensionless import dimensionless
+from tauform.closedform.expansion.estimate import MEMORY_LIMIT, refuse_if_too_large
+from tauform.closedform.expansion.sweep import sweep
+from tauform.closedform.expansion.terms import Coefficients
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
+from tauform.errors import ModelError
+
+Source = Literal["dynamic", "velocity_free", "energy", "closed_form"]
+SAMPLED = {"dynamic": dynamic_matrix, "velocity_free": velocity_free_matrix, "energy": energy_matrix}
+SOURCES: tuple[Source, ...] = ("dynamic", "velocity_free", "energy", "closed_form")
+SEED = 1991
+
+
+def base_parameters(
+    robot: Robot,
+    method: Method = "qr",
+    source: Source = "dynamic",
+    include: Include | None = None,
+    order: Iterable[str] | None = None,
+    seed: Natural = SEED,
+) -> BaseParameters:
+    """The minimal set of parameters that determines the dynamics, and how it is made of the standard ones.
+
+    Args:
+        robot: chain, tree, or robot with loop constraints.
+        method: "qr" (parameters are regrouped onto those earlier in the order), "svd" (the same by the null space),
+            or "qr_pivoted" (keeps the best conditioned columns, whatever the order).
+        source: what is observed at random states: "dynamic" torques, "velocity_free" torques, "energy"; or the
+            coefficients of the "closed_form" (chains only).
+        include: groups of parameters, see `Robot.columns`.
+        order: names to keep first, such as "Izz_2", or kinds, such as "Ia" for all motor inertias; the others follow
+            in the default order: links ascending, XX XY XZ YY YZ ZZ MX MY MZ M Ia, then friction.
+        seed: of the random states.
+
+    Raises:
+        ModelError: an unknown method or source, or an order together with "qr_pivoted".
+        UnknownNameError: a name in `include` or `order` does not exist.
+    """
+    if source not in SOURCES:
+        raise ModelError(f"source: expected one of {', '.join(SOURCES)}, got {source!r}")
+    if order is not None and method == "qr_pivoted":
+        raise ModelError('order: "qr_pivoted" chooses the columns itself; use method "qr" or "svd" with an order')
+    columns = robot.columns(include)
+    scaled = dimensionless(robot)
+    if source == "closed_form":
+        W = closed_form_matrix(scaled.robot, columns)
+    else:
+        W = SAMPLED[source](scaled.robot, columns, np.random.default_rng(seed))
+    base = regroup(W, scaled.robot, columns, order, method=method, source=source)
+    base = base.in_units(robot, scaled.factors)
+    return replace(base, grouping=read_only(exact_grouping(robot, base, symbolic_relations(robot, base))))
+
+
+def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
+    """A robot with these dynamics; see `Robot.with_base_parameters`."""
+    base = base_parameters(robot) if base is None else base.of_robot(robot)
+    parameters = np.array(robot.parameters)
+    parameters[list(base.columns)] = 0.0
+    parameters[list(base.pivots)] = base.checked(theta)
+    return robot.with_parameters(parameters)
+
+
+def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
+    """Sparse coefficients of the closed form, one row a function of the state, one column a standard parameter.
+
+    Raises:
+        ModelError: the robot is a tree or has loop constraints, or its closed form would not fit.
+    """
+    if not robot.is_chain:
+        raise ModelError(
+            f"{robot.name}: the closed form is derived for serial chains; use source dynamic, velocity_free or energy"
+        )
+    refuse_if_too_large(robot, MEMORY_LIMIT)
+    return Coefficients.gathered(robot, sweep(robot, {})).matrix[:, list(columns)]

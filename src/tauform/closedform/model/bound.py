@@ -1,0 +1,324 @@
+"""BoundModel: a closed form with numbers, ready to evaluate.  [Lloyd2021, Eqs. 46, 59-64]"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauform.arguments import checked_methods
+from tauform.arrays import AnyArray, Array
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.model.equations import (
+    FRICTION_NAMES,
+    NOTEBOOK_DIGITS,
+    NOTEBOOK_TERMS,
+    aligned,
+    bound_equations,
+    shown_in_notebook,
+    term_kinds,
+)
+from tauform.closedform.model.matrices import coriolis_matrix, forward_dynamics, mass_matrix
+from tauform.closedform.model.monomials import Projection, differentiated
+from tauform.closedform.notation import LATEX
+from tauform.description.robot import Robot
+from tauform.errors import SingularMassMatrixError
+from tauform.messages import counted
+from tauform.rigidbody.sweeps.evaluation import batched
+from tauform.rigidbody.sweeps.pivots import PivotError
+
+if TYPE_CHECKING:
+    from tauform.closedform.model.model import ClosedFormModel
+    from tauform.closedform.profile import Profile
+    from tauform.realtime.reduction.reduce import Reduction
+
+
+@dataclass(frozen=True, eq=False)
+class Breakdown:
+    """A torque by origin; the parts add up to inverse_dynamics. All (..., n)."""
+
+    inertial: Array
+    coriolis: Array
+    centrifugal: Array
+    gravity: Array
+    friction: Array
+
+    @property
+    def total(self) -> Array:
+        """The whole torque."""
+        total: Array = self.inertial + self.coriolis + self.centrifugal + self.gravity + self.friction
+        return total
+
+
+@checked_methods
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundModel:
+    """tau_i = sum_j coefficients[i, j] y_j(q, qd, qdd) + joint terms, the y_j products of powers of the generators.
+
+    A joint that `derive(fixed=)` holds stays at its position: its entries of q, qd and qdd, and of tau in forward
+    dynamics, are not read. Its torque is what holds it there; its acceleration is zero.
+
+    Attributes:
+        name: the robot.
+        joint_names: (n,) coordinates in q.
+        exponents: (5 n, p) the paper's E over q, sin q, cos q, qd, qdd.
+        coefficients: (n, p) the paper's Phi_b, transposed.
+        joint_coefficients: (n, 3) viscous, Coulomb and offset torque of each joint.
+        carried: (n, 3) the part of these that theta does not hold: known friction beside it.
+        base: meaning of theta.
+        theta: (l,) the base parameters that the coefficients were made from.
+        model: the structure that the numbers were put into.
+    """
+
+    name: str
+    joint_names: tuple[str, ...]
+    exponents: NDArray[np.int8]
+    coefficients: Array
+    joint_coefficients: Array
+    carried: Array
+    base: BaseParameters
+    theta: Array
+    model: ClosedFormModel
+
+    @property
+    def n_joints(self) -> int:
+        """Length of q."""
+        return len(self.joint_names)
+
+    @property
+    def n_terms(self) -> int:
+        """The paper's p."""
+        return int(self.exponents.shape[1])
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """Indices of the joints that are not fixed."""
+        return self.model.moving
+
+    def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Torques tau = D qdd + C qd + g + friction, (..., n).  [Lloyd2021, Eq. 46]
+
+        Args:
+            q: (..., n) joint positions [rad or m].
+            qd: (..., n) joint velocities.
+            qdd: (..., n) joint accelerations.
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        terms = self._everything
+
+        def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+            return terms.torque(q, qd, qdd) + self._friction(qd)
+
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, qdd=qdd)
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """Mass matrix D(q), (..., n, n), rotors included.  [Lloyd2021, Eq. 64]
+
+        Rows and columns of fixed joints are the robot's too, except where both joints are fixed: what multiplies only
+        accelerations that are zero is not part of the model, and is zero here.
+
+        Raises:
+            ShapeError: the last dimension differs from n, or a value is not finite.
+        """
+        terms = self._inertial
+        return batched(self.n_joints, lambda q: mass_matrix(terms, q, self.moving), terms.states_per_slice, q=q)
+
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """C(q, qd) from Christoffel symbols, (..., n, n): C qd is the velocity torque and D' - 2 C is skew.
+
+        Entries between fixed joints are zero, as in the mass matrix.
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        terms, rates = self._velocity, self._inertial_rate
+
+        def core(q: AnyArray, qd: AnyArray) -> AnyArray:
+            return coriolis_matrix(terms, rates, q, qd, self.moving)
+
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd)
+
+    def gravity_torque(self, q: ArrayLike) -> Array:
+        """Torque that holds the arm still, without friction, (..., n).
+
+        A constant offset of a slide is no different from gravity: where theta cannot tell them apart it counts here.
+
+        Raises:
+            ShapeError: the last dimension differs from n, or a value is not finite.
+        """
+        terms = self._gravity
+        return batched(self.n_joints, lambda q: terms.torque(q, 0 * q, 0 * q), terms.states_per_slice, q=q)
+
+    def induced_torque(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Torque without acceleration: C qd + g + friction, (..., n).  [Lloyd2021, Eq. 62]
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        terms = self._induced
+
+        def core(q: AnyArray, qd: AnyArray) -> AnyArray:
+            return terms.torque(q, qd, 0 * q) + self._friction(qd)
+
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd)
+
+    def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
+        """Accelerations D^-1 (tau - induced torque) by the factors L^T D L, (..., n).  [Lloyd2021, Eq. 59]
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+            SingularMassMatrixError: the mass matrix is not positive definite: theta is not that of a physical robot.
+        """
+        inertial, induced = self._inertial, self._induced
+
+        def core(q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
+            rest = tau - induced.torque(q, qd, 0 * q) - self._friction(qd)
+            return forward_dynamics(mass_matrix(inertial, q, self.moving), rest, self.moving)
+
+        slices = min(inertial.states_per_slice, induced.states_per_slice)
+        try:
+            return batched(self.n_joints, core, slices, q=q, qd=qd, tau=tau)
+        except PivotError as error:
+            joint = self.joint_names[self.moving[error.index]]
+            raise SingularMassMatrixError(
+                f"the mass matrix of {self.name!r} is not positive definite: joint {joint!r} has no inertia, or an "
+                "unphysical one; theta is not that of a physical robot, whose nearest tf.feasible_parameters finds "
+                "(inverse dynamics still hold)"
+            ) from None
+
+    def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Breakdown:
+        """The torque by origin: inertial, Coriolis, centrifugal, gravity, friction.
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        states = {"q": q, "qd": qd, "qdd": qdd}
+        sliced = self._everything.states_per_slice
+
+        def part(terms: Projection) -> Array:
+            return batched(self.n_joints, terms.torque, sliced, **states)
+
+        return Breakdown(
+            inertial=part(self._inertial),
+            coriolis=part(self._of(self._kinds == 3)),
+            centrifugal=part(self._of(self._kinds == 2)),
+            gravity=part(self._gravity),
+            friction=batched(self.n_joints, lambda q, qd, qdd: self._friction(qd) + 0 * q, sliced, **states),
+        )
+
+    def reduce(
+        self,
+        profile: Profile | Literal["slow", "fast"] | None = None,
+        tolerance: float = 0.01,
+        confidence: float = 0.999,
+        **options: Any,
+    ) -> Reduction:
+        """The cheapest program whose relative error stays within a tolerance for a share of the profile's states.
+
+        Args:
+            profile: states that the program will meet, or "slow" or "fast" ones within the joint limits; slow ones if
+                not given.
+            tolerance: of |tau - tau_exact| / |tau_exact|.
+            confidence: share of the states for which it must hold.
+            options: of `tauform.reduce`: function, routes, still, definite, n_fresh, seed, threads, exact, progress.
+        """
+        # Against the direction of imports: the routes are compared by operations that programs are counted in.
+        reduction: Reduction = import_module("tauform.realtime.reduction.reduce").reduce(
+            self, profile, tolerance, confidence, **options
+        )
+        return reduction
+
+    def equations(self, max_terms: int = 300, digits: int | None = None) -> tuple[str, ...]:
+        """tau_i of each joint as a line of text that Python can evaluate, friction included.
+
+        Args:
+            max_terms: a model with more terms is refused; such equations are not for reading.
+            digits: of numbers; by default the fewest that are the same number but for its rounding.
+
+        Raises:
+            ModelError: the model has more than max_terms terms.
+        """
+        return bound_equations(self, max_terms, digits)
+
+    def to_latex(self, max_terms: int = 300, digits: int | None = None) -> str:
+        """The equations as a LaTeX align environment (package amsmath); s_1 is sin q_1, c_1 is cos q_1.
+
+        Raises:
+            ModelError: the model has more than max_terms terms.
+        """
+        return aligned(bound_equations(self, max_terms, digits, LATEX))
+
+    def _repr_latex_(self) -> str | None:
+        if self.n_terms > NOTEBOOK_TERMS:
+            return None
+        return shown_in_notebook(bound_equations(self, NOTEBOOK_TERMS, NOTEBOOK_DIGITS, LATEX))
+
+    @cached_property
+    def _kinds(self) -> NDArray[np.int64]:
+        return term_kinds(self.exponents)
+
+    def _of(self, chosen: NDArray[np.bool_]) -> Projection:
+        return Projection.of(self.exponents[:, chosen], self.coefficients[:, chosen])
+
+    @cached_property
+    def _everything(self) -> Projection:
+        return Projection.of(self.exponents, self.coefficients)
+
+    @cached_property
+    def _inertial(self) -> Projection:
+        return self._of(self._kinds == 1)
+
+    @cached_property
+    def _inertial_rate(self) -> Projection:
+        """D' of the rows that fixed joints have."""
+        rows = self.coefficients.copy()
+        rows[list(self.moving)] = 0.0
+        used = (self._kinds == 1) & rows.any(axis=0)
+        return Projection.of(*differentiated(self.exponents[:, used], rows[:, used]))
+
+    @cached_property
+    def _velocity(self) -> Projection:
+        return self._of(self._kinds >= 2)
+
+    @cached_property
+    def _gravity(self) -> Projection:
+        return self._of(self._kinds == 0)
+
+    @cached_property
+    def _induced(self) -> Projection:
+        return self._of(self._kinds != 1)
+
+    def _friction(self, qd: AnyArray) -> AnyArray:
+        return joint_torque(self.joint_coefficients, qd)
+
+    def as_robot(self) -> Robot | None:
+        """A robot of virtual links that hold theta, and the friction; None where the robot's geometry is unknown.
+
+        Its dynamics are these, unless terms were left out or something was assumed.
+        """
+        if self.base.robot is None:
+            return None
+        n = self.n_joints
+        parameters = np.zeros(14 * n)
+        parameters[list(self.base.pivots)] = self.theta
+        parameters[10 * n :].reshape(n, 4)[:, 1:] += self.carried
+        return self.base.robot.with_parameters(parameters)
+
+    def __repr__(self) -> str:
+        beside = [name for name, values in zip(FRICTION_NAMES, self.carried.T, strict=True) if values.any()]
+        carried = f"; carries friction beside theta: {', '.join(beside)}" if beside else ""
+        counts = f"{counted(self.n_joints, 'joint')}, {counted(self.n_terms, 'term')}"
+        return f"BoundModel({self.name!r}, {counts}{carried})"
+
+
+def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
+    """(n, N) viscous, Coulomb and offset torque, from (n, 3) coefficients."""
+    viscous, coulomb, offset = coefficients.T[..., None]
+    torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
+    return torque

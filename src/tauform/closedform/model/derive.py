@@ -1,0 +1,175 @@
+"""From a robot's geometry to its closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from tauform.arrays import Array, read_only
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.base.regroup import regroup
+from tauform.closedform.expansion.basis import placed_ten
+from tauform.closedform.expansion.dimensionless import dimensionless, units
+from tauform.closedform.expansion.estimate import MEMORY_LIMIT, refuse_if_too_large
+from tauform.closedform.expansion.rows import Keys
+from tauform.closedform.expansion.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
+from tauform.closedform.expansion.terms import Coefficients, Terms, is_friction, terms_of
+from tauform.closedform.model.assume import Assumed, Assumption, assumptions
+from tauform.closedform.model.model import ClosedFormModel, Geometry
+from tauform.closedform.threads import one_blas_thread
+from tauform.description.fields import number
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
+from tauform.errors import ModelError
+from tauform.messages import no_such
+
+
+def derive(
+    robot: Robot,
+    *,
+    include: Include | None = None,
+    assume: Assumption | None = None,
+    fixed: Mapping[str, float] | None = None,
+    order: Iterable[str] | None = None,
+    progress: Progress | None = None,
+    memory_limit: float = MEMORY_LIMIT,
+) -> ClosedFormModel:
+    """Closed-form dynamics of a serial chain in base parameters.  [Lloyd2021, section 3.6]
+
+    Args:
+        robot: a chain of revolute and prismatic joints; only its geometry and gravity count.
+        include: groups of parameters ("link", "rotor", "viscous", "coulomb", "offset"); the default is links, and
+            rotors where declared. Friction stands beside the terms, in `joint_terms`.
+        assume: parameters that are zero or related, {"mx_2": 0, "Iyy_3": "Ixx_3", "m_2": {"mx_2": 0.5}}, or a mask
+            over robot.parameter_names that is true where a parameter is kept. These are first moments and inertias
+            about the link frame's origin; a zero about the centre of mass is another statement, not a linear one.
+        fixed: positions of joints that do not move, by name. Vectors keep their length: what is given of these joints
+            is not read, their velocity and acceleration are zero, their torque is what holds them.
+        order: parameters to keep first when others are regrouped onto them, see `regroup`.
+        progress: called with the part of the work that is done, 0 to 1.
+        memory_limit: bytes; a chain that is estimated to need more is refused before anything is computed.
+
+    Raises:
+        ModelError: the robot is no chain, its closed form would not fit, or assumptions contradict one another.
+        UnknownNameError: a name is no joint or parameter of the robot.
+    """
+    if not robot.is_chain:
+        kind = "loops or mimic joints" if robot.closure else "branches"
+        raise ModelError(
+            f"derive: {robot.name} has {kind}; closed forms exist here for serial chains. Choose one with "
+            "tf.load(..., tip=...), or call tf.generate(robot, ...) and tf.base_parameters(robot), which take any tree"
+        )
+    positions = _fixed_positions(robot, fixed or {})
+    assumed = assumptions(robot, robot.columns(include), assume)
+    refuse_if_too_large(robot, memory_limit)
+    with one_blas_thread():
+        coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress), positions)
+        coefficients = coefficients.restricted(assumed.matrix)
+        terms = terms_of(coefficients, robot, assumed.free, positions)
+        rows = _rank_rows(coefficients, terms, assumed.free, positions)
+        base = _regrouped(robot, coefficients, rows, assumed.free, order)
+        return _model(robot, coefficients, terms, base, assumed, positions)
+
+
+def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, float]:
+    names = robot.joint_names
+    for name in fixed:
+        if name not in names:
+            raise no_such("fixed: joint", name, names)
+    return {names.index(name): number(position, f"fixed: {name}") for name, position in fixed.items()}
+
+
+def _rank_rows(coefficients: Coefficients, terms: Terms, columns: Sequence[int], fixed: dict[int, float]) -> Keys:
+    """Functions that decide which parameters are independent."""
+    n = coefficients.layout.n
+    kind = coefficients.layout.parts(coefficients.keys)[0]
+    used: NDArray[np.bool_] = (abs(coefficients.matrix) @ np.array([is_friction(c, n) for c in columns])) > 0
+    used[terms.source] = True
+    if not fixed:
+        # Velocity torques are derivatives of the mass matrix: their rows are combinations of its rows.
+        used &= np.isin(kind, (INERTIA, GRAVITY, VISCOUS, COULOMB))
+    return np.flatnonzero(used)
+
+
+def _regrouped(
+    robot: Robot, coefficients: Coefficients, rows: Keys, columns: Sequence[int], order: Iterable[str] | None
+) -> BaseParameters:
+    """Base parameters, decided without units as `base_parameters` does, so that theta means the same there."""
+    free, length = dimensionless(robot), units(robot)[0]
+    row_units = coefficients.units(robot, length)[rows]
+    factors = free.factors[list(columns)]
+    W = scipy.sparse.diags_array(1 / row_units) @ coefficients.matrix[rows] @ scipy.sparse.diags_array(1 / factors)
+    base = regroup(W, free.robot, columns, order, source="closed_form")
+    return base.in_units(robot, free.factors)
+
+
+def _model(
+    robot: Robot,
+    coefficients: Coefficients,
+    terms: Terms,
+    base: BaseParameters,
+    assumed: Assumed,
+    fixed: dict[int, float],
+) -> ClosedFormModel:
+    place = {column: k for k, column in enumerate(assumed.free)}
+    kept = coefficients.matrix.tocsc()[:, [place[pivot] for pivot in base.pivots]].tocsr()
+    friction = np.array([is_friction(pivot, robot.n_bodies) for pivot in base.pivots], dtype=bool)
+    rigid = kept @ scipy.sparse.diags_array((~friction).astype(float))
+    names = robot.joint_names
+    return ClosedFormModel(
+        robot_name=robot.name,
+        joint_names=names,
+        geometry=Geometry.of(robot),
+        exponents=terms.exponents,
+        sparse_reduction=_placed_rows(rigid, terms, robot.n_bodies),
+        joint_terms=_joint_terms(kept, coefficients, friction, robot.n_bodies),
+        base=base,
+        load_grouping=_load_grouping(robot, base, assumed),
+        ties=_ties(assumed),
+        fixed={names[i]: position for i, position in fixed.items()},
+    )
+
+
+def _placed_rows(rows: scipy.sparse.csr_array, terms: Terms, n: int) -> scipy.sparse.csr_array:
+    """(n p, l): each target's row, scaled."""
+    selection = scipy.sparse.csr_array(
+        (terms.factor, (terms.target, terms.source)), shape=(n * terms.n_terms, rows.shape[0])
+    )
+    placed = (selection @ rows).tocsr()
+    placed.eliminate_zeros()
+    placed.sort_indices()
+    return placed
+
+
+def _joint_terms(kept: scipy.sparse.csr_array, coefficients: Coefficients, friction: Array, n: int) -> Array:
+    """(n, 3, l): viscous, Coulomb, offset."""
+    layout = coefficients.layout
+    result = np.zeros((n, 3, kept.shape[1]))
+    for k, kind in enumerate((VISCOUS, COULOMB, GRAVITY) if friction.any() else ()):
+        keys = np.array([layout.key(kind, 0, 0, i) for i in range(n)])
+        at = np.searchsorted(coefficients.keys, keys)
+        for i, (key, row) in enumerate(zip(keys, at, strict=True)):
+            if row < len(coefficients.keys) and coefficients.keys[row] == key:
+                result[i, k] = kept[[row]].toarray()[0] * friction
+    return read_only(result)
+
+
+def _load_grouping(robot: Robot, base: BaseParameters, assumed: Assumed) -> Array | None:
+    tool = robot.tool
+    own = range(10 * tool.link, 10 * tool.link + 10)
+    if tool.link < 0 or not set(own) <= set(assumed.free):
+        return None
+    link_from_tool = tool.link_from_frame[None]
+    return read_only(base.grouping[:, own] @ placed_ten(link_from_tool[:, :3, :3], link_from_tool[:, :3, 3])[0])
+
+
+def _ties(assumed: Assumed) -> Array:
+    """(t, 14 n) parameter minus what it was assumed to be."""
+    size = assumed.matrix.shape[0]
+    ties = np.zeros((len(assumed.tied), size))
+    ties[np.arange(len(assumed.tied)), list(assumed.tied)] = 1.0
+    ties[:, list(assumed.free)] -= assumed.matrix[list(assumed.tied)].toarray()
+    return read_only(ties)

@@ -1,0 +1,116 @@
+"""Closed forms as text: equations that Python can evaluate, LaTeX, and a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauform.arrays import Array
+from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
+from tauform.errors import ModelError
+from tauform.messages import counted
+
+if TYPE_CHECKING:
+    from tauform.closedform.model.bound import BoundModel
+    from tauform.closedform.model.model import ClosedFormModel
+
+FRICTION_NAMES = ("viscous", "Coulomb", "offset")
+MOST_DIGITS = 17
+# Models of so many terms are drawn in notebooks, with numbers of so many digits.
+NOTEBOOK_TERMS, NOTEBOOK_DIGITS = 60, 6
+KIND_NAMES = ("gravity", "acceleration", "squared velocity", "product of velocities")
+
+
+def term_names(exponents: NDArray[np.int8]) -> tuple[str, ...]:
+    """`c1*s2**2*qdd1` for each column of E; `1` where all exponents are zero."""
+    return tuple(term or "1" for term in PLAIN.terms(exponents))
+
+
+def structure_equations(
+    model: ClosedFormModel, max_terms: int, digits: int | None, notation: Notation = PLAIN
+) -> tuple[str, ...]:
+    """tau_i in base parameters."""
+    _check(model.robot_name, model.n_terms, max_terms, digits)
+    names, terms = [notation.name(name) for name in model.base.names], notation.terms(model.exponents)
+    lines = []
+    for i, (coefficients, extra) in enumerate(zip(model.reduction, model.joint_terms, strict=True)):
+        rows = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
+        products = [
+            notation.product(part, term) for row, term in rows if (part := _combination(row, names, notation, digits))
+        ]
+        lines.append(notation.equation(i, products))
+    return tuple(lines)
+
+
+def bound_equations(
+    model: BoundModel, max_terms: int, digits: int | None, notation: Notation = PLAIN
+) -> tuple[str, ...]:
+    """tau_i in numbers."""
+    _check(model.name, model.n_terms, max_terms, digits)
+    terms = notation.terms(model.exponents)
+    lines = []
+    for i, (coefficients, extra) in enumerate(zip(model.coefficients, model.joint_coefficients, strict=True)):
+        values = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
+        products = [notation.product(notation.number(digits_of(float(v), digits)), term) for v, term in values if v]
+        lines.append(notation.equation(i, products))
+    return tuple(lines)
+
+
+def aligned(lines: Sequence[str], environment: str = "align") -> str:
+    """Equations in LaTeX, one a line."""
+    return f"\\begin{{{environment}}}\n" + " \\\\\n".join(lines) + f"\n\\end{{{environment}}}\n"
+
+
+def shown_in_notebook(lines: Sequence[str]) -> str:
+    """The same as a notebook draws it."""
+    return f"$\\displaystyle\n{aligned(lines, 'aligned')}$"
+
+
+def structure_summary(model: ClosedFormModel) -> str:
+    """What `print(model)` shows."""
+    kinds = np.bincount(term_kinds(model.exponents), minlength=len(KIND_NAMES))
+    counts = ", ".join(f"{count} {name}" for count, name in zip(kinds, KIND_NAMES, strict=True))
+    used = [name for k, name in enumerate(FRICTION_NAMES) if model.joint_terms[:, k].any()]
+    filled = model.sparse_reduction.nnz / max(np.prod(model.sparse_reduction.shape), 1)
+    joints = f"{counted(model.n_joints, 'joint')}: {', '.join(model.joint_names)}"
+    lines = [
+        f"Closed-form dynamics of {model.robot_name}, {joints}",
+        f"  terms p = {model.n_terms}: {counts}",
+        f"  base parameters l = {model.n_base} of {len(model.base.columns)}: {', '.join(model.base.names)}",
+        f"  reduction: {model.sparse_reduction.nnz} entries, {100 * filled:.2g} % filled",
+    ]
+    if used:
+        lines.append(f"  joint terms: {', '.join(used)}")
+    if model.fixed:
+        lines.append("  fixed: " + ", ".join(f"{name} = {value:g}" for name, value in model.fixed.items()))
+    return "\n".join(lines + [f"  {finding}" for finding in model.base.findings])
+
+
+def term_kinds(exponents: NDArray[np.int8]) -> NDArray[np.int64]:
+    """What each term multiplies: 0 gravity, 1 acceleration, 2 squared velocity, 3 product of velocities."""
+    n = len(exponents) // 5
+    qd, qdd = exponents[3 * n : 4 * n], exponents[4 * n :]
+    return np.where(qdd.any(axis=0), 1, np.where((qd == 2).any(axis=0), 2, 3 * qd.any(axis=0)))
+
+
+def _combination(row: Array, names: Sequence[str], notation: Notation, digits: int | None) -> str:
+    """`2.4*mxR_2`, `(IzzR_1 + Ia_1)`; empty where all factors are zero."""
+    parts = [
+        notation.product(notation.number(digits_of(float(factor), digits)), name)
+        for factor, name in zip(row, names, strict=True)
+        if factor
+    ]
+    return f"({summed(parts)})" if len(parts) > 1 else "".join(parts)
+
+
+def _check(name: str, n_terms: int, max_terms: int, digits: int | None) -> None:
+    if n_terms > max_terms:
+        raise ModelError(
+            f"equations: {name} has {n_terms} terms, more than max_terms = {max_terms}; raise it to have them "
+            "all, or write code with tf.generate"
+        )
+    if digits is not None and not 1 <= digits <= MOST_DIGITS:
+        raise ModelError(f"digits: expected 1 to {MOST_DIGITS}, got {digits}; leave it out to have those that matter")

@@ -1,0 +1,313 @@
+"""ClosedFormModel: the structure of a robot's dynamics in base parameters, without numbers.  [Lloyd2021]"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
+
+from tauform.arguments import checked_methods
+from tauform.arrays import AnyArray, Array, fixed_array, read_only
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.echelon import Echelon, echelon_form
+from tauform.closedform.model.equations import (
+    NOTEBOOK_DIGITS,
+    NOTEBOOK_TERMS,
+    aligned,
+    shown_in_notebook,
+    structure_equations,
+    structure_summary,
+)
+from tauform.closedform.model.monomials import Products
+from tauform.closedform.notation import LATEX
+from tauform.description.inertia import Inertia
+from tauform.description.robot import Robot
+from tauform.errors import ModelError
+from tauform.messages import counted
+from tauform.rigidbody.sweeps.evaluation import batched
+
+# Geometry that differs by less than this is the same (a description written and read again).
+SAME_GEOMETRY = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """What a model was derived for; inertias and friction play no part.
+
+    Attributes:
+        parent_from_joint: (n, 4, 4).
+        revolute: (n,) whether each joint turns.
+        gravity: (3,).
+    """
+
+    parent_from_joint: Array
+    revolute: NDArray[np.bool_]
+    gravity: Array
+
+    @classmethod
+    def of(cls, robot: Robot) -> Geometry:
+        """The geometry of a chain."""
+        return cls(
+            read_only([joint.parent_from_joint for joint in robot.joints]),
+            np.array([joint.is_revolute for joint in robot.joints]),
+            read_only(robot.gravity),
+        )
+
+    def differs_from(self, robot: Robot) -> str | None:
+        """What is different, in words; None when nothing is."""
+        other = Geometry.of(robot)
+        if self.revolute.tolist() != other.revolute.tolist():
+            return f"{len(self.revolute)} joints of other kinds or number"
+        length = np.abs(self.parent_from_joint[:, :3, 3]).max()
+        scale = np.where(np.arange(4) == 3, max(length, np.finfo(float).tiny), 1.0)
+        for i, (own, given) in enumerate(zip(self.parent_from_joint, other.parent_from_joint, strict=True)):
+            if (np.abs(own - given) > SAME_GEOMETRY * scale).any():
+                return f"another placement of joint {robot.joints[i].name!r}"
+        if (np.abs(self.gravity - other.gravity) > SAME_GEOMETRY * np.abs(self.gravity).max()).any():
+            return f"gravity {self.gravity.tolist()}, not {other.gravity.tolist()}"
+        return None
+
+
+@checked_methods
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosedFormModel:
+    """tau_i = y(q, qd, qdd) P_i theta: terms, base parameters, and the map from one to the other.
+
+    Attributes:
+        robot_name, joint_names: whose dynamics these are.
+        geometry: what they were derived for.
+        exponents: (5 n, p) the paper's E over the generators q, sin q, cos q, qd, qdd.
+        sparse_reduction: (n p, l) sparse; row i p + j gives the coefficient of term j in torque i from theta.
+        joint_terms: (n, 3, l) coefficients of qd_i, sign(qd_i) and 1 in torque i, beside E.
+        base: what theta means; theta = base.grouping @ robot.parameters.
+        load_grouping: (l, 10) what a body at the tool adds to theta, in the tool's axes; None where an assumption
+            about that link rules a load out.
+        ties: (t, 14 n) rows that vanish on the parameters when the assumptions hold.
+        fixed: positions of joints that do not move; their entries of q, qd and qdd are not read.
+    """
+
+    robot_name: str
+    joint_names: tuple[str, ...]
+    geometry: Geometry
+    exponents: NDArray[np.int8]
+    sparse_reduction: scipy.sparse.csr_array
+    joint_terms: Array
+    base: BaseParameters
+    load_grouping: Array | None
+    ties: Array
+    fixed: Mapping[str, float]
+
+    @property
+    def n_joints(self) -> int:
+        """Length of q."""
+        return len(self.joint_names)
+
+    @property
+    def n_terms(self) -> int:
+        """The paper's p."""
+        return self.exponents.shape[1]
+
+    @property
+    def n_base(self) -> int:
+        """The paper's l."""
+        return self.base.n
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """Indices of the joints that are not fixed."""
+        return tuple(i for i, name in enumerate(self.joint_names) if name not in self.fixed)
+
+    @property
+    def reduction(self) -> Array:
+        """(n, p, l) coefficients from theta, dense; `sparse_reduction` holds the same in little memory."""
+        dense: Array = self.sparse_reduction.toarray().reshape(self.n_joints, self.n_terms, self.n_base)
+        return dense
+
+    def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Y with tau = Y @ theta, (..., n, l).  [Lloyd2021, Eq. 45]
+
+        Args:
+            q: (..., n) joint positions [rad or m].
+            qd: (..., n) joint velocities.
+            qdd: (..., n) joint accelerations.
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+        """
+        products, matrix, n = self._products, self._term_to_regressor, self.n_joints
+
+        def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+            Y = (matrix @ products.terms(q, qd, qdd)).reshape(n, self.n_base, q.shape[1])
+            for k, values in enumerate((qd, np.sign(np.real(qd)), np.ones_like(qd))):
+                if self.joint_terms[:, k].any():
+                    Y = Y + self.joint_terms[:, k, :, None] * values[:, None]
+            return Y
+
+        return batched(n, core, products.states_per_slice, q=q, qd=qd, qdd=qdd)
+
+    def load_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Y of a body at the tool, (..., n, 10): what its ten parameters, in the tool's axes, add to the torque.
+
+        Raises:
+            ShapeError: a last dimension differs from n, or a value is not finite.
+            ModelError: an assumption about the tool's link rules a load out.
+        """
+        return self.regressor(q, qd, qdd) @ self._load_grouping()
+
+    def bind(
+        self, values: Robot | ArrayLike, payload: Inertia | None = None, friction: ArrayLike | None = None
+    ) -> BoundModel:
+        """Put numbers in: a robot of the same geometry, or theta itself.
+
+        With a robot, the friction and offsets that theta does not hold (`include=` left them out) are carried beside it
+        as known numbers, so that the dynamics are the robot's own; theta alone has no friction but its own.
+
+        Args:
+            values: a Robot (its own payload included), or (l,) theta.
+            payload: a further body at the tool, its inertia in the tool's axes; nothing is derived again.
+            friction: (n, 3) viscous, Coulomb and offset torque of each joint to carry beside theta, instead of those.
+
+        Raises:
+            ModelError: the robot has another geometry, or an assumption rules a load out.
+            ShapeError: theta or friction has the wrong shape.
+        """
+        theta = self.theta(values) if isinstance(values, Robot) else self.base.checked(values)
+        if payload is not None:
+            theta = read_only(theta + self._load_grouping() @ payload.parameters)
+        if friction is not None:
+            carried = fixed_array(friction, (self.n_joints, 3), "friction")
+        else:
+            carried = self._carried(values) if isinstance(values, Robot) else read_only(np.zeros((self.n_joints, 3)))
+        carried = self._felt(carried)
+        coefficients = (self.sparse_reduction @ theta).reshape(self.n_joints, self.n_terms)
+        return BoundModel(
+            name=self.robot_name,
+            joint_names=self.joint_names,
+            exponents=self.exponents,
+            coefficients=read_only(coefficients),
+            joint_coefficients=read_only(self.joint_terms @ theta + carried),
+            carried=carried,
+            base=self.base,
+            theta=theta,
+            model=self,
+        )
+
+    def _felt(self, friction: Array) -> Array:
+        """(n, 3) friction without what depends on velocities of fixed joints."""
+        felt = np.zeros_like(friction)
+        felt[list(self.moving)] = friction[list(self.moving)]
+        felt[:, 2] = friction[:, 2]
+        return read_only(felt)
+
+    def _carried(self, robot: Robot) -> Array:
+        """(n, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""
+        n = self.n_joints
+        absent = np.array(robot.parameters)
+        absent[list(self.base.columns)] = 0.0
+        absent[self.ties.any(axis=0)] = 0.0  # assumed away, of which `theta` warns
+        of_joints = absent[10 * n :].reshape(n, 4)
+        friction = read_only(of_joints[:, 1:].copy())
+        of_joints[:, 1:] = 0.0
+        if absent.any():
+            names = [robot.parameter_names[k] for k in np.flatnonzero(absent)]
+            shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+            warnings.warn(
+                f"{shown} of {robot.name} take no part in this model and are missing from its torques; derive it with "
+                'include="declared"',
+                stacklevel=4,
+            )
+        return friction
+
+    def theta(self, robot: Robot) -> Array:
+        """(l,) base parameters of a robot of this geometry; warns when it breaks an assumption.
+
+        Raises:
+            ModelError: the robot has another geometry.
+        """
+        difference = self.geometry.differs_from(robot) if robot.is_chain else "a tree or loops"
+        if difference:
+            raise ModelError(
+                f"bind: the model of {self.robot_name} was derived for another robot than {robot.name} ({difference}); "
+                "call tf.derive on this robot"
+            )
+        errors = np.abs(self.ties @ robot.parameters) / np.maximum(np.abs(self.ties) @ np.abs(robot.parameters), 1e-300)
+        if (errors > SAME_GEOMETRY).any():
+            worst = self.ties[int(np.argmax(errors))]
+            name = robot.parameter_names[int(np.argmax(worst == 1.0))]
+            warnings.warn(
+                f"{robot.name} breaks {int((errors > SAME_GEOMETRY).sum())} of the assumptions of this model (one is "
+                f"about {name}); what they leave out is missing from its torques",
+                stacklevel=3,
+            )
+        return self.base.values(robot)
+
+    def echelon(self) -> Echelon:
+        """The paper's P_i and B_i: entries mostly 0, 1 and simple ratios of the geometry.  [Lloyd2021, Eqs. 37-44]"""
+        return echelon_form(self.reduction, self.exponents, self.geometry.gravity, self.joint_terms)
+
+    def equations(self, max_terms: int = 300, digits: int | None = None) -> tuple[str, ...]:
+        """tau_i of each joint as a line of text that Python can evaluate, in the names of the base parameters.
+
+        Friction is part of them where theta holds it (`include=`); what `bind` carries beside theta is not.
+
+        Args:
+            max_terms: a model with more terms is refused; such equations are not for reading.
+            digits: of numbers; by default the fewest that are the same number but for its rounding.
+
+        Raises:
+            ModelError: the model has more than max_terms terms.
+        """
+        return structure_equations(self, max_terms, digits)
+
+    def to_latex(self, max_terms: int = 300, digits: int | None = None) -> str:
+        """The equations as a LaTeX align environment (package amsmath); s_1 is sin q_1, c_1 is cos q_1.
+
+        Raises:
+            ModelError: the model has more than max_terms terms.
+        """
+        return aligned(structure_equations(self, max_terms, digits, LATEX))
+
+    def _repr_latex_(self) -> str | None:
+        if self.n_terms > NOTEBOOK_TERMS:
+            return None
+        return shown_in_notebook(structure_equations(self, NOTEBOOK_TERMS, NOTEBOOK_DIGITS, LATEX))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file (NumPy's npz, no pickle); a file of that name is replaced only when complete."""
+        from tauform.closedform.model.storage import write_model
+
+        write_model(self, path)
+
+    @cached_property
+    def _products(self) -> Products:
+        return Products.of(self.exponents)
+
+    @cached_property
+    def _term_to_regressor(self) -> scipy.sparse.csr_array:
+        """(n l, p)."""
+        triplets = self.sparse_reduction.tocoo()
+        joint, term = np.divmod(triplets.row, self.n_terms)
+        shape = (self.n_joints * self.n_base, self.n_terms)
+        return scipy.sparse.coo_array((triplets.data, (joint * self.n_base + triplets.col, term)), shape=shape).tocsr()
+
+    def _load_grouping(self) -> Array:
+        if self.load_grouping is None:
+            raise ModelError(
+                f"payload: the model of {self.robot_name} assumes something about the tool's link; derive it "
+                "without that assumption, since a load can have any inertia"
+            )
+        return self.load_grouping
+
+    def __repr__(self) -> str:
+        joints = counted(self.n_joints, "joint")
+        return f"ClosedFormModel({self.robot_name!r}, {joints}, p = {self.n_terms}, l = {self.n_base})"
+
+    def __str__(self) -> str:
+        return structure_summary(self)

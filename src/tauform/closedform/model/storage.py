@@ -1,0 +1,152 @@
+"""Closed forms in files: one npz archive, versioned, without pickle, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from tauform.arrays import read_archive, read_only
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.model.model import ClosedFormModel, Geometry
+from tauform.errors import ModelError
+from tauform.files import fresh_file
+
+FORMAT = "tauform closed-form model"
+VERSION = 1
+_BASE_TEXTS = ("robot_name", "names", "pivots", "parameter_names", "columns", "no_effect", "alone", "regrouped")
+_BASE_FIELDS = (*_BASE_TEXTS, "gap", "condition", "source", "findings")
+
+
+def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
+    """Write to a temporary file beside the target, then rename: a failure leaves nothing behind."""
+    target = Path(path)
+    if not target.parent.is_dir() or target.is_dir():
+        raise ModelError(f"{target}: cannot be written; the folder must exist and the name must be a file's")
+    facts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "robot_name": model.robot_name,
+        "joint_names": model.joint_names,
+        "fixed": dict(model.fixed),
+        "base": {name: getattr(model.base, name) for name in _BASE_FIELDS},
+    }
+    reduction = model.sparse_reduction
+    arrays: dict[str, Any] = {
+        "facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8),
+        "parent_from_joint": model.geometry.parent_from_joint,
+        "revolute": model.geometry.revolute,
+        "gravity": model.geometry.gravity,
+        "exponents": model.exponents,
+        "reduction_data": reduction.data,
+        "reduction_indices": reduction.indices,
+        "reduction_indptr": reduction.indptr,
+        "joint_terms": model.joint_terms,
+        "grouping": model.base.grouping,
+        "ties": model.ties,
+    }
+    if model.load_grouping is not None:
+        arrays["load_grouping"] = model.load_grouping
+    with fresh_file(target, ModelError) as fresh, fresh.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def load_model(path: str | PathLike[str]) -> ClosedFormModel:
+    """Read a model that `ClosedFormModel.save` wrote.
+
+    Raises:
+        ModelError: the file is missing, truncated, not a model, or written by a newer version.
+    """
+    target = Path(path)
+    try:
+        arrays = read_archive(target)
+        if "facts" not in arrays:
+            raise ModelError(f"{target}: not a closed-form model; tf.load_model reads what model.save wrote")
+        facts = json.loads(arrays["facts"].tobytes())
+        _check_format(facts, target)
+        return _model(facts, arrays)
+    except FileNotFoundError:
+        raise ModelError(f"{target}: no such file; write one with model.save or tauform derive -o") from None
+    except IsADirectoryError:
+        raise ModelError(f"{target}: a folder, not a model file") from None
+    except PermissionError:
+        raise ModelError(f"{target}: may not be read; change its permissions") from None
+    except ModelError:
+        raise
+    except (ValueError, KeyError, TypeError, OSError, RuntimeError):
+        raise ModelError(
+            f"{target}: truncated, damaged, or not a closed-form model; derive and save it again"
+        ) from None
+
+
+def _check_format(facts: Any, path: Path) -> None:
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ModelError(f"{path}: not a closed-form model; tf.load_model reads what model.save wrote")
+    if facts["version"] > VERSION:
+        raise ModelError(
+            f"{path}: written by a newer tauform (file version {facts['version']}, this one reads up to {VERSION}); "
+            "upgrade tauform or derive the model again"
+        )
+
+
+def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Raise ValueError where an array has not the type, size or values that the others imply."""
+    base, exponents = facts["base"], arrays["exponents"]
+    n, l, columns = len(facts["joint_names"]), len(base["names"]), len(base["parameter_names"])  # noqa: E741
+    if exponents.ndim != 2:
+        raise ValueError("exponents are not a matrix")
+    n_terms, n_entries = exponents.shape[1], len(arrays["reduction_data"])
+    expected: dict[str, tuple[str, tuple[int, ...]]] = {
+        "exponents": ("i", (5 * n, n_terms)),
+        "parent_from_joint": ("f", (n, 4, 4)),
+        "revolute": ("b", (n,)),
+        "gravity": ("f", (3,)),
+        "reduction_data": ("f", (n_entries,)),
+        "reduction_indices": ("i", (n_entries,)),
+        "reduction_indptr": ("i", (n * n_terms + 1,)),
+        "joint_terms": ("f", (n, 3, l)),
+        "grouping": ("f", (l, columns)),
+        "ties": ("f", (len(arrays["ties"]), columns)),
+        "load_grouping": ("f", (l, 10)),
+    }
+    for name, (kind, shape) in expected.items():
+        array = arrays.get(name)
+        if array is None and name == "load_grouping":
+            continue
+        if array is None or array.dtype.kind != kind or array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} does not fit the model")
+    if not all(isinstance(name, str) for name in (*facts["joint_names"], *base["names"], *base["parameter_names"])):
+        raise ValueError("a name is not text")
+    if not (exponents >= 0).all() or len(base["pivots"]) != l:
+        raise ValueError("exponents or pivots make no sense")
+
+
+def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
+    _check_arrays(facts, arrays)
+    base_facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in facts["base"].items()}
+    base = BaseParameters(grouping=read_only(arrays["grouping"]), **base_facts)
+    n, exponents = len(facts["joint_names"]), arrays["exponents"].astype(np.int8)
+    exponents.setflags(write=False)
+    n_terms = exponents.shape[1]
+    reduction = scipy.sparse.csr_array(
+        (arrays["reduction_data"], arrays["reduction_indices"], arrays["reduction_indptr"]), shape=(n * n_terms, base.n)
+    )
+    reduction.check_format(full_check=True)  # indices that point outside would crash the process
+    return ClosedFormModel(
+        robot_name=facts["robot_name"],
+        joint_names=tuple(facts["joint_names"]),
+        geometry=Geometry(
+            read_only(arrays["parent_from_joint"]), arrays["revolute"].astype(bool), read_only(arrays["gravity"])
+        ),
+        exponents=exponents,
+        sparse_reduction=reduction,
+        joint_terms=read_only(arrays["joint_terms"]),
+        base=base,
+        load_grouping=read_only(arrays["load_grouping"]) if "load_grouping" in arrays else None,
+        ties=read_only(arrays["ties"]),
+        fixed=facts["fixed"],
+    )

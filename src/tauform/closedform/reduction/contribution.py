@@ -1,0 +1,113 @@
+"""How much each term of a closed form contributes to the torque over a profile.  [Lloyd2021, Eqs. 65-66]"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauform.arrays import Array
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.monomials import Products
+from tauform.closedform.profile import Profile, States
+from tauform.closedform.reduction.streaming import over_states, sizes
+
+# Medians are those of the first states: all of them would not fit the memory.
+MEDIAN_STATES = 1000
+STATES_PER_SLICE = 128
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """rho_k = |tau of term k| / |tau| over sampled states, (p,) each.
+
+    Attributes:
+        mean, maximum: over the states.
+        median: over the first thousand states at most.
+        n_states: how many states were sampled.
+    """
+
+    mean: Array
+    median: Array
+    maximum: Array
+    n_states: int
+
+
+def contributions(
+    bound: BoundModel,
+    profile: Profile,
+    n_states: int = 10_000,
+    rng: np.random.Generator | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Contributions:
+    """Mean, median and maximum relative contribution of every term.
+
+    Args:
+        n_states: states to sample.
+        rng: source of the states; a fixed one if not given.
+        progress: called with the number of states done.
+    """
+    rng = np.random.default_rng(0) if rng is None else rng
+    parts = _Parts.of(bound)
+    total, maximum, n_done = np.zeros(bound.n_terms), np.zeros(bound.n_terms), 0
+    first_states: list[Array] = []
+
+    def work(states: States) -> tuple[Array, Array, tuple[Array, Array]]:
+        factors = parts.factors(states)
+        return *parts.statistics(*factors), factors
+
+    for summed, largest, factors in over_states(work, profile, n_states, rng, threads, size=STATES_PER_SLICE):
+        total += summed
+        np.maximum(maximum, largest, out=maximum)
+        if n_done < MEDIAN_STATES:
+            first_states.append(parts.shares(*factors).astype(np.float32))
+        n_done += factors[0].shape[1]
+        if progress:
+            progress(n_done)
+    median = np.median(np.concatenate(first_states, axis=1), axis=1).astype(np.float64)
+    return Contributions(total / n_states, median, maximum, n_states)
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Terms by their two factors: |term k| / |tau| = size_k |monomial(q)| (|acceleration(qd, qdd)| / |tau|).
+
+    Attributes:
+        size: (p,) norm of each term's coefficients.
+        groups: the terms of each acceleration.
+    """
+
+    bound: BoundModel
+    products: Products
+    size: Array
+    groups: list[NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, bound: BoundModel) -> _Parts:
+        products = Products.of(bound.exponents)
+        groups = [np.flatnonzero(products.acceleration == a) for a in range(products.rates.shape[1])]
+        return cls(bound, products, np.linalg.norm(bound.coefficients, axis=0), groups)
+
+    def factors(self, states: States) -> tuple[Array, Array]:
+        """(m, N) size of the monomials, and (a, N) of the accelerations relative to the torque."""
+        q, qd, qdd = states
+        tau = sizes(self.bound.inverse_dynamics(q, qd, qdd))
+        return np.abs(self.products.monomials(q.T)), np.abs(self.products.accelerations(qd.T, qdd.T)) / tau
+
+    def statistics(self, monomials: Array, accelerations: Array) -> tuple[Array, Array]:
+        """(p,) sum and maximum of each term over the states."""
+        summed = (monomials @ accelerations.T)[self.products.monomial, self.products.acceleration]
+        largest = np.empty(len(self.size))
+        for group, acceleration in zip(self.groups, accelerations, strict=True):
+            largest[group] = (monomials[self.products.monomial[group]] * acceleration).max(axis=1)
+        return self.size * summed, self.size * largest
+
+    def shares(self, monomials: Array, accelerations: Array) -> Array:
+        """(p, N) all of them."""
+        shares: Array = monomials[self.products.monomial] * accelerations[self.products.acceleration]
+        return shares * self.size[:, None]

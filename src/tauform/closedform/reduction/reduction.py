@@ -1,0 +1,173 @@
+"""Closed forms with terms left out and theta refitted.  [Lloyd2021, section 4.3]
+
+Terms go by their contribution over a profile. Entries of the mass matrix go in pairs, so that what is left of it
+stays symmetric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from tauform.arrays import Array, read_only
+from tauform.closedform.model.bound import BoundModel, joint_torque
+from tauform.closedform.model.equations import term_kinds
+from tauform.closedform.model.model import ClosedFormModel
+from tauform.closedform.profile import Profile, States
+from tauform.closedform.reduction.contribution import contributions
+from tauform.closedform.reduction.streaming import sizes
+
+Mask = NDArray[np.bool_]
+ACCELERATION = 1
+# States for the contributions, for the refit of theta, and for the error while the number of terms is searched.
+CONTRIBUTION_STATES, FIT_STATES, ERROR_STATES = 1000, 400, 4000
+# Directions of theta this much weaker than the strongest are not moved by the refit.
+FIT_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class TermReduction:
+    """A closed form with few terms.
+
+    Attributes:
+        bound: the reduced model; its `model` and `base` hold the terms and parameters that are left.
+        error: relative error that the given share of states stays below.
+        order: (p,) terms of the full model, those that contribute most first.
+    """
+
+    bound: BoundModel
+    error: float
+    order: NDArray[np.int64]
+
+
+def fewest_terms(
+    bound: BoundModel,
+    profile: Profile,
+    tolerance: float,
+    confidence: float,
+    rng: np.random.Generator,
+    *,
+    function: str = "inverse_dynamics",
+    keep_inertia: bool = False,
+) -> TermReduction:
+    """The fewest terms, by mean contribution, that keep the error within the tolerance.
+
+    Args:
+        tolerance: of the relative error of the torque's norm, or of the acceleration's for forward dynamics.
+        confidence: share of the profile's states for which that must hold.
+        function: "inverse_dynamics", or "forward_dynamics", which divide by the mass matrix, so that all acceleration
+            terms stay and theta as it is.
+        keep_inertia: leave the mass matrix as it is for inverse dynamics too.
+    """
+    mean = contributions(bound, profile, CONTRIBUTION_STATES, rng).mean
+    order = np.argsort(-mean, kind="stable")
+    fit, check = profile.sample(FIT_STATES, rng), profile.sample(ERROR_STATES, rng)
+    forward = function == "forward_dynamics"
+    keep_inertia = keep_inertia or forward
+    protected = term_kinds(bound.exponents) == ACCELERATION if keep_inertia else np.zeros(len(order), dtype=bool)
+    exact = bound.inverse_dynamics(*check)
+    M = bound.mass_matrix(check[0]) if forward else None
+
+    def reduced(n_kept: int) -> TermReduction:
+        kept = protected.copy()
+        kept[order[:n_kept]] = True
+        smaller = with_terms(bound, kept, None if keep_inertia else fit)
+        found = smaller.inverse_dynamics(*check)
+        if M is None:
+            return TermReduction(smaller, relative_error(found, exact, confidence), order)
+        # what the missing torque does to the accelerations
+        missed = np.linalg.solve(M, (exact - found)[..., None])[..., 0]
+        return TermReduction(smaller, relative_error(check[2] + missed, check[2], confidence), order)
+
+    return _bisected(reduced, bound.n_terms, tolerance)
+
+
+def _bisected(reduced: Callable[[int], TermReduction], n_terms: int, tolerance: float) -> TermReduction:
+    """The smallest number of terms within the tolerance, found by halving on a logarithmic scale."""
+    few, many, best = 0, n_terms, None
+    while many - few > max(1, few // 50):
+        middle = max(few + 1, int(np.sqrt(max(few, 1) * many)))
+        trial = reduced(middle)
+        if trial.error <= tolerance:
+            many, best = middle, trial
+        else:
+            few = middle
+    return best if best is not None else reduced(n_terms)
+
+
+def relative_error(found: Array, exact: Array, confidence: float) -> float:
+    """The error |found - exact| / |exact| that this share of the states stays below.  [Lloyd2021, Eq. 67]"""
+    return float(np.quantile(np.linalg.norm(found - exact, axis=1) / sizes(exact), confidence))
+
+
+def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> BoundModel:
+    """The model with the kept terms only; base parameters that no torque shows any more go too.
+
+    Args:
+        kept: (p,) terms to keep.
+        states: where theta is refitted to the full model; theta stays as it is if not given.
+    """
+    smaller, columns = _restricted(bound.model, _entries(bound.exponents, kept))
+    theta = bound.theta[columns]
+    if states is not None and len(theta):
+        exact = bound.inverse_dynamics(*states)
+        weights = 1.0 / sizes(exact)[:, None]
+        Y = smaller.regressor(*states) * weights[..., None]
+        wanted = (exact - joint_torque(bound.carried, states[1].T).T) * weights
+        theta = refitted(Y.reshape(-1, len(theta)), wanted.reshape(-1), theta)
+    return smaller.bind(theta, friction=bound.carried)
+
+
+def _entries(exponents: NDArray[np.int8], kept: Mask) -> Mask:
+    """(n, p) coefficients to keep; an entry of the mass matrix stays if it is kept on either side of the diagonal."""
+    n = len(exponents) // 5
+    entries = np.tile(kept, (n, 1))
+    of_inertia = np.flatnonzero(term_kinds(exponents) == ACCELERATION)
+    if not len(of_inertia):
+        return entries
+    monomial = np.unique(exponents[: 3 * n, of_inertia], axis=1, return_inverse=True)[1].reshape(-1)
+    joint = np.argmax(exponents[4 * n :, of_inertia], axis=0)
+    is_kept = np.zeros((monomial.max() + 1, n), dtype=bool)
+    is_kept[monomial, joint] = kept[of_inertia]
+    entries[:, of_inertia] |= is_kept[monomial].T
+    return entries
+
+
+def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel, NDArray[np.int64]]:
+    """The structure with some coefficients only, and the base parameters (columns) that are left."""
+    rows = scipy.sparse.diags_array(entries.reshape(-1).astype(np.float64)) @ model.sparse_reduction
+    rows = scipy.sparse.csr_array(rows)
+    rows.eliminate_zeros()
+    used = np.flatnonzero(np.diff(rows.indptr).reshape(model.n_joints, -1).any(axis=0))
+    in_terms = np.zeros(model.n_base, dtype=bool)
+    in_terms[np.unique(rows.indices)] = True
+    columns = np.flatnonzero(in_terms | model.joint_terms.any(axis=(0, 1)))
+    chosen = (np.arange(model.n_joints)[:, None] * model.n_terms + used).reshape(-1)
+    base = replace(
+        model.base,
+        names=tuple(model.base.names[k] for k in columns),
+        pivots=tuple(model.base.pivots[k] for k in columns),
+        grouping=read_only(model.base.grouping[columns]),
+    )
+    smaller = replace(
+        model,
+        exponents=model.exponents[:, used],
+        sparse_reduction=rows[chosen][:, columns],
+        joint_terms=read_only(model.joint_terms[:, :, columns]),
+        base=base,
+        load_grouping=None if model.load_grouping is None else model.load_grouping[columns],
+    )
+    return smaller, columns
+
+
+def refitted(Y: Array, tau: Array, theta: Array) -> Array:
+    """theta moved so that Y theta fits tau; directions that the states hardly show stay where they were."""
+    scale = np.linalg.norm(Y, axis=0)
+    scale[scale == 0] = 1.0
+    change = np.linalg.lstsq(Y / scale, tau - Y @ theta, rcond=FIT_TOLERANCE)[0]
+    fitted: Array = theta + change / scale
+    return fitted

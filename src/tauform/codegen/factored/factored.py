@@ -1,0 +1,120 @@
+"""Programs from closed forms, term by term.  [Lloyd2021, section 4.1]
+
+Every term is a product of one function of each joint (1, sin, cos, sin cos, cos^2, or powers of a slide) and a
+product of rates; `factoring` takes the common factors out. The mass matrix is symmetric, so every off-diagonal entry
+that is made serves two torques.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.factored.factoring import Integers, Sums, factored
+from tauform.codegen.minimal.vectors import cos, sin
+
+
+class ClosedForm(Protocol):
+    """What is read of a BoundModel: exponents (5 n, p), coefficients (n, p), joint_coefficients (n, 3), moving."""
+
+    @property
+    def exponents(self) -> NDArray[np.int8]: ...
+
+    @property
+    def coefficients(self) -> Array: ...
+
+    @property
+    def joint_coefficients(self) -> Array: ...
+
+    @property
+    def moving(self) -> tuple[int, ...]: ...
+
+
+def factored_torques(bound: ClosedForm, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> list[Any]:
+    """Torques of a closed form, friction included, on (n,) arrays of scalars."""
+    return _with_friction(bound, _torques(bound, _kind(bound) >= 0, q, qd, qdd), qd)
+
+
+def factored_velocity(bound: ClosedForm, q: AnyArray, qd: AnyArray) -> list[Any]:
+    """Torques of velocities alone, without friction."""
+    return _torques(bound, _kind(bound) == 2, q, qd, qd)
+
+
+def factored_gravity(bound: ClosedForm, q: AnyArray) -> list[Any]:
+    """Torques that hold the arm still, without friction."""
+    return _torques(bound, _kind(bound) == 0, q, q, q)
+
+
+def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
+    """(n, n) mass matrix, rotors included."""
+    n = len(q)
+    row, term = np.nonzero(bound.coefficients * (_kind(bound) == 1))
+    column = np.argmax(bound.exponents[4 * n :, term], axis=0)
+    # one of each symmetric pair; of a fixed joint the terms hold the row alone
+    chosen = (row <= column) | ~np.isin(row, bound.moving)
+    row, column, term = row[chosen], column[chosen], term[chosen]
+    entry = np.minimum(row, column) * n + np.maximum(row, column)
+    sums, functions = _sums(bound, entry, term, bound.coefficients[row, term], [*q])
+    entries = factored(sums, functions, n * n)
+    return [[entries[min(i, j) * n + max(i, j)] for j in range(n)] for i in range(n)]
+
+
+def _torques(bound: ClosedForm, chosen: NDArray[np.bool_], q: AnyArray, qd: AnyArray, qdd: AnyArray) -> list[Any]:
+    joint, term = np.nonzero(bound.coefficients * chosen)
+    sums, functions = _sums(bound, joint, term, bound.coefficients[joint, term], [*q], [*qd, *qdd])
+    return factored(sums, functions, len(q))
+
+
+def _sums(
+    bound: ClosedForm, outputs: Integers, term: Integers, values: Array, q: Sequence[Any], rates: Sequence[Any] = ()
+) -> tuple[Sums, list[list[Any]]]:
+    """Entries over one variable for each joint and, where rates are given, one for their products."""
+    n, E = len(q), bound.exponents[:, term]
+    digits, functions = [], []
+    generators = [([i, n + i, 2 * n + i], [x, sin(x), cos(x)]) for i, x in enumerate(q)]
+    if rates:
+        generators.append((list(range(3 * n, 5 * n)), list(rates)))
+    for rows, scalars in generators:
+        powers, digit = _distinct(E[rows])
+        digits.append(digit)
+        functions.append([_product(scalars, exponents) for exponents in powers])
+    return Sums(outputs, np.array(digits), values), functions
+
+
+def _distinct(exponents: NDArray[np.int8]) -> tuple[list[list[int]], Integers]:
+    """The different columns, first among them the zero column, and the place of each column."""
+    with_zero = np.concatenate([np.zeros((len(exponents), 1), dtype=np.int8), exponents], axis=1)
+    columns, place = np.unique(with_zero, axis=1, return_inverse=True)
+    return columns.T.tolist(), place.reshape(-1)[1:].astype(np.int64)
+
+
+def _product(scalars: Sequence[Any], exponents: Sequence[int]) -> Any:
+    factors = [x for x, power in zip(scalars, exponents, strict=True) for _ in range(power)]
+    result: Any = factors[0] if factors else 1.0
+    for factor in factors[1:]:
+        result = result * factor
+    return result
+
+
+def _with_friction(bound: ClosedForm, torques: list[Any], qd: AnyArray) -> list[Any]:
+    total = []
+    for torque, velocity, (viscous, coulomb, offset) in zip(
+        torques, qd, bound.joint_coefficients.tolist(), strict=True
+    ):
+        if viscous:
+            torque = torque + viscous * velocity
+        if coulomb:
+            torque = torque + coulomb * velocity.sign()
+        total.append(torque + offset)
+    return total
+
+
+def _kind(bound: ClosedForm) -> Integers:
+    """0 for gravity, 1 for accelerations, 2 for velocities."""
+    n = len(bound.exponents) // 5
+    kind: Integers = bound.exponents[3 * n :].sum(axis=0)
+    return kind

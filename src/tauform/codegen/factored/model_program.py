@@ -1,0 +1,174 @@
+"""Programs of closed-form models: factored term by term, or recursive where the model is still the whole robot.
+
+A model with dropped terms is no robot any more; only its own terms can be factored. An exact one is, and then the
+recursive program usually needs far fewer operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.matrices import forward_dynamics
+from tauform.codegen.certificate import checked
+from tauform.codegen.conventions import conventions
+from tauform.codegen.factored.factored import (
+    factored_gravity,
+    factored_mass_matrix,
+    factored_torques,
+    factored_velocity,
+)
+from tauform.codegen.functions import FUNCTIONS
+from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Candidate, Program
+from tauform.codegen.runtime.fastest import fastest
+from tauform.description.robot import Robot
+from tauform.errors import GenerationError, UnknownNameError
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+Inputs = dict[str, AnyArray]
+# A model is the whole robot if its torques are, to this fraction of the largest.
+EXACT = 1e-9
+
+
+def _forward(bound: BoundModel, x: Inputs) -> AnyArray:
+    M = np.array(factored_mass_matrix(bound, x["q"]), dtype=object)
+    bias = np.array(factored_torques(bound, x["q"], x["qd"], 0 * x["qd"]), dtype=object)
+    return forward_dynamics(M, x["tau"] - bias, bound.moving)
+
+
+# For each function: its inputs, its output, and how it is made of the model's terms.
+_TRACERS: dict[str, tuple[tuple[str, ...], str, Callable[[BoundModel, Inputs], Any]]] = {
+    "inverse_dynamics": (
+        ("q", "qd", "qdd"),
+        "tau",
+        lambda bound, x: factored_torques(bound, x["q"], x["qd"], x["qdd"]),
+    ),
+    "gravity_torque": (("q",), "tau", lambda bound, x: factored_gravity(bound, x["q"])),
+    "velocity_torque": (("q", "qd"), "tau", lambda bound, x: factored_velocity(bound, x["q"], x["qd"])),
+    "mass_matrix": (("q",), "M", lambda bound, x: factored_mass_matrix(bound, x["q"])),
+    "forward_dynamics": (("q", "qd", "tau"), "qdd", _forward),
+}
+
+
+FACTORABLE = frozenset(_TRACERS)
+
+
+def factored_program(bound: BoundModel, function: str) -> Program:
+    """The function of a closed-form model as its factored terms, checked against the model.
+
+    Raises:
+        GenerationError: the function is not one of a closed form, or the program failed its verification.
+    """
+    if function not in _TRACERS:
+        known = ", ".join(_TRACERS)
+        raise GenerationError(
+            f"{function} is not a function of a closed-form model; choose from {known}, or give a robot"
+        )
+    names, output, trace = _TRACERS[function]
+    graph = Graph()
+    inputs = {name: graph.input(name, bound.n_joints) for name in names}
+    values = np.array(trace(bound, inputs), dtype=object)
+    notes: dict[str, Any] = {"summary": FUNCTIONS[function].summary}
+    if bound.base.robot is not None:
+        notes["conventions"] = (*conventions(bound.base.robot), *_held(bound))
+    program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", notes=notes)
+    shapes = [(bound.n_joints,)] * len(names)
+    wanted, whole = FUNCTIONS[function], bound.inverse_dynamics if FUNCTIONS[function].may_vanish else None
+    described = f"closed form of {bound.name}"
+    return checked(program, shapes, _reference(bound, function), wanted.tolerance, described, whole=whole)
+
+
+def _held(bound: BoundModel) -> list[str]:
+    """What a caller must know of fixed joints."""
+    names = ("q", "qd", "qdd", "tau of forward_dynamics")
+    return [
+        f"{joint} is fixed at {position:g}: its entries of {', '.join(names)} are not read."
+        for joint, position in bound.model.fixed.items()
+    ]
+
+
+def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
+    if function == "velocity_torque":
+        return lambda q, qd: bound.breakdown(q, qd, 0 * qd).coriolis + bound.breakdown(q, qd, 0 * qd).centrifugal
+    method: Callable[..., Any] = getattr(bound, function)
+    return method
+
+
+def model_program(
+    bound: BoundModel, function: str, algorithm: str, recursive: Callable[[Robot, str], Program]
+) -> Program:
+    """The better of the factored and (for a complete model) the recursive program.
+
+    Args:
+        recursive: makes the program of a robot.
+
+    Raises:
+        UnknownNameError: no such function or algorithm.
+        GenerationError: the function is not one of a closed form, or the program failed its verification.
+    """
+    if function not in FUNCTIONS:
+        raise UnknownNameError(f"function {function!r} cannot be generated; choose from {', '.join(_TRACERS)}")
+    if algorithm not in ("factored", "recursive", *CHOICES):
+        raise UnknownNameError(f"algorithm {algorithm!r}: of a closed form choose auto, fastest, factored or recursive")
+    robot = _whole_robot(bound)
+    if algorithm == "recursive" and robot is None:
+        raise GenerationError(
+            f"{bound.name}: terms were dropped, joints are fixed or its robot is unknown, so there is no recursive "
+            "program; use factored"
+        )
+    attempts = []
+    if algorithm != "recursive":
+        attempts.append(lambda: factored_program(bound, function))
+    if algorithm != "factored" and robot is not None:
+        attempts.append(lambda: recursive(robot, function))
+    return CHOICES.get(algorithm, cheaper)(verified(attempts))
+
+
+def verified(attempts: Sequence[Callable[[], Program]]) -> list[Program]:
+    """The programs that can be made and pass their verification; a candidate that does not drops out.
+
+    Raises:
+        GenerationError: none is left; the reason is that of the first.
+    """
+    made, reasons = [], []
+    for attempt in attempts:
+        try:
+            made.append(attempt())
+        except GenerationError as reason:
+            reasons.append(reason)
+    if not made:
+        raise reasons[0]
+    return made
+
+
+def cheaper(made: Sequence[Program]) -> Program:
+    """The program with the fewest operations; it lists the others as candidates."""
+    best = min(made, key=lambda program: program.n_operations)
+    listed = [replace(c, chosen=c.chosen and p is best) for p in made for c in p.candidates or (_candidate(p),)]
+    return replace(best, candidates=tuple(listed))
+
+
+# How one of several programs is chosen, by the name of the algorithm that leaves it open.
+CHOICES: dict[str, Callable[[Sequence[Program]], Program]] = {"auto": cheaper, "fastest": fastest}
+
+
+def _candidate(program: Program) -> Candidate:
+    return Candidate(program.algorithm, program.n_multiplications, program.n_additions, chosen=True)
+
+
+def _whole_robot(bound: BoundModel) -> Robot | None:
+    """The robot whose dynamics the model is, if it is one's."""
+    robot = bound.as_robot()
+    if robot is None or len(bound.moving) < bound.n_joints:
+        return None
+    q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, 20, bound.n_joints))
+    expected = bound.inverse_dynamics(q, qd, qdd)
+    deviation = np.abs(inverse_dynamics(robot, q, qd, qdd) - expected).max(axis=0)
+    return robot if (deviation <= EXACT * np.abs(expected).max(axis=0)).all() else None

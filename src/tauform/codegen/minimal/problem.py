@@ -1,0 +1,140 @@
+"""Problem: a robot prepared for tracing, with its parameters as numbers or as functions of run-time inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.closedform.base.parameters import base_parameters
+from tauform.codegen.minimal.bodies import Bodies
+from tauform.codegen.minimal.straighten import straightened
+from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
+from tauform.description.robot import Robot
+from tauform.errors import GenerationError
+
+Parameters = Literal["baked", "runtime"]
+Payload = Literal["baked", "runtime"]
+
+
+@dataclass(frozen=True, eq=False)
+class RuntimePort:
+    """A block of parameters that the program reads at run time, with the name of each entry."""
+
+    name: str
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a tracer works on.
+
+    Attributes:
+        bodies: geometry and inertias; parameters are affine in the run-time inputs.
+        friction: (n_bodies, 3, 1 + inputs) Fv, Fc, Fo of each joint.
+        ports: the run-time inputs, in order.
+        defaults: values of the run-time inputs that describe this robot.
+    """
+
+    robot: Robot
+    bodies: Bodies
+    friction: Array
+    ports: tuple[RuntimePort, ...]
+    defaults: tuple[Array, ...]
+
+
+def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload = "baked") -> Problem:
+    """Prepare a robot.
+
+    Args:
+        parameters: "baked" folds the robot's numbers in; "runtime" makes its base parameters an input `theta`.
+        payload: "runtime" makes the ten parameters of the body carried at the tool an input `payload`.
+    """
+    for name, value in (("parameters", parameters), ("payload", payload)):
+        if value not in ("baked", "runtime"):
+            raise GenerationError(f'{name}: expected "baked" or "runtime", got {value!r}')
+    bare = robot.with_payload(None) if payload == "runtime" else robot
+    blocks = []
+    ports: list[RuntimePort] = []
+    defaults: list[Array] = []
+    constant = bare.parameters[:, None]
+    if parameters == "runtime":
+        names, grouping, places = _theta(bare)
+        constant = np.zeros_like(constant)
+        blocks.append(np.eye(len(constant))[:, places])
+        ports.append(RuntimePort("theta", names))
+        defaults.append(grouping @ bare.parameters)
+    if payload == "runtime":
+        blocks.append(_payload_columns(robot))
+        ports.append(RuntimePort("payload", LINK_PARAMETERS))
+        carried = robot.payload.inertia.parameters if robot.payload else np.zeros(10)
+        defaults.append(np.array(carried))
+    affine = np.hstack([constant, *blocks])
+    n = robot.n_bodies
+    links, joints = affine[: 10 * n].reshape(n, 10, -1), affine[10 * n :].reshape(n, 4, -1)
+    bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0]))
+    return Problem(robot, bodies, joints[:, 1:], tuple(ports), tuple(defaults))
+
+
+def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:
+    """Names and grouping of the run-time parameters, and the standard parameters that they stand in for.
+
+    Friction stands beside the base parameters, in the order of robot.parameters: an offset torque must not take over
+    the weight of a slide, which gravity_torque and bias_torque count and friction does not.
+    """
+    base = base_parameters(robot)
+    losses = set(robot.columns("declared")) - set(base.columns)
+    names = {**dict(zip(base.pivots, base.names, strict=True)), **{k: robot.parameter_names[k] for k in losses}}
+    alone = np.eye(len(robot.parameters))
+    rows = {**dict(zip(base.pivots, base.grouping, strict=True)), **{k: alone[k] for k in losses}}
+    places = sorted(rows)
+    return tuple(names[k] for k in places), np.array([rows[k] for k in places]), places
+
+
+def has_friction(robot: Robot) -> bool:
+    """Whether any joint has viscous or Coulomb friction or an offset."""
+    return any(any(joint.parameters[1:]) for joint in robot.joints)
+
+
+def _payload_columns(robot: Robot) -> Array:
+    frame = robot.frame(robot.payload.frame) if robot.payload else robot.tool
+    if frame.link < 0:
+        raise GenerationError(f"payload: frame {frame.name!r} is fixed to the base; a load there moves with nothing")
+    columns = np.zeros((14 * robot.n_bodies, 10))
+    columns[10 * frame.link : 10 * frame.link + 10] = parameter_transform(frame.link_from_frame)
+    return columns
+
+
+def tree_coordinates(robot: Robot, values: AnyArray, is_position: bool) -> AnyArray:
+    """Joint coordinates of the tree from those the user holds: F q + offset where loops are closed."""
+    if robot.closure is None:
+        return values
+    rows = [_weighted(row, values) for row in robot.closure.F]
+    if is_position:
+        rows = [row + offset for row, offset in zip(rows, robot.closure.offset.tolist(), strict=True)]
+    return np.array(rows, dtype=object)
+
+
+def user_efforts(robot: Robot, values: Sequence[Any]) -> AnyArray:
+    """F^T tau of the tree's torques."""
+    if robot.closure is None:
+        return np.array(values, dtype=object)
+    return np.array([_weighted(column, values) for column in robot.closure.F.T], dtype=object)
+
+
+def user_matrix(robot: Robot, matrix: AnyArray) -> AnyArray:
+    """F^T M F of a matrix over the tree's joints."""
+    if robot.closure is None:
+        return np.asarray(matrix, dtype=object)
+    half = [user_efforts(robot, row) for row in np.asarray(matrix, dtype=object)]
+    return np.array([user_efforts(robot, column) for column in np.array(half).T], dtype=object).T
+
+
+def _weighted(weights: Any, values: Any) -> Any:
+    total: Any = 0.0
+    for weight, value in zip(weights, values, strict=True):
+        total = total + float(weight) * value
+    return total

@@ -1,0 +1,115 @@
+"""Tracing: run an algorithm on scalars of a graph, and count what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.codegen.minimal.bodies import HX, HY, Bodies, affine, turned_by_load
+from tauform.codegen.minimal.problem import Problem, tree_coordinates
+from tauform.codegen.minimal.search import Choice
+from tauform.codegen.program.graph import Graph, Scalar, references
+from tauform.codegen.program.program import Op
+from tauform.codegen.program.schedule import reachable
+
+COUNTED = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE})
+
+
+@dataclass(frozen=True, eq=False)
+class Tracing:
+    """What a tracer sees: inputs as scalars, bodies with their parameters as numbers or scalars.
+
+    Attributes:
+        inputs: arrays in the user's coordinates, by name.
+        friction: (n_bodies, 3) Fv, Fc, Fo.
+    """
+
+    graph: Graph
+    problem: Problem
+    choice: Choice
+    bodies: Bodies
+    friction: AnyArray
+    inputs: Mapping[str, AnyArray]
+
+    def joints(self, name: str) -> AnyArray:
+        """A joint vector in the coordinates of the tree."""
+        return tree_coordinates(self.problem.robot, self.inputs[name], name == "q")
+
+    def angles(self) -> AnyArray:
+        """(n, 1) positions for algorithms on `bodies.to_tree()`: the frames' offsets added."""
+        return (self.joints("q") + self.bodies.offsets)[:, None]
+
+
+Outputs = dict[str, Any]
+Tracer = Callable[[Tracing], Outputs]
+
+
+def traced(
+    problem: Problem,
+    choice: Choice,
+    bodies: Bodies,
+    shapes: Mapping[str, tuple[int, ...]],
+    tracer: Tracer,
+    opaque: bool,
+) -> tuple[Graph, Outputs]:
+    """The graph of a tracer's outputs.
+
+    Args:
+        shapes: input ports of the function.
+        opaque: give each run-time parameter an input of its own: enough for counting, and quicker.
+    """
+    graph = Graph()
+    inputs = {name: graph.input(name, *shape) for name, shape in shapes.items()}
+    if opaque:
+        bodies, friction = _opaque(graph, bodies, problem)
+    else:
+        runtime = [graph.input(port.name, len(port.entries), shared=True) for port in problem.ports]
+        flat = np.concatenate(runtime) if runtime else np.empty(0, dtype=object)
+        bodies = bodies.with_scalars(flat)
+        friction = _materialised(problem, flat)
+    for i in sorted(choice.turned):
+        if isinstance(bodies.parameters[i, HX], Scalar) and isinstance(bodies.parameters[i, HY], Scalar):
+            bodies = turned_by_load(bodies, i)
+    return graph, tracer(Tracing(graph, problem, choice, bodies, friction, inputs))
+
+
+def _materialised(problem: Problem, inputs: AnyArray) -> AnyArray:
+    entries = [[affine(entry, inputs) for entry in row] for row in problem.friction.tolist()]
+    return np.array(entries, dtype=object)
+
+
+def _opaque(graph: Graph, bodies: Bodies, problem: Problem) -> tuple[Bodies, AnyArray]:
+    """Every parameter that is not a number becomes an input of its own."""
+    numbers = np.concatenate([bodies.parameters, problem.friction], axis=1)
+    symbolic = (numbers[..., 1:] != 0).any(axis=-1)
+    values = numbers[..., 0].astype(object)
+    values[symbolic] = graph.input("parameters", int(symbolic.sum()), shared=True)
+    split = bodies.parameters.shape[1]
+    return replace(bodies, parameters=values[:, :split]), values[:, split:]
+
+
+def operations(graph: Graph, outputs: Outputs) -> tuple[int, int]:
+    """(multiplications, additions) that depend on the state; work on parameters alone is done once."""
+    flat = [value for array in outputs.values() for value in np.asarray(array, dtype=object).ravel().tolist()]
+    results = references(graph, flat)
+    live = state_dependent(graph, results)
+    products = sum(graph.nodes[node - 1][0] in (Op.MULTIPLY, Op.DIVIDE) for node in live)
+    sums = sum(graph.nodes[node - 1][0] in (Op.ADD, Op.SUBTRACT) for node in live)
+    return products, sums + len({r for r in results if r < 0 and -r in live})
+
+
+def state_dependent(graph: Graph, results: Sequence[int]) -> set[int]:
+    """Nodes behind the results that read an input which is not shared."""
+    if not any(port.shared and port.size for port in graph.inputs):
+        return reachable(graph, results)
+    dependent: set[int] = set()
+    for node in sorted(reachable(graph, results)):
+        key = graph.nodes[node - 1]
+        own = key[0] is Op.INPUT and not graph.inputs[key[1]].shared
+        if own or any(abs(operand) in dependent for operand in graph.operands(node)):
+            dependent.add(node)
+    return dependent

@@ -1,0 +1,93 @@
+"""Adjoints: the slopes of a weighted sum of a program's results by each of its inputs (reverse mode).
+
+One sweep from the results back to the inputs costs a few times the program itself, however many inputs there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tauform.codegen.program.graph import Graph, Scalar, references
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import Op, Program
+from tauform.codegen.program.schedule import reachable
+
+
+def adjoint_program(program: Program) -> Program:
+    """A program of the inputs and a weight for each entry of the only output; its outputs are `d_<input>`.
+
+    With f = sum(weights * output), d_q = df/dq and so on.
+    """
+    graph = Graph()
+    arrays = [graph.input(port.name, *port.shape) for port in program.inputs]
+    inputs = [references(graph, array.ravel().tolist()) for array in arrays]
+    values = _replayed(graph, program, inputs)
+    (output,) = program.outputs
+    weights = references(graph, graph.input("weights", *output.shape).ravel().tolist())
+    found = _swept(graph, [values[k] for k in program.results[0]], weights)
+    slopes = {
+        f"d_{port.name}": np.array(
+            [Scalar(graph, found.get(r, graph.constant(0.0))) for r in flat], dtype=object
+        ).reshape(port.shape)
+        for port, flat in zip(program.inputs, inputs, strict=True)
+    }
+    return lower(graph, f"{program.name}_adjoint", slopes, robot=program.robot, algorithm=program.algorithm)
+
+
+def _replayed(graph: Graph, program: Program, inputs: Sequence[Sequence[int]]) -> list[int]:
+    """References of the program's values in a new graph."""
+    values: list[int] = []
+    for instruction in program.instructions:
+        if instruction.op is Op.INPUT:
+            port, index = instruction.place
+            values.append(inputs[port][index])
+        elif instruction.op is Op.CONSTANT:
+            values.append(graph.constant(instruction.number))
+        else:
+            values.append(graph.apply(instruction.op, *(values[k] for k in instruction.args)))
+    return values
+
+
+def _swept(graph: Graph, results: Sequence[int], weights: Sequence[int]) -> Mapping[int, int]:
+    """Slope of the weighted sum by every node behind the results."""
+    slopes: dict[int, int] = {}
+
+    def credit(reference: int, slope: int) -> None:
+        node = abs(reference)
+        signed = slope if reference > 0 else -slope
+        slopes[node] = graph.add(slopes[node], signed) if node in slopes else signed
+
+    for result, weight in zip(results, weights, strict=True):
+        credit(result, weight)
+    # Operands have smaller numbers: at its turn a node has been credited by everything that reads it.
+    for node in sorted(reachable(graph, results), reverse=True):
+        if node in slopes and graph.operands(node):
+            for operand, slope in _shares(graph, node, slopes[node]):
+                credit(operand, slope)
+    return slopes
+
+
+def _shares(graph: Graph, node: int, slope: int) -> list[tuple[int, int]]:
+    """(operand, slope by it) of one operation."""
+    op, *operands = graph.nodes[node - 1]
+    a, b = operands[0], operands[-1]
+    if op is Op.SIN:
+        return [(a, graph.multiply(slope, graph.function(Op.COS, a)))]
+    if op is Op.COS:
+        return [(a, -graph.multiply(slope, graph.function(Op.SIN, a)))]
+    if op is Op.SIGN:
+        return []
+    if op is Op.SQRT:
+        return [(a, graph.divide(graph.multiply(graph.constant(0.5), slope), node))]
+    if op is Op.ADD:
+        return [(a, slope), (b, slope)]
+    if op is Op.SUBTRACT:
+        return [(a, slope), (b, -slope)]
+    if op is Op.MULTIPLY:
+        return [(a, graph.multiply(slope, b)), (b, graph.multiply(slope, a))]
+    if op is Op.DIVIDE:  # d(a / b) = da / b - (a / b) db / b
+        part = graph.divide(slope, b)
+        return [(a, part), (b, -graph.multiply(part, node))]
+    raise ValueError(f"{op} has no adjoint here")

@@ -1,0 +1,258 @@
+"""Graph: where programs are built. Each subexpression exists once, and cheap algebra happens on the way in.
+
+Signs live on the references, not in nodes: the reference +k or -k (k >= 1) means plus or minus node k - 1. Products
+and sums move the sign outwards, so a negation is never an operation until a result itself needs one.
+`Scalar` wraps a reference with Python's operators; arrays of them (dtype=object) run through any algorithm that is
+written for arrays of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.codegen.program.program import FREE, Op, Port
+
+Key = tuple[Any, ...]
+
+
+class Graph:
+    """Nodes with hash-consing; `nodes[k]` is (op, operands...) with unsigned references for all but sums."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Key] = []
+        self._numbers: list[float | None] = []  # of the nodes that are constants, for every operation asks
+        self._index: dict[Key, int] = {}
+        self.inputs: list[Port] = []
+
+    def node(self, key: Key) -> int:
+        """Reference to the node of this key, made if it is new."""
+        found = self._index.get(key)
+        if found is None:
+            self.nodes.append(key)
+            self._numbers.append(key[1] if key[0] is Op.CONSTANT else None)
+            found = self._index[key] = len(self.nodes)
+        return found
+
+    def input(self, name: str, *shape: int, shared: bool = False) -> AnyArray:
+        """A new input port as an object array of that shape."""
+        port = len(self.inputs)
+        self.inputs.append(Port(name, shape, shared))
+        scalars = [Scalar(self, self.node((Op.INPUT, port, k))) for k in range(self.inputs[-1].size)]
+        return np.array(scalars, dtype=object).reshape(shape)
+
+    def constant(self, number: float) -> int:
+        """Reference to a constant; its sign goes to the reference."""
+        reference = self.node((Op.CONSTANT, abs(float(number))))
+        return -reference if number < 0 else reference
+
+    def number(self, reference: int) -> float | None:
+        """The value if the reference is a constant, else None."""
+        number = self._numbers[abs(reference) - 1]
+        return number if reference > 0 or number is None else -number
+
+    def add(self, a: int, b: int) -> int:
+        """a + b."""
+        x, y = self.number(a), self.number(b)
+        if x is not None and y is not None:
+            return self.constant(x + y)
+        if x == 0 or a == -b:
+            return b if x == 0 else self.constant(0.0)
+        if y == 0:
+            return a
+        if a > 0 and b > 0:
+            return self.node((Op.ADD, a, b) if a < b else (Op.ADD, b, a))
+        if a < 0 and b < 0:
+            return -self.node((Op.ADD, -a, -b) if a > b else (Op.ADD, -b, -a))
+        plus, minus = (a, -b) if a > 0 else (b, -a)
+        if plus < minus:
+            return self.node((Op.SUBTRACT, plus, minus))
+        return -self.node((Op.SUBTRACT, minus, plus))
+
+    def multiply(self, a: int, b: int) -> int:
+        """a b."""
+        sign = 1 if (a > 0) == (b > 0) else -1
+        a, b = abs(a), abs(b)
+        x, y = self._numbers[a - 1], self._numbers[b - 1]
+        if x is None and y is None:
+            return sign * self.node((Op.MULTIPLY, a, b) if a < b else (Op.MULTIPLY, b, a))
+        if x is not None and y is not None:
+            return sign * self.constant(x * y)
+        if x is not None:
+            a, b, x, y = b, a, y, x
+        if y == 0:
+            return self.constant(0.0)
+        if y == 1:
+            return sign * a
+        inner = self.nodes[a - 1]
+        if inner[0] is Op.MULTIPLY and (inside := self.number(inner[1])) is not None:
+            return sign * self.multiply(inner[2], self.constant(y * inside))  # type: ignore[operator]  # y is a number
+        return sign * self.node((Op.MULTIPLY, b, a))  # constant first
+
+    def divide(self, a: int, b: int) -> int:
+        """a / b."""
+        x, y = self.number(a), self.number(b)
+        if x == 0:
+            return a
+        if y is not None:
+            return self.multiply(a, self.constant(1 / y))
+        # one reciprocal serves every division by b
+        reciprocal = self.node((Op.DIVIDE, self.constant(1.0), abs(b)))
+        return self.multiply(a, reciprocal if b > 0 else -reciprocal)
+
+    def function(self, op: Op, a: int) -> int:
+        """sin, cos, sqrt or sign of a."""
+        x = self.number(a)
+        if x is not None:
+            return self.constant(_FUNCTIONS[op](x))
+        if op is Op.SQRT:
+            return self.node((op, a))
+        # sin and sign are odd, cos is even
+        reference = self.node((op, abs(a)))
+        return -reference if a < 0 and op is not Op.COS else reference
+
+    def angle(self, y: int, x: int) -> int:
+        """atan2(y, x)."""
+        a, b = self.number(y), self.number(x)
+        if a is not None and b is not None:
+            return self.constant(math.atan2(a, b))
+        return self.node((Op.ATAN2, y, x))
+
+    def hidden(self, a: int) -> int:
+        """The value a as a node of its own: no algebra looks through it, so it can count as independent."""
+        return self.node((Op.SAME, a))
+
+    def unit(self, lane: int) -> int:
+        """A vector with a one in that lane and zeros in the others."""
+        return self.node((Op.UNIT, lane))
+
+    def lane(self, vector: int, lane: int) -> int:
+        """The number in one lane of a vector; a constant stands for the vector that has it in all lanes."""
+        if self.number(vector) is not None:
+            return vector
+        number = self.node((Op.LANE, abs(vector), self.unit(lane)))
+        return number if vector > 0 else -number
+
+    def apply(self, op: Op, *operands: int) -> int:
+        """Any operation on references of this graph."""
+        if op is Op.ADD:
+            return self.add(*operands)
+        if op is Op.SUBTRACT:
+            return self.add(operands[0], -operands[1])
+        if op is Op.MULTIPLY:
+            return self.multiply(*operands)
+        if op is Op.DIVIDE:
+            return self.divide(*operands)
+        if op is Op.NEGATE:
+            return -operands[0]
+        if op is Op.ATAN2:
+            return self.angle(*operands)
+        return self.function(op, operands[0])
+
+    def operands(self, reference: int) -> tuple[int, ...]:
+        """References that a node reads."""
+        key = self.nodes[abs(reference) - 1]
+        return () if key[0] in FREE else key[1:]
+
+
+_FUNCTIONS: dict[Op, Callable[[float], float]] = {
+    Op.SIN: math.sin,
+    Op.COS: math.cos,
+    Op.SQRT: math.sqrt,
+    Op.SIGN: lambda x: float((x > 0) - (x < 0)),
+}
+
+
+class Scalar:
+    """A reference into a graph that behaves like a number."""
+
+    __slots__ = ("graph", "reference")
+
+    def __init__(self, graph: Graph, reference: int) -> None:
+        self.graph = graph
+        self.reference = reference
+
+    def _other(self, value: Any) -> int:
+        return value.reference if isinstance(value, Scalar) else self.graph.constant(float(value))
+
+    def _wrap(self, reference: int) -> Scalar:
+        return Scalar(self.graph, reference)
+
+    # Beside an array each operator steps back: NumPy then applies it entry by entry.
+
+    def __add__(self, other: Any) -> Any:
+        if type(other) is Scalar:
+            return Scalar(self.graph, self.graph.add(self.reference, other.reference))
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return self._wrap(self.graph.add(self.reference, self._other(other)))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        if type(other) is Scalar:
+            return Scalar(self.graph, self.graph.add(self.reference, -other.reference))
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return self._wrap(self.graph.add(self.reference, -self._other(other)))
+
+    def __rsub__(self, other: Any) -> Scalar:
+        return self._wrap(self.graph.add(self._other(other), -self.reference))
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is Scalar:
+            return Scalar(self.graph, self.graph.multiply(self.reference, other.reference))
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return self._wrap(self.graph.multiply(self.reference, self._other(other)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return self._wrap(self.graph.divide(self.reference, self._other(other)))
+
+    def __rtruediv__(self, other: Any) -> Scalar:
+        return self._wrap(self.graph.divide(self._other(other), self.reference))
+
+    def __neg__(self) -> Scalar:
+        return self._wrap(-self.reference)
+
+    def __pow__(self, exponent: int) -> Scalar:
+        result: Scalar = self
+        for _ in range(exponent - 1):
+            result = result * self
+        return result
+
+    def sin(self) -> Scalar:
+        return self._wrap(self.graph.function(Op.SIN, self.reference))
+
+    def cos(self) -> Scalar:
+        return self._wrap(self.graph.function(Op.COS, self.reference))
+
+    def sqrt(self) -> Scalar:
+        return self._wrap(self.graph.function(Op.SQRT, self.reference))
+
+    def sign(self) -> Scalar:
+        return self._wrap(self.graph.function(Op.SIGN, self.reference))
+
+    def arctan2(self, x: Any) -> Scalar:
+        return self._wrap(self.graph.angle(self.reference, self._other(x)))
+
+    @property
+    def is_zero(self) -> bool:
+        return self.graph.number(self.reference) == 0
+
+    def __repr__(self) -> str:
+        number = self.graph.number(self.reference)
+        return f"Scalar({number if number is not None else self.reference})"
+
+
+def references(graph: Graph, values: Sequence[Any]) -> list[int]:
+    """References of a flat sequence of scalars and plain numbers."""
+    return [v.reference if isinstance(v, Scalar) else graph.constant(float(v)) for v in values]

@@ -1,0 +1,248 @@
+"""Program: a straight line of scalar operations, the form that every backend prints and every kernel compiles.
+
+Instructions are in single-assignment form: instruction k defines value k and reads earlier values only.
+Programs are built with `tauform.codegen.program.graph` and ordered by `tauform.codegen.program.schedule`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.codegen.program.misfit import misfit
+from tauform.errors import ShapeError
+
+
+class Op(Enum):
+    """Operations of a program."""
+
+    __hash__ = object.__hash__  # members are looked up millions of times; Enum would hash their names each time
+
+    INPUT = "input"
+    CONSTANT = "constant"
+    ADD = "add"
+    SUBTRACT = "subtract"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    NEGATE = "negate"
+    SIN = "sin"
+    COS = "cos"
+    SQRT = "sqrt"
+    SIGN = "sign"  # sign(0) = 0
+    ATAN2 = "atan2"  # in setup programs only
+    SAME = "same"  # in graphs only: a value whose making is hidden
+    UNIT = "unit"  # in wide programs only: a vector of zeros with a one in one lane
+    LANE = "lane"  # in wide programs only: one lane of a vector, (vector, unit)
+
+
+BINARY = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE, Op.ATAN2})
+# What is known without an operation.
+FREE = frozenset({Op.INPUT, Op.CONSTANT, Op.UNIT})
+# Numbers in a vector of a wide program.
+LANES = 4
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One operation.
+
+    Attributes:
+        args: values it reads.
+        number: the constant, for CONSTANT.
+        place: (input, flat index), for INPUT; (0, lane), for UNIT.
+    """
+
+    op: Op
+    args: tuple[int, ...] = ()
+    number: float = 0.0
+    place: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Port:
+    """A named input or output array of one state; flat indices are in C order.
+
+    An input that is `shared` is the same for all states of a batch (a block of parameters).
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    shared: bool = False
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=int))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a program was checked against before it was handed over.
+
+    Attributes:
+        states: number of random states tried.
+        error: largest deviation, relative to the largest magnitude of that output entry.
+        tolerance: what it had to stay below.
+        reference: what it was compared with, in words.
+    """
+
+    states: int
+    error: float
+    tolerance: float
+    reference: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way of computing the same function, with its cost; the report lists them all."""
+
+    algorithm: str
+    n_multiplications: int
+    n_additions: int
+    chosen: bool
+    remark: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A straight-line function from input arrays to output arrays of one state.
+
+    Attributes:
+        name: the API's name of the function, also the C function's name.
+        inputs, outputs: the ports, in the order of the arguments.
+        instructions: in an order that can be executed as it stands.
+        results: for each output, the values of its entries in C order.
+        setup: where parameters are run-time inputs, the program that turns them into the shared input `block`;
+            it runs once for each set of parameters.
+        wide: the same function with vectors of four numbers among its values, for compilers that have them.
+    """
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    instructions: tuple[Instruction, ...]
+    results: tuple[tuple[int, ...], ...]
+    robot: str = ""
+    algorithm: str = ""
+    certificate: Certificate | None = None
+    candidates: tuple[Candidate, ...] = ()
+    setup: Program | None = None
+    wide: Program | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """Names of the base parameters: of the run-time input theta, or of a regressor's columns; else empty.
+
+        They are those of `tf.base_parameters(robot, include="declared")`.
+        """
+        return tuple(self.notes.get("theta", ()))
+
+    def count(self, *ops: Op) -> int:
+        """How many instructions have one of these operations."""
+        return sum(instruction.op in ops for instruction in self.instructions)
+
+    @cached_property
+    def vectors(self) -> frozenset[int]:
+        """Values of a wide program that are vectors."""
+        found: set[int] = set()
+        for value, instruction in enumerate(self.instructions):
+            is_made_of_vectors = instruction.op is not Op.LANE and any(k in found for k in instruction.args)
+            if instruction.op is Op.UNIT or is_made_of_vectors:
+                found.add(value)
+        return frozenset(found)
+
+    @cached_property
+    def n_multiplications(self) -> int:
+        """Multiplications and divisions."""
+        return self.count(Op.MULTIPLY, Op.DIVIDE)
+
+    @cached_property
+    def n_additions(self) -> int:
+        """Additions, subtractions, and negations that no sign could absorb."""
+        return self.count(Op.ADD, Op.SUBTRACT, Op.NEGATE)
+
+    @cached_property
+    def n_operations(self) -> int:
+        """Multiplications and additions together."""
+        return self.n_multiplications + self.n_additions
+
+    @cached_property
+    def n_functions(self) -> int:
+        """sin, cos and square roots."""
+        return self.count(Op.SIN, Op.COS, Op.SQRT)
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Interpret the program on NumPy arrays of shape (..., *port.shape): slow, for checks.
+
+        Returns the output array, or a tuple when there are several outputs.
+
+        Raises:
+            ShapeError: the arrays do not fit the ports.
+        """
+        fault = misfit(self.name, self.inputs, arrays)
+        if fault is not None:
+            raise fault
+        flat = [
+            np.asarray(a).reshape(*np.shape(a)[: np.ndim(a) - len(p.shape)], p.size)
+            for a, p in zip(arrays, self.inputs, strict=True)
+        ]
+        try:
+            batch = np.broadcast_shapes(*(a.shape[:-1] for a in flat))
+        except ValueError as error:
+            raise ShapeError(f"{self.name}: the leading dimensions do not fit ({error})") from None
+        # The lanes of a vector are an axis before those of the batch, which every input must have for that.
+        flat = [a.reshape((1,) * (len(batch) + 1 - a.ndim) + a.shape) for a in flat]
+        values: list[Any] = []
+        for instruction in self.instructions:
+            values.append(evaluate_instruction(instruction, values, flat))
+        outputs = []
+        for port, result in zip(self.outputs, self.results, strict=True):
+            entries = [np.broadcast_to(values[k], batch) for k in result]
+            outputs.append(np.stack(entries, axis=-1).reshape((*batch, *port.shape)))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def __repr__(self) -> str:
+        extra = f", certified to {self.certificate.error:.1e}" if self.certificate else ""
+        return (
+            f"Program({self.name!r} of {self.robot}: {self.n_multiplications} mult + {self.n_additions} add, "
+            f"{self.n_functions} functions{extra})"
+        )
+
+
+def evaluate_instruction(instruction: Instruction, values: list[Any], flat: list[AnyArray]) -> Any:
+    """Value of an instruction, from earlier values and the flat inputs (..., size)."""
+    op = instruction.op
+    if op is Op.INPUT:
+        port, index = instruction.place
+        return flat[port][..., index]
+    if op is Op.CONSTANT:
+        return instruction.number
+    if op is Op.UNIT:
+        return np.eye(LANES)[instruction.place[1]].reshape(LANES, *[1] * (flat[0].ndim - 1))
+    args = [values[k] for k in instruction.args]
+    return _NUMPY[op](*args)
+
+
+def _dot(vector: AnyArray, unit: AnyArray) -> AnyArray:
+    return np.asarray((vector * unit).sum(axis=0))
+
+
+_NUMPY: dict[Op, Callable[..., Any]] = {
+    Op.ADD: np.add,
+    Op.SUBTRACT: np.subtract,
+    Op.MULTIPLY: np.multiply,
+    Op.DIVIDE: np.divide,
+    Op.NEGATE: np.negative,
+    Op.SIN: np.sin,
+    Op.COS: np.cos,
+    Op.SQRT: np.sqrt,
+    Op.SIGN: np.sign,
+    Op.ATAN2: np.arctan2,
+    Op.LANE: _dot,
+}

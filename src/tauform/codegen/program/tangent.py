@@ -1,0 +1,61 @@
+"""Tangents: the directional derivative of a graph's results, built into the same graph (forward mode).
+
+Derivatives of products and sums of what is already there, so the values of the function itself are shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tauform.codegen.program.graph import Graph, Scalar, references
+from tauform.codegen.program.program import Op
+from tauform.codegen.program.schedule import reachable
+
+
+def tangents(values: Sequence[Any], directions: Mapping[int, int]) -> list[Scalar]:
+    """Derivatives of scalars in a direction.
+
+    Args:
+        values: scalars of one graph.
+        directions: rate of change of inputs, and of intermediate values that count as independent (node: reference).
+    """
+    graph = next(value.graph for value in values if isinstance(value, Scalar))
+    results = references(graph, list(values))
+    rates: dict[int, int] = {}
+    zero = graph.constant(0.0)
+    for node in sorted(reachable(graph, results)):
+        if node in directions:
+            rates[node] = directions[node]
+        elif any(rates[abs(operand)] != zero for operand in graph.operands(node)):
+            rates[node] = _rate(graph, node, rates)
+        else:
+            rates[node] = zero
+    return [Scalar(graph, rates[r] if r > 0 else -rates[-r]) for r in results]
+
+
+def _rate(graph: Graph, node: int, rates: Mapping[int, int]) -> int:
+    op, *operands = graph.nodes[node - 1]
+    a = operands[0]
+    da = rates[a]
+    if op is Op.SIN:
+        return graph.multiply(graph.function(Op.COS, a), da)
+    if op is Op.COS:
+        return graph.multiply(-graph.function(Op.SIN, a), da)
+    if op is Op.SIGN:
+        return graph.constant(0.0)
+    if op is Op.SQRT:
+        return graph.divide(graph.multiply(graph.constant(0.5), da), node)
+    b = operands[1]
+    db = rates[b]
+    if op is Op.ADD:
+        return graph.add(da, db)
+    if op is Op.SUBTRACT:
+        return graph.add(da, -db)
+    if op is Op.MULTIPLY and a == b:
+        return graph.multiply(graph.add(a, a), da)
+    if op is Op.MULTIPLY:
+        return graph.add(graph.multiply(da, b), graph.multiply(a, db))
+    if op is Op.DIVIDE:  # (a / b)' = (a' - (a / b) b') / b
+        return graph.divide(graph.add(da, -graph.multiply(node, db)), b)
+    raise ValueError(f"{op} has no tangent here")

@@ -1,0 +1,121 @@
+"""Kernels: programs compiled in-process for this machine, called on NumPy arrays of any leading shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from types import MethodType
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from tauform.codegen.backends.llvm.fastcall import builtin
+from tauform.codegen.backends.llvm.module import (
+    compile_object,
+    has_single,
+    host,
+    host_vector,
+    load_object,
+    print_module,
+)
+from tauform.codegen.program.misfit import misfit
+from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.cache import cached
+from tauform.codegen.runtime.gufunc import generalized_ufunc, signature
+from tauform.codegen.runtime.slices import in_slices
+from tauform.errors import GenerationError, ShapeError
+from tauform.version import __version__
+
+
+class Kernel:
+    """A compiled program.
+
+    Attributes:
+        program: what was compiled.
+        lanes: states that are computed at once.
+    """
+
+    def __init__(self, program: Program, engine: Any, lanes: int) -> None:
+        self.program = program
+        self.lanes = lanes
+        self._engine = engine  # owns the code that is called
+        loop = engine.get_function_address("loop")
+        self._ufunc = generalized_ufunc(loop, program.name, repr(program), program.inputs, program.outputs)
+        self._call = self._ufunc.call
+        self._shared = tuple(k for k, port in enumerate(program.inputs) if port.shared)
+        if has_single(program):
+            self._answer_single_states()
+
+    def _answer_single_states(self) -> None:
+        """Put compiled code in the place of __call__; it answers calls with one state and passes on all others."""
+        address = self._engine.get_function_address("single")
+        general = MethodType(Kernel.__call__, self)
+        function, self._definition = builtin(address, self.program.name, repr(self.program), general)
+        self.__class__ = type("Kernel", (Kernel,), {"__call__": function, "__module__": __name__})
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
+        """Evaluate on arrays of shape (..., *port.shape); leading dimensions broadcast.
+
+        Angles may have any size; NaN in a state makes that state's results NaN.
+
+        Args:
+            arrays: one for each input port; shared ports take one block for the whole batch.
+            out: array (or tuple of arrays, with several outputs) to write into.
+            threads: how many threads may work on a large batch; one if not given.
+
+        Returns:
+            The output array, or a tuple when the program has several outputs.
+
+        Raises:
+            ShapeError: the arrays do not fit the ports.
+        """
+        try:
+            if self._shared:
+                self._check_shared(arrays)
+            if threads is None or threads == 1:
+                return self._call(*arrays) if out is None else self._call(*arrays, out=out)
+            if not isinstance(threads, Integral) or threads < 1:
+                raise ShapeError(f"threads: expected a positive whole number, got {threads!r:.60}")
+            return in_slices(self._call, self.program.inputs, self.program.outputs, arrays, out, int(threads))
+        except (ValueError, TypeError) as error:
+            raise self._explained(arrays, error) from None
+
+    def _check_shared(self, arrays: Sequence[Any]) -> None:
+        for k in self._shared:
+            port = self.program.inputs[k]
+            if k < len(arrays) and np.shape(arrays[k]) != port.shape:
+                raise ShapeError(
+                    f"{port.name}: expected shape {port.shape}, the same for all states, got {np.shape(arrays[k])}"
+                )
+
+    def _explained(self, arrays: Sequence[Any], error: Exception) -> Exception:
+        """The error with the port that caused it."""
+        if isinstance(error, ShapeError):
+            return error
+        fault = misfit(self.program.name, self.program.inputs, arrays)
+        words = f"{self.program.name}: {error}; the leading dimensions must broadcast and hold real numbers"
+        return fault or ShapeError(words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return compile_program, (self.program,)
+
+    def __repr__(self) -> str:
+        shapes = signature(self.program.inputs, self.program.outputs)
+        return f"Kernel({self.program.name!r} of {self.program.robot}: {shapes}, {self.lanes} states at once)"
+
+
+def compile_program(program: Program) -> Kernel:
+    """Compile a program for this machine; the result is kept on disk (see `tauform.codegen.runtime.cache`).
+
+    Raises:
+        GenerationError: a port is empty, or LLVM rejects the program.
+    """
+    for port in (*program.inputs, *program.outputs):
+        if port.size == 0:
+            raise GenerationError(f"{program.name}: {port.name} has shape {port.shape} and holds nothing to compute")
+    vector = host_vector()
+    text = print_module(program, vector)
+    version = ".".join(map(str, llvm.llvm_version_info))
+    key = "\n".join([__version__, version, *host(), text])
+    return Kernel(program, load_object(cached(key, lambda: compile_object(text))), vector.lanes)

@@ -1,0 +1,176 @@
+"""One robot from another: joints locked, branches left out, frames straightened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tauform.arrays import Array, read_only
+from tauform.description.changes.relations import constraints_of
+from tauform.description.fields import number
+from tauform.description.inertia import Inertia
+from tauform.description.joint import Frame, Joint, Link
+from tauform.description.robot import Closure, Robot
+from tauform.description.transform import rotation_x, rotation_z, translation
+from tauform.errors import DescriptionError
+from tauform.messages import no_such
+
+# Positions of a follower that count as the same [rad or m].
+FOLLOWER_TOLERANCE = 1e-9
+
+
+def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
+    """Make joints rigid; see `Robot.locked`."""
+    names = robot.joint_names
+    F, offset = constraints_of(robot)
+    F, offset = F.copy(), offset.copy()
+    followers = {}
+    for name, value in positions.items():
+        if name in names:
+            offset += F[:, names.index(name)] * number(value, f"lock: {name}")
+        elif any(joint.name == name for joint in robot.joints):
+            followers[name] = number(value, f"lock: {name}")
+        else:
+            raise no_such("lock: joint", name, names)
+    free = [k for k, name in enumerate(names) if name not in positions]
+    F = F[:, free]
+    _check_followers(robot, followers, F, offset)
+    rigid = {int(i): float(offset[i]) for i in np.flatnonzero(~F.any(axis=1))}
+    merged = _merge_rigid(robot, rigid)
+    moving = [i for i in range(robot.n_bodies) if i not in rigid]
+    return replace(merged, closure=_closure(F[moving], offset[moving], tuple(names[k] for k in free)))
+
+
+def _check_followers(robot: Robot, followers: Mapping[str, float], F: Array, offset: Array) -> None:
+    """A joint that follows others may be named too, as long as they are locked and put it there."""
+    for i, joint in enumerate(robot.joints):
+        if joint.name not in followers:
+            continue
+        if F[i].any():
+            raise DescriptionError(f"lock: joint {joint.name!r} follows other joints; lock those instead")
+        asked = followers[joint.name]
+        if abs(offset[i] - asked) > FOLLOWER_TOLERANCE:
+            raise DescriptionError(
+                f"lock: joint {joint.name!r} follows joints that put it at {offset[i]:g}, not {asked:g}; leave it out"
+            )
+
+
+def up_to(robot: Robot, tip: str) -> Robot:
+    """Keep the joints between base and tip; see `Robot.up_to`."""
+    names = [*(frame.name for frame in robot.frames), *(link.name for link in robot.links)]
+    if tip not in names:
+        raise no_such("tip: link or frame", tip, names)
+    kept = sorted(robot.tree.ancestors(robot.frame(tip).link))
+    if not kept:
+        raise DescriptionError(f"tip: no moving joint lies between the base and {tip!r}; choose a link further out")
+    new_index = {-1: -1, **{old: new for new, old in enumerate(kept)}}
+    payload = robot.payload if robot.payload and robot.frame(robot.payload.frame).link in new_index else None
+    return Robot(
+        name=robot.name,
+        joints=tuple(replace(robot.joints[i], parent=new_index[robot.joints[i].parent]) for i in kept),
+        links=tuple(robot.links[i] for i in kept),
+        gravity=robot.gravity,
+        frames=tuple(replace(f, link=new_index[f.link]) for f in robot.frames if f.link in new_index),
+        tip=tip,
+        closure=_closure_of_kept(robot, kept),
+        payload=payload,
+        shapes=tuple(shape for shape in robot.shapes if robot.frame(shape.frame).link in new_index),
+    )
+
+
+def snapped(robot: Robot, angle: float, only: int | None = None) -> Robot:
+    """Straighten frames; see `Robot.snapped`. `only` restricts it to one joint."""
+    tolerance = number(angle, "snap")
+    if not 0 <= tolerance < 0.1:
+        raise DescriptionError(f"snap: expected an angle between 0 and 0.1 rad, got {angle!r}")
+    size = max(float(np.abs(joint.parent_from_joint[:3, 3]).max()) for joint in robot.joints)
+    chosen = range(robot.n_bodies) if only is None else (only,)
+    joints = list(robot.joints)
+    for i in chosen:
+        joints[i] = _straight(joints[i], tolerance, tolerance * size)
+    return replace(robot, joints=tuple(joints))
+
+
+def _straight(joint: Joint, angle: float, length: float) -> Joint:
+    T = joint.parent_from_joint.copy()
+    T[:3, :3] = _straight_rotation(T[:3, :3], angle)
+    T[:3, 3] = np.where(np.abs(T[:3, 3]) <= length, 0.0, T[:3, 3])
+    if np.array_equal(T, joint.parent_from_joint):
+        return joint
+    same_translation = np.array_equal(T[:3, 3], joint.parent_from_joint[:3, 3])
+    return replace(joint, parent_from_joint=T, lengths=joint.lengths if same_translation else ())
+
+
+def _straight_rotation(R: Array, tolerance: float) -> Array:
+    # R = Rz(a) Rx(b) Rz(c), each angle on its own: the twist b between the two axes, and the turns about each.
+    b = float(np.arctan2(np.hypot(R[0, 2], R[1, 2]), R[2, 2]))
+    if min(b, np.pi - b) <= tolerance:  # parallel axes: only one turn is left
+        flip = rotation_x(0.0 if b < 1 else np.pi)
+        turn = _snap_angle(float(np.arctan2(R[1, 0], R[0, 0])), tolerance)
+        return (rotation_z(turn) @ flip)[:3, :3]
+    a = _snap_angle(float(np.arctan2(R[0, 2], -R[1, 2])), tolerance)
+    c = _snap_angle(float(np.arctan2(R[2, 0], R[2, 1])), tolerance)
+    straight = (rotation_z(a) @ rotation_x(_snap_angle(b, tolerance)) @ rotation_z(c))[:3, :3]
+    # Angles that needed no straightening leave the frame exactly as it was.
+    return R if np.abs(straight - R).max() <= 4 * np.finfo(float).eps else straight
+
+
+def _snap_angle(angle: float, tolerance: float) -> float:
+    nearest = round(angle / (np.pi / 2)) * (np.pi / 2)
+    return nearest if abs(angle - nearest) <= tolerance else angle
+
+
+def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
+    host: dict[int, int] = {-1: -1}
+    host_from_link: dict[int, Array] = {-1: np.eye(4)}
+    joints: list[Joint] = []
+    links: list[Link] = []
+    frames: list[Frame] = []
+    for i, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True)):
+        parent = host[joint.parent]
+        host_from_joint = host_from_link[joint.parent] @ joint.parent_from_joint
+        if i in rigid:
+            host[i], host_from_link[i] = parent, host_from_joint @ joint_motion(joint, rigid[i])
+            frames.append(Frame(link.name, parent, read_only(host_from_link[i])))
+            if parent >= 0:
+                links[parent] = _with_inertia(links[parent], link.inertia.moved(host_from_link[i]))
+        else:
+            host[i], host_from_link[i] = len(joints), np.eye(4)
+            lengths = () if joint.parent in rigid else joint.lengths  # they described the translation from the parent
+            joints.append(replace(joint, parent=parent, parent_from_joint=host_from_joint, lengths=lengths))
+            links.append(link)
+    moved = [
+        Frame(frame.name, host[frame.link], read_only(host_from_link[frame.link] @ frame.link_from_frame))
+        for frame in robot.frames
+    ]
+    tip = robot.tip if robot.tip is not None else robot.links[-1].name
+    return replace(robot, joints=tuple(joints), links=tuple(links), frames=(*moved, *frames), tip=tip, closure=None)
+
+
+def _with_inertia(link: Link, more: Inertia) -> Link:
+    return replace(link, inertia=link.inertia + more)
+
+
+def joint_motion(joint: Joint, position: float) -> Array:
+    """(4, 4) motion of a joint: a turn about z or a shift along z."""
+    return rotation_z(position) if joint.is_revolute else translation([0, 0, position])
+
+
+def _closure(F: Array, offset: Array, active: tuple[str, ...]) -> Closure | None:
+    free = F.shape[0] == F.shape[1] and np.array_equal(F, np.eye(len(F))) and not offset.any()
+    return None if free else Closure(read_only(F), read_only(offset), active)
+
+
+def _closure_of_kept(robot: Robot, kept: list[int]) -> Closure | None:
+    if not robot.closure:
+        return None
+    kept_names = {robot.joints[i].name for i in kept}
+    F, offset = robot.closure.F[kept], robot.closure.offset[kept]
+    for k in np.flatnonzero(F.any(axis=0)):
+        leader = robot.closure.active[k]
+        if leader not in kept_names:
+            raise DescriptionError(f"tip: a joint on the path follows {leader!r}, which is off it; lock {leader!r}")
+    columns = [k for k, name in enumerate(robot.closure.active) if name in kept_names]
+    return _closure(F[:, columns], offset, tuple(robot.closure.active[k] for k in columns))

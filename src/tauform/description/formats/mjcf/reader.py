@@ -1,0 +1,167 @@
+"""MJCF through MuJoCo's own model reader: bodies, hinge and slide joints, armature, damping, friction loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array, fixed_array
+from tauform.description.formats.assembly import Body, BodyJoint, assemble
+from tauform.description.formats.mjcf.forces import gravity_of, refuse_other_forces
+from tauform.description.formats.mjcf.shapes import mjcf_shapes
+from tauform.description.inertia import Inertia
+from tauform.description.joint import JointKind, Limits
+from tauform.description.robot import Robot
+from tauform.description.transform import tidy
+from tauform.errors import DescriptionError, MissingExtraError, TauformError
+
+
+def read_mjcf(path: Path) -> Robot:
+    """Read a MuJoCo model with a fixed base; gravity is the model's, none where a flag disables it.
+
+    A body with several joints becomes a chain with massless links between them; linear joint equalities become
+    relations. What would silently change the torque (springs, compensated gravity, a medium, other
+    equalities) is refused.
+
+    Raises:
+        DescriptionError: MuJoCo cannot read the file, or it holds something that we do not support.
+        MissingExtraError: mujoco is not installed.
+    """
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingExtraError("reading MJCF needs mujoco; pip install tauform[mjcf]") from None
+    try:
+        with _silent(mujoco):
+            model = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        raise DescriptionError(f"{path.name}: MuJoCo cannot read it ({' '.join(str(error).split())})") from None
+    try:
+        refuse_other_forces(mujoco, model)
+        bodies = [body for i in range(model.nbody) for body in _bodies(mujoco, model, i)]
+        robot = assemble(_model_name(model) or path.stem, bodies, gravity_of(mujoco, model))
+        robot = replace(robot, shapes=mjcf_shapes(mujoco, model, _body_name))
+        relations = _relations(mujoco, model)
+        return robot.with_relations(relations) if relations else robot
+    except TauformError as error:
+        raise type(error)(f"{path.name}: {error}") from None
+
+
+@contextmanager
+def _silent(mujoco: Any) -> Iterator[None]:
+    """Left alone, MuJoCo prints its warnings and writes them to MUJOCO_LOG.TXT in the user's folder."""
+    handler = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda _: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(handler)
+
+
+def _model_name(model: Any) -> str:
+    return bytes(model.names).split(b"\0", 1)[0].decode()
+
+
+def _body_name(model: Any, i: int) -> str:
+    return model.body(i).name or f"body{i}"
+
+
+def _joint_name(model: Any, k: int) -> str:
+    return model.joint(k).name or f"joint{k + 1}"
+
+
+def _bodies(mujoco: Any, model: Any, i: int) -> list[Body]:
+    """Body i, preceded by a massless one for each joint but its last."""
+    name = _body_name(model, i)
+    if i == 0:
+        return [Body(name, None, np.eye(4), Inertia.zero())]
+    placement = _placement(mujoco, model.body_pos[i], model.body_quat[i], f"body {name!r}")
+    parent = _body_name(model, model.body_parentid[i])
+    first, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
+    mass = float(fixed_array(model.body_mass[i], (), f"body {name!r}: mass"))
+    inertia = Inertia.of(mass, inertia=np.diag(model.body_inertia[i]), inertia_about="com")
+    inertia = inertia.moved(_placement(mujoco, model.body_ipos[i], model.body_iquat[i], f"body {name!r}: inertial"))
+    if count == 0:
+        return [Body(name, parent, placement, inertia)]
+    bodies = []
+    for k in range(first, first + count):
+        last = k == first + count - 1
+        own = name if last else f"{name}:{_joint_name(model, k)}"
+        bodies.append(Body(own, parent, placement, inertia if last else Inertia.zero(), _joint(mujoco, model, k, name)))
+        parent, placement = own, np.eye(4)
+    return bodies
+
+
+def _placement(mujoco: Any, position: Array, quaternion: Array, place: str) -> Array:
+    rotation = np.zeros(9)
+    mujoco.mju_quat2Mat(rotation, fixed_array(quaternion, (4,), f"{place}: quat"))
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = rotation.reshape(3, 3), fixed_array(position, (3,), f"{place}: pos")
+    return tidy(T)
+
+
+def _joint(mujoco: Any, model: Any, k: int, body: str) -> BodyJoint:
+    name = _joint_name(model, k)
+    kinds: dict[int, JointKind] = {
+        int(mujoco.mjtJoint.mjJNT_HINGE): "revolute",
+        int(mujoco.mjtJoint.mjJNT_SLIDE): "prismatic",
+    }
+    kind = kinds.get(int(model.jnt_type[k]))
+    if kind is None:
+        what = "free" if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE else "ball"
+        raise DescriptionError(
+            f"body {body!r}: its {what} joint {name!r} is not supported; remove it (a fixed base) or use hinges"
+        )
+    if np.any(model.jnt_stiffness[k]) or np.any(getattr(model, "jnt_stiffnesspoly", np.zeros((model.njnt, 1)))[k]):
+        raise DescriptionError(f"joint {name!r} has a spring (stiffness), which is not supported; set it to 0")
+    dof = int(model.jnt_dofadr[k])
+    bounds = {}
+    if model.jnt_limited[k]:
+        bounds = {"lower": float(model.jnt_range[k, 0]), "upper": float(model.jnt_range[k, 1])}
+    if model.jnt_actfrclimited[k]:
+        bounds["effort"] = float(np.abs(model.jnt_actfrcrange[k]).max())
+    armature = float(model.dof_armature[dof])
+    drive = {
+        "limits": Limits(**bounds),
+        "rotor_inertia": armature or None,  # MuJoCo's default is 0: nothing was declared
+        "viscous": _damping(model, dof, name),
+        "coulomb": float(model.dof_frictionloss[dof]),
+    }
+    reference = float(model.qpos0[model.jnt_qposadr[k]])
+    return BodyJoint(name, kind, model.jnt_axis[k].copy(), model.jnt_pos[k].copy(), reference, drive)
+
+
+def _damping(model: Any, dof: int, name: str) -> float:
+    if np.any(getattr(model, "dof_dampingpoly", np.zeros((model.nv, 1)))[dof]):
+        raise DescriptionError(f"joint {name!r} has damping that is not linear in velocity; make it linear")
+    return float(model.dof_damping[dof])
+
+
+def _relations(mujoco: Any, model: Any) -> dict[str, dict[str, float]]:
+    relations = {}
+    for e in range(model.neq):
+        if not model.eq_active0[e]:
+            continue
+        if model.eq_type[e] != mujoco.mjtEq.mjEQ_JOINT:
+            name = model.equality(e).name or f"number {e + 1}"
+            raise DescriptionError(
+                f"equality {name!r} closes a loop; only linear relations between joints are supported: "
+                "remove it and add the loop with Robot.with_relations"
+            )
+        follower, leader = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
+        # q - q0 = c0 + c1 (p - p0) + c2 (p - p0)^2 + ...
+        c = model.eq_data[e, :5]
+        if np.any(c[2:]):
+            raise DescriptionError(f"joint {_joint_name(model, follower)!r}: its equality is not linear; make it so")
+        start = float(model.qpos0[model.jnt_qposadr[follower]]) + float(c[0])
+        terms = {}
+        if leader >= 0:
+            start -= float(c[1]) * float(model.qpos0[model.jnt_qposadr[leader]])
+            terms[_joint_name(model, leader)] = float(c[1])
+        relations[_joint_name(model, follower)] = {**terms, "": start}
+    return relations

@@ -1,0 +1,45 @@
+"""save: a robot as a file that `load` reads back, and in words what the format has no place for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tauform.description.formats.toml.writer import to_toml
+from tauform.description.formats.urdf.writer import to_urdf
+from tauform.description.robot import Robot
+from tauform.errors import DescriptionError
+from tauform.files import fresh_file
+
+# By suffix: the text of the file, from the robot and the folder it will stand in, and the findings.
+FORMATS: dict[str, Callable[[Robot, Path], tuple[str, tuple[str, ...]]]] = {".toml": to_toml, ".urdf": to_urdf}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A description of a robot that was written.
+
+    Attributes:
+        path: of the file.
+        findings: what it does not say, or says otherwise than its source; a URDF holds them as a comment.
+    """
+
+    path: Path
+    findings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "; ".join([str(self.path), *self.findings])
+
+
+def save(robot: Robot, path: str | Path) -> Written:
+    """Write the robot in the format that the file's name ends in; see `Robot.save`."""
+    target = Path(path)
+    if target.suffix.lower() not in FORMATS:
+        raise DescriptionError(f"{target}: the name of a saved robot ends in {' or '.join(FORMATS)}; give it that end")
+    if not target.parent.is_dir():
+        raise DescriptionError(f"{target}: the folder {target.parent} does not exist; create it first")
+    text, findings = FORMATS[target.suffix.lower()](robot, target.parent)
+    with fresh_file(target, DescriptionError) as file:
+        file.write_text(text, encoding="utf-8")
+    return Written(target, findings)

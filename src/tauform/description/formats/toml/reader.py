@@ -1,0 +1,143 @@
+"""Robots as TOML: the format of the catalogue, and a faithful copy of any Robot.
+
+    convention = "standard" or "modified": [[row]] tables, the columns of `Robot.from_dh`.
+    convention = "frames": [[joint]] tables, each with its placement on the parent link, z along its axis.
+
+Both take name, gravity, [[frame]], [payload], and loop constraints: [relations] by name or [loops] as a matrix.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tauform.arrays import fixed_array, read_only
+from tauform.description.fields import (
+    BOUNDS,
+    DRIVE,
+    INERTIAL,
+    PLACEMENT,
+    drive_of,
+    inertia_of,
+    number,
+    placement_of,
+    reject_unknown,
+)
+from tauform.description.formats.dh import robot_from_dh
+from tauform.description.joint import Frame, Joint, Length, Link
+from tauform.description.robot import EARTH_GRAVITY, Robot
+from tauform.errors import DescriptionError, TauformError
+
+HEADER = ("name", "description", "source", "convention", "gravity", "tip", "frame", "payload", "relations", "loops")
+LENGTH = ("name", "value", "direction")
+JOINT = ("name", "kind", "link", "parent", *PLACEMENT, "lengths", *INERTIAL, *DRIVE, *BOUNDS)
+
+
+def read_toml(path: Path) -> Robot:
+    """Read a robot from a TOML file.
+
+    Raises:
+        DescriptionError: the file is not TOML or lacks something; the message names file, table and key.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DescriptionError(f"{path.name}: not a TOML file ({error}); correct that line") from None
+    except RecursionError:
+        raise DescriptionError(f"{path.name}: its lists are nested too deeply to describe a robot") from None
+    try:
+        return robot_from_mapping(data, default_name=path.stem)
+    except TauformError as error:
+        raise type(error)(f"{path.name}: {error}") from None
+
+
+def robot_from_mapping(data: Mapping[str, Any], default_name: str = "robot") -> Robot:
+    """A robot from the contents of a TOML file."""
+    convention = data.get("convention")
+    name, gravity = str(data.get("name", default_name)), data.get("gravity", EARTH_GRAVITY)
+    if convention == "frames":
+        reject_unknown(data, (*HEADER, "joint"), "top level")
+        robot = _from_frames(_tables(data, "joint"), name, gravity)
+    elif convention in ("standard", "modified"):
+        reject_unknown(data, (*HEADER, "row", "base", "tool"), "top level")
+        ends = {key: placement_of(data[key], key) for key in ("base", "tool") if key in data}
+        robot = robot_from_dh(_tables(data, "row"), convention, name=name, gravity=gravity, **ends)
+    else:
+        raise DescriptionError(f'convention: expected "standard", "modified" or "frames", got {convention!r}')
+    frames = tuple(_frame(robot, fields, i) for i, fields in enumerate(_tables(data, "frame")))
+    robot = replace(robot, frames=robot.frames + frames, tip=data.get("tip", robot.tip))
+    return _with_payload(_with_loops(robot, data), data)
+
+
+def _tables(data: Mapping[str, Any], key: str, where: str = "") -> list[Mapping[str, Any]]:
+    tables = data.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
+        raise DescriptionError(f"{where}{key}: expected [[{key}]] tables, got {tables!r:.60}")
+    return tables
+
+
+def _from_frames(tables: list[Mapping[str, Any]], name: str, gravity: Any) -> Robot:
+    joints: list[Joint] = []
+    links: list[Link] = []
+    for i, fields in enumerate(tables):
+        where = f"joint {fields.get('name', i + 1)!r}"
+        reject_unknown(fields, JOINT, where)
+        known = [link.name for link in links]
+        parent = fields.get("parent")
+        if parent is not None and parent not in known:
+            raise DescriptionError(f"{where}: parent {parent!r} is not the link of an earlier joint; list it first")
+        joints.append(
+            Joint(
+                name=str(fields.get("name", f"joint{i + 1}")),
+                kind=fields.get("kind", ""),
+                parent=-1 if parent is None else known.index(parent),
+                parent_from_joint=placement_of(fields, where),
+                lengths=_lengths(fields, where),
+                **drive_of(fields, where),
+            )
+        )
+        links.append(Link(str(fields.get("link", f"link{i + 1}")), inertia_of(fields, where)))
+    return Robot(name, tuple(joints), tuple(links), fixed_array(gravity, (3,), "gravity"))
+
+
+def _lengths(fields: Mapping[str, Any], where: str) -> tuple[Length, ...]:
+    lengths = []
+    for table in _tables(fields, "lengths", f"{where}: "):
+        missing = [key for key in LENGTH if key not in table]
+        if missing:
+            raise DescriptionError(f"{where}: lengths need name, value and direction; {missing[0]!r} is missing")
+        direction = fixed_array(table["direction"], (3,), f"{where}: direction")
+        lengths.append(Length(str(table["name"]), number(table["value"], f"{where}: value"), direction))
+    return tuple(lengths)
+
+
+def _frame(robot: Robot, fields: Mapping[str, Any], i: int) -> Frame:
+    where = f"frame {fields.get('name', i + 1)!r}"
+    reject_unknown(fields, ("name", "link", *PLACEMENT), where)
+    if "name" not in fields:
+        raise DescriptionError(f"{where}: name is missing")
+    link = robot.frame(fields["link"]).link if "link" in fields else -1
+    return Frame(str(fields["name"]), link, read_only(placement_of(fields, where)))
+
+
+def _with_loops(robot: Robot, data: Mapping[str, Any]) -> Robot:
+    if "relations" in data:
+        return robot.with_relations(data["relations"])
+    if "loops" not in data:
+        return robot
+    loops = data["loops"]
+    reject_unknown(loops, ("active", "F", "offset"), "loops")
+    missing = [key for key in ("active", "F") if key not in loops]
+    if missing:
+        raise DescriptionError(f"loops: {missing[0]!r} is missing")
+    return robot.with_loops(loops["F"], loops.get("offset", [0.0] * robot.n_bodies), loops["active"])
+
+
+def _with_payload(robot: Robot, data: Mapping[str, Any]) -> Robot:
+    if "payload" not in data:
+        return robot
+    reject_unknown(data["payload"], ("frame", *INERTIAL), "payload")
+    return robot.with_payload(inertia_of(data["payload"], "payload"), data["payload"].get("frame"))

@@ -1,0 +1,151 @@
+"""C of a fit: the generated rigid-body program, and beside it the friction and further terms that were identified."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tauform.codegen.backends.c.config import real_type
+from tauform.codegen.backends.c.project import project_files
+from tauform.codegen.folder import write_folder
+from tauform.codegen.generate import generate
+from tauform.codegen.names import c_prefix
+from tauform.errors import GenerationError
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.regression.terms import SHAPES, Term
+
+
+def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None, *, force: bool = False) -> list[Path]:
+    """Write <name>_rigid_torque (links and rotors) and <name>_drive_torque (friction, springs, couplings) as C99.
+
+    The torque that the fit predicts is their sum; <name>_predicted_torque in the same header adds them. No name is one
+    that `write_c` gives to the robot's own functions, so that both can be linked into one program.
+
+    Args:
+        name: prefix of all names, an identifier of C; the robot's name and _fit if not given.
+        force: also write into a folder that holds other files.
+
+    Raises:
+        GenerationError: the fit holds columns of the user's own, or belongs to a robot with loop constraints.
+    """
+    robot = fit.rigid_robot
+    if robot.closure is not None:
+        raise GenerationError(f"write_code: {robot.name} has loop constraints, for which friction is not written yet")
+    if not all(isinstance(term, Term) for term in fit.terms):
+        raise GenerationError(
+            "write_code: the fit holds columns of your own or friction that depends on load; write these terms by hand"
+        )
+    if fit.design.is_thermal:
+        raise GenerationError(
+            "write_code: friction of the fit depends on temperature, which the C functions do not take; identify with "
+            "friction='auto' at the temperature of use"
+        )
+    prefix = c_prefix(name, f"{robot.name}_fit")
+    parameters = np.array(robot.parameters)
+    parameters[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.0  # friction stands beside the program
+    program = generate(robot.with_parameters(parameters), "inverse_dynamics")
+    summary = f"torque of links and rotors alone; {prefix}_predicted_torque in {prefix}_drive.h adds friction"
+    about = [line for line in program.notes["conventions"] if not line.startswith("Friction")]
+    conventions = (*about, f"Friction of the fit is in {prefix}_drive.h.")
+    notes = {**program.notes, "summary": summary, "conventions": conventions}
+    program = replace(program, name="rigid_torque", notes=notes)
+    files = project_files([program], prefix, real_type("double"), batch=False)
+    files[f"{prefix}_drive.h"] = drive_header(fit, prefix)
+    files["README.md"] += _README.format(prefix=prefix)
+
+    def fill(place: Path) -> list[str]:
+        for file, text in files.items():
+            (place / file).write_text(text, newline="\n")
+        return [f"test_{prefix}"]
+
+    return write_folder(folder, fill, force)
+
+
+def drive_header(fit: Fit, prefix: str) -> str:
+    """A C99 header with the drives' torque as static inline functions."""
+    n = fit.robot.n_joints
+    sums: list[list[str]] = [[] for _ in range(n)]
+    for body, four in enumerate(_joint_values(fit)):
+        viscous, coulomb, offset = four
+        sums[body] += [f"{viscous!r} * qd[{body}]"] if viscous else []
+        sums[body] += [f"{coulomb!r} * {_step(f'qd[{body}]', fit.design.widths[body])}"] if coulomb else []
+        sums[body] += [repr(offset)] if offset else []
+    for term, value in zip(fit.terms, fit.values[fit.design.base.n :], strict=True):
+        assert isinstance(term, Term)
+        for joint, expression in _expressions(term):
+            sums[joint].append(f"{float(value)!r} * {expression}")
+    lines = [f"    tau[{j}] = {' + '.join(parts) or '0.0'};" for j, parts in enumerate(sums)]
+    guard = f"{prefix.upper()}_DRIVE_H"
+    return _HEADER.format(guard=guard, prefix=prefix, n=n, lines="\n".join(lines), robot=fit.robot.name)
+
+
+def _joint_values(fit: Fit) -> list[tuple[float, float, float]]:
+    n = fit.robot.n_bodies
+    values = np.zeros((n, 4))
+    for pivot, value in zip(fit.design.base.pivots, fit.theta, strict=True):
+        if pivot >= 10 * n:
+            values[divmod(pivot - 10 * n, 4)] = value
+    return [(float(v), float(c), float(o)) for _, v, c, o in values]
+
+
+def _step(velocity: str, width: float) -> str:
+    return f"tanh({velocity} / {width!r})" if width > 0 else f"(double)(({velocity} > 0) - ({velocity} < 0))"
+
+
+def _expressions(term: Term) -> list[tuple[int, str]]:
+    if term.kind in SHAPES:
+        (j,) = term.joints
+        if term.kind == "smooth":
+            return [(j, _step(f"qd[{j}]", term.width))]
+        return [(j, f"({SHAPES[term.kind].c.format(q=f'q[{j}]', qd=f'qd[{j}]', width=repr(term.width))})")]
+    i, j = term.joints
+    sign = "" if term.sense > 0 else "-"
+    if term.kind == "coupled_coulomb":
+        shaft = _step(f"(qd[{i}] {'+' if term.sense > 0 else '-'} qd[{j}])", term.width)
+        return [(i, shaft), (j, f"{sign}{shaft}")]
+    motion = "qdd" if term.kind == "coupled_inertia" else "qd"
+    return [(i, f"{sign}{motion}[{j}]"), (j, f"{sign}{motion}[{i}]")]
+
+
+_HEADER = """/* Torque of the drives of {robot}: friction, springs and couplings, to add to the rigid-body torque. */
+#ifndef {guard}
+#define {guard}
+
+#include <math.h>
+
+#include "{prefix}.h"
+
+static inline void {prefix}_drive_torque(const double q[{n}], const double qd[{n}], const double qdd[{n}],
+    double tau[{n}])
+{{
+    (void)q;
+    (void)qd;
+    (void)qdd;
+{lines}
+}}
+
+/* What the fit predicts: rigid bodies and drives together. */
+static inline void {prefix}_predicted_torque(const double q[{n}], const double qd[{n}], const double qdd[{n}],
+    double tau[{n}])
+{{
+    double drive[{n}];
+    int j;
+    {prefix}_rigid_torque(q, qd, qdd, tau);
+    {prefix}_drive_torque(q, qd, qdd, drive);
+    for (j = 0; j < {n}; j++)
+        tau[j] += drive[j];
+}}
+
+#endif
+"""
+
+_README = """
+## Friction
+
+`{prefix}_rigid_torque` is that of links and rotors alone. The friction, springs and couplings of the fit are in
+`{prefix}_drive.h`; call `{prefix}_predicted_torque` of that header for the torque that the fit predicts. `make check`
+tests the former.
+"""

@@ -1,0 +1,251 @@
+"""Save a fit: JSON for people and other programs, NPZ to work on with it later."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import read_archive, read_only
+from tauform.description.formats.toml.reader import robot_from_mapping
+from tauform.description.formats.toml.writer import to_toml
+from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError, TauformError
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.fresh_file import fresh_file
+from tauform.identification.fitted.same_robot import difference
+from tauform.identification.regression.design import Design
+from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.residuals import Errors, Residuals
+from tauform.identification.regression.terms import Term
+from tauform.identification.selection.refit import part_of
+from tauform.identification.signals.filters import Filters
+from tauform.identification.verdict.swaps import Swap
+
+# 2 holds the robot too.
+FORMAT = 2
+# What a damaged file, or one of something else, ends in.
+DAMAGES = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
+
+
+def save_fit(fit: Fit, path: Path) -> Path:
+    """Write a fit as .json or .npz; nothing is left behind when writing fails.
+
+    Raises:
+        IdentificationError: the ending is neither, the fit holds columns of the user's own (.npz), or the disk
+            refuses.
+    """
+    writers = {".json": _write_json, ".npz": _write_npz}
+    if path.suffix not in writers:
+        raise IdentificationError(f"{path.name}: a fit is saved as .json (to read) or .npz (to load again)")
+    with fresh_file(path) as file:
+        writers[path.suffix](fit, file)
+    return path
+
+
+def summary(fit: Fit) -> dict[str, Any]:
+    """What a fit says, in plain values."""
+    return {
+        "format": FORMAT,
+        "robot": fit.robot.name,
+        "joints": list(fit.robot.joint_names),
+        "method": fit.method,
+        "verdict": fit.verdict.grade,
+        "reasons": list(fit.verdict.reasons),
+        "next": list(fit.verdict.next),
+        "gravity_ratios": [x if np.isfinite(x) else None for x in fit.verdict.gravity_ratios.tolist()],
+        "held_out": _plain(fit.held_out),
+        "validation": _plain(fit.validation),
+        "unfiltered": _plain(fit.unfiltered),
+        "free_error": fit.free_error,
+        "swap": fit.swap and {key: np.asarray(x).tolist() for key, x in vars(fit.swap).items()},
+        "condition": fit.condition,
+        "names": list(fit.names),
+        "values": fit.values.tolist(),
+        "deviations": fit.deviations.tolist(),
+        "covariance": fit.covariance.tolist(),
+        "sigma": fit.sigma.tolist(),
+        "coulomb_widths": list(fit.design.widths),
+        "order": list(fit.design.order),
+        "terms": [asdict(term) if isinstance(term, Term) else {"name": term.name} for term in fit.terms],
+        "physical_parameters": None
+        if fit.physical is None
+        else dict(zip(fit.robot.parameter_names, fit.physical.tolist(), strict=True)),
+        "filters": None if fit.filters is None else asdict(fit.filters),
+        "findings": list(fit.findings),
+    }
+
+
+def _plain(errors: Errors | None) -> dict[str, Any] | None:
+    """Errors as plain values; those against torques as measured stand within."""
+    if errors is None:
+        return None
+    held = {key: x for key, x in vars(errors).items() if x is not None}
+    return {key: _plain(x) if isinstance(x, Errors) else _listed(x) for key, x in held.items()}
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _errors(plain: dict[str, Any]) -> Errors:
+    """Errors from plain values."""
+    within = plain.get("unfiltered")
+    read = {key: np.array(plain[key], dtype=np.float64) for key in ("joints", "rms")}
+    unlike = tuple((str(what), str(remedy)) for what, remedy in plain["unlike"])
+    return Errors(**plain | read | {"unlike": unlike, "unfiltered": within and _errors(within)})
+
+
+def _swap(plain: dict[str, Any] | None) -> Swap | None:
+    if plain is None:
+        return None
+    return Swap(plain["kind"], tuple(plain["order"]), np.array(plain["before"]), np.array(plain["after"]))
+
+
+def _write_json(fit: Fit, path: Path) -> None:
+    path.write_text(json.dumps(summary(fit), indent=1), encoding="utf-8")
+
+
+def _write_npz(fit: Fit, path: Path) -> None:
+    if not all(isinstance(term, Term) for term in fit.terms):
+        raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json")
+    residuals, evidence = fit.residuals, fit.evidence
+    arrays = {
+        "triangles": evidence.triangles,
+        "counts": evidence.counts,
+        "recordings": np.array(evidence.recordings),
+        "peaks": evidence.peaks,
+        "torque_peaks": evidence.torque_peaks,
+        "t": residuals.t,
+        "measured": residuals.measured,
+        "predicted": residuals.predicted,
+        "recording": residuals.recording,
+        "pivots": np.array(fit.design.base.pivots),
+        "columns": np.array(fit.design.base.columns),
+        "weights": fit.weights if fit.weights is not None else 1 / fit.sigma,
+        "inflation": fit.inflation if fit.inflation is not None else np.ones_like(fit.sigma),
+    }
+    text = {**summary(fit), "rate": residuals.rate, "raw_condition": fit.raw_condition}
+    texts = {"summary": np.array(json.dumps(text)), "robot": np.array(to_toml(fit.robot, path.parent)[0])}
+    np.savez_compressed(path, **texts, **arrays)  # type: ignore[arg-type]
+
+
+def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
+    """Read a fit that was saved as .npz.
+
+    Args:
+        robot: the robot it was identified on, whose geometry gives the columns; by default the one in the file.
+
+    Raises:
+        IdentificationError: not such a file, of another robot, or of a newer version.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise IdentificationError(f"{path}: no such file; fit.save('name.npz') writes one")
+    if path.suffix == ".json":
+        raise IdentificationError(
+            f"{path}: a .json of a fit is to read; save it as .npz too and load that: "
+            f"tf.load_fit({path.stem + '.npz'!r})"
+        )
+    no_fit = IdentificationError(f"{path}: not a fit, or a damaged one; fit.save('name.npz') writes one")
+    try:
+        data = read_archive(path)
+        text = json.loads(str(data["summary"]))
+        _check_format(text["format"], path)
+        robot = _checked_robot(robot, data, path)
+        fit = _fit_of(robot, data, text, path)
+    except TauformError:
+        raise
+    except DAMAGES:
+        raise no_fit from None
+    n, p = robot.n_joints, len(fit.names)
+    shapes = [array.shape for array in (fit.values, fit.covariance, fit.sigma, data["weights"], data["inflation"])]
+    if shapes != [(p,), (p, p), (n,), (n,), (n,)] or fit.evidence.triangles.shape[1:] != (n, p + 1, p + 1):
+        raise no_fit
+    return fit
+
+
+def _check_format(found: int, path: Path) -> None:
+    if found > FORMAT:
+        raise IdentificationError(
+            f"{path}: written by a newer tauform (format {found}, this one reads up to {FORMAT}); upgrade tauform"
+        )
+
+
+def _checked_robot(given: Robot | None, data: dict[str, Any], path: Path) -> Robot:
+    """The robot in the file, or the given one, which must have the same columns."""
+    if given is None:
+        return _held_robot(data, path)
+    held = _held_robot(data, path) if "robot" in data else given
+    differs = difference(held, given)
+    if differs:
+        raise IdentificationError(
+            f"{path.name}: was identified on {held.name!r}, which differs from {given.name!r} in {differs}; load it "
+            f"without a robot, tf.load_fit({path.name!r})"
+        )
+    return given
+
+
+def _held_robot(data: dict[str, Any], path: Path) -> Robot:
+    if "robot" not in data and "summary" in data:
+        raise IdentificationError(
+            f"{path}: written before fits held their robot; give it too, tf.load_fit({path.name!r}, robot)"
+        )
+    try:
+        return robot_from_mapping(tomllib.loads(str(data["robot"])))
+    except TauformError as error:
+        raise IdentificationError(f"{path}: the robot in it is damaged ({error}); fit.save writes another") from None
+
+
+def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Fit:
+    design = _design(robot, data, text, path)
+    physical = text["physical_parameters"]
+    return Fit(
+        robot=robot,
+        design=design,
+        values=read_only(text["values"]),
+        covariance=read_only(text["covariance"]),
+        sigma=read_only(text["sigma"]),
+        evidence=Evidence(
+            data["triangles"], data["counts"], tuple(data["recordings"].tolist()), data["peaks"], data["torque_peaks"]
+        ),
+        residuals=Residuals(data["t"], data["measured"], data["predicted"], data["recording"], text["rate"]),
+        held_out=_errors(text["held_out"]),
+        validation=None if text["validation"] is None else _errors(text["validation"]),
+        free_error=text["free_error"],
+        swap=_swap(text["swap"]),
+        condition=text["condition"],
+        raw_condition=text["raw_condition"],
+        method=text["method"],
+        filters=None if text["filters"] is None else Filters(**text["filters"]),
+        findings=tuple(text["findings"]),
+        physical=None if physical is None else read_only(list(physical.values())),
+        inflation=data["inflation"],
+        weights=data["weights"],
+    )
+
+
+def _include(robot: Robot, columns: list[int]) -> Include:
+    """What was asked for, by what took part."""
+    if columns == list(robot.columns("declared")):
+        return "declared"
+    n_link = 10 * robot.n_bodies
+    kinds = {0 if c < n_link else 1 + (c - n_link) % 4 for c in columns}
+    return [group for k, group in enumerate(PARAMETER_GROUPS) if k in kinds]
+
+
+def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Design:
+    full = Design.of(robot, _include(robot, data["columns"].tolist()), order=text["order"])
+    place = {pivot: k for k, pivot in enumerate(full.base.pivots)}
+    if text["joints"] != list(robot.joint_names) or not set(data["pivots"].tolist()) <= set(place):
+        raise IdentificationError(
+            f"{path.name}: was identified on {text['robot']!r}, whose joints differ from {robot.name!r}"
+        )
+    base = part_of(full.base, [place[pivot] for pivot in data["pivots"].tolist()])
+    terms = tuple(Term(**{**term, "joints": tuple(term["joints"])}) for term in text["terms"])
+    return Design(robot, base, tuple(text["coulomb_widths"]), terms, full.order)

@@ -1,0 +1,114 @@
+"""JointState messages of a rosbag2, sqlite or mcap, through the library `rosbags`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import MissingExtraError, RecordingError
+from tauform.identification.logs.log import Log, Table
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+FIELDS = ("position", "velocity", "effort")
+
+
+def open_bag(path: Path, robot: Robot, topic: str | None) -> Log:
+    """Columns t, position_<joint>, velocity_<joint>, effort_<joint> of the robot's joints.
+
+    Raises:
+        RecordingError: no JointState messages, several topics of them, or a joint that is not among them.
+        MissingExtraError: `rosbags` is not installed.
+    """
+    with _messages(path, robot, topic) as messages:
+        first = next(messages, None)
+    if first is None:
+        raise RecordingError(f"{path.name}: its joint states hold none of {', '.join(robot.joint_names)}")
+    held = [field for field, values in zip(FIELDS, first[1], strict=True) if values is not None]
+    names = ["t", *(f"{field}_{joint}" for field in held for joint in robot.joint_names)]
+
+    def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
+        places = [names.index(name) for name in wanted]
+        with _messages(path, robot, topic) as messages:
+            while block := list(islice(messages, rows)):
+                table = np.array([[t, *_joined(values, held, path)] for t, values in block])
+                yield {name: table[:, place] for name, place in zip(wanted, places, strict=True)}
+
+    return Log(dict.fromkeys(names), chunks)
+
+
+@contextmanager
+def _messages(path: Path, robot: Robot, topic: str | None) -> Iterator[Iterator[Any]]:
+    """(time, [position, velocity, effort]) of each message about the robot."""
+    try:
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError:
+        raise MissingExtraError("rosbag logs need rosbags; install it with: pip install 'tauform[logs]'") from None
+    try:
+        with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as reader:
+            yield _joint_states(reader, _connections(reader, path, topic), path, robot)
+    except RecordingError:
+        raise
+    except Exception as error:  # the library raises many classes, for storage, types and compression
+        raise RecordingError(f"{path.name}: cannot read the bag ({' '.join(str(error).split())[:150]})") from None
+
+
+def _connections(reader: Any, path: Path, topic: str | None) -> list[Any]:
+    offered = [c for c in reader.connections if c.msgtype == JOINT_STATE and topic in (None, c.topic)]
+    topics = sorted({c.topic for c in offered})
+    if not offered:
+        held = ", ".join(sorted({f"{c.topic} ({c.msgtype})" for c in reader.connections})) or "nothing"
+        raise RecordingError(
+            f"{path.name}: no {JOINT_STATE} messages{f' on {topic}' if topic else ''}; it holds {held}"
+        )
+    if len(topics) > 1:
+        raise RecordingError(
+            f"{path.name}: several topics hold joint states: {', '.join(topics)}; choose one, topic={topics[0]!r}"
+        )
+    return offered
+
+
+def _joint_states(reader: Any, connections: list[Any], path: Path, robot: Robot) -> Iterator[tuple[float, list[Any]]]:
+    orders: dict[tuple[str, ...], list[int] | None] = {}
+    for connection, stamp, raw in reader.messages(connections=connections):
+        message = reader.deserialize(raw, connection.msgtype)
+        names = tuple(message.name)
+        if names not in orders:
+            orders[names] = _order(names, robot, path)
+        order = orders[names]
+        if order is None:  # of another device on the same topic, such as a gripper
+            continue
+        header = message.header.stamp
+        measured = header.sec + 1e-9 * header.nanosec
+        given = [np.asarray(getattr(message, field), dtype=np.float64) for field in FIELDS]
+        values = [x[order] if len(x) == len(names) else None for x in given]
+        yield (measured if measured > 0 else 1e-9 * stamp), values
+
+
+def _joined(values: list[Array | None], held: Sequence[str], path: Path) -> Array:
+    parts = [x for field, x in zip(FIELDS, values, strict=True) if field in held]
+    missing = next((field for field, x in zip(held, parts, strict=True) if x is None), None)
+    if missing is not None:
+        raise RecordingError(
+            f"{path.name}: some joint states hold no {missing}, others do; record one source at a time"
+        )
+    return np.concatenate(parts)  # type: ignore[arg-type]
+
+
+def _order(names: Sequence[str], robot: Robot, path: Path) -> list[int] | None:
+    missing = [name for name in robot.joint_names if name not in names]
+    if len(missing) == robot.n_joints and len(names):
+        return None
+    if missing:
+        raise RecordingError(
+            f"{path.name}: joint {missing[0]!r} is not among the joint states ({', '.join(names)}); load the robot "
+            "with the joints that were recorded"
+        )
+    return [names.index(name) for name in robot.joint_names]

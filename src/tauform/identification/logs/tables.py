@@ -1,0 +1,193 @@
+"""Logs that are tables, read in pieces: CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.errors import MissingExtraError, RecordingError
+from tauform.identification.logs.log import Log, Table
+
+# Characters; 40,000 columns of full precision are a million.
+LONGEST_LINE = 20_000_000
+# Tabs at the ends of a line may stand for empty values.
+BLANKS = " \r\n"
+
+
+def open_csv(path: Path) -> Log:
+    """Text with one line of names, then numbers between commas, semicolons, tabs or blanks.
+
+    A last line without its end was cut off, perhaps within a number, so it is left out.
+
+    Raises:
+        RecordingError: of this and all other formats, where the file is not what its name says.
+    """
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            text = _lines(file, path.name)
+            header = next(text, "")
+            first = next((line for line in text if line.strip()), None)
+    except UnicodeDecodeError as error:
+        raise RecordingError(f"{path.name}: not text ({error.reason}); export it as CSV in UTF-8") from None
+    if first is None:
+        raise RecordingError(f"{path.name}: holds no samples; write the columns' names, then one line a sample")
+    usual = max(",;\t", key=header.count)
+    separator = usual if usual in header else None
+    names = [
+        name.strip().strip("\"'").strip() for name in header.strip(BLANKS).lstrip("#").strip(BLANKS).split(separator)
+    ]
+    if all(_is_number(name) for name in names):
+        raise RecordingError(f"{path.name}: the first line holds numbers; add a line with the columns' names")
+    n_values = _count(first.strip(BLANKS), separator)
+    if n_values != len(names):
+        raise RecordingError(f"{path.name}: {len(names)} names in the first line but {n_values} columns")
+    place = {name: k for k, name in enumerate(names)}
+    if len(place) < len(names):
+        counts = Counter(name for name in names if name)
+        twice = next((name for name, count in counts.items() if count > 1), None)
+        if twice is not None:
+            raise RecordingError(f"{path.name}: two columns are named {twice!r}; rename one")
+    decimal_comma = separator in (";", "\t") and "," in first and "." not in first
+    findings: list[str] = []
+
+    def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
+        with path.open(encoding="utf-8-sig") as file:
+            samples = _Samples(_lines(file, path.name), separator, len(names), decimal_comma)
+            try:
+                while (block := _csv_block(samples, separator, [place[name] for name in wanted], rows)) is not None:
+                    yield dict(zip(wanted, block.T, strict=True))
+            except UnicodeDecodeError as error:
+                raise RecordingError(f"{path.name}: not text after line {samples.line} ({error.reason})") from None
+            except ValueError as error:
+                raise RecordingError(
+                    f"{path.name}: line {samples.line}{_explained(error, names)}; repair or delete it"
+                ) from None
+            if samples.is_cut:
+                findings.append(f"{path.name}: line {samples.line} has no end and may be cut off: left out")
+
+    return Log(dict.fromkeys(names), chunks, findings)
+
+
+def _lines(file: TextIO, name: str) -> Iterator[str]:
+    """Lines of a file, unless one is longer than any table's: a file of something else may be one line."""
+    for line in iter(partial(file.readline, LONGEST_LINE), ""):
+        if len(line) >= LONGEST_LINE:
+            raise RecordingError(f"{name}: a line of more than {LONGEST_LINE} characters; export it as CSV")
+        yield line
+
+
+def _count(line: str, separator: str | None) -> int:
+    """Values in a line; separators within quotes part nothing."""
+    if separator is None:
+        return len(line.split())
+    if '"' in line:
+        return len(next(csv.reader([line], delimiter=separator)))
+    return line.count(separator) + 1
+
+
+class _Samples(Iterator[str]):
+    """Lines after the first that hold as many values as it names.
+
+    Attributes:
+        line: number in the file of the last line given out.
+        is_cut: whether the last line had no end.
+    """
+
+    def __init__(self, lines: Iterator[str], separator: str | None, n_values: int, decimal_comma: bool) -> None:
+        next(lines, None)
+        self.lines, self.separator, self.n_values = lines, separator, n_values
+        self.decimal_comma = decimal_comma
+        self.line, self.is_cut = 1, False
+
+    def __next__(self) -> str:
+        for line in self.lines:
+            self.line += 1
+            if not line.strip():
+                continue
+            count = _count(line.strip(BLANKS), self.separator)
+            if count != self.n_values:
+                raise ValueError(f"holds {count} values, the first line names {self.n_values}")
+            if not line.endswith("\n"):
+                self.is_cut = True
+                break
+            return line.replace(",", ".") if self.decimal_comma else line
+        raise StopIteration
+
+
+def _csv_block(samples: _Samples, separator: str | None, places: Sequence[int], rows: int) -> Array | None:
+    """The next rows of the columns at these places; None after the last."""
+    first = next(samples, None)
+    if first is None:
+        return None
+    block: Array = np.loadtxt(
+        chain([first], samples),
+        delimiter=separator,
+        usecols=places,
+        max_rows=rows,
+        ndmin=2,
+        comments=None,
+        quotechar='"',
+    )
+    return block
+
+
+def _explained(error: ValueError, names: Sequence[str]) -> str:
+    """What is wrong with a line, with the column's name in NumPy's words about a value."""
+    words = " ".join(str(error).split())
+    if text := re.search(r"could not convert string (.*) to float64 at row \d+, column (\d+)", words):
+        return f", column {names[int(text[2]) - 1]}: {text[1]} is not a number"
+    return f" {words.rstrip('.')}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def open_parquet(path: Path) -> Log:
+    """Columns of numbers; time may be a time stamp or a duration."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError("Parquet logs need pyarrow; install it with: pip install 'tauform[logs]'") from None
+    try:
+        schema = parquet.read_schema(path)
+    except Exception as error:  # pyarrow raises its own classes
+        raise RecordingError(f"{path.name}: not a Parquet table ({' '.join(str(error).split())[:120]})") from None
+    kinds = pyarrow.types
+    clocks = {f.name for f in schema if kinds.is_timestamp(f.type) or kinds.is_duration(f.type)}
+    numbers = {f.name for f in schema if kinds.is_floating(f.type) or kinds.is_integer(f.type)}
+
+    def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
+        try:
+            # Reading ahead would hold the whole file in memory.
+            with parquet.ParquetFile(path, pre_buffer=False) as file:
+                for batch in file.iter_batches(batch_size=rows, columns=list(wanted)):
+                    yield {name: _seconds(batch[name]) if name in clocks else _plain(batch[name]) for name in wanted}
+        except Exception as error:
+            raise RecordingError(f"{path.name}: cut off or damaged ({' '.join(str(error).split())[:120]})") from None
+
+    return Log({name: None for name in schema.names if name in clocks | numbers}, chunks)
+
+
+def _plain(column: Any) -> Array:
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _seconds(column: Any) -> Array:
+    instants = column.to_numpy(zero_copy_only=False)
+    since = instants - np.datetime64(0, "s") if instants.dtype.kind == "M" else instants
+    return np.asarray(since / np.timedelta64(1, "s"), dtype=np.float64)

@@ -1,0 +1,223 @@
+"""Clearance: distances between a robot's links along a motion, with their slopes by the joints."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.motion.bounds import Bounds
+from tauform.identification.motion.solids import FLOOR, Solid, coal_module, solids_of
+from tauform.rigidbody.kinematics import link_placements
+
+# Distance that links keep [m]; while a motion is planned they keep so many times as much, since it is seen at fewer
+# states.
+KEPT, PLANNED = 0.02, 2.0
+# Weight of the mean square by which planned distances fall short, in parts of them.
+WEIGHT = 30.0
+# A planned motion is looked at in every so many states.
+EVERY = 3
+
+
+class Nearest(NamedTuple):
+    """The least distance along a motion, and between what."""
+
+    distance: float
+    pair: str
+
+
+class Contact(NamedTuple):
+    """Distances of one pair of solids that are near each other at some states, with the nearest points."""
+
+    states: AnyArray
+    distance: Array
+    normal: Array
+    on_first: Array
+    on_second: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Distances of a pair that were measured before, and where: they bound those of poses nearby.
+
+    Attributes:
+        R, centre: (N, 3, 3) and (N, 3) pose of the second solid's ball in the frame of the first.
+    """
+
+    R: Array
+    centre: Array
+    distance: Array
+
+    def at_least(self, R: Array, centre: Array, radius: float) -> Array:
+        """(N,) bounds of the distances: no point moves further than its ball's centre does and its ball turns."""
+        moved = np.linalg.norm(centre - self.centre, axis=1) + radius * np.linalg.norm(R - self.R, axis=(1, 2))
+        return self.distance - moved
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance:
+    """Pairs of solids that could meet: not on the same link, nor on neighbours, nor in touch at rest.
+
+    Attributes:
+        pairs: indices into solids.
+        kept: (pairs,) distance to keep, less where a pair is nearer at rest.
+        ignored: names of pairs that touch at rest.
+        measured: what a search has measured last, by pair; spares most of the next measurements.
+    """
+
+    robot: Robot
+    solids: Sequence[Solid]
+    pairs: tuple[tuple[int, int], ...]
+    kept: Array
+    ignored: tuple[str, ...]
+    measured: dict[int, Measured] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, robot: Robot, bounds: Bounds, between_links: bool = True, floor: float | None = None) -> Clearance:
+        """Pairs of a robot, at rest in its zero position or the nearest one within bounds.
+
+        Args:
+            between_links: look at the links among each other.
+            floor: height of a floor that moving links stay above [m].
+
+        Raises:
+            IdentificationError: the robot has no shapes, or one that cannot be read.
+            MissingExtraError: coal is not installed.
+        """
+        if not robot.shapes:
+            raise IdentificationError(f"floor: {robot.name} has no collision shapes; give a URDF that has some")
+        solids = solids_of(robot, floor)
+        pairs = tuple(pair for pair in itertools.combinations(range(len(solids)), 2) if _may_meet(robot, solids, pair))
+        if not between_links:
+            pairs = tuple(pair for pair in pairs if solids[pair[1]].name == FLOOR)
+        everything = cls(robot, solids, pairs, np.full(len(pairs), np.inf), ())
+        at_rest = np.clip(0.0, bounds.lower, bounds.upper)
+        contacts = everything._contacts(at_rest[None], everything.kept)
+        distances = np.array([found.distance.min() for _, found in contacts])
+        free = distances > 0
+        names = [everything._words(k) for k in range(len(pairs))]
+        return cls(
+            robot,
+            solids,
+            tuple(pair for pair, is_free in zip(pairs, free, strict=True) if is_free),
+            np.minimum(KEPT, distances[free] / 2),
+            tuple(dict.fromkeys(name for name, is_free in zip(names, free, strict=True) if not is_free)),
+        )
+
+    def charge(self, q: Array) -> tuple[float, Array]:
+        """A penalty for distances below what is planned, at some of the states, and its (N, n) slopes."""
+        seen = q[::EVERY]
+        placed = link_placements(self.robot, seen)
+        total, slopes = 0.0, np.zeros_like(q)
+        for k, near in self._contacts(seen, PLANNED * self.kept, placed):
+            planned = PLANNED * self.kept[k]
+            short = np.maximum(1 - near.distance / planned, 0.0)
+            total += WEIGHT * float((short**2).sum()) / len(seen)
+            by_distance = -2 * WEIGHT / len(seen) * short / planned
+            slopes[EVERY * near.states] += by_distance[:, None] * self._rates(k, near, placed)
+        return total, slopes
+
+    def nearest(self, q: Array) -> Nearest:
+        """The pair that falls shortest of what it keeps, and by how much less than nothing."""
+        worst = Nearest(np.inf, "")
+        for k, near in self._contacts(q, self.kept):
+            if len(near.states) and near.distance.min() - self.kept[k] < worst.distance:
+                worst = Nearest(float(near.distance.min() - self.kept[k]), self._words(k))
+        return worst
+
+    def findings(self) -> list[str]:
+        """What was not looked at, in words."""
+        if not self.ignored:
+            return []
+        return [f"not kept apart, since they touch at rest: {'; '.join(self.ignored)}"]
+
+    def _words(self, k: int) -> str:
+        first, second = (self.solids[i].name for i in self.pairs[k])
+        return f"{first} and {second}"
+
+    def _contacts(self, q: Array, within: Array, placed: Array | None = None) -> list[tuple[int, Contact]]:
+        """For each pair the states in which its solids may be near enough, and their distances there."""
+        # Only a search, which brings its placements, asks again for almost the same states.
+        searching, placed = placed is not None, link_placements(self.robot, q) if placed is None else placed
+        at = [_placements(solid, placed) for solid in self.solids]
+        contacts = []
+        for k, (i, j) in enumerate(self.pairs):
+            first, second = self.solids[i], self.solids[j]
+            R, centre = _relative(at[i], at[j], second.centre)
+            least = np.linalg.norm(centre - first.centre, axis=1) - first.radius - second.radius
+            before = self.measured.get(k) if searching else None
+            if before is not None and len(before.R) == len(R):
+                least = np.maximum(least, before.at_least(R, centre, second.radius))
+            states = np.flatnonzero(least < within[k])
+            near = _measured(first, second, at[i], at[j], states)
+            if searching:
+                self._remember(k, R, centre, near)
+            contacts.append((k, near))
+        return contacts
+
+    def _remember(self, k: int, R: Array, centre: Array, near: Contact) -> None:
+        before = self.measured.get(k)
+        if before is None or len(before.R) != len(R):
+            self.measured[k] = before = Measured(R.copy(), centre.copy(), np.full(len(R), -np.inf))
+        before.R[near.states], before.centre[near.states] = R[near.states], centre[near.states]
+        before.distance[near.states] = near.distance
+
+    def _rates(self, k: int, near: Contact, placed: Array) -> Array:
+        """(states, n) slopes of the distances of a pair: normal . (J_second - J_first)."""
+        first, second = (self.solids[i].body for i in self.pairs[k])
+        moved = self._point_rates(second, near.on_second, near, placed)
+        moved = moved - self._point_rates(first, near.on_first, near, placed)
+        return moved @ self.robot.closure.F if self.robot.closure else moved
+
+    def _point_rates(self, body: int, points: Array, near: Contact, placed: Array) -> Array:
+        rates = np.zeros((len(points), self.robot.n_bodies))
+        for i in self.robot.tree.ancestors(body) if body >= 0 else ():
+            joint = placed[near.states, i]
+            axis = joint[:, :3, 2]
+            turning = self.robot.joints[i].is_revolute
+            motion = np.cross(axis, points - joint[:, :3, 3]) if turning else axis
+            rates[:, i] = (near.normal * motion).sum(axis=1)
+        return rates
+
+
+def _may_meet(robot: Robot, solids: Sequence[Solid], pair: tuple[int, int]) -> bool:
+    a, b = (solids[i].body for i in pair)
+    if a == b:
+        return False
+    parents = [joint.parent for joint in robot.joints]
+    neighbours = (a >= 0 and parents[a] == b) or (b >= 0 and parents[b] == a)
+    # A first link may well dip below a floor.
+    return not neighbours or solids[pair[1]].name == FLOOR
+
+
+def _placements(solid: Solid, placed: Array) -> Array:
+    """(N, 4, 4) of a solid in the base."""
+    if solid.body < 0:
+        return np.broadcast_to(solid.body_from_solid, (len(placed), 4, 4))
+    return placed[:, solid.body] @ solid.body_from_solid
+
+
+def _relative(first: Array, second: Array, centre: Array) -> tuple[Array, Array]:
+    """Rotation of the second frame in the first, and a point of the second there."""
+    back = first[:, :3, :3].swapaxes(1, 2)
+    R = back @ second[:, :3, :3]
+    apart = second[:, :3, 3] - first[:, :3, 3]
+    return R, (back @ apart[:, :, None])[:, :, 0] + R @ centre
+
+
+def _measured(first: Solid, second: Solid, at_first: Array, at_second: Array, states: AnyArray) -> Contact:
+    coal: Any = coal_module()
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    distance, vectors = np.empty(len(states)), np.empty((len(states), 3, 3))
+    for k, state in enumerate(states):
+        A, B = (coal.Transform3s(T[state, :3, :3], T[state, :3, 3]) for T in (at_first, at_second))
+        result.clear()
+        distance[k] = coal.distance(first.geometry, A, second.geometry, B, request, result)
+        vectors[k] = result.normal, result.getNearestPoint1(), result.getNearestPoint2()
+    return Contact(states, distance, vectors[:, 0], vectors[:, 1], vectors[:, 2])

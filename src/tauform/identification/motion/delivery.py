@@ -1,0 +1,75 @@
+"""From amplitudes to the trajectory that is handed over: finely sampled, and checked against every limit there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.motion.criterion import condition
+from tauform.identification.motion.planning import FULL, Problem
+from tauform.identification.motion.trajectory import Basis, Trajectory
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+# How much slower, or smaller, a motion is tried next where it passes an effort or collides.
+SLOWER, SMALLER, TRIES = 1.05, 0.95, 40
+
+
+def delivered(robot: Robot, problem: Problem, z: Array, sampled: Callable[[float], Basis]) -> Trajectory:
+    """The trajectory of some amplitudes.
+
+    Args:
+        sampled: the problem's functions at the times of the result, for any duration.
+
+    Raises:
+        IdentificationError: it passes an effort, or collides, however slow or small it is made.
+    """
+    fine = replace(problem, basis=sampled(float(problem.basis.t[-1])))
+    start, a = fine.split(fine.feasible(fine.joined(*problem.split(z)), FULL))
+    a, smaller = _clear(fine, start, a)
+    basis, slower = _within_efforts(robot, fine, start, a, sampled)
+    q, qd, qdd = _states(start, a, basis)
+    findings = []
+    if smaller < 1:
+        findings.append(f"made smaller, to {smaller:.0%}, to keep links apart")
+    if slower > 1:
+        findings.append(f"slowed down to {basis.t[-1]:.1f} s to stay within effort limits")
+    if fine.clearance is not None:
+        findings += fine.clearance.findings()
+    # Ends repeat themselves in a periodic motion; some states of many give the same singular values.
+    step = max(1, len(q) // 500)
+    W = problem.columns(q[::step], qd[::step], qdd[::step])[..., problem.columns.chosen]
+    return Trajectory(basis.t, q, qd, qdd, robot.joint_names, condition(W), tuple(findings), bounds=problem.bounds)
+
+
+def _clear(fine: Problem, start: Array, a: Array) -> tuple[Array, float]:
+    """Amplitudes at which nothing collides, and how much smaller they are."""
+    if fine.clearance is None:
+        return a, 1.0
+    for smaller in SMALLER ** np.arange(TRIES):
+        nearest = fine.clearance.nearest(start + (smaller * a @ fine.basis.values).T)
+        if nearest.distance > 0:
+            return smaller * a, float(smaller)
+    raise IdentificationError(f"{nearest.pair} collide however small the motion is; narrow the range of positions")
+
+
+def _within_efforts(
+    robot: Robot, fine: Problem, start: Array, a: Array, sampled: Callable[[float], Basis]
+) -> tuple[Basis, float]:
+    """The basis of the same path, slowed down until no effort passes its limit, and how much slower that is."""
+    limit, duration = fine.bounds.effort, float(fine.basis.t[-1])
+    for slower in SLOWER ** np.arange(TRIES):
+        basis = sampled(duration * slower)
+        effort = np.abs(inverse_dynamics(robot, *_states(start, a, basis))).max(axis=0)
+        if (effort <= limit).all():
+            return basis, float(slower)
+    worst = robot.joint_names[int(np.argmax(effort / limit))]
+    raise IdentificationError(f"joint {worst!r} passes its effort limit even when moved slowly; narrow its range")
+
+
+def _states(start: Array, a: Array, basis: Basis) -> tuple[Array, Array, Array]:
+    return start + (a @ basis.values).T, (a @ basis.rates).T, (a @ basis.accelerations).T

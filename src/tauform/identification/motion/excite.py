@@ -1,0 +1,252 @@
+"""excite: a motion that shows the base parameters, within the robot's limits."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array
+from tauform.closedform.threads import one_blas_thread
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.motion.bounds import bounds_of
+from tauform.identification.motion.clearance import Clearance
+from tauform.identification.motion.criterion import Criterion, checked_criterion
+from tauform.identification.motion.delivery import delivered
+from tauform.identification.motion.planning import Problem
+from tauform.identification.motion.slopes import Columns
+from tauform.identification.motion.trajectory import Basis, Trajectory
+from tauform.identification.verdict.excitation import check_include
+
+MotionKind = Literal["fourier", "quintic"]
+# Drives and gears of arms swing from some hertz on: the highest harmonic stays below [Hz].
+BANDWIDTH = 2.0
+FEWEST_HARMONICS, USUAL_HARMONICS, MOST_HARMONICS = 5, 40, 200
+# Longer motions [s] and finer ones [Hz] are mistakes of units rather than plans.
+LONGEST, FINEST = 100.0, 1e4
+# States at which a motion is judged while it is planned, a harmonic or a move.
+STATES = {"fourier": 15, "quintic": 12}
+# Random motions that are compared before any is improved, and the part of the time after which no more are.
+N_RANDOM, RANDOM_PART = 200, 0.25
+# Beginnings are improved with so many harmonics: chance finds good motions of few, and a step of them costs little.
+BEGIN_HARMONICS = 8
+# (softness, iterations): every beginning is improved by the first, the best of them by the others, whose criterion
+# comes closer and closer to the true condition number; harmonics that join after the first have a stage of their own.
+ROUGH: tuple[tuple[float, int], ...] = ((2, 400), (10, 600))
+JOIN: tuple[tuple[float, int], ...] = ((10, 600),)
+POLISH: tuple[tuple[float, int], ...] = ((20, 600), (80, 600), (320, 600))
+POLISHED = 1 / 4
+# Part of the time after which the best so far are polished, however many beginnings are left.
+ROUGH_PART = 0.6
+# Pairs of steps and slopes that the search remembers.
+MEMORY = 30
+
+
+def excite(
+    robot: Robot,
+    *,
+    duration: float = 10.0,
+    harmonics: int | None = None,
+    kind: MotionKind = "fourier",
+    rate: float = 100.0,
+    position: tuple[ArrayLike, ArrayLike] | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    effort: ArrayLike | None = None,
+    collisions: bool = True,
+    floor: float | None = None,
+    include: Include | None = None,
+    criterion: Criterion = "condition",
+    start: Trajectory | None = None,
+    count: int = 1,
+    n_starts: int = 8,
+    max_seconds: float = 40.0,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Trajectory:
+    """A trajectory, at rest at both ends, that shows every base parameter as evenly as it can.
+
+    Args:
+        duration: of the motion [s].
+        harmonics: of the Fourier series, or moves of a quintic motion; by default as many as stay below 2 Hz, at
+            most 40.
+        kind: "fourier" returns to its start and can be repeated; "quintic" moves from point to point, at rest at each.
+        rate: samples a second of the result.
+        position: (lower, upper), the robot's limits by default.
+        velocity, acceleration, effort: (n,) or one number; the robot's limits by default, or 2 and 5 per s, and any
+            effort, where it has none.
+        collisions: keep links apart that have collision shapes.
+        floor: height in the base frame that the moving links stay above [m].
+        include: groups of parameters to show; links and declared rotors by default, see `Robot.columns`.
+        criterion: "condition" of the base columns, in SI units and not scaled, or "d_optimal" (determinant of the
+            information).
+        start: a motion to improve instead of random ones.
+        count: motions to plan; the result is the best of them, the others are its `alternatives`.
+        n_starts: random beginnings that are improved; the best quarter of them to the end.
+        max_seconds: time to stop at, by the clock on the wall; a search that ends before, as one without limit
+            (math.inf) does, depends on the seed alone.
+        seed: of the random beginnings.
+        progress: called with the part of the search that is done.
+
+    Raises:
+        IdentificationError: limits leave no motion, even the slowest motion passes the efforts or collides, or a
+            number is out of its range.
+        MissingExtraError: the robot has collision shapes and coal is not installed.
+    """
+    n_functions = _size(duration, harmonics, kind)
+    check_include(robot, include)
+    _check_numbers(count, n_starts, max_seconds, seed, rate)
+    if start is not None and start.q.shape[1:] != (robot.n_joints,):
+        raise IdentificationError(f"start: a motion of {start.q.shape[-1]} joints, {robot.name} has {robot.n_joints}")
+    bounds = bounds_of(robot, position, velocity, acceleration, effort)
+    # Friction jumps where a joint turns back, which shows at many states only.
+    jumps = any(joint.coulomb for joint in robot.joints) and np.isfinite(bounds.effort).any()
+
+    def judged(size: int) -> float:
+        return (2 if jumps else 1) * max(60, STATES[kind] * size) / duration
+
+    basis = _basis(kind, duration, n_functions, judged(n_functions))
+    problem = Problem(Columns.of(robot, include), bounds, basis, checked_criterion(criterion))
+    if (collisions and robot.shapes) or floor is not None:
+        problem = replace(problem, clearance=Clearance.of(robot, bounds, collisions, floor))
+    few = problem
+    # Moves are no sums of fewer moves, and a motion that is given may need all of its harmonics.
+    if kind == "fourier" and start is None and n_functions > BEGIN_HARMONICS:
+        few = replace(problem, basis=Basis.fourier(duration, BEGIN_HARMONICS, judged(BEGIN_HARMONICS)))
+    watch = _Watch(max_seconds, progress)
+    # Matrices of some tens of columns: a second thread costs more than it gives, and far more on a busy machine.
+    with one_blas_thread():
+        found = _search(few, problem, start, count, n_starts, np.random.default_rng(seed), watch)
+        best, *others = (delivered(robot, problem, z, lambda T: _basis(kind, T, n_functions, rate)) for z in found)
+    return replace(best, alternatives=tuple(others))
+
+
+def _check_numbers(count: int, n_starts: int, max_seconds: float, seed: int, rate: float) -> None:
+    for name, number, least in (("count", count, 1), ("n_starts", n_starts, 1), ("seed", seed, 0)):
+        if number < least:
+            raise IdentificationError(f"{name}: expected a number from {least} on, got {number!r}")
+    if not max_seconds > 0:
+        raise IdentificationError(f"max_seconds: expected a positive time, got {max_seconds!r}")
+    if not 0 < rate <= FINEST:
+        raise IdentificationError(f"rate: expected samples a second, at most {FINEST:g}, got {rate!r}")
+
+
+def _size(duration: float, harmonics: int | None, kind: MotionKind) -> int:
+    if kind not in STATES:
+        raise IdentificationError(f"kind: expected fourier or quintic, got {kind!r}")
+    if not 0 < duration <= LONGEST:
+        raise IdentificationError(f"duration: expected a positive time, at most {LONGEST:g} s, got {duration!r}")
+    if harmonics is None:
+        below = round(BANDWIDTH * duration / (1 if kind == "fourier" else 2))
+        return min(max(FEWEST_HARMONICS, below), USUAL_HARMONICS)
+    if not 2 <= harmonics <= MOST_HARMONICS:
+        raise IdentificationError(f"harmonics: expected 2 to {MOST_HARMONICS}, got {harmonics}")
+    return harmonics
+
+
+def _basis(kind: MotionKind, duration: float, size: int, rate: float) -> Basis:
+    return (Basis.fourier if kind == "fourier" else Basis.quintic)(duration, size, rate)
+
+
+def _search(
+    few: Problem,
+    problem: Problem,
+    start: Trajectory | None,
+    count: int,
+    n_starts: int,
+    rng: np.random.Generator,
+    watch: _Watch,
+) -> list[Array]:
+    """The best motions found, `count` of them; beginnings are improved with the functions of `few`."""
+    found = _beginnings(few, max(n_starts, count) if start is None else count - 1, rng, watch)
+    if start is not None:
+        found.insert(0, problem.following(start))
+    n_polished = max(count, round(POLISHED * len(found)))
+    polish = POLISH if few is problem else JOIN + POLISH
+    watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)
+    watch.part = ROUGH_PART
+    found = sorted((_improved(few, z, ROUGH, watch) for z in found), key=few.score)[:n_polished]
+    if few is not problem:
+        found = [problem.joining(few, z) for z in found]
+    watch.part = 1.0
+    return sorted((_improved(problem, z, polish, watch) for z in found), key=problem.score)[:count]
+
+
+def _beginnings(problem: Problem, n: int, rng: np.random.Generator, watch: _Watch) -> list[Array]:
+    """The best n of many random motions."""
+    watch.part = RANDOM_PART
+    found: list[tuple[float, Array]] = []
+    while len(found) < n or (n and len(found) < N_RANDOM and not watch.over):
+        z = problem.random(rng)
+        found.append((problem.score(z), z))
+    return [z for _, z in sorted(found, key=lambda scored: scored[0])[:n]]
+
+
+def _improved(problem: Problem, z: Array, stages: Sequence[tuple[float, int]], watch: _Watch) -> Array:
+    """Local optimum from a beginning, brought back within the limits."""
+    best = at = z
+    for soft, iterations in stages:
+        last = [at]
+
+        def remember(x: Array, last: list[Array] = last) -> None:
+            last[0] = x.copy()
+            watch()
+
+        options = {"maxiter": iterations, "maxfun": 10 * iterations, "maxcor": MEMORY}
+        with contextlib.suppress(StopIteration):
+            watch.check()
+            scipy.optimize.minimize(
+                problem.softened(soft).cost, at, jac=True, method="L-BFGS-B", callback=remember, options=options
+            )
+        watch.skip(iterations)
+        at = last[0]
+        best = min(best, problem.feasible(at), key=problem.score)
+    return best
+
+
+@dataclass
+class _Watch:
+    """Counts iterations, reports progress, and stops the search when its time is over."""
+
+    max_seconds: float
+    progress: Callable[[float], None] | None
+    total: int = 1
+    part: float = 1.0
+    done: int = 0
+    stage: int = 0
+
+    def __post_init__(self) -> None:
+        self.begin = time.monotonic()
+
+    def __call__(self) -> None:
+        self.stage += 1
+        self._report()
+        self.check()
+
+    @property
+    def over(self) -> bool:
+        """Whether this part of the time is over."""
+        return time.monotonic() - self.begin > self.part * self.max_seconds
+
+    def check(self) -> None:
+        """Raise StopIteration once this part of the time is over."""
+        if self.over:
+            raise StopIteration
+
+    def skip(self, iterations: int) -> None:
+        """The end of a stage, which may have needed less than its iterations."""
+        self.done, self.stage = self.done + iterations, 0
+        self._report()
+
+    def _report(self) -> None:
+        if self.progress is not None:
+            passed = (time.monotonic() - self.begin) / self.max_seconds
+            self.progress(min(1.0, max(passed, (self.done + self.stage) / self.total)))

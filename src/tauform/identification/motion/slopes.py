@@ -1,0 +1,133 @@
+"""Columns of the torque along a motion, and the exact slopes of a weighted sum of them by every state.
+
+Compiled where that is possible: the columns by one kernel, the slopes by the kernel of its adjoint, which costs about
+as much.  Else by the textbook regressor and complex steps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.base.parameters import base_parameters
+from tauform.codegen.generate import generate
+from tauform.codegen.program.adjoint import adjoint_program
+from tauform.codegen.runtime.kernel import compile_program
+from tauform.description.parameter_groups import Include
+from tauform.description.robot import Robot
+from tauform.errors import GenerationError
+from tauform.rigidbody.regressor import regressor
+
+# Step of the complex step, where there is no kernel.
+TINY = 1e-30
+
+
+class Columns(ABC):
+    """Torque of each parameter for a value of one: tau = columns(q, qd, qdd) @ values.
+
+    Attributes:
+        chosen: indices of the columns of the base parameters that are asked for.
+        values: (P,) of all columns, for this robot.
+    """
+
+    chosen: slice | list[int]
+    values: Array
+
+    @classmethod
+    def of(cls, robot: Robot, include: Include | None) -> Columns:
+        """Compiled columns, or textbook ones where no program covers what is asked for."""
+        try:
+            return CompiledColumns(robot, include)
+        except GenerationError:
+            return TextbookColumns(robot, include)
+
+    @abstractmethod
+    def __call__(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """(N, n, P) at states (N, n)."""
+
+    @abstractmethod
+    def slopes(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
+        """(3, N, n) of sum(weights * columns) by q, qd and qdd, with weights (N, n, P)."""
+
+
+class CompiledColumns(Columns):
+    """Columns of links and rotors from kernels; those of friction are written down."""
+
+    def __init__(self, robot: Robot, include: Include | None) -> None:
+        n = robot.n_bodies
+        wanted = base_parameters(robot, include=include).pivots
+        # A rotor that is asked for counts as declared, though the description has none.
+        rotors = [
+            joint.rotor_inertia or 0.0 if 10 * n + 4 * i in robot.columns(include) else joint.rotor_inertia
+            for i, joint in enumerate(robot.joints)
+        ]
+        smooth = replace(
+            robot,
+            joints=tuple(
+                replace(joint, rotor_inertia=rotor, viscous=0.0, coulomb=0.0, offset=0.0)
+                for joint, rotor in zip(robot.joints, rotors, strict=True)
+            ),
+        )
+        inertial = base_parameters(smooth)
+        losses = [k for k in range(10 * n, 14 * n) if (k - 10 * n) % 4 and (k in wanted or robot.parameters[k])]
+        places = [*inertial.pivots, *losses]
+        if not set(wanted) <= set(places):
+            raise GenerationError(f"{robot.name}: its friction takes over columns of its links")
+        chosen = [places.index(k) for k in wanted]
+        self.chosen = slice(len(chosen)) if chosen == list(range(len(chosen))) else chosen
+        self.values = np.concatenate([inertial.values(robot), robot.parameters[losses]])
+        # (n_bodies, n) rates of the tree's joints for unit rates of q.
+        self.loops = robot.closure.F if robot.closure else np.eye(n)
+        # (joint, kind) with kind 1 viscous, 2 Coulomb, 3 offset.
+        self.losses = [divmod(k - 10 * n, 4) for k in losses]
+        program = generate(smooth, "base_regressor")
+        self.kernel = compile_program(program)
+        self.adjoint = compile_program(adjoint_program(program))
+
+    def __call__(self, q: Array, qd: Array, qdd: Array) -> Array:
+        inertial = self.kernel(q, qd, qdd)
+        if not self.losses:
+            return inertial
+        out = np.empty((*q.shape, len(self.values)))
+        p = inertial.shape[-1]
+        out[:, :, :p] = inertial
+        for k, (joint, kind) in enumerate(self.losses, start=p):
+            v = qd @ self.loops[joint]
+            value = v if kind == 1 else np.sign(v) if kind == 2 else np.ones_like(v)
+            out[:, :, k] = value[:, None] * self.loops[joint]
+        return out
+
+    def slopes(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
+        """By the adjoint kernel; of friction only the viscous part has any."""
+        p = len(self.values) - len(self.losses)
+        found = np.stack(self.adjoint(q, qd, qdd, weights[:, :, :p]))
+        for k, (joint, kind) in enumerate(self.losses, start=p):
+            if kind == 1:
+                found[1] += (weights[:, :, k] @ self.loops[joint])[:, None] * self.loops[joint]
+        return found
+
+
+class TextbookColumns(Columns):
+    """All columns of the regressor, for any robot."""
+
+    def __init__(self, robot: Robot, include: Include | None) -> None:
+        self.robot = robot
+        self.chosen = list(base_parameters(robot, include=include).pivots)
+        self.values = np.array(robot.parameters)
+
+    def __call__(self, q: Any, qd: Any, qdd: Any) -> Any:
+        return regressor(self.robot, q, qd, qdd)
+
+    def slopes(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
+        """By complex steps."""
+        n = q.shape[1]
+        # All 3 n directions of all states in one batch of complex steps.
+        moved = np.tile(np.stack([q, qd, qdd]).astype(complex), (3 * n, 1, 1, 1))
+        for k in range(3 * n):
+            moved[k, k // n, :, k % n] += 1j * TINY
+        rates = self(moved[:, 0], moved[:, 1], moved[:, 2]).imag / TINY
+        return np.einsum("tjp,ktjp->kt", weights, rates).reshape(3, n, -1).swapaxes(1, 2)

@@ -1,0 +1,142 @@
+"""Links that could be built as a smooth map from free numbers: no conditions are left to keep.
+
+A link's matrix of second moments is J = U U^T with U = e^a [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3],
+[0, 0, 0, 1]], which is positive definite whatever the ten numbers are. (Rucker, Wensing 2022) Rotors and friction are
+exponentials. Least squares on these numbers needs no semidefinite solver; values on the boundary, such as a link
+without mass, are approached but never reached.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from tauform.arrays import Array
+from tauform.description.inertia import Inertia
+from tauform.errors import IdentificationError
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.regression.evidence import Evidence
+
+# Rows and columns of U that hold d1, d2, d3, s12, s23, s13, t1, t2, t3, in that order after a.
+ROWS, COLUMNS = [0, 1, 2, 0, 1, 0, 0, 1, 2], [0, 1, 2, 1, 2, 2, 3, 3, 3]
+# What a prior without mass, or a joint without friction, starts from, relative to its typical size.
+LEAST = 1e-3
+# Where the search ends: relative change of the squares, what cannot be explained included, and of the numbers.
+SQUARES_SETTLED, NUMBERS_SETTLED = 1e-10, 1e-13
+MOST_EVALUATIONS = 1000
+# A trial step of the search may reach far; nothing in a robot is that many times its typical size.
+LARGEST_NUMBER = 40.0
+
+
+def link_map(numbers: Array) -> tuple[Array, Array]:
+    """(10,) link parameters of ten free numbers, and (10, 10) their slopes by these."""
+    numbers = np.clip(numbers, -LARGEST_NUMBER, LARGEST_NUMBER)
+    a, d = numbers[0], np.exp(numbers[1:4])
+    U = np.eye(4)
+    U[ROWS, COLUMNS] = np.concatenate([d, numbers[4:]])
+    U *= np.exp(a)
+    steps = np.zeros((10, 4, 4))
+    steps[0] = U
+    steps[np.arange(1, 10), ROWS, COLUMNS] = np.exp(a) * np.concatenate([d, np.ones(6)])
+    half = steps @ U.T
+    return link_parameters(U @ U.T), link_parameters(half + np.swapaxes(half, 1, 2)).T
+
+
+def link_numbers(parameters: Array) -> Array:
+    """(10,) free numbers of (10,) parameters of a link whose matrix of second moments is positive definite."""
+    # Upper triangular U from the Cholesky factor of the matrix with its order turned round.
+    U = np.linalg.cholesky(Inertia(parameters).pseudo_inertia[::-1, ::-1])[::-1, ::-1]
+    entries = (U / U[3, 3])[ROWS, COLUMNS]
+    return np.concatenate([[np.log(U[3, 3])], np.log(entries[:3]), entries[3:]])
+
+
+def link_parameters(J: Array) -> Array:
+    """(..., 10) link parameters of (..., 4, 4) matrices of second moments."""
+    second = J[..., :3, :3]
+    tensor = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - second
+    six = tensor[..., [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+    return np.concatenate([J[..., 3, 3:], J[..., :3, 3], six], axis=-1)
+
+
+class SmoothProgram:
+    """The same problem as `consistency.Program`, on free numbers."""
+
+    def __init__(self, fit: Fit, prior: Array, size: Array, pull: float) -> None:
+        self.fit, self.prior, self.size, self.pull = fit, prior, size, pull
+        n = fit.robot.n_bodies
+        own = np.arange(10 * n, 14 * n)
+        taking_part = np.isin(own, fit.design.base.columns)
+        signed = own % 4 == (10 * n + 3) % 4
+        self.positive, self.free = own[taking_part & ~signed], own[taking_part & signed]
+        self.start = self._started()
+
+    def solve(self, evidence: Evidence, weights: Array) -> tuple[Array, Array]:
+        """(14 n_bodies,) parameters and (p,) values.
+
+        Raises:
+            IdentificationError: the search does not settle.
+        """
+        p, n_base = evidence.n_columns, self.fit.design.base.n
+        R = evidence.stacked(weights)
+        scale = np.linalg.norm(R[:, p])
+        A, b, unexplained = R[:p, :p] / scale, R[:p, p] / scale, R[p:, p] / scale
+        pull = np.sqrt(self.pull) / scale / self.size
+        n_own = len(self.start) - (p - n_base)
+
+        def residual(x: Array) -> Array:
+            parameters, _ = self._mapped(x[:n_own])
+            values = np.concatenate([self.fit.design.base.grouping @ parameters, x[n_own:]])
+            return np.concatenate([A @ values - b, pull * (parameters - self.prior), unexplained])
+
+        def jacobian(x: Array) -> Array:
+            _, slopes = self._mapped(x[:n_own])
+            upper = np.hstack([A[:, :n_base] @ self.fit.design.base.grouping @ slopes, A[:, n_base:]])
+            lower = np.hstack([pull[:, None] * slopes, np.zeros((len(pull), p - n_base))])
+            return np.vstack([upper, lower, np.zeros((1, len(x)))])
+
+        found = least_squares(
+            residual, self.start, jacobian, method="lm", ftol=SQUARES_SETTLED, xtol=NUMBERS_SETTLED, gtol=1e-15,
+            max_nfev=MOST_EVALUATIONS,
+        )  # fmt: skip
+        if not np.isfinite(found.x).all():
+            raise IdentificationError("physical links: the search did not settle; check the recordings")
+        parameters, _ = self._mapped(found.x[:n_own])
+        return parameters, np.concatenate([self.fit.design.base.grouping @ parameters, found.x[n_own:]])
+
+    def _mapped(self, x: Array) -> tuple[Array, Array]:
+        """(14 n_bodies,) parameters and their slopes by the free numbers."""
+        n = self.fit.robot.n_bodies
+        parameters, slopes = np.array(self.prior), np.zeros((14 * n, len(x)))
+        for k in range(n):
+            own = slice(10 * k, 10 * k + 10)
+            ten, by = link_map(x[own])
+            parameters[own], slopes[own, own] = self.size[own] * ten, self.size[own, None] * by
+        first = 10 * n
+        for place, exponential in ((self.positive, True), (self.free, False)):
+            columns = np.arange(first, first + len(place))
+            values = np.exp(np.clip(x[columns], -LARGEST_NUMBER, LARGEST_NUMBER)) if exponential else x[columns]
+            parameters[place] = self.size[place] * values
+            slopes[place, columns] = self.size[place] * (values if exponential else 1.0)
+            first += len(place)
+        return parameters, slopes
+
+    def _started(self) -> Array:
+        """Free numbers near the prior, moved inside where that is on the boundary."""
+        n, scaled = self.fit.robot.n_bodies, self.prior / self.size
+        inside = LEAST * np.array([1, 0, 0, 0, 2, 0, 2, 0, 0, 2])
+        links = []
+        for k in range(n):
+            ten = scaled[10 * k : 10 * k + 10] + inside
+            while not _is_definite(ten):
+                ten = ten + (1 + np.abs(ten).max()) * inside
+            links.append(link_numbers(ten))
+        positive = np.log(np.maximum(scaled[self.positive], LEAST))
+        return np.concatenate([*links, positive, scaled[self.free], np.zeros(len(self.fit.terms))])
+
+
+def _is_definite(ten: Array) -> bool:
+    try:
+        link_numbers(ten)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,57 @@
+"""Recordings made by our own dynamics: what a robot with known parameters would have shown."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.motion.bounds import one_a_joint
+from tauform.identification.motion.trajectory import Trajectory
+from tauform.identification.recording.recording import Recording
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+
+def simulated_recording(
+    robot: Robot,
+    trajectory: Trajectory,
+    rng: np.random.Generator,
+    *,
+    torque_noise: ArrayLike = 0.0,
+    position_noise: ArrayLike = 0.0,
+    exact_states: bool = False,
+    name: str = "simulated",
+) -> Recording:
+    """Torques of a robot along a trajectory, with white noise.
+
+    Args:
+        trajectory: the motion, such as `excite` plans it.
+        rng: where the noise comes from.
+        torque_noise: standard deviation [N m or N], one number or (n,).
+        position_noise: standard deviation [rad or m], one number or (n,).
+        exact_states: hand over velocities and accelerations too, without noise.
+        name: of the recording, in messages and reports.
+
+    Raises:
+        IdentificationError: a deviation is negative, or not one number or one a joint.
+        ShapeError: the trajectory has other joints than the robot.
+    """
+
+    def noisy(values: Array, given: ArrayLike, what: str) -> Array:
+        deviation = one_a_joint(given, robot.n_joints, what)
+        if not ((deviation >= 0) & np.isfinite(deviation)).all():
+            raise IdentificationError(f"{what}: expected a standard deviation, 0 or more, got {given!r:.60}")
+        return values + rng.normal(size=values.shape) * deviation
+
+    tau = inverse_dynamics(robot, trajectory.q, trajectory.qd, trajectory.qdd)
+    return Recording(
+        t=trajectory.t,
+        q=noisy(trajectory.q, position_noise, "position_noise"),
+        tau=noisy(tau, torque_noise, "torque_noise"),
+        qd=trajectory.qd if exact_states else None,
+        qdd=trajectory.qdd if exact_states else None,
+        reference=trajectory.q,
+        name=name,
+    )

@@ -1,0 +1,157 @@
+"""Evidence: what the rows say, condensed into small triangles by streaming QR.
+
+For each block of time and each joint, R with R^T R = [A tau]^T [A tau]. Sums of squares of any selection of columns,
+any weights of joints and any selection of blocks follow from these, without going back to the rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+
+from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
+from tauform.errors import IdentificationError
+from tauform.identification.regression.rows import Rows, RowSource
+
+# Contiguous blocks of time, all recordings together; folds that are held out are made of neighbours.
+N_BLOCKS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Triangles and peaks of p columns.
+
+    Attributes:
+        triangles: (blocks, n, p + 1, p + 1) upper triangular; the last column is the torque's.
+        counts: (blocks,) rows in each block.
+        recordings: (blocks,) index of each block's recording.
+        peaks: (n, p) largest size of each column at each joint.
+        torque_peaks: (n,) largest measured torque.
+    """
+
+    triangles: Array
+    counts: Array
+    recordings: tuple[int, ...]
+    peaks: Array
+    torque_peaks: Array
+
+    @property
+    def n_joints(self) -> int:
+        """Joints."""
+        return int(self.triangles.shape[1])
+
+    @property
+    def n_columns(self) -> int:
+        """Columns, without the torque's."""
+        return int(self.triangles.shape[-1]) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """Rows a joint."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def products(self) -> Array:
+        """(blocks, n, p + 1, p + 1) R^T R."""
+        return np.swapaxes(self.triangles, -1, -2) @ self.triangles
+
+    @cached_property
+    def torque_squares(self) -> Array:
+        """(n,) sum of squared torques."""
+        return (self.triangles[..., -1] ** 2).sum(axis=(0, 2))
+
+    @on_one_thread
+    def chosen(self, columns: Sequence[int]) -> Evidence:
+        """The same with fewer columns."""
+        index = [*columns, self.n_columns]
+        R: Array = np.asarray(np.linalg.qr(self.triangles[..., index], mode="r"))
+        return Evidence(_square(R), self.counts, self.recordings, self.peaks[:, list(columns)], self.torque_peaks)
+
+    def blocks(self, index: Sequence[int]) -> Evidence:
+        """Some of the blocks."""
+        recordings = tuple(self.recordings[k] for k in index)
+        return Evidence(
+            self.triangles[list(index)], self.counts[list(index)], recordings, self.peaks, self.torque_peaks
+        )
+
+    def folds(self, count: int) -> list[list[int]]:
+        """The blocks in `count` groups of neighbours with about as many rows each."""
+        middle = (np.cumsum(self.counts) - self.counts / 2) / max(1, self.n_rows)
+        label = np.minimum((middle * count).astype(int), count - 1)
+        groups = [np.flatnonzero(label == k).tolist() for k in range(count)]
+        return [group for group in groups if group]
+
+    def stacked(self, weights: Array) -> Array:
+        """(p + 1, p + 1) triangle of all rows, each joint's multiplied by its weight."""
+        weighted = self.triangles * weights[:, None, None]
+        return _triangle(weighted.reshape(-1, self.n_columns + 1))
+
+    def residual_squares(self, values: Array) -> Array:
+        """(blocks, n) sums of squared residuals for these values of the columns."""
+        return ((self.triangles @ np.append(values, -1.0)) ** 2).sum(axis=-1)
+
+
+@on_one_thread
+def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False) -> Evidence:
+    """Condense all rows; with `delay_column`, the torque's time derivative is one more column."""
+    design = layout.design
+    n, p = design.robot.n_joints, design.n_columns + delay_column
+    blocks = _blocks(layout)
+    triangles = np.zeros((len(blocks), n, p + 1, p + 1))
+    counts, peaks, torque_peaks = np.zeros(len(blocks), dtype=int), np.zeros((n, p)), np.zeros(n)
+    for rows in source:
+        peaks[:, : design.n_columns] = np.maximum(peaks[:, : design.n_columns], np.abs(rows.A).max(axis=0))
+        torque_peaks = np.maximum(torque_peaks, np.abs(rows.tau).max(axis=0))
+        for block, (segment, start, end) in enumerate(blocks):
+            if rows.segment != segment:
+                continue
+            inside = (rows.t >= start) & (rows.t < end)
+            if not inside.any():
+                continue
+            counts[block] += inside.sum()
+            for j in range(n):
+                extra = [-rows.rate_of_tau[inside, j]] if delay_column else []
+                table = np.column_stack([rows.A[inside, j], *extra, rows.tau[inside, j]])
+                triangles[block, j] = updated(triangles[block, j], table)
+    used = np.flatnonzero(counts)
+    if not len(used):
+        raise IdentificationError("the recordings are too short for the filters to settle; record for longer")
+    recordings = tuple(layout.segments[blocks[k][0]].recording for k in used)
+    return Evidence(triangles[used], counts[used], recordings, peaks, torque_peaks)
+
+
+def updated(triangle: Array, table: Array) -> Array:
+    """The triangle after more rows; columns without any entry are left out of the work."""
+    active = np.flatnonzero(table.any(axis=0) | triangle.any(axis=0))
+    stack = np.concatenate([triangle[np.ix_(active, active)], table[:, active]])
+    out = np.zeros_like(triangle)
+    out[np.ix_(active, active)] = _triangle(stack)
+    return out
+
+
+def _triangle(stack: Array) -> Array:
+    R: Array = scipy.linalg.qr(stack, mode="r", check_finite=False)[0][: stack.shape[1]]
+    return _square(R)
+
+
+def _square(R: Array) -> Array:
+    missing = R.shape[-1] - R.shape[-2]
+    return np.concatenate([R, np.zeros((*R.shape[:-2], missing, R.shape[-1]))], axis=-2) if missing > 0 else R
+
+
+def _blocks(layout: RowSource) -> list[tuple[int, float, float]]:
+    """(segment, start, end) of contiguous blocks, from start up to before end; each row lies in exactly one."""
+    total = max(1, layout.total_rows)
+    fewest = 2 if len(layout.segments) == 1 else 1  # one block cannot be held out
+    blocks: list[tuple[int, float, float]] = []
+    for index, segment in enumerate(layout.segments):
+        count = max(fewest, round(N_BLOCKS * layout.n_rows(segment) / total))
+        inner = np.linspace(segment.t[0], segment.t[-1], count + 1)[1:-1].tolist()
+        blocks += [(index, start, end) for start, end in itertools.pairwise([-np.inf, *inner, np.inf])]
+    return blocks

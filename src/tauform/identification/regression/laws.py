@@ -1,0 +1,114 @@
+"""Friction laws that a user asks for by name, beyond Fv qd + Fc sign(qd) + Fo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.recording.recording import Recording, pieces
+from tauform.identification.recording.segments import Segment
+from tauform.identification.regression.terms import SHAPES, Column, Term, coupling
+from tauform.identification.signals.filters import central_difference
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic", "load", "thermal"]
+LAWS: dict[str, str] = {
+    "auto": "held-out blocks choose",
+    "plain": "viscous, Coulomb and offset",
+    "asymmetric": "viscous friction that differs by direction",
+    "stribeck": "break-away friction that fades with velocity",
+    "quadratic": "friction that bends with speed",
+    "load": "Coulomb friction that grows with the torque a joint carries",
+    "thermal": "viscous friction that changes with temperature",
+}
+# Speed at which break-away friction has faded, relative to a joint's largest.
+FADED = 0.05
+# Passes in which the torque that a joint carries and its friction settle: each gains about a digit.
+MOST_PASSES = 25
+SETTLED = 1e-12
+
+
+def check_law(friction: str, recordings: Sequence[Recording]) -> None:
+    """Raise IdentificationError for an unknown law, RecordingError where recordings lack what it depends on."""
+    if friction not in LAWS:
+        raise IdentificationError(f"friction: expected one of {', '.join(LAWS)}, got {friction!r}")
+    cold = [recording.name for recording in recordings if recording.temperature is None]
+    if friction == "thermal" and cold:
+        raise RecordingError(
+            f"{cold[0]}: friction='thermal' needs the joints' temperatures (Recording.temperature); record them"
+        )
+
+
+def asked_terms(
+    robot: Robot, segments: Sequence[Segment], friction: str, couplings: str | Sequence[tuple[int, int]] | None
+) -> list[Term]:
+    """Terms of a law at every joint, and of the couplings that are given as pairs of joints."""
+    asked: list[Term] = []
+    if friction in SHAPES:
+        speeds = np.max([_top_speed(segment) for segment in segments], axis=0)
+        widths = FADED * speeds if friction == "stribeck" else np.zeros(robot.n_joints)
+        asked += [Term(friction, (j,), float(widths[j])) for j in range(robot.n_joints)]
+    if couplings is not None and not isinstance(couplings, str):
+        asked += [term for pair in couplings for term in coupling(*_two_joints(robot, pair))]
+    return asked
+
+
+def _two_joints(robot: Robot, pair: Any) -> tuple[int, int]:
+    joints = tuple(pair) if isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str) else (pair,)
+    known = [isinstance(j, int | np.integer) and 0 <= j < robot.n_joints for j in joints]
+    if len(set(joints)) != 2 or len(joints) != 2 or not all(known):
+        shown = ", ".join(map(str, joints))
+        raise IdentificationError(f"couplings: ({shown}) are not two joints of {robot.name}; count from 0")
+    return int(joints[0]), int(joints[1])
+
+
+def _top_speed(segment: Segment) -> Array:
+    """(n,) largest speed of each joint between samples."""
+    parts = ((np.asarray(segment.q[part]), own) for part, own in pieces(segment.n_samples, overlap=1))
+    fastest = [np.abs(central_difference(q, segment.rate)[own]).max(axis=0) for q, own in parts]
+    return np.asarray(np.max(fastest, axis=0))
+
+
+def with_load_friction(identified: Callable[[Sequence[Column]], Fit]) -> Fit:
+    """A fit with Fl |torque that the joint carries| sign(qd) at every joint.
+
+    What a joint carries follows from the fit, and the fit from what it carries: they are found in turn.
+
+    Args:
+        identified: gives the fit with further columns.
+    """
+    fit = identified(())
+    for _ in range(MOST_PASSES):
+        before, fit = fit, identified(load_friction(carrying(fit)))
+        if len(before.values) == len(fit.values):
+            change = np.abs(fit.values - before.values)
+            if (change <= 1e-3 * fit.deviations + SETTLED * np.abs(fit.values).max()).all():
+                break
+    return fit
+
+
+def carrying(fit: Fit) -> Robot:
+    """The identified links and rotors, without friction."""
+    robot = fit.rigid_robot
+    return replace(robot, joints=tuple(replace(joint, viscous=0.0, coulomb=0.0, offset=0.0) for joint in robot.joints))
+
+
+def load_friction(robot: Robot) -> list[Column]:
+    """A column a joint: |torque of the robot| sign(qd)."""
+
+    def torque(j: int) -> Callable[[Array, Array, Array], Array]:
+        def of_states(q: Array, qd: Array, qdd: Array) -> Array:
+            out = np.zeros_like(q)
+            out[:, j] = np.abs(inverse_dynamics(robot, q, qd, qdd)[:, j]) * np.sign(qd[:, j])
+            return out
+
+        return of_states
+
+    return [Column(f"Fl_{j + 1}", torque(j), LAWS["load"]) for j in range(robot.n_joints)]

@@ -1,0 +1,174 @@
+"""Rows of the least-squares problem: states from positions, columns from states, both sides filtered alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
+from tauform.identification.recording.recording import pieces
+from tauform.identification.recording.segments import Segment
+from tauform.identification.regression.design import Design
+from tauform.identification.signals.differentiate import Smoother
+from tauform.identification.signals.filters import STATES_FACTOR, Filters, lowpass_kernel
+from tauform.identification.signals.fir import filtered, refined, thinning, with_derivatives
+
+# Samples a piece that is filtered: its columns stay near the processor and its memory is used again.
+PIECE = 40_000
+# Columns of all rows are kept in memory below this many numbers (a quarter of a gigabyte), and evaluated anew on each
+# pass above it.
+KEPT_NUMBERS = 32_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows of the problem.
+
+    Attributes:
+        A: (N, n, p) columns.
+        tau: (N, n) torques.
+        rate_of_tau: (N, n) time derivative of the torques, for finding delays.
+        t: (N,) time [s].
+        qd: (N, n) velocities at the rows.
+        recording: index of the recording.
+        segment: index of the segment within its source.
+    """
+
+    A: Array
+    tau: Array
+    rate_of_tau: Array
+    t: Array
+    qd: Array
+    recording: int
+    segment: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class RowSource:
+    """All rows of some segments, in order; evaluated piece by piece, so memory does not grow with the recording.
+
+    Attributes:
+        filters: None leaves every sample as it is.
+        smoother: how positions become velocities and accelerations.
+        rest: (n,) speeds below which a joint counts as standing; rows where all stand are left out, for friction at
+            rest may have any value.
+    """
+
+    design: Design
+    segments: tuple[Segment, ...]
+    filters: Filters | None
+    smoother: Smoother
+    rest: Array | None = None
+
+    def __iter__(self) -> Iterator[Rows]:
+        for index, segment in enumerate(self.segments):
+            yield from (replace(rows, segment=index) for rows in self._of(segment))
+
+    def n_rows(self, segment: Segment) -> int:
+        """About how many rows a segment gives."""
+        if self.filters is None:
+            return segment.n_samples
+        stride = np.prod(strides(segment.rate, self.filters))
+        return max(0, int((segment.n_samples - 2 * self.filters.settle * segment.rate) / stride))
+
+    @property
+    def total_rows(self) -> int:
+        """About how many rows there are."""
+        return sum(self.n_rows(segment) for segment in self.segments)
+
+    def __bool__(self) -> bool:
+        return bool(self.segments)
+
+    def kept(self) -> Sequence[Rows] | RowSource:
+        """The rows themselves where they fit into memory, else this source."""
+        fits = self.total_rows * self.design.n_columns * self.design.robot.n_joints < KEPT_NUMBERS
+        return list(self) if fits else self
+
+    def _of(self, segment: Segment) -> Iterator[Rows]:
+        if self.filters is None:
+            for part, _ in pieces(segment.n_samples, size=20_000):
+                yield self._raw(segment, part)
+            return
+        # Rows stand at multiples of one stride, so that they do not depend on how a segment is divided.
+        stride = int(np.prod(strides(segment.rate, self.filters)))
+        settle = int(np.ceil(self.filters.settle * segment.rate))
+        count = -(-(segment.n_samples - 2 * settle) // stride)
+        for first in range(0, count, max(1, PIECE // stride)):
+            last = min(count, first + max(1, PIECE // stride))
+            rows = self._filtered(segment, range(settle + first * stride, settle + last * stride, stride))
+            if len(rows.t):
+                yield rows
+
+    def _raw(self, segment: Segment, part: slice) -> Rows:
+        q, qd, qdd = self.smoother.states(segment, part, None)
+        tau = np.asarray(segment.tau[part])
+        rate_of_tau = np.gradient(tau, 1.0 / segment.rate, axis=0) if len(tau) > 1 else 0 * tau
+        A = self.design.columns(q, qd, qdd, temperature=segment.temperatures(part))
+        return Rows(A, tau, rate_of_tau, segment.t[part], qd, segment.recording)
+
+    @on_one_thread
+    def _filtered(self, segment: Segment, samples: range) -> Rows:
+        """Rows at these samples of a segment."""
+        assert self.filters is not None
+        first, second = strides(segment.rate, self.filters)
+        rate = segment.rate / first
+        # From the first sample on, or from a row's, so that states and rows stand where they are wanted.
+        reach = self._reach(segment.rate)
+        before = min(samples[0] // samples.step, -(-reach // samples.step))
+        part = slice(samples[0] - before * samples.step, min(segment.n_samples, samples[-1] + reach + 1))
+        q, qd, qdd = self.smoother.states(segment, part, self.filters, first)
+        tau = np.asarray(segment.tau[part], dtype=np.float64)
+        # The same filters on both sides keep the equation true, whatever they do to the signals.
+        if first > 1:
+            tau = filtered(tau, thinning(first)[None], first)[:, 0]
+        warmth = segment.temperatures(part, first)
+        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first, temperature=warmth)
+        if first > 1:
+            self._thin_steps(A, (q, qd, qdd), first)
+        kernels = with_derivatives(lowpass_kernel(rate, self.filters.torque), rate)
+        own = slice(before, before + len(samples))
+        tau, rate_of_tau = np.moveaxis(filtered(tau, kernels[:2], second)[own], 1, 0)
+        A, qd = self._filtered_columns(A, kernels[:1], second)[own], qd[::second][own]
+        keep = slice(None) if self.rest is None else (np.abs(qd) > self.rest).any(axis=1)
+        t = np.asarray(segment.t[samples[0] : samples[-1] + 1 : samples.step])
+        return Rows(A[keep], tau[keep], rate_of_tau[keep], t[keep], qd[keep], segment.recording)
+
+    def _thin_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
+        """What jumps or bends passes the filter before thinning out, as the torques do; all else is unchanged by it."""
+        length = (len(A) - 1) * stride + 1
+        # Steps of friction depend on velocities alone; what a user's column depends on is not known.
+        needed = [k == 1 or self.design.has_own_columns for k in range(3)]
+        q, qd, qdd = (
+            refined(x, stride)[:length] if used else np.broadcast_to(np.nan, (length, x.shape[1]))
+            for x, used in zip(states, needed, strict=True)
+        )
+        steps = list(self.design.sharp_columns(q, qd, qdd))
+        if steps:
+            torques = filtered(np.column_stack([torque for *_, torque in steps]), thinning(stride)[None], stride)
+            for k, (column, joint, _) in enumerate(steps):
+                A[:, joint, column] = torques[:, 0, k]
+
+    def _filtered_columns(self, A: Array, kernels: Array, stride: int) -> Array:
+        """Columns (N, n, p) after a kernel; a joint feels nothing of the links before it, about half the entries."""
+        out = np.zeros((-(-len(A) // stride), *A.shape[1:]))
+        for j, part in enumerate(self.design.felt):
+            out[:, j, part] = filtered(A[:, j, part], kernels, stride)[:, 0]
+        return out
+
+    def _reach(self, rate: float) -> int:
+        """Samples on either side that a row depends on."""
+        assert self.filters is not None
+        first, _ = strides(rate, self.filters)
+        lengths = [len(lowpass_kernel(rate / first, f)) + 8 for f in (self.filters.position, self.filters.torque)]
+        own = first * sum(lengths) // 2 + len(thinning(first)) if first > 1 else sum(lengths) // 2
+        return max(own, int(2 * self.filters.settle * rate))
+
+
+def strides(rate: float, filters: Filters) -> tuple[int, int]:
+    """How samples are thinned out: to the states that columns are evaluated at, then to the rows that are kept."""
+    first = max(1, int(rate / (STATES_FACTOR * filters.position)))
+    second = max(1, int(rate / first / filters.rows))
+    return first, second

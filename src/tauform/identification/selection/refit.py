@@ -1,0 +1,72 @@
+"""A fit with fewer columns or other values, its figures brought up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tauform.arrays import Array, read_only
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.regression.design import Design
+from tauform.identification.regression.estimate import Estimate, least_squares
+from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.rows import RowSource
+from tauform.identification.verdict.validate import held_out_errors, residuals_of, validated
+
+
+def with_columns(fit: Fit, columns: Sequence[int], note: str) -> Fit:
+    """The fit on some of its columns, estimated anew on the condensed rows."""
+    evidence = fit.evidence.chosen(columns)
+    design = chosen_design(fit.design, columns)
+    weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
+    found = least_squares(evidence, sigma=1.0 / weights)
+    kept = list(columns)
+    rows = (
+        replace(fit.rows, design=design)
+        if isinstance(fit.rows, RowSource)
+        else [replace(part, A=part.A[:, :, kept]) for part in fit.rows]
+    )
+    smaller = replace(
+        with_values(replace(fit, design=design, rows=rows), found.values, evidence, found),
+        held_out=held_out_errors(evidence, found.values, weights),
+        condition=found.condition,
+        raw_condition=found.raw_condition,
+    )
+    return smaller.with_findings(note) if note else smaller
+
+
+def with_values(fit: Fit, values: Array, evidence: Evidence, found: Estimate) -> Fit:
+    """The fit with other values; residual sizes, covariance and errors on other recordings follow."""
+    inflation = fit.inflation if fit.inflation is not None else np.ones(evidence.n_joints)
+    changed = replace(
+        fit,
+        values=read_only(values),
+        covariance=read_only(found.covariance(evidence, inflation)),
+        sigma=read_only(found.sigma),
+        evidence=evidence,
+        residuals=residuals_of(values, fit.rows, fit.residuals.rate) if fit.rows else fit.residuals,
+        physical=None,
+        free_error=None,
+    )
+    return validated(changed)
+
+
+def chosen_design(design: Design, columns: Sequence[int]) -> Design:
+    """The design with only some columns; base parameters keep their meaning."""
+    kept = [c for c in columns if c < design.base.n]
+    terms = [design.terms[c - design.base.n] for c in columns if c >= design.base.n]
+    return replace(design, base=part_of(design.base, kept), terms=tuple(terms))
+
+
+def part_of(base: BaseParameters, kept: Sequence[int]) -> BaseParameters:
+    """Some of the base parameters; those left out are taken to be zero."""
+    index = list(kept)
+    return replace(
+        base,
+        names=tuple(base.names[k] for k in index),
+        grouping=read_only(base.grouping[index]),
+        pivots=tuple(base.pivots[k] for k in index),
+    )

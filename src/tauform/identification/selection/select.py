@@ -1,0 +1,230 @@
+"""Which further terms the data ask for, decided on held-out blocks of time.
+
+The loss is the sum over joints of log(held-out squares). A term joins when it lowers the loss by more than a
+threshold; single samples are never shuffled, so a term must help on stretches of motion it has not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from scipy import stats
+
+from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
+from tauform.description.robot import Robot
+from tauform.identification.regression.design import Design
+from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.terms import Term, coupling
+from tauform.identification.selection.chance import Chance, independent
+from tauform.identification.selection.held_out import HeldOut
+
+# Loss that a term must save: e^-0.08, so 8 % of one joint's held-out squares.
+ENOUGH = 0.08
+# A coupling brings three columns; a change of width brings none.
+ENOUGH_COUPLING, ENOUGH_WIDTH = 2 * ENOUGH, 0.1 * ENOUGH
+# Widths of the Coulomb step, relative to the speed that a joint exceeds 5 % of the time; narrower ones show in less
+# than one row of a hundred and cannot be told from a sharp step.
+WIDTHS = (0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
+FIRST_WIDTH, COUPLING_WIDTH = 0.02, 0.01
+PER_JOINT = ("asymmetric", "quadratic", "stiffness", "sine", "cosine")
+# Candidates that look best on all rows and are tried on held-out blocks.
+N_TRIED = 8
+MOST_STEPS = 60
+# Level of the test that a richer law helps on held-out stretches in general, and not on a few by chance.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """A design with all candidates among its terms.
+
+    Attributes:
+        design: base parameters with sharp Coulomb friction, then every candidate.
+        coulomb: per joint the column of its own Coulomb step, sharp first, then one a width.
+        singles: per joint its further single columns (smooth steps included).
+        groups: couplings, each a tuple of columns.
+    """
+
+    design: Design
+    coulomb: dict[int, tuple[int, ...]]
+    singles: dict[int, tuple[int, ...]]
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def further(self) -> list[int]:
+        """All columns that may be found."""
+        return [c for columns in (*self.singles.values(), *self.groups) for c in columns]
+
+    @property
+    def smooth(self) -> list[int]:
+        """All steps that may take the place of a sharp one."""
+        return [c for sharp, *steps in self.coulomb.values() for c in steps]
+
+
+def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) -> Candidates:
+    """All candidates for a robot whose joints move at these speeds; loop constraints have none."""
+    robot, base = plain.robot, plain.base
+    terms: list[Term] = []
+    coulomb: dict[int, tuple[int, ...]] = {}
+    singles: dict[int, tuple[int, ...]] = {}
+    first = base.n + len(plain.terms)
+    own = {p: k for k, p in enumerate(base.pivots)}
+    for j in range(robot.n_joints if friction and robot.closure is None else 0):
+        start = first + len(terms)
+        terms += [Term("smooth", (j,), float(width * speeds[j])) for width in WIDTHS]
+        steps = tuple(range(start, start + len(WIDTHS)))
+        sharp = own.get(10 * robot.n_bodies + 4 * j + 2)
+        kinds = [k for k in PER_JOINT if robot.joints[j].is_revolute or k not in ("sine", "cosine")]
+        terms += [Term(kind, (j,)) for kind in kinds]
+        others = tuple(range(start + len(WIDTHS), first + len(terms)))
+        if sharp is not None:
+            coulomb[j] = (sharp, *steps)
+        singles[j] = (*steps, *others)
+    groups = []
+    for i, j in neighbours(robot) if couplings else ():
+        for sense in (1, -1):
+            start = first + len(terms)
+            terms += coupling(i, j, float(COUPLING_WIDTH * (speeds[i] + speeds[j])), sense)
+            groups.append((start, start + 1, start + 2))
+    return Candidates(plain.with_terms([*plain.terms, *terms]), coulomb, singles, tuple(groups))
+
+
+def neighbours(robot: Robot) -> list[tuple[int, int]]:
+    """Pairs of joints that sit next to each other on a branch."""
+    if robot.closure is not None:
+        return []
+    return [(joint.parent, i) for i, joint in enumerate(robot.joints) if joint.parent >= 0]
+
+
+@on_one_thread
+def select(
+    choice: Candidates,
+    evidence: Evidence,
+    start: Sequence[int],
+    inflation_at: Callable[[Array], Array],
+    progress: Callable[[str], None] | None = None,
+) -> list[int]:
+    """Columns of `choice.design` that predict held-out blocks best, found step by step from the plain `start`.
+
+    Args:
+        inflation_at: (n,) how much the residuals' correlation in time adds to a variance, for values of all columns.
+    """
+    held_out = HeldOut(evidence)
+    chosen = _started(choice, start)
+    held_out.settle_weights(chosen)
+    for _ in range(MOST_STEPS):
+        loss = held_out.loss(chosen)
+        moves = [*_additions(choice, held_out, chosen), *_changes(choice, chosen), *_removals(choice, chosen, start)]
+        gains = [(loss - held_out.loss(following) - price, k) for k, (following, price) in enumerate(moves)]
+        best, k = max(gains, default=(0.0, 0))
+        if best <= 0:
+            break
+        chosen = moves[k][0]
+        held_out.settle_weights(chosen)
+        if progress is not None:
+            progress(f"{len(chosen)} columns")
+    chosen = _simplified(choice, held_out, chosen, start)
+    if not choice.further:
+        return chosen
+    inflation = inflation_at(held_out.values(chosen)[: choice.design.n_columns])
+    counts = (independent(held_out, columns, start) for columns in (choice.further, choice.smooth))
+    return _beyond_chance(choice, Chance(held_out, inflation, *counts), chosen, start)
+
+
+def _beyond_chance(choice: Candidates, chance: Chance, chosen: list[int], start: Sequence[int]) -> list[int]:
+    """The selection without what chance finds among so many candidates, the least of it first."""
+    while True:
+        ways = [
+            (chance.explains(chosen, following), following) for following in _simplifications(choice, chosen, start)
+        ]
+        most, following = max(ways, default=(0.0, chosen), key=lambda way: way[0])
+        if most < 1:
+            return chosen
+        chosen = following
+        chance.held_out.settle_weights(chosen)
+
+
+def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: Sequence[int]) -> list[int]:
+    """The simplest selection on the way back to the plain one that is not clearly worse than the best.
+
+    Chance finds a term that helps somewhere; one that is there helps on most stretches of the motion. So a selection
+    is worse only if what the best one saves is more than its scatter from stretch to stretch explains.
+    """
+    chosen, squares = best, held_out.squares(best)
+    needed = stats.t.ppf(1 - LEVEL, len(held_out.folds) - 1)
+    while True:
+        ways = []
+        for following in _simplifications(choice, chosen, start):
+            saved, error = held_out.gain(squares, held_out.squares(following))
+            ways.append((saved - needed * error, following))
+        least, following = min(ways, default=(0.0, chosen), key=lambda way: way[0])
+        if not ways or least > 0:
+            return chosen
+        chosen = following
+
+
+def _simplifications(choice: Candidates, chosen: list[int], start: Sequence[int]) -> Iterator[list[int]]:
+    """Each further term or coupling left out, each smooth Coulomb step made sharp."""
+
+    def without(columns: Sequence[int]) -> list[int]:
+        return [c for c in chosen if c not in columns]
+
+    for columns in choice.coulomb.values():
+        own = [c for c in chosen if c in columns]
+        yield from (without([c]) for c in own[1:])
+        if columns[0] not in own:
+            yield from ([columns[0] if other == c else other for other in chosen] for c in own)
+    steps = {c for columns in choice.coulomb.values() for c in columns}
+    coupled = {c for group in choice.groups for c in group}
+    yield from (without([c]) for c in chosen if c not in steps | coupled | set(start))
+    yield from (without(group) for group in choice.groups if set(group) & set(chosen))
+
+
+def _started(choice: Candidates, start: Sequence[int]) -> list[int]:
+    """The plain columns, with a moderate width for every Coulomb step."""
+    chosen = list(start)
+    for columns in choice.coulomb.values():
+        chosen[chosen.index(columns[0])] = columns[1 + WIDTHS.index(FIRST_WIDTH)]
+    return chosen
+
+
+def _changes(choice: Candidates, chosen: list[int]) -> Iterator[tuple[list[int], float]]:
+    """Each Coulomb step with a width one or two sizes away."""
+    for columns in choice.coulomb.values():
+        for place, old in enumerate(columns):
+            if old in chosen:
+                for new in columns[max(0, place - 2) : place + 3]:
+                    if new not in chosen:
+                        yield [new if c == old else c for c in chosen], ENOUGH_WIDTH
+
+
+def _removals(choice: Candidates, chosen: list[int], start: Sequence[int]) -> Iterator[tuple[list[int], float]]:
+    """Each further term taken away again; it may go if that costs less than half of what it had to bring."""
+    steps = {c: columns for columns in choice.coulomb.values() for c in columns}
+    for c in chosen:
+        spare = c not in start if c not in steps else sum(other in steps[c] for other in chosen) > 1
+        if spare and not any(c in group for group in choice.groups):
+            yield [other for other in chosen if other != c], -0.5 * ENOUGH
+
+
+def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iterator[tuple[list[int], float]]:
+    """The further terms that look best on all rows."""
+    promise = held_out.promise(chosen)
+    singles = [c for columns in choice.singles.values() for c in columns if c not in chosen and promise[c] > 0]
+    for c in sorted(singles, key=lambda c: -promise[c])[:N_TRIED]:
+        yield [*chosen, c], ENOUGH
+    taken = {_pair(choice, group) for group in choice.groups if set(group) & set(chosen)}
+    free = [group for group in choice.groups if _pair(choice, group) not in taken]
+    for group in sorted(free, key=lambda g: -max(promise[list(g)]))[: N_TRIED // 2]:
+        # Parallel axes make parts of a coupling depend on link inertias; those parts stay out.
+        fresh = [c for c in group if promise[c] > 0]
+        if fresh:
+            yield [*chosen, *fresh], ENOUGH_COUPLING
+
+
+def _pair(choice: Candidates, group: Sequence[int]) -> tuple[int, ...]:
+    term = choice.design.terms[group[0] - choice.design.base.n]
+    assert isinstance(term, Term)
+    return term.joints

@@ -1,0 +1,124 @@
+"""Significance: which values the torque needs.  [Izaguirre1992, section 7; Gautier1991]"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
+from tauform.errors import IdentificationError
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.regression.estimate import least_squares
+from tauform.identification.regression.estimators import held_out_squares
+from tauform.identification.regression.evidence import Evidence
+from tauform.identification.selection.refit import with_columns
+
+# Level of the F-test: a column stays only if chance would explain its part less often than this.
+F_LEVEL = 0.01
+# Held-out squares of all joints may grow by this factor in all while columns are taken away.
+ALLOWED_GROWTH = 1.05
+# The same for the first rule, where many go at once.
+RULE_GROWTH = 1.2
+
+
+def contributions(fit: Fit) -> Array:
+    """(n, p) largest torque of each value at each joint, relative to that joint's largest measured torque."""
+    return fit.evidence.peaks * np.abs(fit.values) / np.maximum(fit.evidence.torque_peaks, 1e-300)[:, None]
+
+
+def insignificant(fit: Fit, tolerance: float) -> list[int]:
+    """Columns whose torque stays below `tolerance` of the largest measured torque at every joint.
+
+    The rule of Izaguirre1992 (1 %), joint by joint: one number for all joints would throw out the wrist.
+    """
+    return [int(k) for k in np.flatnonzero((contributions(fit) < tolerance).all(axis=0))]
+
+
+@on_one_thread
+def reduced(
+    fit: Fit,
+    tolerance: float = 0.01,
+    max_deviation: float = 0.3,
+    most: int | None = None,
+    keep_accuracy: bool = True,
+) -> Fit:
+    """Only the significant values, refitted.
+
+    First go the values that fail the 1 % rule; then, one by one, the value with the largest relative deviation, as
+    long as that is above `max_deviation` and an F-test or the held-out error does not ask for it.
+
+    Args:
+        tolerance: part of each joint's largest torque; 0 skips the first rule.
+        max_deviation: relative standard deviation above which a value may go; infinity skips the second rule.
+        keep_accuracy: halve the tolerance until held-out errors stay about as they were; else apply it as it is.
+        most: take away further values, the least missed first, until at most so many are left.
+
+    Raises:
+        IdentificationError: nothing would be left.
+    """
+    weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
+    kept = _significant(fit, tolerance, weights, keep_accuracy)
+    if not kept:
+        raise IdentificationError(
+            f"tolerance: no value contributes {tolerance:g} of a joint's largest torque; lower it"
+        )
+    kept = _eliminate(fit.evidence, kept, weights, max_deviation, fit.inflation)
+    if most is not None:
+        kept = _least_missed(fit.evidence, kept, weights, most)
+    before = f"{len(fit.values)} values, condition {fit.raw_condition:.3g}"
+    smaller = with_columns(fit, kept, "")
+    note = f"reduced from {before} to {len(kept)}, condition {smaller.raw_condition:.3g}"
+    return smaller.with_findings(note)
+
+
+def _significant(fit: Fit, tolerance: float, weights: Array, keep_accuracy: bool) -> list[int]:
+    everything = list(range(len(fit.values)))
+    limit = RULE_GROWTH * _held_out(fit.evidence, everything, weights)
+    while tolerance > 1e-4:
+        dropped = set(insignificant(fit, tolerance))
+        kept = [k for k in everything if k not in dropped]
+        if not keep_accuracy or (kept and _held_out(fit.evidence, kept, weights) <= limit):
+            return kept
+        tolerance /= 2
+    return everything
+
+
+def _eliminate(
+    evidence: Evidence, kept: list[int], weights: Array, max_deviation: float, inflation: Array | None
+) -> list[int]:
+    budget = ALLOWED_GROWTH * _held_out(evidence, kept, weights)
+    protected: set[int] = set()
+    while np.isfinite(max_deviation) and len(kept) > 1:
+        part = evidence.chosen(kept)
+        found = least_squares(part, sigma=1.0 / weights)
+        deviations = np.sqrt(np.diag(found.covariance(part, 1.0 if inflation is None else inflation)))
+        relative = deviations / np.maximum(np.abs(found.values), 1e-300)
+        order = [i for i in np.argsort(-relative) if relative[i] > max_deviation and kept[i] not in protected]
+        if not order:
+            break
+        worst = int(order[0])
+        trial = [c for c in kept if c != kept[worst]]
+        # With one column less the squares grow by (value / deviation)^2: an F-test with one degree of freedom.
+        freedom = max(1, evidence.n_rows * evidence.n_joints - len(kept))
+        needed = relative[worst] ** -2 > stats.f.ppf(1 - F_LEVEL, 1, freedom)
+        if needed or _held_out(evidence, trial, weights) > budget:
+            protected.add(kept[worst])
+        else:
+            kept = trial
+    return kept
+
+
+def _least_missed(evidence: Evidence, kept: list[int], weights: Array, most: int) -> list[int]:
+    while len(kept) > max(1, most):
+        part = evidence.chosen(kept)
+        found = least_squares(part, sigma=1.0 / weights)
+        missed = found.values**2 / np.diag(found.bread)
+        kept = [c for i, c in enumerate(kept) if i != int(np.argmin(missed))]
+    return kept
+
+
+def _held_out(evidence: Evidence, kept: list[int], weights: Array) -> float:
+    part = evidence.chosen(kept)
+    values = least_squares(part, sigma=1.0 / weights).values
+    return float(held_out_squares(part, 1.0 / weights, values).sum())

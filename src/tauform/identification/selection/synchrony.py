@@ -1,0 +1,66 @@
+"""Torques and positions that are out of step: found, reported, put right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tauform.errors import IdentificationError
+from tauform.identification.recording.segments import shifted
+from tauform.identification.regression.evidence import Evidence, gather
+from tauform.identification.regression.rows import RowSource
+from tauform.identification.selection.held_out import HeldOut
+
+# Held-out loss, per joint, that a delay must explain to be mentioned, and to be refused.
+NOTED, REFUSED = 0.05, 0.35
+MOST_STEPS = 6
+# Delays shorter than this many samples are the sampling's own.
+FEWEST_SAMPLES_LATE = 1.5
+
+
+def check_delay(evidence: Evidence, columns: Sequence[int], source: RowSource) -> list[str]:
+    """Sentences about a delay; the last column of the evidence is minus the torque's time derivative.
+
+    tau(t + d) = tau + d tau' = A x, so that tau = A x - d tau'.
+
+    Args:
+        columns: of the evidence that explain the torque.
+        source: rows of these columns, to follow a long delay with.
+
+    Raises:
+        IdentificationError: most of the residuals come from a delay.
+    """
+    gain, delay = _gain_and_delay(evidence, columns)
+    rate = source.segments[0].rate
+    if gain < NOTED or abs(delay) * rate < FEWEST_SAMPLES_LATE:
+        return []
+    delay = _followed(source, delay)
+    order = "lag behind" if delay > 0 else "run ahead of"
+    sentence = f"torques {order} positions by about {1e3 * abs(delay):.2g} ms"
+    if gain > REFUSED:
+        raise IdentificationError(
+            f"{sentence}, which explains most of what is left unexplained; record both with one clock, or shift the "
+            f"torques with delay={delay:.3g}"
+        )
+    return [f"{sentence}; delay={delay:.2g} would shift them"]
+
+
+def _gain_and_delay(evidence: Evidence, columns: Sequence[int]) -> tuple[float, float]:
+    """Held-out loss per joint that a delay saves, and the delay [s]."""
+    held_out = HeldOut(evidence)
+    last = evidence.n_columns - 1
+    held_out.settle_weights(columns)
+    gain = (held_out.loss(columns) - held_out.loss([*columns, last])) / evidence.n_joints
+    return gain, float(held_out.values([*columns, last])[last])
+
+
+def _followed(source: RowSource, delay: float) -> float:
+    """The delay after shifting by it and looking again: one derivative reaches only so far."""
+    for _ in range(MOST_STEPS):
+        moved = replace(source, segments=tuple(shifted(segment, delay) for segment in source.segments))
+        evidence = gather(moved, moved, delay_column=True)
+        more = _gain_and_delay(evidence, range(source.design.n_columns))[1]
+        delay += more
+        if abs(more) * source.segments[0].rate < 0.5:
+            break
+    return delay

@@ -1,0 +1,86 @@
+"""Zero-phase filters, and cut-offs chosen from the spectrum of the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.errors import RecordingError
+from tauform.identification.recording.segments import Segment
+from tauform.identification.signals.fir import butterworth, filtered
+from tauform.identification.signals.spectrum import Spectrum, motion_spectrum
+
+# Cut-offs above the motion's bandwidth: wide enough to leave the torques that friction and coupling make.
+TORQUE_FACTOR, POSITION_FACTOR = 12.0, 24.0
+# Rows kept a second, relative to the torque's cut-off; at that spacing filtered noise is nearly white.
+ROWS_FACTOR = 2.5
+# States a second at which columns are evaluated, relative to the position's cut-off.
+STATES_FACTOR = 8.0
+# A cut-off this close to half the sampling rate filters nothing.
+NEAR_NYQUIST = 0.9
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Cut-offs of the zero-phase filters [Hz] and the rate of the rows that remain [Hz].
+
+    Attributes:
+        position: of positions and velocities, before differentiation.
+        torque: of both sides of the equation, columns and torques alike.
+        rows: rows kept a second.
+        bandwidth: of the motion, from which the others were chosen; None where the user gave them.
+        spectrum: of the quickest recording, that the bandwidth was found in.
+    """
+
+    position: float
+    torque: float
+    rows: float
+    bandwidth: float | None = None
+    spectrum: Spectrum | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.spectrum, dict):  # as files hold it
+            bandwidth, frequencies, density = self.spectrum.values()
+            object.__setattr__(
+                self, "spectrum", Spectrum(bandwidth, tuple(frequencies), tuple(tuple(row) for row in density))
+            )
+
+    @classmethod
+    def of(cls, position: float, torque: float, rows: float | None = None) -> Filters:
+        """From given cut-offs."""
+        if not (0 < position < np.inf and 0 < torque < np.inf):
+            raise RecordingError(f"filters= needs positive cut-offs in Hz, not {position:g} and {torque:g}")
+        return cls(float(position), float(torque), float(rows or ROWS_FACTOR * torque))
+
+    @property
+    def settle(self) -> float:
+        """Seconds at each end that the filters have not settled in."""
+        return 2.0 / min(self.position, self.torque)
+
+
+def choose_filters(segments: Sequence[Segment]) -> Filters:
+    """Cut-offs from the data: the band that holds 99 % of the velocities' power, times a factor."""
+    spectrum = max((motion_spectrum(segment) for segment in segments), key=lambda found: found.bandwidth)
+    torque = TORQUE_FACTOR * spectrum.bandwidth
+    return Filters(
+        POSITION_FACTOR * spectrum.bandwidth, torque, ROWS_FACTOR * torque, spectrum.bandwidth, spectrum=spectrum
+    )
+
+
+def lowpass_kernel(rate: float, cutoff: float) -> Array:
+    """Of a zero-phase Butterworth low-pass; nothing is done near half the rate."""
+    relative = cutoff / (rate / 2)
+    return np.ones(1) if relative >= NEAR_NYQUIST else butterworth(relative)
+
+
+def lowpass(values: Array, rate: float, cutoff: float) -> Array:
+    """Zero-phase Butterworth low-pass along the first axis; nothing is done near half the rate."""
+    return filtered(values, lowpass_kernel(rate, cutoff)[None])[:, 0]
+
+
+def central_difference(values: Array, rate: float) -> Array:
+    """(x[i+1] - x[i-1]) / (2 h), one-sided at the ends.  [Izaguirre1992, section 7]"""
+    return np.gradient(values, 1.0 / rate, axis=0)

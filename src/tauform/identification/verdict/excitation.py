@@ -1,0 +1,105 @@
+"""Whether the motion shows every parameter, and in words which motion is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import scipy.linalg
+
+from tauform.description.changes.edit import snapped
+from tauform.description.findings import Finding
+from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.regression.design import Design
+from tauform.identification.regression.estimate import EXCITED
+from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.rows import Rows
+from tauform.rigidbody.check import ALMOST_ALIGNED, alignment_findings
+
+# Share of an unexcited direction above which a parameter counts as part of it.
+PART = 0.1
+MOST_NAMES = 8
+
+
+def check_include(robot: Robot, include: Include | None) -> None:
+    """Raise IdentificationError where no parameter takes part."""
+    if not robot.columns(include):
+        raise IdentificationError(f"include: names no parameters; choose from {', '.join(PARAMETER_GROUPS)}")
+
+
+def check_excitation(design: Design, evidence: Evidence, rows: Iterable[Rows], has_prior: bool = False) -> None:
+    """Raise IdentificationError naming what the motion leaves open, first what it lacks; a prior makes up for it."""
+    open_columns = unexcited(evidence)
+    if open_columns and not has_prior:
+        names = [design.names[k] for k in open_columns]
+        shown = ", ".join(names[:MOST_NAMES]) + (
+            f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        )
+        crooked = misalignment(design)
+        if crooked is not None:
+            raise IdentificationError(
+                f"the motion does not show {shown}, most likely because of {crooked.place}: {crooked.what}; "
+                f"{crooked.remedy}; if that does not help, {missing_motion(names)}"
+            )
+        _refuse_one_way(design, rows, shown)
+        raise IdentificationError(
+            f"the motion does not show {shown}; {missing_motion(names)} (tf.excite plans such a motion), or give a "
+            "prior with method='ridge'"
+        )
+
+
+def _refuse_one_way(design: Design, rows: Iterable[Rows], shown: str) -> None:
+    """Raise IdentificationError where joints never turn back, which most often is the fault of a short recording."""
+    both = np.zeros((2, design.robot.n_joints), dtype=bool)
+    seconds = 0.0
+    for part in rows:
+        both |= np.array([(part.qd > 0).any(axis=0), (part.qd < 0).any(axis=0)])
+        seconds += float(part.t[-1] - part.t[0])
+    one_way = [name for name, ways in zip(design.robot.joint_names, both.T, strict=True) if not ways.all()]
+    if one_way:
+        raise IdentificationError(
+            f"in {seconds:.2g} s of motion {', '.join(one_way)} never turn{'s' * (len(one_way) == 1)} back, which does "
+            f"not show {shown}; record for longer, every joint both ways many times (tf.excite plans such a motion), "
+            "or give a prior with method='ridge'"
+        )
+
+
+def misalignment(design: Design) -> Finding | None:
+    """Frames that are almost aligned, where that makes base parameters which hardly any motion tells apart."""
+    straight = Design.of(snapped(design.robot, ALMOST_ALIGNED), order=design.order)
+    if straight.base.n >= Design.of(design.robot, order=design.order).base.n:
+        return None
+    return next(iter(alignment_findings(design.robot)), None)
+
+
+def unexcited(evidence: Evidence) -> list[int]:
+    """Columns that take part in directions which the rows do not determine."""
+    p = evidence.n_columns
+    R = evidence.stacked(1.0 / np.maximum(np.sqrt(evidence.torque_squares), 1e-300))[:p, :p]
+    scale = np.linalg.norm(R, axis=0)
+    dead = scale <= EXCITED * scale.max(initial=0.0)
+    unit = R / np.where(dead, 1.0, scale)
+    unit[:, dead] = 0.0
+    _, sizes, Vt = scipy.linalg.svd(unit)
+    weak = Vt[sizes <= EXCITED * sizes[0]]
+    share = np.abs(weak).max(axis=0, initial=0.0)
+    return [int(k) for k in np.flatnonzero(share > PART)]
+
+
+def missing_motion(names: list[str]) -> str:
+    """What to record so that these parameters show."""
+    kinds = {name.split("_")[0].rstrip("R") for name in names}
+    joints = sorted({int(part) for name in names for part in name.split("@")[0].split("_")[1:] if part.isdigit()})
+    which = f"joint{'s' if len(joints) > 1 else ''} {', '.join(map(str, joints))}"
+    advice = []
+    if kinds & {"Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "Ia", "Iam"}:
+        advice.append(f"accelerate {which} and the joints before, in different postures")
+    if kinds & {"mx", "my", "mz", "m"}:
+        advice.append(f"turn {which} through different angles to gravity")
+    if kinds & {"Fv", "Fc", "Fo", "Fs", "Fa", "Fq", "Fb", "Fvm", "Fcm"}:
+        advice.append(f"run {which} in both directions at several speeds")
+    if kinds & {"K", "Ks", "Kc"}:
+        advice.append(f"cover the range of {which}")
+    return "; ".join(advice) or f"move {which} more"

@@ -1,0 +1,254 @@
+"""A verdict in words: good, usable or not trustworthy, why, and what to record next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.physical.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
+from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors
+from tauform.identification.verdict.excitation import misalignment, missing_motion
+from tauform.identification.verdict.scale import gravity_ratios, has_plausible_masses, scales_off
+from tauform.identification.verdict.validate import autocorrelation
+
+Grade = Literal["good", "usable", "not trustworthy"]
+# Error on unseen data of all joints, of one joint, and condition number, up to which a fit is good, and usable.
+GOOD_ERROR, USABLE_ERROR = 0.10, 0.25
+GOOD_JOINT, USABLE_JOINT = 0.25, 0.9
+GOOD_CONDITION, USABLE_CONDITION = 1e3, 1e5
+# Growth of the error from fitted to unseen data, and error from which on it is worth a word.
+MUCH_WORSE, WORTH_A_WORD = 2.0, 0.02
+# Motion [s] that seldom shows every value, and what to do about it.
+SHORT, LONGER = 5.0, "record for longer, every joint both ways many times, in postures that differ"
+# Share of the torque that a joint must carry before its own relative error counts.
+CARRIES = 0.02
+# Relative deviation beyond which a value is not known.
+UNKNOWN = 0.5
+# Share of the torque's peak at its joint that makes an unknown value matter.
+MATTERS = 0.02
+# Growth of the error on held-out blocks, relative and in absolute terms, that links which could be built may cost.
+PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
+# Ratio of identified and described gravity up to which a careless description explains it; real arms: 0.85 to 1.1.
+GRAVITY_OFF = 1.3
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The grade and its reasons.
+
+    Attributes:
+        reasons: sentences, worst first.
+        next: what to do next, mostly what to record.
+        whiteness: (n,) share of residual correlations within the band that white residuals would keep.
+        gravity_ratios: (n,) identified gravity torque over that of the described masses; NaN where a joint does not
+            tell.
+    """
+
+    grade: Grade
+    reasons: tuple[str, ...]
+    next: tuple[str, ...]
+    whiteness: Array
+    gravity_ratios: Array
+
+    def __str__(self) -> str:
+        return f"{self.grade}: " + "; ".join(self.reasons or ("errors are small and every parameter is well known",))
+
+
+def judge(fit: Fit) -> Verdict:
+    """Grade a fit by its errors on unseen data, the spread of its values, and what it leaves in the residuals.
+
+    A good fit predicts data that it has not seen within 10 % over all joints and 25 % at each that carries torque,
+    knows every value that matters, has no friction or inertia of the wrong sign and a positive definite mass matrix,
+    and leaves nothing systematic of that size.
+    """
+    errors = fit.unseen
+    level = 0
+    reasons: list[str] = []
+    following: list[str] = []
+    # What is the fault of the log or of the description first: it makes the rest of what is said.
+    level = max(level, _judge_swap(fit, reasons, following))
+    ratios = gravity_ratios(fit)
+    level = max(level, _judge_scale(fit, ratios, reasons, following))
+    _name_misalignment(fit, reasons, following)
+    level = max(level, _judge_generality(fit, reasons, following))
+    level = max(level, _judge_inertias(fit, reasons, following))
+    if errors.total > GOOD_ERROR:
+        level = max(level, 1 if errors.total <= USABLE_ERROR else 2)
+        reasons.append(f"the error of all joints on {errors.source} is {100 * errors.total:.1f} %")
+    level = max(level, _judge_joints(fit, errors, reasons))
+    level = max(level, _judge_values(fit, reasons, following))
+    if fit.condition > GOOD_CONDITION:
+        level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
+        reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
+    level = max(level, _judge_physical(fit, reasons, following))
+    whiteness = white_share(fit)
+    coloured = np.flatnonzero(whiteness < 0.5)
+    if len(coloured):
+        level = max(level, int((carries_torque(fit) & (errors.joints > GOOD_ERROR))[coloured].any()))
+        names = ", ".join(fit.robot.joint_names[j] for j in coloured)
+        reasons.append(f"residuals of {names} are not white: something systematic is left unexplained")
+    grades: tuple[Grade, ...] = ("good", "usable", "not trustworthy")
+    if not has_plausible_masses(fit.robot):
+        reasons.append("the description has no masses to compare with, so that a wrong torque gain would not show")
+    return Verdict(grades[level], tuple(reasons), tuple(dict.fromkeys(following)), whiteness, ratios)
+
+
+def white_share(fit: Fit, n_lags: int = 20) -> Array:
+    """(n,) share of the residuals' correlations over n_lags that lie within two standard errors of zero."""
+    error = fit.residuals.error - fit.residuals.error.mean(axis=0)
+    n_lags = min(n_lags, max(1, len(error) // 4))
+    rho = autocorrelation(error, n_lags)[1:]
+    return (np.abs(rho) <= 2 / np.sqrt(len(error))).mean(axis=0)
+
+
+def carries_torque(fit: Fit) -> AnyArray:
+    """(n,) whether a joint's torque is large enough for its relative error to count."""
+    squares = (fit.residuals.measured**2).sum(axis=0)
+    return np.asarray(squares / max(float(squares.sum()), 1e-300) > CARRIES**2)
+
+
+def _judge_physical(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    if fit.free_error is None:
+        return 0
+    held_out = fit.held_out.total
+    if held_out <= max(PHYSICAL_GROWTH * fit.free_error, fit.free_error + PHYSICAL_COST):
+        return 0
+    reasons.append(
+        f"links that could be built leave {100 * held_out:.2g} % of the torque on held-out blocks, "
+        f"{100 * fit.free_error:.2g} % without that condition: geometry, gears or units of the torques may be wrong"
+    )
+    following.append("check the robot's geometry and the torques' units, then identify again")
+    return 1
+
+
+def _judge_joints(fit: Fit, errors: Errors, reasons: list[str]) -> int:
+    level, relative = 0, errors.joints
+    carries = carries_torque(fit)
+    for j, name in enumerate(fit.robot.joint_names):
+        if carries[j] and relative[j] > GOOD_JOINT:
+            level = max(level, 2 if relative[j] > USABLE_JOINT else 1)
+            reasons.append(f"joint {name} is off by {100 * relative[j]:.0f} % of its torque on {errors.source}")
+    return level
+
+
+def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    # A value matters where its uncertainty alone makes a visible part of a joint's torque.
+    reach = (fit.evidence.peaks * fit.deviations) / np.maximum(fit.evidence.torque_peaks, 1e-300)[:, None]
+    vague = [k for k in range(len(fit.values)) if fit.relative_deviations[k] > UNKNOWN and reach[:, k].max() > MATTERS]
+    if vague:
+        names = [fit.names[k] for k in vague]
+        shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        short = _seconds(fit) < SHORT
+        span = f", after no more than {_seconds(fit):.2g} s of motion" if short else ""
+        reasons.append(f"{shown} are known to no better than {100 * UNKNOWN:.0f} % and matter{span}")
+        following += [LONGER] * short + [missing_motion(names)]
+    negative = [
+        name
+        for name, value, deviation in zip(fit.names, fit.values, fit.deviations, strict=True)
+        if name.startswith(("Fv_", "Fc_", "Ia_")) and value < -3 * deviation
+    ]
+    if negative and fit.physical is None:
+        reasons.append(f"{', '.join(negative[:6])} came out negative; physical=True forbids that")
+    return 1 if vague or negative else 0
+
+
+def _seconds(fit: Fit) -> float:
+    """Of motion that was fitted."""
+    return fit.evidence.n_rows / fit.residuals.rate
+
+
+def _judge_generality(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    """Whether unseen data is predicted much worse than what was fitted, and why."""
+    errors = fit.unseen
+    worse = errors.total / max(fit.residuals.total, 1e-300)
+    if worse <= MUCH_WORSE or errors.total <= WORTH_A_WORD:
+        return 0
+    told = f"errors on {errors.source} are {worse:.1f} times those on the fitted rows: "
+    if errors.source == HELD_OUT:
+        reasons.append(f"{told}{_seconds(fit):.2g} s of motion are too short, or too plain, to tell the values apart")
+        following.append(LONGER)
+    for what, remedy in errors.unlike:
+        reasons.append(what)
+        following.append(remedy)
+    if errors.source == VALIDATION and not errors.unlike:
+        reasons.append(f"{told}the validation recordings move otherwise than the fitted ones")
+        following.append("fit recordings of both kinds of motion together")
+    return 1
+
+
+def _judge_swap(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    if fit.swap is None:
+        return 0
+    reasons.append(fit.swap.described(fit.robot.joint_names))
+    following.append("map to each joint its own columns with columns=, then identify again")
+    return 2
+
+
+def _name_misalignment(fit: Fit, reasons: list[str], following: list[str]) -> None:
+    """What is the fault of the description, and not of the motion."""
+    crooked = misalignment(fit.design) if fit.condition > GOOD_CONDITION else None
+    if crooked is not None:
+        reasons.append(f"{crooked.place}: {crooked.what}, so that parameters can hardly be told apart")
+        following.append(f"straighten the robot before more is recorded: {crooked.remedy}")
+
+
+def _judge_inertias(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    impossible = [fit.robot.joint_names[j] for j in np.flatnonzero(negative_inertias(fit))]
+    if not impossible:
+        return _judge_mass_matrix(fit, reasons, following)
+    names = ", ".join(impossible)
+    most = len(impossible) > fit.robot.n_joints / 2
+    reasons.append(
+        ("torques have the wrong sign? " if most else "")
+        + f"the inertia of {names} came out negative, which no links have; physical=True forbids that, "
+        "but not torques of the opposite sign"
+    )
+    following.append(f"make sure of the sign of the torques of {names}; gains= turns them")
+    return 2 if most else 1
+
+
+def _judge_mass_matrix(fit: Fit, reasons: list[str], following: list[str]) -> int:
+    count = indefinite_postures(fit)
+    if not count:
+        return 0
+    reasons.append(
+        f"the mass matrix is not positive definite in {count} of {N_POSTURES} postures: torques are as good as their "
+        "errors say, accelerations and simulations are not"
+    )
+    following.append("for mass matrices, forward dynamics and simulation take the fit with physical=True")
+    return 1
+
+
+def _judge_scale(fit: Fit, ratios: Array, reasons: list[str], following: list[str]) -> int:
+    scales = scales_off(fit) if fit.swap is None else {}
+    if not scales:
+        return _judge_gravity(fit, ratios, reasons, following) if fit.swap is None else 0
+    mean = float(np.exp(np.log(list(scales.values())).mean()))
+    reasons.append(
+        f"torques are {mean:.2g} times those of the described masses: another unit (mN m, a share of the rated "
+        "torque), or motor currents?"
+    )
+    gains = ", ".join(f"{1 / scale:.2g} for {fit.robot.joint_names[j]}" for j, scale in scales.items())
+    following.append(f"check the unit of the torques: gains= converts them (about {gains}); else correct the masses")
+    return 1
+
+
+def _judge_gravity(fit: Fit, ratios: Array, reasons: list[str], following: list[str]) -> int:
+    """A gain that is wrong by a factor scales gravity too, and leaves no error of its own."""
+    told = np.flatnonzero(np.isfinite(ratios))
+    if not (np.abs(np.log(ratios[told])) > np.log(GRAVITY_OFF)).any():
+        return 0
+    each = ", ".join(f"{ratios[j]:.2g} times at {fit.robot.joint_names[j]}" for j in told)
+    reasons.append(
+        f"identified gravity is {each} that of the described masses: a torque gain or gear ratio is wrong, the robot "
+        "carries a load, or the description has other masses"
+    )
+    following.append(
+        "hold a known mass at the tool, or weigh a link, and compare; then correct gains=, describe the load, or "
+        "correct the masses"
+    )
+    return 1

@@ -1,0 +1,197 @@
+"""Whether a recording can be of this robot: joints, units, dead columns, velocities that belong to the positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
+from tauform.rigidbody.gravity import gravity_torque
+
+# Stretches that stand for a long recording.
+N_STRETCHES = 200
+# A column that varies by less than this, relative to its size, is constant.
+CONSTANT = 1e-9
+# Positions may pass a joint's limits by this much [rad or m].
+LIMIT_MARGIN = 0.3
+# A measured velocity may differ from the derivative of the position by this factor before its unit is doubted.
+VELOCITY_FACTOR = 1.3
+# Joints turn at usual speeds, some as fast as the fastest [rad/s]; speeds are taken over a window [s].
+USUAL_SPEED, FASTEST, SPEED_WINDOW = 10.0, 40.0, 0.05
+# Samples that are compared with the weight of the robot as it is described, for joints that bear this share of it.
+WEIGHED_SAMPLES, HEAVY = 2000, 0.3
+# Correlation with the weight that makes a sign worth a word.
+ALIKE = 0.9
+
+
+def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """Sentences worth knowing about the recordings.
+
+    Raises:
+        RecordingError: a recording cannot be of this robot, or a column is dead.
+        IdentificationError: a joint never moves in any of them.
+    """
+    findings: list[str] = []
+    for recording in recordings:
+        _check_joints(robot, recording)
+        _check_positions(robot, recording)
+        _check_speeds(robot, recording)
+        _check_torques(robot, recording)
+        _check_velocities(robot, recording)
+        read_from = [] if recording.read_from is None else [recording.read_from]
+        findings += [*read_from, *recording.findings, *_weighed(robot, recording)]
+    for j, name in enumerate(robot.joint_names):
+        if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
+            raise IdentificationError(
+                f"joint {name!r} never moves, so nothing that depends on its motion can be identified; record it "
+                f"moving, or lock it: lock={{{name!r}: {float(recordings[0].q[0][j]):.4g}}}"
+            )
+    return tuple(findings)
+
+
+def _sampled(values: Array) -> Array:
+    """All samples, or stretches evenly spread over a long recording."""
+    if len(values) <= SAMPLES_PER_PIECE:
+        return np.asarray(values)
+    length = SAMPLES_PER_PIECE // N_STRETCHES
+    starts = np.linspace(0, len(values) - length, N_STRETCHES).astype(int).tolist()
+    return np.concatenate([np.asarray(values[start : start + length]) for start in starts])
+
+
+def _is_constant(column: Array) -> bool:
+    return float(np.ptp(column)) <= CONSTANT * max(1.0, float(np.abs(column).max()))
+
+
+def _check_joints(robot: Robot, recording: Recording) -> None:
+    if recording.n_joints != robot.n_joints:
+        missing = robot.joint_names[recording.n_joints :]
+        hint = f"columns for {', '.join(missing)} are missing" if missing else "drop the others, such as a gripper's"
+        raise RecordingError(
+            f"{recording.name}: {recording.n_joints} joints recorded, {robot.name} has {robot.n_joints} "
+            f"({', '.join(robot.joint_names)}); {hint}"
+        )
+
+
+def _check_positions(robot: Robot, recording: Recording) -> None:
+    joints = {joint.name: joint for joint in robot.joints}
+    q = _sampled(recording.q)
+    for j, name in enumerate(robot.joint_names):
+        joint, low, high = joints[name], float(q[:, j].min()), float(q[:, j].max())
+        if not joint.is_revolute:
+            continue
+        limits = joint.limits
+        bounded = np.isfinite(limits.lower) and np.isfinite(limits.upper)
+        # Over three turns, or outside the limits, while the same numbers read as degrees would fit.
+        outside = bounded and (low < limits.lower - LIMIT_MARGIN or high > limits.upper + LIMIT_MARGIN)
+        as_degrees = np.deg2rad([low, high])
+        fits = not bounded or (
+            limits.lower - LIMIT_MARGIN <= as_degrees[0] and as_degrees[1] <= limits.upper + LIMIT_MARGIN
+        )
+        widest = max(abs(low), abs(high))
+        if fits and (widest > 6 * np.pi or (outside and widest > 2 * np.pi)):
+            raise RecordingError(
+                f"{recording.name}: joint {name!r} runs from {low:.4g} to {high:.4g}, which reads as degrees; convert "
+                "to radians, for example with read_recording(..., degrees=True)"
+            )
+
+
+def _check_speeds(robot: Robot, recording: Recording) -> None:
+    """Speeds over a while, which noise does not reach: what no joint can do is a unit."""
+    stretch = slice(0, SAMPLES_PER_PIECE)
+    t, fresh = np.unique(np.asarray(recording.t[stretch]), return_index=True)
+    q = np.asarray(recording.q[stretch])[fresh]
+    apart = max(1, min(len(t) // 4, int(np.ceil(SPEED_WINDOW * recording.rate))))
+    speeds = np.abs(q[apart:] - q[:-apart]) / (t[apart:] - t[:-apart])[:, None]
+    turning = {joint.name: joint.is_revolute for joint in robot.joints}
+    for name, speed in zip(robot.joint_names, np.percentile(speeds, 95, axis=0), strict=True):
+        if turning[name] and speed > FASTEST:
+            unit = "positions seem to be in degrees" if np.deg2rad(speed) < USUAL_SPEED else "a unit is wrong"
+            raise RecordingError(
+                f"{recording.name}: joint {name!r} would turn at {speed:.3g} rad/s, so that {unit}; read it with "
+                "degrees=True, or with another time_unit="
+            )
+
+
+def _weighed(robot: Robot, recording: Recording) -> list[str]:
+    """Sentences about torques that follow the robot's weight with another sign; `scale` judges their size."""
+    step = max(1, recording.n_samples // WEIGHED_SAMPLES)
+    q, tau = (np.asarray(x[::step], dtype=np.float64) for x in (recording.q, recording.tau))
+    weight = gravity_torque(robot, q)
+    findings = []
+    for name, g, measured in zip(robot.joint_names, weight.T, tau.T, strict=True):
+        g, measured = g - g.mean(), measured - measured.mean()
+        if not np.ptp(g) > HEAVY * np.ptp(weight, axis=0).max():
+            continue
+        follows = float(g @ measured / np.sqrt((g @ g) * (measured @ measured)))
+        if follows < -ALIKE:
+            findings.append(
+                f"{recording.name}: the torque of {name} holds the robot up with the opposite sign; turn it with "
+                "gains=, or check gravity="
+            )
+    return findings
+
+
+def _check_torques(robot: Robot, recording: Recording) -> None:
+    tau = _sampled(recording.tau)
+    for j, name in enumerate(robot.joint_names):
+        if _is_constant(tau[:, j]):
+            raise RecordingError(
+                f"{recording.name}: the torque of joint {name!r} is {tau[0, j]:.4g} at every sample; its column is "
+                "dead or mapped wrongly"
+            )
+    if np.array_equal(tau, _sampled(recording.q)):
+        raise RecordingError(f"{recording.name}: torques and positions are the same columns; map the torques")
+
+
+def _check_velocities(robot: Robot, recording: Recording) -> None:
+    if recording.qd is None:
+        return
+    stretch = slice(0, SAMPLES_PER_PIECE)
+    t, fresh = np.unique(np.asarray(recording.t[stretch]), return_index=True)
+    q, qd = (np.asarray(x[stretch])[fresh] for x in (recording.q, recording.qd))
+    # Positions regained from the velocities, free of the noise that differences have.
+    steps = np.diff(t)[:, None]
+    regained = np.cumsum(0.5 * (qd[1:] + qd[:-1]) * steps, axis=0)
+    moved = q[1:] - q[0]
+    for j, name in enumerate(robot.joint_names):
+        a, b = moved[:, j] - moved[:, j].mean(), regained[:, j] - regained[:, j].mean()
+        if not (a @ a > 0 and np.ptp(a) > 1e-3):
+            continue
+        if not b @ b > 0:
+            raise RecordingError(
+                f"{recording.name}: the velocity of joint {name!r} is zero while its position changes; "
+                "leave the velocities out, columns={'qd': None}, or map the right column"
+            )
+        factor = float(a @ b / (a @ a))
+        if 1 / VELOCITY_FACTOR < factor < VELOCITY_FACTOR:
+            continue
+        known = {
+            57.29577951308232: "degrees per second",
+            0.017453292519943295: "radians per second while positions are degrees",
+            1000.0: "per second while time is in milliseconds",
+            -1.0: "of the opposite sign",
+        }
+        likely = [text for value, text in known.items() if 0.8 < factor / value < 1.25]
+        owner = _owner(moved, regained[:, j])
+        reason = (
+            f"it seems to be {likely[0]}" if likely
+            else "it does not belong to that position" if owner is None
+            else f"it is that of {robot.joint_names[owner]!r}: columns look swapped"
+        )  # fmt: skip
+        raise RecordingError(
+            f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; {reason}"
+            "; convert it, or leave the velocities out: columns={'qd': None}"
+        )
+
+
+def _owner(moved: Array, regained: Array) -> int | None:
+    """The joint whose position a velocity regains, if there is one."""
+    a, b = moved - moved.mean(axis=0), regained - regained.mean()
+    size = np.maximum((a**2).sum(axis=0), 1e-300)
+    factor, follows = a.T @ b / size, a.T @ b / np.sqrt(size * (b @ b))
+    j = int(np.argmax(follows))
+    return j if follows[j] > ALIKE and 1 / VELOCITY_FACTOR < factor[j] < VELOCITY_FACTOR else None

@@ -1,0 +1,221 @@
+"""Validation by simulation: the fitted model moves, and its positions are compared with the recorded ones.
+
+Closed loop, the model is driven by the controller that drove the robot, along the recorded reference. Open loop, it is
+driven by the recorded torques; errors then grow as those of a double integrator do, so each stretch starts anew.
+[Izaguirre1992, section 7.2]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array
+from tauform.errors import IdentificationError
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.motion.bounds import one_a_joint
+from tauform.identification.recording.recording import Recording
+from tauform.identification.recording.segments import Segment, resampled, uniform_segments
+from tauform.identification.regression.design import Design
+from tauform.identification.signals.differentiate import Smoother
+from tauform.identification.signals.filters import choose_filters
+from tauform.identification.verdict.plausibility import check_recordings
+
+# A sharp sign of friction would make a simulation chatter at rest; it is smoothed over this part of each joint's
+# largest speed.
+SMOOTHED = 2e-3
+# Longest step of a simulation [s].
+LONGEST_STEP = 2e-3
+# Seconds after which an open loop starts anew.
+HORIZON = 0.5
+# Change of a velocity, relative to the speed that friction is smoothed over, that slopes are taken from.
+SMALL = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Resimulation:
+    """Positions of the model beside those of the robot.
+
+    Attributes:
+        t: (N,) time [s].
+        q: (N, n) positions of the model [rad or m].
+        measured: (N, n) recorded positions, smoothed.
+        starts: (K,) times at which the model was put where the robot was.
+        horizon: seconds from one start to the next.
+    """
+
+    t: Array
+    q: Array
+    measured: Array
+    starts: Array
+    horizon: float
+
+    @property
+    def rms(self) -> Array:
+        """(n,) RMS difference of the positions [rad or m]."""
+        return np.sqrt(((self.q - self.measured) ** 2).mean(axis=0))
+
+    @property
+    def largest(self) -> Array:
+        """(n,) largest difference [rad or m]."""
+        return np.abs(self.q - self.measured).max(axis=0)
+
+    @property
+    def relative(self) -> Array:
+        """(n,) largest difference over the joint's travel, as Izaguirre1992 states it."""
+        return self.largest / np.maximum(np.ptp(self.measured, axis=0), 1e-300)
+
+
+def validate_by_simulation(
+    fit: Fit,
+    recording: Recording,
+    *,
+    stiffness: ArrayLike | None = None,
+    damping: ArrayLike | None = None,
+    feedforward: bool = False,
+    horizon: float | None = None,
+) -> Resimulation:
+    """Simulate the fitted model along a recording and compare positions.
+
+    Args:
+        recording: of the robot, with the commanded positions (reference) for a closed loop.
+        stiffness: (n,) or one gain of the controller tau = stiffness (reference - q) + damping (its rate - qd); None
+            drives the model by the recorded torques instead.
+        damping: (n,) the same, for velocities.
+        feedforward: the controller also commands the fit's own torque along the reference.
+        horizon: seconds after which the model is put back where the robot was; by default 0.5 s open loop, and never
+            closed loop.
+
+    Raises:
+        RecordingError: the recording is not of this robot.
+        IdentificationError: a closed loop without reference, one gain without the other or not one a joint, a horizon
+            that is no time, or a model that runs away.
+    """
+    check_recordings(fit.robot, [recording])
+    if (stiffness is None) != (damping is None):
+        raise IdentificationError("validate_by_simulation: give both stiffness and damping, or neither")
+    if stiffness is not None and recording.reference is None:
+        raise IdentificationError(
+            f"{recording.name}: a closed loop follows the commanded positions (Recording.reference); record them, or "
+            "leave the gains out for an open loop"
+        )
+    if horizon is not None and not 0 < horizon < np.inf:
+        raise IdentificationError(f"horizon: expected a positive time [s], got {horizon!r}")
+    gains = None
+    if stiffness is not None and damping is not None:
+        n = fit.robot.n_joints
+        gains = one_a_joint(stiffness, n, "stiffness"), one_a_joint(damping, n, "damping")
+    parts = [
+        _simulated(fit, _Motion.of(fit, segment, gains is not None, feedforward), gains, horizon)
+        for segment in uniform_segments(recording).segments
+    ]
+    t, q, measured, starts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    apart = horizon or (HORIZON if gains is None else float(t[-1] - t[0]))
+    return Resimulation(t, q, measured, starts, apart)
+
+
+@dataclass(frozen=True, eq=False)
+class _Motion:
+    """A segment in steps of a simulation: states at their ends, and what drives the model in their midst.
+
+    Attributes:
+        step: length of a step [s].
+        t: (N,) time.
+        q, qd: (N, n) smoothed states.
+        tau: (N - 1, n) mean of the recorded torque over each step, or what is commanded beside the controller.
+        reference, rate: (N - 1, n) commanded motion in the midst of each step; zero where none was recorded.
+    """
+
+    step: float
+    t: Array
+    q: Array
+    qd: Array
+    tau: Array
+    reference: Array
+    rate: Array
+
+    @classmethod
+    def of(cls, fit: Fit, segment: Segment, controlled: bool, feedforward: bool) -> _Motion:
+        filters = None if fit.filters is None else choose_filters([segment])
+        everything = slice(0, segment.n_samples)
+        q, qd, _ = Smoother().states(segment, everything, filters)
+        settle = 0.0 if filters is None else filters.settle
+        step = 1.0 / segment.rate / np.ceil(1.0 / segment.rate / LONGEST_STEP)
+        t = np.arange(segment.t[0] + settle, max(segment.t[-1] - settle, segment.t[0] + settle + 2 * step), step)
+        middle = (t[1:] + t[:-1]) / 2
+        commanded = replace(segment, q=segment.q if segment.reference is None else segment.reference, qd=None, qdd=None)
+        wanted = [resampled(middle, segment.t, x) for x in Smoother().states(commanded, everything, None)]
+        impulse = np.cumsum(np.asarray(segment.tau, dtype=np.float64), axis=0) / segment.rate
+        tau = np.diff(resampled(t, segment.t + 0.5 / segment.rate, impulse), axis=0) / step
+        if controlled:
+            tau = fit.predict(*wanted) if feedforward else np.zeros_like(tau)
+        q, qd = resampled(t, segment.t, q), resampled(t, segment.t, qd)
+        return cls(float(step), t, q, qd, tau, wanted[0], wanted[1])
+
+
+def _simulated(
+    fit: Fit, motion: _Motion, gains: tuple[Array, Array] | None, horizon: float | None
+) -> tuple[Array, Array, Array, Array]:
+    """Time, positions of the model, recorded positions, and starts; all stretches move at once."""
+    count = len(motion.t) - 1
+    length = count if horizon is None and gains else max(1, round((horizon or HORIZON) / motion.step))
+    starts = np.arange(0, count - count % length or 1, length)
+    design = _without_jumps(fit.design, motion.qd)
+    q, qd = motion.q[starts], motion.qd[starts]
+    shown = [q]
+    for k in range(min(length, count)):
+        now = starts + k
+        tau = motion.tau[now]
+        stiffness, damping = gains if gains is not None else (np.zeros(q.shape[1]), np.zeros(q.shape[1]))
+        if gains is not None:
+            middle = q + motion.step / 2 * qd
+            tau = tau + stiffness * (motion.reference[now] - middle) + damping * (motion.rate[now] - qd)
+        q, qd = _stepped(design, fit.values, motion.step, (q, qd), tau, stiffness, damping)
+        if not np.abs(q).max() < 1e3:
+            raise IdentificationError(_runaway(fit, gains is not None))
+        shown.append(q)
+    place = (starts[:, None] + np.arange(len(shown))).ravel()
+    return motion.t[place], np.stack(shown, axis=1).reshape(-1, q.shape[1]), motion.q[place], motion.t[starts]
+
+
+def _runaway(fit: Fit, controlled: bool) -> str:
+    remedies = ["check the controller's gains" if controlled else "give a shorter horizon"]
+    if fit.physical is None:  # a mass matrix that is not positive definite pushes the wrong way
+        remedies.insert(0, "take a fit whose links could be built, physical=True")
+    return f"the model runs away; {', or '.join(remedies)}"
+
+
+def _stepped(
+    design: Design, values: Array, step: float, state: tuple[Array, Array], tau: Array, stiffness: Array, damping: Array
+) -> tuple[Array, Array]:
+    """Positions and velocities (K, n) one step later, by the linearly implicit trapezoidal rule.
+
+    (M + h/2 (D + damping) + h^2/4 stiffness) dv = h (tau - b): stable however steep friction is at rest.
+    """
+    q, qd = state
+    n = q.shape[1]
+    small = SMALL * np.maximum(np.array(design.widths), 1e-9) @ np.abs(design.loops)
+    middle = q + step / 2 * qd
+    # Columns are linear in the acceleration; so n + 1 of these states give the mass matrix, n more the slopes D.
+    many = np.repeat(middle[:, None], 2 * n + 1, axis=1)
+    rates = np.repeat(qd[:, None], 2 * n + 1, axis=1)
+    rates[:, n + 1 :] += np.diag(small)
+    accelerations = np.zeros_like(many)
+    accelerations[:, 1 : n + 1] = np.eye(n)
+    columns = design.columns(many.reshape(-1, n), rates.reshape(-1, n), accelerations.reshape(-1, n))
+    torques = (columns @ values).reshape(many.shape)
+    rest = torques[:, 0]
+    M = np.swapaxes(torques[:, 1 : n + 1] - rest[:, None], 1, 2)
+    D = np.swapaxes(torques[:, n + 1 :] - rest[:, None], 1, 2) / small
+    A = M + step / 2 * (D + np.diag(damping)) + step**2 / 4 * np.diag(stiffness)
+    change = np.linalg.solve(A, step * (tau - rest)[..., None])[..., 0]
+    return q + step * (qd + change / 2), qd + change
+
+
+def _without_jumps(design: Design, qd: Array) -> Design:
+    """The same columns with every sharp sign smoothed over a small speed."""
+    smallest = SMOOTHED * np.abs(qd @ design.loops.T).max(axis=0)
+    widths = tuple(float(max(width, least)) for width, least in zip(design.widths, smallest, strict=True))
+    return replace(design, widths=widths)

@@ -1,0 +1,90 @@
+"""Whether torques are of the size that the description's masses make: a wrong gain or unit scales them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.findings import inertia_findings
+from tauform.description.robot import Robot
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.physical.mass_matrices import postures
+from tauform.rigidbody.gravity import gravity_torque
+
+# Masses that differ by less may be those of a gripper, or of a careless description.
+OFF = 5.0
+# Correlation of two torques that are the same but for a scale, and share of a joint's torque that must be so.
+ALIKE, MUCH = 0.9, 0.2
+# A joint tells of gravity where it holds this share of the most loaded joint's, and its ratio is known this well.
+HOLDS, RATIO_DEVIATION = 0.1, 0.1
+
+
+def scales_off(fit: Fit) -> dict[int, float]:
+    """Joint -> how many times as large as described its links' torque is, if that is > 5, or < 1/5, at all that tell.
+
+    A joint tells where its torque, apart from what friction and rotors may do, has the shape of the described one.
+    Empty where nothing is off, or the description has no plausible masses.
+    """
+    if not has_plausible_masses(fit.robot):
+        return {}
+    scales = {j: scale for j in range(fit.robot.n_joints) if (scale := _scale_at(fit, j)) is not None}
+    one_way = all(x > OFF for x in scales.values()) or all(x < 1 / OFF for x in scales.values())
+    return scales if one_way else {}
+
+
+def gravity_ratios(fit: Fit) -> Array:
+    """(n,) identified over described gravity torque of each joint; NaN where a joint does not tell.
+
+    Over postures within the limits, the ratio r that makes r g_described nearest to g_identified = Y_g theta, with
+
+        r = c theta,   c = g_described^T Y_g / |g_described|^2,   var r = c cov(theta) c^T.
+
+    A joint tells where it holds weight, both torques have the same shape, and r is known.
+    """
+    ratios = np.full(fit.robot.n_joints, np.nan)
+    if not has_plausible_masses(fit.robot):
+        return ratios
+    q = postures(fit)
+    still = np.zeros_like(q)
+    links = [k for k, pivot in enumerate(fit.design.base.pivots) if pivot < 10 * fit.robot.n_bodies]
+    Y_g = fit.design.with_terms(()).columns(q, still, still)[:, :, links]
+    theta, covariance = fit.values[links], fit.covariance[np.ix_(links, links)]
+    described = gravity_torque(fit.robot, q)
+    identified = Y_g @ theta
+    squares, products = (described**2).sum(axis=0), (described * identified).sum(axis=0)
+    for j in np.flatnonzero(squares > HOLDS**2 * squares.max()):
+        c = described[:, j] @ Y_g[:, j] / squares[j]
+        alike = products[j] > ALIKE * np.sqrt(squares[j] * (identified[:, j] ** 2).sum())
+        if alike and c @ covariance @ c < RATIO_DEVIATION**2 * (c @ theta) ** 2:
+            ratios[j] = c @ theta
+    return ratios
+
+
+def has_plausible_masses(robot: Robot) -> bool:
+    """Links that could be built, with masses that somebody chose for each."""
+    masses = [inertia.mass for inertia in robot.inertias]
+    alike = len(masses) > 2 and np.ptp(masses) == 0.0  # a converter's placeholder
+    return max(masses) > 0 and not alike and all(x.severity != "unphysical" for x in inertia_findings(robot))
+
+
+def _scale_at(fit: Fit, joint: int) -> float | None:
+    """Factor between a joint's torque and the described one of its links, if both have the same shape."""
+    base = fit.design.base
+    n_link = 10 * fit.robot.n_bodies
+    links = np.append(base.grouping[:, :n_link] @ fit.robot.parameters[:n_link], np.zeros(len(fit.terms)))
+    of_drives = np.append(base.grouping[:, n_link:].any(axis=1), np.ones(len(fit.terms), dtype=bool))
+    # The condensed rows of all blocks: sums over them are sums over the rows.
+    rows = fit.evidence.triangles[:, joint].reshape(-1, fit.evidence.n_columns + 1)
+    columns, measured = rows[:, :-1], rows[:, -1]
+    drives = columns[:, of_drives]
+    described, left = (_outside(drives, x) for x in (columns @ links, measured))
+    own, other, together = described @ described, left @ left, described @ left
+    tells = together > ALIKE * np.sqrt(own * other) and other > MUCH**2 * (measured @ measured)
+    return float(together / own) if tells else None
+
+
+def _outside(columns: Array, values: Array) -> Array:
+    """What these columns cannot make of the values."""
+    size = np.linalg.norm(columns, axis=0)
+    unit = columns[:, size > 0] / size[size > 0]
+    return values - unit @ np.linalg.lstsq(unit, values, rcond=1e-10)[0]

@@ -1,0 +1,110 @@
+"""Errors: of the fit itself, of held-out blocks, of validation recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.regression.estimators import held_out_squares
+from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors, Residuals
+from tauform.identification.regression.rows import Rows, RowSource, strides
+from tauform.identification.signals.filters import Filters, lowpass, lowpass_kernel
+from tauform.identification.verdict.unlike import unlike
+
+# Lags of the residuals' correlation that are summed, in rows.
+N_LAGS = 10
+# Unfiltered samples that are compared in all, and read from a segment.
+MOST_RAW_SAMPLES, MOST_SAMPLES_READ = 5_000, 200_000
+
+
+def residuals_of(values: Array, rows: Iterable[Rows], rate: float) -> Residuals:
+    """Measured and predicted torque at all rows; `rate` is a fallback for a single row."""
+    parts = [(part.t, part.tau, part.A @ values, np.full(len(part.t), part.recording)) for part in rows]
+    t, measured, predicted, recording = (np.concatenate(column) for column in zip(*parts, strict=True))
+    steps = np.diff(t)
+    rate = 1.0 / float(np.median(steps[steps > 0])) if len(t) > 1 else rate
+    return Residuals(t, measured, predicted, recording, rate)
+
+
+def inflation_of(residuals: Residuals, of_filters: float = 1.0) -> Array:
+    """(n,) factor on the variance for residuals that are correlated in time: 1 + 2 sum of rho_k, tapered.
+
+    Args:
+        of_filters: the factor that filters alone bring; a fit takes on some of what is correlated, so that its
+            residuals show too little of that.
+    """
+    error = residuals.error - residuals.error.mean(axis=0)
+    rho = autocorrelation(error, min(N_LAGS, max(1, len(error) // 4)))
+    taper = 1 - np.arange(1, len(rho)) / len(rho)
+    return np.maximum(of_filters, 1.0 + 2.0 * (taper[:, None] * rho[1:]).sum(axis=0))
+
+
+def inflation_of_filters(filters: Filters | None, rate: float) -> float:
+    """1 + 2 sum of rho_k at the rows' spacing, of white noise after the torque's filter."""
+    if filters is None:
+        return 1.0
+    first, second = strides(rate, filters)
+    kernel = lowpass_kernel(rate / first, filters.torque)
+    power = np.correlate(kernel, kernel, mode="full")[len(kernel) - 1 :]
+    return float(1.0 + 2.0 * power[second::second].sum() / power[0])
+
+
+def autocorrelation(error: Array, n_lags: int) -> Array:
+    """(n_lags + 1, n) correlation of each column with itself, k rows later."""
+    power = (error**2).sum(axis=0)
+    power = np.where(power > 0, power, 1.0)
+    lags = range(n_lags + 1)
+    return np.array([(error[k:] * error[: len(error) - k]).sum(axis=0) / power for k in lags])
+
+
+def held_out_errors(evidence: Evidence, values: Array, weights: Array) -> Errors:
+    """Each fold of neighbouring blocks predicted with values from all the others."""
+    squares = held_out_squares(evidence, 1.0 / weights, values)
+    return Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT)
+
+
+def errors_of(fit: Fit, source: RowSource, name: str) -> Errors:
+    """A fit's errors on the rows of other recordings, filtered and as measured."""
+    rows = source.kept()
+    residuals = residuals_of(fit.values, rows, source.segments[0].rate)
+    filtered = Errors.between(residuals.measured, residuals.predicted, name)
+    return replace(filtered, unfiltered=unfiltered_errors(fit, source), unlike=unlike(fit, rows, source.rest))
+
+
+def validated(fit: Fit) -> Fit:
+    """The fit with its errors on its validation recordings, where there are any."""
+    if fit.others is None:
+        return replace(fit, validation=None)
+    others = replace(fit.others, design=fit.design)
+    return replace(fit, others=others, validation=errors_of(fit, others, VALIDATION))
+
+
+def unfiltered_errors(fit: Fit, source: RowSource) -> Errors:
+    """Errors against the torques as they were measured, at samples spread over each segment."""
+    measured, predicted = [], []
+    for segment in source.segments:
+        part = slice(0, min(segment.n_samples, MOST_SAMPLES_READ))
+        stride = 1 if source.filters is None else strides(segment.rate, source.filters)[0]
+        states = source.smoother.states(segment, part, source.filters, stride)
+        settle = 0 if source.filters is None else int(np.ceil(source.filters.settle * segment.rate / stride))
+        step = max(1, len(states[0]) * len(source.segments) // MOST_RAW_SAMPLES)
+        inner = slice(settle, max(settle + 1, len(states[0]) - settle), step)
+        measured.append(np.asarray(segment.tau[part], dtype=np.float64)[::stride][inner])
+        warmth = segment.temperatures(part, stride)
+        q, qd, qdd = (x[inner] for x in states)
+        predicted.append(fit.predict(q, qd, qdd, None if warmth is None else warmth[inner]))
+    return Errors.between(np.concatenate(measured), np.concatenate(predicted), "unfiltered torques")
+
+
+def spectrum(residuals: Residuals) -> tuple[Array, Array]:
+    """Frequencies and amplitude of each joint's residual, smoothed, for plots."""
+    error = residuals.error - residuals.error.mean(axis=0)
+    window = np.hanning(len(error))[:, None]
+    amplitude = np.abs(np.fft.rfft(error * window, axis=0)) / max(1.0, window.sum() / 2)
+    frequencies = np.asarray(np.fft.rfftfreq(len(error), 1.0 / residuals.rate), dtype=np.float64)
+    return frequencies, lowpass(amplitude, 1.0, 0.2) if len(amplitude) > 60 else amplitude

@@ -1,0 +1,42 @@
+"""Old import paths of documented names: `tauform.identification.signals.filters` is found where it lives today."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+# What pages and examples named before the folders had rooms; other modules are nobody's but ours.
+MOVED = {
+    "tauform.closedform.model.bound": "tauform.closedform.model.bound",
+    "tauform.identification.signals.filters": "tauform.identification.signals.filters",
+    "tauform.identification.motion.trajectory": "tauform.identification.motion.trajectory",
+    "tauform.realtime.multirate.prediction": "tauform.realtime.multirate.prediction",
+}
+
+
+class MovedModules(MetaPathFinder, Loader):
+    """Finder of modules by their old names; the module itself exists once, so types stay the same."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self) if fullname in MOVED else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(MOVED[spec.name])
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The module ran under its new name already; the import system has put the old name into its spec.
+        if module.__spec__ is not None:
+            module.__spec__ = module.__spec__.loader_state
+
+
+def find_moved_modules() -> None:
+    """Let old import paths work."""
+    sys.meta_path.append(MovedModules())

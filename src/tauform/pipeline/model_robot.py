@@ -1,0 +1,304 @@
+"""model_robot: the main job, from a robot (and recordings of it) to verified programs, as one pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tauform.arguments import checked_methods
+from tauform.arrays import Array
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.base.parameters import base_parameters
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.derive import derive
+from tauform.closedform.model.model import ClosedFormModel
+from tauform.closedform.profile import Profile
+from tauform.codegen.certificate import relative_error
+from tauform.codegen.generate import generate
+from tauform.codegen.program.program import Program
+from tauform.description.findings import Finding
+from tauform.description.robot import Robot
+from tauform.errors import GenerationError, ModelError, VerificationError
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.identify import identify
+from tauform.identification.recording.recording import Recording
+from tauform.identification.regression.laws import FrictionLaw
+from tauform.messages import counted
+from tauform.pipeline.identification_stages import identified_fit, identified_robot, simulated
+from tauform.pipeline.stages import Progress, Stage, StageLog
+from tauform.pipeline.usual import usual_profile, usual_routes
+from tauform.realtime.reduction.figures import Tradeoff, tradeoff
+from tauform.realtime.reduction.reduce import Reduction, reduce, robot_of
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+if TYPE_CHECKING:
+    from tauform.report.delivery import Delivery
+
+FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix")
+# Random states of the comparison with Newton-Euler, and the relative error allowed there.
+N_CHECKED, EXACT = 200, 1e-10
+# Fresh states of the reduced program, and of each point of the accuracy curve.
+N_FRESH, CURVE_STATES = 200_000, 20_000
+RANDOM_STATES = f"Newton-Euler, {N_CHECKED} states"
+
+
+@checked_methods
+@dataclass(frozen=True, eq=False, repr=False)
+class RobotModel:
+    """Everything that `model_robot` made.
+
+    Attributes:
+        described: the robot as it was given.
+        robot: the robot that the models and programs describe: identified, with plain friction, where recordings were
+            given.
+        findings: what `check` found about the description.
+        base: base parameters of the robot.
+        closed_form: its closed form; None where it has none (trees, loops) or it would be too large.
+        bound: the closed form with the robot's numbers.
+        fit: the identification with all the terms that held-out blocks asked for; None without recordings.
+        programs: the exact programs, one a function.
+        reduction: the cheapest program within the tolerance; None where that was not asked for.
+        tradeoff: errors of the closed form with ever fewer terms; None without a closed form or a tolerance.
+        stages: what was done and verified, in order.
+    """
+
+    described: Robot
+    robot: Robot
+    findings: tuple[Finding, ...]
+    base: BaseParameters
+    closed_form: ClosedFormModel | None
+    bound: BoundModel | None
+    fit: Fit | None
+    programs: tuple[Program, ...]
+    reduction: Reduction | None
+    tradeoff: Tradeoff | None
+    stages: tuple[Stage, ...]
+
+    @property
+    def delivered(self) -> tuple[Program, ...]:
+        """The exact programs, and the reduced one under a name of its own, as C holds them."""
+        reduction = self.reduction
+        if reduction is None or reduction.route == "exact":
+            return self.programs
+        return (*self.programs, replace(reduction.program, name=f"{reduction.program.name}_reduced"))
+
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        urdf: str | Path | None = None,
+        name: str | None = None,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> Delivery:
+        """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
+        from tauform.report.delivery import deliver
+
+        return deliver(self, folder, urdf=urdf, name=name, force=force, progress=progress)
+
+    def __repr__(self) -> str:
+        names = ", ".join(program.name for program in self.programs)
+        return f"RobotModel({self.robot.name!r}, {self.base.n} base parameters, programs {names})"
+
+    def __str__(self) -> str:
+        """The summary, a stage a line."""
+        return "\n".join([repr(self), *(f"{s.name}: {s.outcome}; {s.verdict or s.status}" for s in self.stages)])
+
+
+def model_robot(
+    robot: Robot,
+    recordings: Recording | Sequence[Recording] = (),
+    *,
+    validate: Recording | Sequence[Recording] | None = None,
+    friction: FrictionLaw = "auto",
+    physical: bool = False,
+    simulate: bool = False,
+    delay: float = 0.0,
+    functions: Sequence[str] = FUNCTIONS,
+    tolerance: float | None = 0.01,
+    confidence: float = 0.999,
+    profile: Profile | None = None,
+    routes: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> RobotModel:
+    """Check a robot, identify it from recordings, derive its model, and make the cheapest programs of it.
+
+    A stage that the robot rules out (no closed form of a tree) is said in the summary and left out.
+
+    Args:
+        robot: its geometry, and its parameters where there are no recordings.
+        recordings: measured motion; the models and programs then have the identified parameters.
+        validate: further recordings that are predicted, not fitted.
+        friction: what `tauform.identify` looks for in the joints.
+        physical: identify links that could be built (extra `feasible`).
+        simulate: drive the identified model by the recorded torques and compare positions.
+        delay: seconds by which the torques of the recordings lag behind the positions.
+        functions: functions to make exact programs of; names of `tauform.generate`.
+        tolerance: relative error that the reduced inverse dynamics may have; None makes none.
+        confidence: share of the states for which the tolerance must hold.
+        profile: states that the reduced program will meet; the robot's joint limits, at ordinary speeds, by default.
+        routes: ways to a smaller program that are tried, see `tauform.reduce`; by default all, without that
+            of single operations where the exact program is so long that it would take many minutes.
+        progress: called with a few words at each stage.
+
+    Raises:
+        TauformError: of the stages: a recording that does not fit, an unknown function, a failed verification.
+    """
+    log = StageLog(progress or (lambda words: None))
+    several = [recordings] if isinstance(recordings, Recording) else list(recordings)
+    findings = _check(robot, log)
+    fitted = partial(identify, robot, several, validate=validate, friction=friction, physical=physical, delay=delay)
+    fit = identified_fit(fitted, log) if several else None
+    if fit is not None and simulate:
+        others = [validate] if isinstance(validate, Recording) else list(validate or ())
+        simulated(fit, others or several, log)
+    modelled = robot if fit is None else identified_robot(fit, fitted, log)
+    base = _base(modelled, log)
+    closed_form = _derive(modelled, log)
+    bound = None if closed_form is None else closed_form.bind(modelled)
+    programs = _programs(modelled, functions, log)
+    states = profile or usual_profile(modelled)
+    reduction = _reduce(bound or modelled, programs, states, tolerance, confidence, routes, log)
+    curve = None if bound is None or reduction is None else _tradeoff(bound, states, reduction.exact, log)
+    return RobotModel(
+        *(robot, modelled, findings, base, closed_form, bound, fit, programs, reduction, curve), tuple(log.stages)
+    )
+
+
+def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
+    with log.stage("check") as describe:
+        findings = tuple(robot.check())
+        unphysical = sum(finding.severity == "unphysical" for finding in findings)
+        if findings:
+            count = f"{counted(len(findings), 'finding')}, {unphysical} unphysical"
+            describe(outcome=count, status="doubtful" if unphysical else "done")
+        else:
+            describe(outcome="nothing unphysical, nothing almost aligned")
+    return findings
+
+
+def _base(robot: Robot, log: StageLog) -> BaseParameters:
+    with log.stage("base parameters") as describe:
+        base = base_parameters(robot, include="declared")
+        regrouped = robot.with_base_parameters(base.values(robot), base)
+        error = _torque_error(robot, inverse_dynamics(regrouped, *_states(robot)))
+        describe(
+            outcome=f"{base.n} of {len(base.columns)} parameters ({base.composition})",
+            status=_verified("base parameters", robot, error),
+            check=RANDOM_STATES,
+            figure=error,
+            allowed=EXACT,
+        )
+    return base
+
+
+def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
+    with log.stage("closed form") as describe:
+        if not robot.is_chain:
+            describe(outcome="none: closed forms are for serial chains", status="skipped")
+            return None
+        try:
+            model = derive(robot, include="declared")
+        except ModelError as reason:  # too large to hold; everything else works without it
+            describe(outcome=str(reason), status="skipped")
+            return None
+        error = _torque_error(robot, model.bind(robot).inverse_dynamics(*_states(robot)))
+        describe(
+            outcome=f"{model.n_terms} terms in {model.n_base} base parameters",
+            status=_verified("closed form", robot, error),
+            check=RANDOM_STATES,
+            figure=error,
+            allowed=EXACT,
+        )
+    return model
+
+
+def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Program, ...]:
+    programs = []
+    for function in dict.fromkeys(functions):
+        with log.stage(function) as describe:
+            try:
+                program = generate(robot, function)
+            except VerificationError:
+                raise
+            except GenerationError as reason:  # too long for one straight line, for example
+                describe(outcome=str(reason), status="skipped")
+                continue
+            programs.append(program)
+            describe(outcome=f"{_cost(program)}, {program.algorithm}", **_certificate(program, "textbook,"))
+    return tuple(programs)
+
+
+def _reduce(
+    model: Robot | BoundModel,
+    programs: Sequence[Program],
+    profile: Profile,
+    tolerance: float | None,
+    confidence: float,
+    routes: Sequence[str] | None,
+    log: StageLog,
+) -> Reduction | None:
+    if tolerance is None:
+        return None
+    with log.stage("inverse_dynamics, reduced") as describe:
+        robot = model if isinstance(model, Robot) else robot_of(model)
+        known = (program for program in programs if program.name == "inverse_dynamics")
+        try:
+            exact = next(known, None) or generate(robot, "inverse_dynamics")
+            options = {"routes": routes or usual_routes(exact), "n_fresh": N_FRESH, "exact": exact}
+            found = reduce(model, profile, tolerance, confidence, **options, progress=log.progress)  # type: ignore[arg-type]
+        except VerificationError:
+            raise
+        except GenerationError as reason:
+            describe(outcome=str(reason), status="skipped")
+            return None
+        if found.route == "exact":
+            describe(outcome=f"nothing smaller keeps {100 * tolerance:.2g} %; take the exact one")
+        else:
+            saved = 100 * (1 - found.program.n_operations / found.exact.n_operations)
+            describe(
+                outcome=f"{_cost(found.program)}, {saved:.0f} % fewer",
+                **_certificate(found.program, f"exact at {100 * confidence:g} % of"),
+            )
+    return found
+
+
+def _tradeoff(bound: BoundModel, profile: Profile, exact: Program, log: StageLog) -> Tradeoff:
+    with log.stage("accuracy curve") as describe:
+        curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress, exact=exact)
+        describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
+    return curve
+
+
+def _states(robot: Robot) -> Array:
+    return np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_CHECKED, robot.n_joints))
+
+
+def _torque_error(robot: Robot, torques: Array) -> float:
+    return relative_error(torques, inverse_dynamics(robot, *_states(robot)))
+
+
+def _verified(what: str, robot: Robot, error: float) -> str:
+    if not error <= EXACT:
+        raise VerificationError(
+            f"the {what} of {robot.name} failed verification: torques are off by {error:.1e}, allowed is {EXACT:.0e}; "
+            "please report the robot's description"
+        )
+    return "verified"
+
+
+def _cost(program: Program) -> str:
+    return f"{program.n_multiplications} mult + {program.n_additions} add"
+
+
+def _certificate(program: Program, reference: str) -> dict[str, object]:
+    certificate = program.certificate
+    if certificate is None:
+        return {}
+    check = f"{reference} {certificate.states} states"
+    return {"status": "verified", "check": check, "figure": certificate.error, "allowed": certificate.tolerance}

@@ -1,0 +1,28 @@
+"""What `model_robot` takes where it is not told: the states of the reduced program, and the ways to it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.closedform.profile import Profile
+from tauform.codegen.program.program import Program
+from tauform.description.robot import Robot
+from tauform.pipeline.motion import coordinate_ranges
+from tauform.realtime.reduction.reduce import ROUTES
+
+# Bounds of the states that a reduced program is made for, where a joint has no limits; those of Lloyd2021, "fast".
+SPEED, ACCELERATION = 1.0, 10.0
+# Operations of the longest exact program from which single ones are left out one after the other.
+MOST_PRUNED = 1000
+
+
+def usual_profile(robot: Robot) -> Profile:
+    """Positions within the joints' limits at ordinary speeds: 1 rad/s (m/s) and 10 rad/s^2, or the limits' if lower."""
+    speeds = {joint.name: joint.limits.velocity for joint in robot.joints}
+    fastest = np.array([min(SPEED, speeds[name]) for name in robot.joint_names])
+    return Profile.ranges(robot.n_joints, coordinate_ranges(robot).T, fastest, ACCELERATION, name="joint limits")
+
+
+def usual_routes(exact: Program) -> tuple[str, ...]:
+    """The routes that take minutes at most; leaving out single operations takes the square of their number."""
+    return tuple(route for route in ROUTES if route != "operations" or exact.n_operations <= MOST_PRUNED)

@@ -1,0 +1,134 @@
+"""run: both tasks on this machine, a synchronous loop and a background thread, with deadlines and errors reported.
+
+No real-time kernel is assumed: a late tick is counted, not prevented. The background starts at every so many-th tick
+from the state of that tick, so its results are in use from the next tick on: the latency is one control period. It
+publishes them by putting one new tuple in place of the old, which a reader sees whole or not at all.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.errors import ModelError
+from tauform.realtime.multirate.multirate import MultiRate
+from tauform.realtime.multirate.staleness import Rates
+
+Motion = Callable[[Array], tuple[Array, Array, Array]]
+# Sleeping is not precise: the last part of each wait is spent polling the clock [s].
+POLLING = 3e-4
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunReport:
+    """What happened.
+
+    Attributes:
+        rates: as asked for; n_ticks and n_updates: runs of the synchronous and the background task.
+        missed: ticks that ended after the next one was due.
+        latest: longest delay of a tick's start [s].
+        busy: median time of a tick's own work [s].
+        ages: (2, ticks) age of the coefficients and of the velocity torques when used [s].
+        rms: (n,) torque error against the exact inverse dynamics; torque: (n,) root mean square of the torque itself.
+    """
+
+    rates: Rates
+    n_ticks: int
+    n_updates: int
+    missed: int
+    latest: float
+    busy: float
+    ages: Array
+    rms: Array
+    torque: Array
+
+    @property
+    def relative(self) -> float:
+        """Root mean square of the error's norm, relative to that of the torque."""
+        return float(np.linalg.norm(self.rms) / np.linalg.norm(self.torque))
+
+    def __repr__(self) -> str:
+        return f"RunReport({self})"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_ticks} ticks at {1 / self.rates.control:.0f} Hz, {self.n_updates} background updates: "
+            f"{self.missed} missed deadlines, latest start {1e6 * self.latest:.0f} us, work {1e6 * self.busy:.1f} us "
+            f"a tick, stored results {1e3 * self.ages[1].mean():.1f} ms old, torque error {self.relative:.2%} (RMS)"
+        )
+
+
+class _Shared:
+    """What the tasks exchange: the state going down; the times of two states, M and the stored torque coming up."""
+
+    def __init__(self, state: tuple[float, Array, Array], results: tuple[float, float, Array, Array]) -> None:
+        self.state = state
+        self.results = results
+        self.n_updates = 0
+        self.wake = threading.Event()
+        self.stop = False
+
+
+def run(split: MultiRate, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
+    """Run both tasks along a motion for some seconds of real time; see `MultiRate.run`."""
+    if not seconds > rates.background:
+        raise ModelError(f"seconds: expected more than one background period ({rates.background:g} s), got {seconds}")
+    times = np.arange(0.0, seconds, rates.control)
+    every = max(1, round(rates.background / rates.control))
+    q, qd, qdd = motion(times)
+    shared = _Shared((0.0, q[0], qd[0]), (0.0, 0.0, *split.results(q[0], qd[0])))
+    split.torque(*shared.results[2:], qd[0], qdd[0])  # the first call allocates
+    thread = threading.Thread(target=_background, args=(split, shared, rates.coefficients_every), daemon=True)
+    tau, began, ended, sources = np.zeros_like(q), *np.zeros((2, len(times))), np.zeros((2, len(times)))
+    thread.start()
+    start = time.perf_counter() + 2 * rates.control
+    for k, due in enumerate(times.tolist()):
+        began[k] = _wait(start + due) - start
+        # first what there is: a background that is quick enough would change it in the same tick
+        *sources[:, k], M, stored = shared.results
+        if k % every == 0:
+            shared.state = (due, q[k], qd[k])
+            shared.wake.set()
+        tau[k] = split.torque(M, stored, qd[k], qdd[k])
+        ended[k] = time.perf_counter() - start
+    shared.stop = True
+    shared.wake.set()
+    thread.join()
+    exact = split.torque(*split.results(q, qd), qd, qdd)
+    return RunReport(
+        rates,
+        n_ticks=len(times),
+        n_updates=shared.n_updates,
+        missed=int((ended > times + rates.control).sum()),
+        latest=float((began - times).max()),
+        busy=float(np.median(ended - began)),
+        ages=times - sources,
+        rms=np.sqrt(((tau - exact) ** 2).mean(axis=0)),
+        torque=np.sqrt((exact**2).mean(axis=0)),
+    )
+
+
+def _background(split: MultiRate, shared: _Shared, coefficients_every: int) -> None:
+    renewed, (M, gravity) = 0.0, split.coefficients_kernel(shared.state[1])
+    while shared.wake.wait() and not shared.stop:
+        shared.wake.clear()
+        when, q, qd = shared.state
+        if shared.n_updates % coefficients_every == 0:
+            renewed, (M, gravity) = when, split.coefficients_kernel(q)
+        shared.results = (renewed, when, M, gravity + split.velocity_kernel(q, qd))
+        shared.n_updates += 1
+
+
+def _wait(due: float) -> float:
+    """Sleep, then poll, until a point in time; returns the time at the end."""
+    rest = due - time.perf_counter() - POLLING
+    if rest > 0:
+        time.sleep(rest)
+    while (now := time.perf_counter()) < due:
+        pass
+    return now

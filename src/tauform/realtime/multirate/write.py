@@ -1,0 +1,57 @@
+"""Both tasks as C: the functions of `tauform.write_c`, the exchange of results between threads, and a demonstration."""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from tauform.codegen.backends.c.config import real_type
+from tauform.codegen.backends.c.project import project_files
+from tauform.codegen.folder import write_folder
+from tauform.codegen.names import c_prefix
+from tauform.realtime.multirate.multirate import MultiRate
+from tauform.version import __version__
+
+TEMPLATES = {
+    "multirate.h": "{prefix}_multirate.h",
+    "multirate.c": "{prefix}_multirate.c",
+    "demo.c": "demo_{prefix}_multirate.c",
+}
+
+
+def write_multirate_c(
+    split: MultiRate,
+    folder: str | os.PathLike[str],
+    *,
+    real: str = "double",
+    force: bool = False,
+    name: str | None = None,
+) -> list[Path]:
+    """Write both tasks and the exchange between them as C; see `MultiRate.write_c`."""
+    prefix, n = c_prefix(name, split.robot.name), split.robot.n_joints
+    rates = ("qd", "qdd") if split.reads_velocity else ("qdd",)
+    facts = {
+        "prefix": prefix,
+        "guard": prefix.upper(),
+        "real": real,
+        "n": n,
+        "nn": n * n,
+        "motion": ", ".join(f"const {real} {name}[{n}]" for name in rates),
+        "names": ", ".join(rates),
+        "version": __version__,
+    }
+
+    files = project_files(list(split.programs), prefix, real_type(real), batch=False)
+
+    def fill(place: Path) -> list[str]:
+        for file, text in files.items():
+            (place / file).write_text(text, encoding="utf-8", newline="\n")
+        for template, file in TEMPLATES.items():
+            text = resources.files(__package__).joinpath("templates", template).read_text(encoding="utf-8")
+            filled = Template(text).substitute(facts)
+            (place / file.format(prefix=prefix)).write_text(filled, encoding="utf-8", newline="\n")
+        return [f"test_{prefix}", "demo"]
+
+    return write_folder(folder, fill, force)

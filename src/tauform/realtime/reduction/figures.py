@@ -1,0 +1,201 @@
+"""Data of the trade-off between accuracy and time.  [Lloyd2021, Figure 7 and Table 3]"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.profile import Profile, States
+from tauform.closedform.reduction.contribution import contributions
+from tauform.closedform.reduction.reduction import with_terms
+from tauform.closedform.reduction.streaming import ErrorCounts, over_states
+from tauform.codegen.factored.model_program import factored_program
+from tauform.codegen.generate import generate
+from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.description.robot import Robot
+from tauform.realtime.reduction.reduce import Reduction, reduce, robot_of
+
+CONFIDENCES = (0.95, 0.999)
+TOLERANCES = (0.01, 0.001)
+PROFILES = ("slow", "fast")
+RANKING_STATES, FIT_STATES = 1000, 400
+TIMED_STATES, TIMINGS = 4096, 60
+# Table 3 of the paper: microseconds of the exact model, then of the cells in the order of CELLS, on its machine.
+CELLS = tuple((profile, tolerance, share) for tolerance, profile, share in product(TOLERANCES, PROFILES, CONFIDENCES))
+PAPER_EXACT = {"kr6_r700": 2.11, "lbr7": 6.49}
+PAPER_TIMES: dict[str, dict[tuple[str, float, float], float]] = {
+    "kr6_r700": dict(zip(CELLS, (0.62, 0.79, 0.91, 1.15, 1.04, 1.15, 1.43, 1.66), strict=True)),
+    "lbr7": dict(zip(CELLS, (1.05, 1.76, 1.47, 2.44, 1.76, 2.44, 3.77, 4.88), strict=True)),
+}
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Tradeoff:
+    """Closed forms with fewer and fewer terms, L of them.
+
+    Attributes:
+        n_kept: (L,) terms kept; removed: (L,) share of the terms removed.
+        digits: (L, 2) correct digits, -log10 of the relative error that 95 % and 99.9 % of the states stay below.
+        operations: (L,) of the factored program.
+        nanoseconds: (L,) a state in a batch, compiled on this machine.
+        exact_nanoseconds: the same of the exact recursive program.
+        n_states: fresh states of each.
+    """
+
+    profile: str
+    n_kept: Array
+    removed: Array
+    digits: Array
+    operations: Array
+    nanoseconds: Array
+    exact_nanoseconds: float
+    n_states: int
+
+
+def tradeoff(
+    bound: BoundModel,
+    profile: Profile,
+    n_levels: int = 10,
+    n_states: int = 1_000_000,
+    threads: int = 1,
+    progress: Progress | None = None,
+    seed: int = 0,
+    exact: Program | None = None,
+) -> Tradeoff:
+    """Remove terms step by step by their mean contribution and measure accuracy and time of what is left.
+
+    All levels are measured at the same states, slice by slice, so memory does not grow with their number.
+
+    Args:
+        exact: the exact program of inverse dynamics, where it is at hand.
+    """
+    rng = np.random.default_rng(seed)
+    sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
+    programs = _programs(bound, profile, sizes, rng, progress)
+    kernels = [compile_program(program) for program in programs]
+    precise = compile_program(exact or generate(robot_of(bound), "inverse_dynamics"))
+
+    def errors(states: States) -> list[Array]:
+        tau = precise(*states)
+        size = np.linalg.norm(tau, axis=1)
+        return [np.linalg.norm(kernel(*states) - tau, axis=1) / size for kernel in kernels]
+
+    counts = [ErrorCounts() for _ in kernels]
+    for found in over_states(errors, profile, n_states, rng, threads):
+        for count, part in zip(counts, found, strict=True):
+            count.add(part)
+        if progress:
+            progress(f"{profile.name}: errors at {counts[0].n_states} of {n_states} states")
+    quantiles = np.array([[count.quantile(share) for share in CONFIDENCES] for count in counts])
+    kept = np.array(sizes, dtype=np.float64)
+    *times, exact_time = nanoseconds(profile, *kernels, precise)
+    return Tradeoff(
+        profile.name,
+        n_kept=kept,
+        removed=1 - kept / bound.n_terms,
+        digits=-np.log10(np.maximum(quantiles, 1e-16)),
+        operations=np.array([program.n_operations for program in programs], dtype=np.float64),
+        nanoseconds=np.array(times),
+        exact_nanoseconds=exact_time,
+        n_states=n_states,
+    )
+
+
+def _programs(
+    bound: BoundModel, profile: Profile, sizes: Sequence[int], rng: np.random.Generator, progress: Progress | None
+) -> list[Program]:
+    """Factored programs of the terms that contribute most, theta refitted."""
+    order = np.argsort(-contributions(bound, profile, RANKING_STATES, rng).mean, kind="stable")
+    fit = profile.sample(FIT_STATES, rng)
+    programs = []
+    for size in sizes:
+        if progress:
+            progress(f"{profile.name}: program of {size} of {bound.n_terms} terms")
+        kept = np.zeros(bound.n_terms, dtype=bool)
+        kept[order[:size]] = True
+        smaller = with_terms(bound, kept, fit if size < bound.n_terms else None)
+        programs.append(factored_program(smaller, "inverse_dynamics"))
+    return programs
+
+
+def nanoseconds(profile: Profile, *kernels: Kernel) -> list[float]:
+    """Least time a state in a batch, one thread; kernels take turns, so that other work disturbs them alike."""
+    states = profile.sample(TIMED_STATES, np.random.default_rng(0))
+    best = np.full(len(kernels), np.inf)
+    for _ in range(TIMINGS):
+        for k, kernel in enumerate(kernels):
+            start = time.perf_counter()
+            kernel(*states)
+            best[k] = min(best[k], time.perf_counter() - start)
+    return [1e9 * float(seconds) / TIMED_STATES for seconds in best]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One cell of Table 3: our fastest model within an error, beside the paper's.
+
+    Attributes:
+        nanoseconds, exact_nanoseconds: a state in a batch, reduced and exact.
+        paper, paper_exact: microseconds a call in the paper, where it names this robot.
+    """
+
+    profile: str
+    tolerance: float
+    confidence: float
+    reduction: Reduction
+    nanoseconds: float
+    exact_nanoseconds: float
+    paper: float | None
+    paper_exact: float | None
+
+
+def accuracy_table(
+    robot: Robot,
+    profiles: Sequence[Profile] | None = None,
+    n_fresh: int = 1_000_000,
+    routes: Sequence[str] = ("parameters", "velocity", "operations"),
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[Cell]:
+    """Our fastest model for every cell of the paper's Table 3."""
+    known = profiles or (Profile.slow(robot.n_joints), Profile.fast(robot.n_joints))
+    exact = generate(robot, "inverse_dynamics")
+    options = {"routes": routes, "n_fresh": n_fresh, "threads": threads, "exact": exact}
+    for profile in known:
+        found: list[Reduction] = []
+        # the strictest first: what meets it meets the others too
+        for tolerance, confidence in product(sorted(TOLERANCES), sorted(CONFIDENCES, reverse=True)):
+            if progress:
+                progress(f"{profile.name}: cheapest program within {tolerance:.1%} for {confidence:.1%} of the states")
+            own = reduce(robot, profile, tolerance, confidence, **options)  # type: ignore[arg-type]
+            found.append(cheapest_for(own, found))
+        for reduction in reversed(found):
+            yield _cell(reduction)
+
+
+def cheapest_for(own: Reduction, others: Iterable[Reduction]) -> Reduction:
+    """A reduction, or that of a demand which is at least as strict, if that happened to end with fewer operations."""
+    best = min(
+        (r for r in (own, *others) if r.tolerance <= own.tolerance and r.confidence >= own.confidence),
+        key=lambda reduction: reduction.program.n_operations,
+    )
+    if best is own:
+        return own
+    reason = f"the program within {best.tolerance:.3g} at {best.confidence:.4%} of the states needs fewer operations"
+    return replace(best, tolerance=own.tolerance, confidence=own.confidence, reason=f"{reason}: {best.reason}")
+
+
+def _cell(found: Reduction) -> Cell:
+    name, demand = found.robot.name, (found.profile.name, found.tolerance, found.confidence)
+    reduced_ns, exact_ns = nanoseconds(found.profile, found.compile(), compile_program(found.exact))
+    paper = PAPER_TIMES.get(name, {}).get(demand)
+    return Cell(*demand, found, reduced_ns, exact_ns, paper, PAPER_EXACT.get(name))

@@ -1,0 +1,90 @@
+"""Conditions beyond accuracy: what multiplies the accelerations must stay positive definite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.codegen.program.program import Op, Program, evaluate_instruction
+from tauform.codegen.pruning.prune import relative_weights
+
+# Functions that are worth nothing without a definite mass matrix.
+NEED_DEFINITE = ("mass_matrix", "forward_dynamics")
+
+
+def guard(function: str, states: list[Array], required: bool) -> Callable[..., bool]:
+    """The condition on programs of a function: definite mass matrices, pivots that keep their sign.
+
+    Args:
+        states: inputs at which it must hold; all are used.
+        required: whether a mass matrix must be definite where the function could do without (inverse dynamics).
+
+    Returns:
+        Takes the program and, where there is one, its kernel, which is quicker at many states.
+    """
+
+    def condition(program: Program, kernel: Callable[..., Any] | None = None) -> bool:
+        if function == "forward_dynamics" and not steady_pivots(program, states):
+            return False
+        return is_definite(kernel or program, function, states) is not False
+
+    return condition if required or function in NEED_DEFINITE else lambda program, kernel=None: True
+
+
+def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array]) -> bool | None:
+    """Whether the mass matrix that a function stands for is positive definite at all states; None where it has none.
+
+    A mass matrix itself must be symmetric too. Inverse dynamics hold it as the columns tau(q, 0, e_j) - tau(q, 0, 0),
+    forward dynamics hold its inverse; single operations left out may cost these their symmetry, and positive definite
+    means x^T M x > 0 then.
+    """
+    if function == "mass_matrix":
+        return positive_definite(evaluate(*states))
+    if function not in ("inverse_dynamics", "forward_dynamics"):
+        return None
+    N, n = states[0].shape
+    # one call for all: at rest, then driven by one joint after the other
+    q, drive = np.tile(states[0], (n + 1, 1)), np.repeat(np.eye(n + 1, n, -1), N, axis=0)
+    rest, *columns = np.asarray(evaluate(q, 0 * q, drive)).reshape(n + 1, N, n)
+    matrices = np.stack(columns, axis=-1) - rest[..., None]
+    return positive_definite(matrices + np.swapaxes(matrices, -1, -2))
+
+
+def result_weights(function: str, expected: Array) -> Array:
+    """(N, m) weights that make errors of a function's flat results relative.
+
+    Errors of a mass matrix are measured against the diagonal, D_ij / sqrt(D_ii D_jj), so that light joints count.
+    """
+    if function != "mass_matrix":
+        return relative_weights(expected)
+    n = int(np.sqrt(expected.shape[1]))
+    diagonal = expected[:, :: n + 1]
+    scale = 1.0 / np.sqrt(diagonal[:, :, None] * diagonal[:, None, :]).reshape(expected.shape)
+    weights: Array = scale * relative_weights(expected * scale)
+    return weights
+
+
+def positive_definite(matrices: Array) -> bool:
+    """Whether all matrices (..., n, n) are symmetric and positive definite."""
+    if not np.array_equal(matrices, np.swapaxes(matrices, -1, -2)):
+        return False
+    try:
+        np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def steady_pivots(program: Program, states: list[Array]) -> bool:
+    """Whether what the program divides by, or takes the root of, keeps one sign over all states.
+
+    The pivots of a factorization are positive exactly where the mass matrix is positive definite.
+    """
+    values: list[Any] = []
+    for instruction in program.instructions:
+        values.append(evaluate_instruction(instruction, values, states))
+    divisors = [values[i.args[-1]] for i in program.instructions if i.op in (Op.DIVIDE, Op.SQRT)]
+    return all(bool(np.all(x > 0) or np.all(x < 0)) for x in divisors)

@@ -1,0 +1,46 @@
+"""States of recordings, for profiles and bandwidths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.profile import Profile
+from tauform.errors import ModelError
+from tauform.identification.recording.recording import Recording
+from tauform.identification.recording.segments import Segment, uniform_segments
+from tauform.identification.signals.differentiate import Smoother
+from tauform.identification.signals.filters import choose_filters
+
+
+def recorded_profile(recordings: Recording | Sequence[Recording]) -> Profile:
+    """Profile of the states that recordings went through; velocities and accelerations are filtered derivatives.
+
+    Args:
+        recordings: one, or several of the same robot.
+
+    Raises:
+        ModelError: no recording was given.
+        RecordingError: a recording does not move or is too short.
+    """
+    listed = [recordings] if isinstance(recordings, Recording) else list(recordings)
+    if not listed:
+        raise ModelError("profile: no recording was given")
+    parts = [states for recording in listed for _, states in recorded_states(recording)]
+    q, qd, qdd = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    return Profile.trajectory(q, qd, qdd, name=listed[0].name)
+
+
+def recorded_states(recording: Recording) -> list[tuple[float, tuple[Array, Array, Array]]]:
+    """Rate [Hz] and q, qd, qdd of each uniform part of a recording, without the filters' settling time."""
+    segments = uniform_segments(recording).segments
+    filters = choose_filters(segments)
+    return [(s.rate, _settled(s, filters.settle, Smoother().states(s, slice(None), filters))) for s in segments]
+
+
+def _settled(segment: Segment, seconds: float, states: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    cut = min(int(seconds * segment.rate), segment.n_samples // 4)
+    q, qd, qdd = (x[cut : len(x) - cut] for x in states)
+    return q, qd, qdd

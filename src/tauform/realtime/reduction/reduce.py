@@ -1,0 +1,264 @@
+"""reduce: the cheapest program that keeps a stated error on a stated share of the states that it will meet.
+
+Every route is tried (see `routes`), the fewest operations win, and the winner is verified on states that
+it was not fitted to: fresh ones of a profile's ranges, or blocks of a recording that were held out. If nothing beats
+the exact program, the exact program is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from tauform.arguments import Natural
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.profile import Profile
+from tauform.codegen.generate import generate
+from tauform.codegen.program.program import Candidate, Certificate, Program
+from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.description.robot import Robot
+from tauform.errors import ModelError, UnknownNameError
+from tauform.realtime.reduction.search import ROUTES as ROUTES
+from tauform.realtime.reduction.search import STRUCTURED, RouteResult, Search
+from tauform.realtime.reduction.velocity import Quiet
+from tauform.realtime.reduction.verification import Verifier, refuse_nothing
+
+FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamics")
+
+# Candidates are compared on so many fresh states at most.
+SCREENED_STATES = 1_000_000
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reduction:
+    """The cheapest program within a tolerance, and what it was compared with.
+
+    Attributes:
+        program: the winner; it writes C and compiles like any program, and its certificate holds the measured error.
+        route: how it was found; "exact" where nothing smaller kept the promise.
+        remark: what was left out, in words.
+        reason: why it won, in words.
+        exact: the program without any error.
+        candidates: the best of every route, with its verification.
+        bound: the reduced closed form, where the winner has one.
+    """
+
+    robot: Robot
+    profile: Profile
+    tolerance: float
+    confidence: float
+    program: Program
+    route: str
+    remark: str
+    reason: str
+    exact: Program
+    candidates: tuple[RouteResult, ...]
+    bound: BoundModel | None = None
+
+    @property
+    def error(self) -> float:
+        """Relative error that the given share of the unseen states stayed below."""
+        return next(c.verification.error for c in self.candidates if c.name == self.route)
+
+    def compile(self) -> Kernel:
+        """The program as a kernel for this machine."""
+        return compile_program(self.program)
+
+    def __repr__(self) -> str:
+        return (
+            f"Reduction({self.robot.name!r}, {self.profile.name}: {self.program.n_operations} of "
+            f"{self.exact.n_operations} operations by route {self.route!r}, error {self.error:.2%} at "
+            f"{self.confidence:.4g})"
+        )
+
+    def __str__(self) -> str:
+        lines = [repr(self)]
+        kind = "fresh" if self.profile.recorded is None else "held-out"
+        for c in self.candidates:
+            mark = "*" if c.name == self.route else " " if c.verification.holds else "x"
+            inertia = {True: ", mass matrix definite", False: ", mass matrix not definite", None: ""}
+            lines.append(
+                f"{mark} {c.name:10} {c.program.n_multiplications:5} mult + {c.program.n_additions:5} add, error "
+                f"{c.verification.error:.3%} on {c.verification.n_states} {kind} states"
+                f"{inertia[c.verification.definite]}: {c.remark}"
+            )
+        return "\n".join([*lines, self.reason])
+
+
+def reduce(
+    model: Robot | BoundModel,
+    profile: Profile | Literal["slow", "fast"] | None = None,
+    tolerance: float = 0.01,
+    confidence: float = 0.999,
+    *,
+    function: str = "inverse_dynamics",
+    routes: Sequence[str] = ROUTES,
+    still: Sequence[str] | None = None,
+    definite: bool = True,
+    n_fresh: int = 1_000_000,
+    seed: Natural = 0,
+    threads: int = 1,
+    exact: Program | None = None,
+    progress: Progress | None = None,
+) -> Reduction:
+    """The cheapest program whose relative error stays within a tolerance for a share of the profile's states.
+
+    Args:
+        model: a robot, or its closed form with numbers.
+        profile: states that the program will meet; "slow" or "fast" are those of Lloyd2021 within the joint limits,
+            slow ones if not given. Every second block of a recording is held out of all fits, and the promise must hold
+            there as on the whole.
+        tolerance: of |tau - tau_exact| / |tau_exact| (likewise for the other functions).
+        confidence: share of the states for which it must hold.
+        function: "inverse_dynamics" or "forward_dynamics" (all routes), "gravity_torque" or "mass_matrix" (route
+            "operations" alone). Mass matrices of the last and those within forward dynamics stay positive definite.
+        routes: which routes to try: "terms", "parameters", "velocity", "operations".
+        still: joints and links whose velocity terms the route "velocity" leaves out ("all" for all joints); as many
+            as the tolerance allows if not given.
+        definite: whether the mass matrix within inverse dynamics, d tau / d qdd, must stay positive definite too.
+        n_fresh: fresh states to verify on; the routes are compared on a million of them at most, the winner on all.
+        seed: of the random states that are searched and verified on; another one may end a few operations apart.
+        threads: for the verification.
+        exact: the exact program of the function (`tauform.generate`), where it is at hand.
+        progress: called with a sentence before each step.
+
+    Raises:
+        ModelError: a tolerance or confidence out of range, a profile outside joint limits or of another robot.
+        UnknownNameError: no such function, route, joint or link.
+    """
+    robot = model if isinstance(model, Robot) else robot_of(model)
+    profile = profile if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
+    _check(robot, profile, tolerance, confidence, function, routes)
+    for name, number in (("n_fresh", n_fresh), ("threads", threads)):
+        if number < 1:
+            raise ModelError(f"{name}: expected at least 1, got {number}")
+    if still is not None and ("velocity" not in routes or function not in STRUCTURED):
+        raise ModelError(f"still: velocity terms are left out by the route 'velocity' of {' and '.join(STRUCTURED)}")
+    asked = None if still is None else Quiet.named(robot, still)
+    tell = progress or (lambda sentence: None)
+    if exact is None:
+        tell("generating the exact program")
+        exact = generate(robot, function)
+    elif exact.name != function:
+        raise ModelError(f"exact: expected a program of {function}, got one of {exact.name}")
+    rng = np.random.default_rng(seed)
+    seen, unseen = profile.halves()
+    for half in (seen, unseen):
+        refuse_nothing(robot, exact, half)
+    whole = None if profile.recorded is None else profile
+    n_screened = min(n_fresh, SCREENED_STATES)
+    verify = Verifier(exact, robot, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads)
+    results = Search(model, robot, exact, seen, verify, asked, rng).results(routes, tell)
+    if profile.recorded is None and n_fresh > n_screened:
+        tell(f"verifying the cheapest on {n_fresh} states")
+        results = _verified_winner(results, replace(verify, n_states=n_fresh))
+    return _decided(robot, profile, tolerance, confidence, exact, results)
+
+
+def _verified_winner(results: list[RouteResult], verify: Verifier) -> list[RouteResult]:
+    """The results with the winner verified on all states; where that refuses it, the next one has won."""
+    verified: list[RouteResult] = []
+    while (best := _cheapest(results)).name != "exact" and best not in verified:
+        verified.append(replace(best, verification=verify(best.program)))
+        results = [verified[-1] if result is best else result for result in results]
+    return results
+
+
+def _cheapest(results: list[RouteResult]) -> RouteResult:
+    return min((r for r in results if r.verification.holds), key=lambda result: result.program.n_operations)
+
+
+def _check(
+    robot: Robot,
+    profile: Profile,
+    tolerance: float,
+    confidence: float,
+    function: str,
+    routes: Sequence[str],
+) -> None:
+    if not 0 < tolerance < 1:
+        raise ModelError(f"tolerance: expected a number between 0 and 1 (0.01 is 1 %), got {tolerance}")
+    if not 0 < confidence < 1:
+        raise ModelError(f"confidence: expected a share of the states between 0 and 1 (0.999), got {confidence}")
+    for kind, names, known in (("route", routes, ROUTES), ("function", [function], FUNCTIONS)):
+        for name in names:
+            if name not in known:
+                raise UnknownNameError(f"{kind} {name!r} does not exist; choose from {', '.join(known)}")
+    profile.check_limits(robot)
+
+
+def robot_of(bound: BoundModel) -> Robot:
+    """A robot with exactly the dynamics of a closed form.
+
+    Raises:
+        ModelError: the closed form came from a file, or assumes something that a robot cannot.
+    """
+    robot, model = bound.as_robot(), bound.model
+    if robot is None or model.fixed or len(model.ties):
+        raise ModelError(
+            f"{bound.name}: this closed form came from a file or rests on assumptions, so no robot has its dynamics; "
+            "derive it again without assumptions, or reduce the robot itself"
+        )
+    return robot
+
+
+def _decided(
+    robot: Robot,
+    profile: Profile,
+    tolerance: float,
+    confidence: float,
+    exact: Program,
+    results: list[RouteResult],
+) -> Reduction:
+    """The cheapest result that holds; the exact program wins where nothing is cheaper."""
+    best = _cheapest(results)
+    candidates = tuple(
+        Candidate(r.name, r.program.n_multiplications, r.program.n_additions, r is best, r.remark) for r in results
+    )
+    program = replace(best.program, candidates=candidates)
+    if best.name != "exact":
+        v = best.verification
+        where = f"exact {exact.name} on states of profile {profile.name!r}, {confidence:.4%} of them"
+        certificate = Certificate(v.n_states, v.error, tolerance, where)
+        program = replace(program, certificate=certificate, algorithm=f"{exact.algorithm}, {best.name} left out")
+    return Reduction(
+        robot=robot,
+        profile=profile,
+        tolerance=tolerance,
+        confidence=confidence,
+        program=program,
+        route=best.name,
+        remark=best.remark,
+        reason=_reason(best, results, tolerance, confidence),
+        exact=exact,
+        candidates=tuple(results),
+        bound=best.bound,
+    )
+
+
+def _reason(best: RouteResult, results: list[RouteResult], tolerance: float, confidence: float) -> str:
+    """Why the winner won, and why the others did not."""
+    others = []
+    for r in sorted(results, key=lambda result: result.program.n_operations):
+        if r is best or (r.name != "exact" and r.verification.error == 0.0):
+            continue
+        failed = "" if r.verification.holds else f" but {_fault(r, tolerance)}"
+        others.append(f"{r.name} {r.program.n_operations}{failed}")
+    kept = f"within {tolerance:.3g} at {confidence:.4%} of the states"
+    beaten = f"; {', '.join(others)}" if others else ""
+    if best.name == "exact":
+        return f"the exact program is the cheapest {kept}: {best.program.n_operations} operations{beaten}"
+    return f"route {best.name!r} needs the fewest operations {kept}: {best.program.n_operations}{beaten}"
+
+
+def _fault(result: RouteResult, tolerance: float) -> str:
+    if result.verification.error > tolerance:
+        return f"errs by {result.verification.error:.2%}"
+    if result.verification.definite is False:
+        return "its mass matrix is not positive definite"
+    return "keeps its promise by too little to hold on other states"

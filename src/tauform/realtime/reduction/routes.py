@@ -1,0 +1,189 @@
+"""Routes to a smaller program: each trades accuracy for operations in its own way.
+
+terms:      leave terms out of the closed form, factor what is left.  [Lloyd2021, sections 4.1 and 4.3]
+parameters: leave out base parameters that hardly matter, keep the recursive program.  [Izaguirre1992, section 6]
+velocity:   leave out velocity terms of the recursive program: all, or those of some joints or links.
+operations: leave out single operations of the cheapest program so far (`tauform.codegen.pruning`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.base.parameters import base_parameters
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.profile import Profile
+from tauform.closedform.reduction.reduction import fewest_terms, refitted, relative_error
+from tauform.codegen.factored.model_program import factored_program
+from tauform.codegen.program.program import Program
+from tauform.realtime.reduction.guards import positive_definite
+from tauform.realtime.reduction.velocity import (
+    NOTHING,
+    Quiet,
+    all_joints,
+    recursive,
+    regressor_without,
+    without_velocity,
+)
+from tauform.realtime.reduction.yardstick import Yardstick
+from tauform.rigidbody.mass_matrix import mass_matrix
+
+# Greedy choices of links try the whole set first, then so many smaller ones.
+FEWER_LINKS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """A smaller program and how it came about.
+
+    Attributes:
+        program: its certificate compares it with what is left of the model, not with the exact one.
+        remark: what was left out, in words.
+        bound: the reduced closed form, where the route has one.
+    """
+
+    program: Program
+    remark: str
+    bound: BoundModel | None = None
+
+
+def by_terms(
+    bound: BoundModel, profile: Profile, yardstick: Yardstick, tolerance: float, rng: np.random.Generator
+) -> Route:
+    """The fewest terms of the closed form, factored; its inertia stays whole where it would not be definite else."""
+    options = (bound, profile, tolerance, yardstick.confidence, rng)
+    found = fewest_terms(*options, function=yardstick.function)
+    if yardstick.definite and not positive_definite(_symmetric(found.bound.mass_matrix(yardstick.states[0]))):
+        found = fewest_terms(*options, function=yardstick.function, keep_inertia=True)
+    remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
+    return Route(factored_program(found.bound, yardstick.function), remark, found.bound)
+
+
+def _symmetric(matrices: Array) -> Array:
+    """Without the rounding by which sums in different order differ."""
+    mean: Array = 0.5 * (matrices + np.swapaxes(matrices, -1, -2))
+    return mean
+
+
+def by_velocity(yardstick: Yardstick, tolerance: float, asked: Quiet | None = None) -> Route | None:
+    """Velocity terms left out: of all joints, else of as many joints or links as the tolerance allows.
+
+    Args:
+        asked: what to leave out, whatever the error; searched for if not given.
+
+    Returns:
+        The cheaper of both, None where even one joint or link is too many.
+    """
+    robot = yardstick.robot
+    if asked is not None:
+        return _quiet_route(yardstick, asked)
+    everything = Quiet(joints=all_joints(robot))
+    if yardstick.error(without_velocity(robot, everything, *yardstick.states)) <= tolerance:
+        return _quiet_route(yardstick, everything)
+    found = [_quiet_joints(yardstick, tolerance), _quiet_links(yardstick, tolerance)]
+    routes = [route for route in found if route is not None]
+    return min(routes, key=lambda route: route.program.n_operations) if routes else None
+
+
+def _quiet_route(yardstick: Yardstick, quiet: Quiet) -> Route:
+    robot = yardstick.robot
+    return Route(recursive(robot, yardstick.function, quiet), f"velocity terms of {quiet.words(robot)} left out")
+
+
+def _quiet_joints(yardstick: Yardstick, tolerance: float) -> Route | None:
+    """As many joints as possible, those that matter least first."""
+    robot, still = yardstick.robot, frozenset[int]()
+    while len(still) < robot.n_joints:
+        options = {
+            still | {i}: yardstick.error(without_velocity(robot, Quiet(joints=still | {i}), *yardstick.states))
+            for i in all_joints(robot) - still
+        }
+        best = min(options, key=lambda joints: options[joints])
+        if options[best] > tolerance:
+            break
+        still = best
+    return _quiet_route(yardstick, Quiet(joints=still)) if still else None
+
+
+def _quiet_links(yardstick: Yardstick, tolerance: float) -> Route | None:
+    """As many links as possible; which parameters a program books on which link decides, so it is asked itself."""
+    robot = yardstick.robot
+    base = base_parameters(robot, include="declared")
+    parameters = np.zeros(14 * robot.n_bodies)
+    parameters[list(base.pivots)] = base.values(robot)
+    moving, resting = (
+        regressor_without(robot, quiet, *yardstick.states) for quiet in (NOTHING, _all_links(robot.n_bodies))
+    )
+    lost = ((moving - resting) * parameters)[..., : 10 * robot.n_bodies].reshape(*moving.shape[:2], robot.n_bodies, 10)
+    by_link = yardstick.weighed(lost.sum(axis=-1))
+    chosen: list[int] = []
+    while len(chosen) < robot.n_bodies:
+        errors = {
+            k: _share(by_link[..., [*chosen, k]], yardstick.confidence)
+            for k in range(robot.n_bodies)
+            if k not in chosen
+        }
+        best = min(errors, key=lambda k: errors[k])
+        if errors[best] > tolerance:
+            break
+        chosen.append(best)
+    for size in range(len(chosen), max(0, len(chosen) - 1 - FEWER_LINKS), -1):
+        route = _quiet_route(yardstick, Quiet(links=frozenset(chosen[:size])))
+        if _program_error(route.program, yardstick) <= tolerance:
+            return route
+    return None
+
+
+def _all_links(n_bodies: int) -> Quiet:
+    return Quiet(links=frozenset(range(n_bodies)))
+
+
+def _share(by_link: Array, confidence: float) -> float:
+    return float(np.quantile(np.linalg.norm(by_link.sum(axis=-1), axis=1), confidence))
+
+
+def _program_error(program: Program, yardstick: Yardstick) -> float:
+    q, qd, qdd = yardstick.states
+    if yardstick.function == "inverse_dynamics":
+        return yardstick.error(program(q, qd, qdd))
+    accelerations = program(q, qd, yardstick.torque)
+    return relative_error(accelerations, qdd, yardstick.confidence)
+
+
+def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:
+    """Base parameters of least significance left out, the others refitted; all velocity terms too where that fits."""
+    robot, states = yardstick.robot, yardstick.states
+    everything = Quiet(joints=all_joints(robot))
+    fits = yardstick.error(without_velocity(robot, everything, *states)) <= tolerance / 2
+    quiet = everything if fits else NOTHING
+    base = base_parameters(robot, include="declared")
+    theta, pivots = base.values(robot), list(base.pivots)
+    Y = regressor_without(robot, quiet, *states)[..., pivots]
+    weighted, wanted = yardstick.weighed(Y), yardstick.weighed(yardstick.torque)
+    significance = np.quantile(np.linalg.norm(weighted * theta, axis=1), yardstick.confidence, axis=0)
+    order = np.argsort(-significance, kind="stable")
+
+    def fitted(n_kept: int) -> Array:
+        kept = order[:n_kept]
+        values = np.zeros(14 * robot.n_bodies)
+        values[np.take(pivots, kept)] = refitted(
+            weighted[..., kept].reshape(-1, n_kept), wanted.reshape(-1), theta[kept]
+        )
+        return values
+
+    def fitting(n_kept: int) -> bool:
+        values = fitted(n_kept)
+        if yardstick.error(Y @ values[pivots]) > tolerance:
+            return False
+        return not yardstick.definite or positive_definite(mass_matrix(robot.with_parameters(values), states[0]))
+
+    few, many = 0, len(theta)
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if fitting(middle) else (middle, many)
+    smaller = robot.with_parameters(fitted(many)) if many < len(theta) else robot
+    remark = f"{len(theta) - many} of {len(theta)} base parameters{' and velocity terms' if fits else ''} left out"
+    return Route(recursive(smaller, yardstick.function, quiet), remark)

@@ -1,0 +1,161 @@
+"""The search for a smaller program: every route, each aimed a little below the tolerance and then verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.derive import derive
+from tauform.closedform.profile import Profile
+from tauform.codegen.program.program import Program
+from tauform.codegen.pruning.prune import Task, flat_results, prune
+from tauform.codegen.pruning.rewrite import polished
+from tauform.description.robot import Robot
+from tauform.realtime.reduction.guards import NEED_DEFINITE, guard, result_weights
+from tauform.realtime.reduction.routes import Route, by_parameters, by_terms, by_velocity
+from tauform.realtime.reduction.velocity import Quiet
+from tauform.realtime.reduction.verification import Verification, Verifier, function_states
+from tauform.realtime.reduction.yardstick import Yardstick
+
+ROUTES = ("terms", "parameters", "velocity", "operations")
+# Functions that leaving out terms, parameters or velocities makes cheaper; single operations can go from any.
+STRUCTURED = ("inverse_dynamics", "forward_dynamics")
+# States of the regressions; operations are pruned on so many that this many may fail.
+ROUTE_STATES, FAILING_STATES, STATES_BOUNDS = 3000, 30, (4000, 30_000)
+GUARD_STATES = 500
+# Routes aim a little below the tolerance, so that fresh states confirm them; lower where they do not.
+AIMS = (0.97, 0.85, 0.7)
+
+Attempt = Callable[[float], Route | None]
+
+
+@dataclass(frozen=True, eq=False)
+class RouteResult:
+    """The best program of a route, verified.
+
+    Attributes:
+        remark: what was left out, in words.
+        verification: what unseen states showed; a route whose best does not hold cannot win.
+        bound: the reduced closed form, where the route has one.
+    """
+
+    name: str
+    program: Program
+    remark: str
+    verification: Verification
+    bound: BoundModel | None = None
+
+
+def cheapest(results: Sequence[RouteResult]) -> Program:
+    """Of the programs that hold."""
+    return min((r.program for r in results if r.verification.holds), key=lambda program: program.n_operations)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What all routes share.
+
+    Attributes:
+        model: the robot, or its closed form with numbers.
+        seen: states that programs are fitted to.
+        verify: compares a program with the exact one on states that were not seen.
+        quiet: what the route "velocity" is to leave out; searched for where it is None.
+    """
+
+    model: Robot | BoundModel
+    robot: Robot
+    exact: Program
+    seen: Profile
+    verify: Verifier
+    quiet: Quiet | None
+    rng: np.random.Generator
+
+    def results(self, routes: Sequence[str], tell: Callable[[str], None]) -> list[RouteResult]:
+        """The best of every route, the exact program first."""
+        results = [RouteResult("exact", self.exact, "nothing left out", self.verify.exactly())]
+        for name, attempt in self._attempts().items():
+            if name in routes:
+                tell(f"leaving out {name}" + (" terms" if name == "velocity" else ""))
+                results.append(self._first_verified(name, attempt, cheapest(results)))
+        if "operations" in routes:
+            tell("leaving out operations")
+            results.append(self._by_operations(cheapest(results)))
+        return results
+
+    @property
+    def _definite(self) -> bool:
+        return self.verify.definite or self.exact.name in NEED_DEFINITE
+
+    @cached_property
+    def _yardstick(self) -> Yardstick:
+        states = self.seen.sample(ROUTE_STATES, self.rng)
+        return Yardstick.at(self.robot, self.exact.name, states, self.verify.confidence, self._definite)
+
+    def _attempts(self) -> dict[str, Attempt]:
+        """Routes that leave out terms, parameters or velocities: each takes a tolerance to aim at."""
+        if self.exact.name not in STRUCTURED:
+            return {}
+        attempts: dict[str, Attempt] = {}
+        if self.robot.is_chain:
+            attempts["terms"] = lambda aim: by_terms(self._closed_form, self.seen, self._yardstick, aim, self.rng)
+        attempts["parameters"] = lambda aim: by_parameters(self._yardstick, aim)
+        attempts["velocity"] = lambda aim: by_velocity(self._yardstick, aim, self.quiet)
+        return attempts
+
+    @cached_property
+    def _closed_form(self) -> BoundModel:
+        if isinstance(self.model, BoundModel):
+            return self.model
+        return derive(self.robot, include="declared").bind(self.robot)
+
+    def _first_verified(self, name: str, attempt: Attempt, cheapest: Program) -> RouteResult:
+        """The first attempt that unseen states confirm; each next one aims lower, the last is reported all the same.
+
+        Lower aims take more operations, so that a route which is beaten already is not followed further.
+        """
+        result = None
+        for aim in AIMS:
+            route = attempt(aim * self.verify.tolerance)
+            if route is None:
+                break
+            result = RouteResult(name, route.program, route.remark, self.verify(route.program), route.bound)
+            beaten = route.program.n_operations >= cheapest.n_operations
+            if beaten or result.verification.holds or (name == "velocity" and self.quiet is not None):
+                break
+        return result or self._nothing(name)
+
+    def _by_operations(self, cheapest: Program) -> RouteResult:
+        """Operations left out of the exact program and of the cheapest so far, whichever ends smaller."""
+        found = self._lowest_rung([p for start in dict.fromkeys((self.exact, cheapest)) for p in self._pruned(start)])
+        # other states let other operations go
+        found = found and (self._lowest_rung(self._pruned(found.program)) or found)
+        return found or self._nothing("operations")
+
+    def _lowest_rung(self, rungs: list[Program]) -> RouteResult | None:
+        """The cheapest of some programs that unseen states confirm; None where it is no cheaper than the exact one."""
+        for rung in sorted(rungs, key=lambda program: program.n_operations):
+            program = polished(rung)
+            if program.n_operations >= self.exact.n_operations:
+                break
+            verification = self.verify(program)
+            if verification.holds:
+                n_left_out = self.exact.n_operations - program.n_operations
+                remark = f"{n_left_out} of {self.exact.n_operations} operations left out, numbers refitted"
+                return RouteResult("operations", program, remark, verification)
+        return None
+
+    def _pruned(self, start: Program) -> list[Program]:
+        confidence = self.verify.confidence
+        n_states = int(np.clip(FAILING_STATES / (1 - confidence), *STATES_BOUNDS))
+        states = function_states(self.robot, self.exact, self.seen.sample(n_states, self.rng))
+        soundness = guard(self.exact.name, [s[:GUARD_STATES] for s in states], self.verify.definite)
+        expected = flat_results(self.exact, states)
+        task = Task(states, expected, result_weights(self.exact.name, expected), confidence, soundness)
+        return prune(start, task, AIMS[0] * self.verify.tolerance)
+
+    def _nothing(self, name: str) -> RouteResult:
+        return RouteResult(name, self.exact, "nothing can be left out", self.verify.exactly())

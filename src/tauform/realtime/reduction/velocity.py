@@ -1,0 +1,137 @@
+"""Recursive programs without velocity terms: of all joints, of some joints, or of some links.
+
+A still joint does not turn as far as velocity terms are concerned; a quiet link feels no velocity terms of its own
+motion, whatever turns. Friction always stays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.functions import FUNCTIONS
+from tauform.codegen.functions.inertia import forward_system
+from tauform.codegen.functions.torques import friction_torques, rigid_torques
+from tauform.codegen.generate import program_of
+from tauform.codegen.minimal.problem import problem_of, tree_coordinates, user_efforts
+from tauform.codegen.minimal.tracing import Outputs, Tracing
+from tauform.codegen.program.program import Program
+from tauform.description.robot import Robot
+from tauform.errors import UnknownNameError
+from tauform.rigidbody.forward_dynamics import forward_dynamics
+from tauform.rigidbody.friction import friction
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.regressor import regressor
+
+Places = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """Whose velocity terms are left out: coordinates of q, and bodies of the tree."""
+
+    joints: Places = frozenset()
+    links: Places = frozenset()
+
+    @classmethod
+    def named(cls, robot: Robot, names: Sequence[str]) -> Quiet:
+        """From names of joints and links; "all" stands for all joints.
+
+        Raises:
+            UnknownNameError: neither a joint nor a link has that name.
+        """
+        joints, links = list(robot.joint_names), [link.name for link in robot.links]
+        for name in names:
+            if name not in (*joints, *links, "all"):
+                known = ", ".join(["all", *joints, *links])
+                raise UnknownNameError(f"{robot.name} has no joint or link {name!r}; choose from {known}")
+        if "all" in names:
+            return cls(joints=all_joints(robot))
+        of_joints = frozenset(joints.index(name) for name in names if name in joints)
+        return cls(of_joints, frozenset(links.index(name) for name in names if name not in joints))
+
+    def words(self, robot: Robot) -> str:
+        """In words, for reports."""
+        if self.joints == all_joints(robot):
+            return "all joints"
+        parts = []
+        if self.joints:
+            parts.append(f"joints {', '.join(robot.joint_names[i] for i in sorted(self.joints))}")
+        if self.links:
+            parts.append(f"links {', '.join(robot.links[k].name for k in sorted(self.links))}")
+        return " and ".join(parts)
+
+
+NOTHING = Quiet()
+
+
+def all_joints(robot: Robot) -> Places:
+    """All coordinates of q."""
+    return frozenset(range(robot.n_joints))
+
+
+def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
+    """Inverse or forward dynamics without the velocity terms of some joints and links; friction stays.
+
+    With still joints the program is checked against the textbook function. Where links are quiet, what is left out
+    depends on how the program books parameters on links (the same total in the whole model), so no reference but the
+    exact function exists, and the error is for the caller to judge.
+    """
+
+    def trace(tracing: Tracing) -> Outputs:
+        moving = np.array([0.0 if i in quiet.joints else x for i, x in enumerate(tracing.inputs["qd"])], dtype=object)
+        turning = tree_coordinates(robot, moving, False)
+        if function == "forward_dynamics":
+            bias = rigid_torques(tracing, turning, quiet=quiet.links)
+            return {"qdd": forward_system(tracing, bias).accelerations()}
+        rigid = rigid_torques(tracing, turning, tracing.joints("qdd"), quiet=quiet.links)
+        tau = [a + b for a, b in zip(rigid, friction_torques(tracing), strict=True)]
+        return {"tau": user_efforts(robot, tau)}
+
+    def reference(robot: Robot, q: AnyArray, qd: AnyArray, last: AnyArray) -> Array:
+        if function == "inverse_dynamics":
+            return without_velocity(robot, quiet, q, qd, last)
+        lost = inverse_dynamics(robot, q, qd, 0 * qd) - without_velocity(robot, quiet, q, qd, 0 * qd)
+        return forward_dynamics(robot, q, qd, last + lost)
+
+    whole = FUNCTIONS[function]
+    name = next(iter(whole.algorithms))
+    changed = replace(
+        whole,
+        reference=reference,
+        algorithms={name: replace(whole.algorithms[name], trace=trace)},
+        tolerance=math.inf if quiet.links else whole.tolerance,
+    )
+    return program_of(problem_of(robot), changed, [name])
+
+
+def without_velocity(robot: Robot, quiet: Quiet, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
+    """Torques without the velocity terms of some joints and links; friction stays."""
+    if quiet.links:
+        torque: Array = regressor_without(robot, quiet, q, qd, qdd) @ robot.parameters
+    else:
+        moving = _masked(qd, quiet.joints)
+        torque = inverse_dynamics(robot, q, moving, qdd) - friction(robot, moving) + friction(robot, qd)
+    return torque
+
+
+def regressor_without(robot: Robot, quiet: Quiet, q: Array, qd: Array, qdd: Array) -> Array:
+    """The regressor of all standard parameters without the velocity terms of some joints and links."""
+    Y: Array = regressor(robot, q, qd, qdd).copy()
+    n = 10 * robot.n_bodies
+    if quiet.joints:
+        Y[..., :n] = regressor(robot, q, _masked(qd, quiet.joints), qdd)[..., :n]
+    if quiet.links:
+        columns = [10 * k + j for k in sorted(quiet.links) for j in range(10)]
+        Y[..., columns] = regressor(robot, q, 0 * qd, qdd)[..., columns]
+    return Y
+
+
+def _masked(qd: AnyArray, still: Places) -> AnyArray:
+    moving = np.array(qd)
+    moving[..., sorted(still)] = 0.0
+    return moving

@@ -1,0 +1,148 @@
+"""Verification of a reduced program on states that were not used to make it, through compiled kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.profile import Profile, States
+from tauform.closedform.reduction.streaming import ErrorCounts, over_states
+from tauform.codegen.program.program import Program
+from tauform.codegen.pruning.prune import weighed
+from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.description.robot import Robot
+from tauform.errors import ModelError
+from tauform.realtime.reduction.guards import guard, is_definite, result_weights
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+# The promise must hold with this many standard deviations of the count to spare, so that it holds on other states too.
+SPARE = 2.5
+# With this many too much, a part of the states is enough to refuse.
+HOPELESS = 5.0
+GUARD_STATES = 10_000
+# So many states of ranges show whether a function is anything but zero.
+FEW_STATES = 1000
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What states showed that were not used to make a program.
+
+    Attributes:
+        n_states: how many they were; fewer than asked for where the outcome was clear before.
+        error: relative error that the given share of them stays below.
+        share: of the states within the tolerance.
+        holds: whether the promise holds with something to spare.
+        definite: whether the mass matrix in it is positive definite over the profile; None for a function without.
+    """
+
+    n_states: int
+    error: float
+    share: float
+    holds: bool
+    definite: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Verifier:
+    """Compares programs with the exact one.
+
+    Attributes:
+        unseen: states that no program was fitted to: fresh ones of ranges, held-out blocks of a recording.
+        whole: a recording with all its states, on which the promise must hold too; None for ranges.
+        n_states: fresh states to take of ranges.
+        definite: whether the mass matrix in a program must be positive definite.
+    """
+
+    exact: Program
+    robot: Robot
+    unseen: Profile
+    whole: Profile | None
+    tolerance: float
+    confidence: float
+    n_states: int
+    rng: np.random.Generator
+    definite: bool = False
+    threads: int = 1
+
+    def exactly(self) -> Verification:
+        """Of the exact program."""
+        n_states = self.n_states if self.unseen.recorded is None else self.unseen.recorded.shape[1]
+        return Verification(n_states, 0.0, 1.0, True, self._definite(compile_program(self.exact)))
+
+    def __call__(self, program: Program) -> Verification:
+        """What the unseen states show, and for a recording all of it."""
+        kernels = compile_program(program), compile_program(self.exact)
+        sound = guard(self.exact.name, self._guarded(), self.definite)(program, kernels[0])
+        n_done, error, n_failed, holds = self._counted(self.unseen, *kernels)
+        if self.whole is not None and holds:
+            holds = self._counted(self.whole, *kernels)[-1]
+        return Verification(n_done, error, 1 - n_failed / n_done, sound and holds, self._definite(kernels[0]))
+
+    def _counted(self, profile: Profile, kernel: Kernel, exact: Kernel) -> tuple[int, float, int, bool]:
+        """States done, the error at the confidence, states beyond the tolerance, and whether the promise holds."""
+        fresh = profile.recorded is None
+        counts, n_failed, allowed = ErrorCounts(), 0, 0.0
+
+        def errors(states: States) -> Array:
+            return _errors(kernel, exact, function_states(self.robot, self.exact, states))
+
+        for found in over_states(errors, profile, self.n_states, self.rng, self.threads, in_order=True):
+            counts.add(found)
+            n_failed += int((found > self.tolerance).sum())
+            allowed = (1 - self.confidence) * counts.n_states
+            if fresh and n_failed > allowed + HOPELESS * np.sqrt(allowed):
+                break  # more states would not save it
+        # recorded states hang together, so their number says nothing about chance
+        spare = SPARE * np.sqrt(allowed) if fresh else 0.0
+        holds = n_failed <= max(allowed - spare, 0.0)
+        return counts.n_states, counts.quantile(self.confidence), n_failed, bool(holds)
+
+    def _guarded(self) -> list[Array]:
+        states = self.unseen.sample(GUARD_STATES, np.random.default_rng(0))
+        return function_states(self.robot, self.exact, states)
+
+    def _definite(self, kernel: Kernel) -> bool | None:
+        return is_definite(kernel, self.exact.name, self._guarded())
+
+
+def refuse_nothing(robot: Robot, exact: Program, profile: Profile) -> None:
+    """Refuse states at which a function is zero throughout: no error is relative to that.
+
+    Raises:
+        ModelError: the message says what would help.
+    """
+    forward = exact.name == "forward_dynamics"
+
+    def is_something(states: States) -> bool:
+        if forward:  # the accelerations of the states; computed back from torques they would be rounding
+            return bool(states[2].any())
+        return bool(_flat(exact(*function_states(robot, exact, states)), len(states[0])).any())
+
+    if not any(over_states(is_something, profile, FEW_STATES, np.random.default_rng(0), in_order=True)):
+        remedy = "let it accelerate" if forward else "let it move, or give the robot gravity"
+        raise ModelError(
+            f"{profile.name}: {exact.name} of {robot.name} is zero at all states that programs would be fitted to or "
+            f"verified on, so no error is relative to anything; {remedy}"
+        )
+
+
+def function_states(robot: Robot, program: Program, states: States) -> list[Array]:
+    """Inputs of a program at states of a profile; torques are those that the accelerations need."""
+    known = dict(zip(("q", "qd", "qdd"), states, strict=True))
+    if any(port.name == "tau" for port in program.inputs):
+        known["tau"] = inverse_dynamics(robot, *states)
+    return [known[port.name] for port in program.inputs]
+
+
+def _errors(kernel: Kernel, exact: Kernel, states: list[Array]) -> Array:
+    expected = _flat(exact(*states), len(states[0]))
+    found = _flat(kernel(*states), len(states[0]))
+    return weighed(found, expected, result_weights(exact.program.name, expected))
+
+
+def _flat(outputs: Array | tuple[Array, ...], n_states: int) -> Array:
+    listed = outputs if isinstance(outputs, tuple) else (outputs,)
+    return np.concatenate([array.reshape(n_states, -1) for array in listed], axis=1)

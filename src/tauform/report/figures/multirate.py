@@ -1,0 +1,84 @@
+"""A figure of a multi-rate split: the torque error over time, foretold and measured, and over background periods."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.profile import Profile
+from tauform.errors import MissingExtraError, ModelError
+from tauform.realtime.multirate.multirate import MultiRate
+from tauform.realtime.multirate.prediction import measure, predict
+from tauform.realtime.multirate.run import Motion
+from tauform.realtime.multirate.staleness import Rates
+
+SHOWN_SECONDS, MEASURED_SECONDS = 1.0, 10.0
+FORMATS = (".png", ".svg", ".pdf")
+PERIOD_FACTORS = (0.25, 0.5, 1.0, 1.5, 2.0)
+
+
+def check_figure(path: Path) -> None:
+    """Whether a figure can be written there, before the work that it shows is done.
+
+    Raises:
+        ModelError: the file's name does not end in .png, .svg or .pdf, or names a folder.
+        MissingExtraError: matplotlib is not installed.
+    """
+    if path.suffix.lower() not in FORMATS or path.is_dir():
+        raise ModelError(f"figure: expected a file that ends in {', '.join(FORMATS)}, got {str(path)!r}")
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("figures need matplotlib; install tauform[plot]")
+
+
+def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, rates: Rates, path: Path) -> Path:
+    """Write the figure as PNG (or what the file's name says).
+
+    Args:
+        motion: q, qd, qdd at given times; the errors along it are measured.
+        profile: bounds of that motion, from which the errors over periods are foretold.
+
+    Raises:
+        ModelError: the file's name does not end in .png, .svg or .pdf.
+        MissingExtraError: matplotlib is not installed.
+    """
+    check_figure(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    over_time, over_periods = figure.subplots(1, 2)
+    times = np.arange(0.0, SHOWN_SECONDS, rates.control)
+    foretold = predict(split, Profile.trajectory(*motion(times)), rates).over_states
+    over_time.plot(times, np.linalg.norm(measure(split, times, motion, rates), axis=1), lw=0.8, label="measured")
+    over_time.plot(times, np.linalg.norm(foretold, axis=1), label="foretold, RMS over the ages")
+    over_time.set(xlabel="time [s]", ylabel="norm of the torque error", title=f"{split.robot.name}, {_words(rates)}")
+    over_time.legend()
+    _periods(over_periods, split, motion, profile, rates)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    return path
+
+
+def _periods(axes: Any, split: MultiRate, motion: Motion, profile: Profile, rates: Rates) -> None:
+    periods = np.maximum(np.array(PERIOD_FACTORS) * rates.background, rates.control)
+    times = np.arange(0.0, MEASURED_SECONDS, rates.control)
+    foretold, measured = [], []
+    for period in periods.tolist():
+        tried = Rates(rates.control, period, rates.latency)
+        foretold.append(predict(split, profile, tried).total)
+        measured.append(_rms(measure(split, times, motion, tried)))
+    axes.plot(1e3 * periods, foretold, marker="o", label="foretold from bounds")
+    axes.plot(1e3 * periods, measured, marker="x", ls="--", label=f"measured over {MEASURED_SECONDS:g} s")
+    axes.set(xlabel="background period [ms]", ylabel="RMS of the torque error's norm", ylim=(0, None))
+    axes.legend()
+
+
+def _rms(errors: Array) -> float:
+    return float(np.sqrt((errors**2).sum(axis=1).mean()))
+
+
+def _words(rates: Rates) -> str:
+    return f"{1e3 * rates.control:g} ms ticks, {1e3 * rates.background:g} ms background"

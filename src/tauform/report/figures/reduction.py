@@ -1,0 +1,175 @@
+"""Figures of reduced models as PNG: contributions of terms, accuracy against time.  [Lloyd2021, Figures 2 and 7]"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.profile import Profile
+from tauform.closedform.reduction.contribution import Contributions, contributions
+from tauform.errors import MissingExtraError, ModelError
+from tauform.realtime.reduction.figures import Cell, Tradeoff, accuracy_table, tradeoff
+from tauform.realtime.reduction.reduce import robot_of
+
+Progress = Callable[[str], None]
+# Contributions of single terms do not run in kernels; as in the paper they get fewer states than the accuracy.
+CONTRIBUTION_SHARE, MOST_CONTRIBUTIONS = 10, 1_000_000
+TABLE_HEADINGS = (
+    *("profile", "error", "share", "operations", "exact", "ns", "exact ns", "reduction", "route"),
+    *("paper us", "paper reduction"),
+)
+
+
+def write_figures(
+    bound: BoundModel, folder: Path, n_states: int = 1_000_000, threads: int = 1, progress: Progress | None = None
+) -> list[Path]:
+    """Figures 2 and 7 and Table 3 of a robot, slow and fast profiles, with the numbers behind them as CSV.
+
+    Args:
+        n_states: fresh states for accuracies; contributions of terms take a tenth of them, a million at most.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        ModelError: no state or no thread.
+    """
+    for name, number in (("n_states", n_states), ("threads", threads)):
+        if number < 1:
+            raise ModelError(f"{name}: expected at least 1, got {number}")
+
+    def tell(sentence: str) -> None:
+        if progress:
+            progress(f"{bound.name}, {sentence}")
+
+    _pyplot()
+    folder.mkdir(parents=True, exist_ok=True)
+    profiles = Profile.slow(bound.n_joints), Profile.fast(bound.n_joints)
+    n_contributions = min(max(1000, n_states // CONTRIBUTION_SHARE), MOST_CONTRIBUTIONS)
+    # each part is written as soon as it is measured: with many states the whole takes long
+    start = f"{bound.name}_"
+    shares = [_contributions(bound, profile, n_contributions, threads, tell) for profile in profiles]
+    names = [profile.name for profile in profiles]
+    files = [
+        _contribution_figure(folder / f"{start}figure_2.png", bound.name, names, shares),
+        _csv(folder / f"{start}figure_2.csv", _CONTRIBUTION_HEADINGS, _contribution_rows(names, shares)),
+    ]
+    curves = [tradeoff(bound, profile, n_states=n_states, threads=threads, progress=tell) for profile in profiles]
+    files += [
+        _tradeoff_figure(folder / f"{start}figure_7.png", bound.name, curves),
+        _csv(folder / f"{start}figure_7.csv", _TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
+    ]
+    cells = list(accuracy_table(robot_of(bound), profiles, n_fresh=n_states, threads=threads, progress=tell))
+    return [*files, _csv(folder / f"{start}table_3.csv", TABLE_HEADINGS, [table_row(cell) for cell in cells])]
+
+
+def _contributions(bound: BoundModel, profile: Profile, n_states: int, threads: int, tell: Progress) -> Contributions:
+    def done(n_done: int) -> None:
+        tell(f"{profile.name}: contributions of terms at {n_done} of {n_states} states")
+
+    return contributions(bound, profile, n_states, threads=threads, progress=done)
+
+
+def table_row(cell: Cell) -> tuple[Any, ...]:
+    """One line of Table 3, ours and the paper's."""
+    paper = "" if cell.paper is None else cell.paper
+    less = "" if cell.paper is None or cell.paper_exact is None else f"{1 - cell.paper / cell.paper_exact:.0%}"
+    exact, found = cell.reduction.exact.n_operations, cell.reduction.program.n_operations
+    return (
+        cell.profile,
+        f"{cell.tolerance:.1%}",
+        f"{cell.confidence:.1%}",
+        found,
+        exact,
+        round(cell.nanoseconds, 1),
+        round(cell.exact_nanoseconds, 1),
+        f"{1 - found / exact:.0%}",
+        cell.reduction.route,
+        paper,
+        less,
+    )
+
+
+_CONTRIBUTION_HEADINGS = ("profile", "term", "mean", "median", "maximum", "states")
+_TRADEOFF_HEADINGS = ("profile", "terms", "removed", "digits 95 %", "digits 99.9 %", "operations", "ns", "states")
+
+
+def _contribution_rows(profiles: Sequence[str], shares: Sequence[Contributions]) -> list[tuple[Any, ...]]:
+    return [
+        (profile, k, *(f"{value:.4e}" for value in values), found.n_states)
+        for profile, found in zip(profiles, shares, strict=True)
+        for k, values in enumerate(zip(found.mean, found.median, found.maximum, strict=True))
+    ]
+
+
+def _tradeoff_rows(curves: Sequence[Tradeoff]) -> list[tuple[Any, ...]]:
+    return [
+        (c.profile, int(kept), f"{removed:.4f}", *np.round(digits, 3), int(operations), round(ns, 1), c.n_states)
+        for c in curves
+        for kept, removed, digits, operations, ns in zip(
+            c.n_kept, c.removed, c.digits, c.operations, c.nanoseconds, strict=True
+        )
+    ]
+
+
+def _csv(path: Path, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Path:
+    lines = [headings, *rows]
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError("figures need matplotlib; install tauform[plot]") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _contribution_figure(path: Path, name: str, profiles: Sequence[str], shares: Sequence[Contributions]) -> Path:
+    plt = _pyplot()
+    figure, axes = plt.subplots(len(shares), 1, figsize=(7, 6), sharex=True, layout="constrained")
+    bins = np.linspace(-12, 0, 61)
+    for ax, profile, found in zip(axes, profiles, shares, strict=True):
+        for label, values in (("median", found.median), ("maximum", found.maximum)):
+            ax.hist(np.log10(np.maximum(values, 1e-12)), bins=bins, alpha=0.6, label=label)
+        ax.set_title(f"{name}, {profile} profile, {found.n_states} states")
+        ax.set_ylabel("terms")
+        ax.legend()
+    axes[-1].set_xlabel("log10 of a term's share of the torque")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path
+
+
+# Equal steps on the axis are equal ratios of terms kept; on a linear one nearly all the gain would lie at its end.
+_REMOVED_TICKS = np.array([0.0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995])
+
+
+def _tradeoff_figure(path: Path, name: str, curves: Sequence[Tradeoff]) -> Path:
+    plt = _pyplot()
+    figure, axes = plt.subplots(1, len(curves), figsize=(11, 4.5), layout="constrained")
+    for ax, curve in zip(axes, curves, strict=True):
+        shown = curve.removed > 0
+        for k, label in enumerate(("95 %", "99.9 %")):
+            ax.plot(curve.n_kept[shown], curve.digits[shown, k], marker="o", label=f"digits, {label} of the states")
+        ax.set(xscale="log", xlabel="terms removed [%]", ylabel="correct digits of the torque", ylim=(0, None))
+        ax.invert_xaxis()
+        ticks = (1 - _REMOVED_TICKS) * curve.n_kept.max()
+        ax.set_xticks(ticks, [f"{100 * share:g}" for share in _REMOVED_TICKS])
+        ax.minorticks_off()
+        times = ax.twinx()
+        times.plot(curve.n_kept, curve.nanoseconds, color="gray", marker=".", label="time, factored terms")
+        times.axhline(curve.exact_nanoseconds, color="black", lw=0.8, ls="--", label="time, exact recursive program")
+        times.set(ylabel="ns a state", ylim=(0, None))
+        ax.set_title(f"{name}, {curve.profile} profile, {curve.n_states} states")
+        lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]
+        ax.legend(handles=lines, loc="upper right", fontsize="small")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path

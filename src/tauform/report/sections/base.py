@@ -1,0 +1,57 @@
+"""The report's section on base parameters."""
+
+from __future__ import annotations
+
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.description.robot import Robot
+from tauform.report.html.document import Section
+from tauform.report.html.elements import bullets, facts, folded, paragraph, table
+
+# Unit of a parameter's kind at a joint that turns, and at one that slides.
+UNITS = {
+    "m": ("kg", "kg"),
+    **dict.fromkeys(("mx", "my", "mz"), ("kg m", "kg m")),
+    "Ia": ("kg m²", "kg"),
+    "Fv": ("N m s/rad", "N s/m"),
+    "Fc": ("N m", "N"),
+    "Fo": ("N m", "N"),
+}
+
+
+def unit_of(parameter: str, robot: Robot) -> str:
+    """SI unit of a standard or regrouped parameter, by its name (`IzzR_2`)."""
+    kind, _, number = parameter.rpartition("_")
+    revolute = robot.joints[int(number) - 1].is_revolute if number.isdigit() else True
+    turning, sliding = UNITS.get(kind.removesuffix("R"), ("kg m²", "kg m²"))
+    return turning if revolute else sliding
+
+
+def base_section(base: BaseParameters, robot: Robot) -> Section:
+    """Each base parameter with its relation to the standard ones and its value."""
+    rows = []
+    for relation, value in zip(base.relations, base.values(robot), strict=True):
+        name, right = relation.text().split(" = ", 1)
+        rows.append((name, "" if len(relation.terms) == 1 else right, float(value), unit_of(relation.name, robot)))
+    body = facts(
+        {
+            "standard parameters": (len(base.columns), base.composition),
+            "without effect": len(base.no_effect),
+            "regrouped": len(base.regrouped),
+            "base parameters": base.n,
+            "condition number": f"{base.condition:.3g}",
+        }
+    )
+    body += paragraph(
+        "These are all that the torques can tell about the inertias. A relation says which standard parameters are "
+        "folded into a base parameter; where there is none it stands alone."
+    )
+    columns = ("name", "relation", "value", "unit")
+    body += table(columns, rows, text_columns=(0, 1, 3), tall=len(rows) > 16, code_columns=(0, 1))
+    if base.no_effect:
+        body += folded(f"{len(base.no_effect)} parameters without effect", paragraph(", ".join(base.no_effect)))
+    body += paragraph(
+        f"The weakest independent column stands {base.gap:.0e} times above the strongest dependent one.", "quiet"
+    )
+    if base.findings:
+        body += bullets(base.findings)
+    return Section("base", "Base parameters", body)

@@ -1,0 +1,52 @@
+"""The report's section on programs: certificates, operation counts, and the candidates that lost."""
+
+from __future__ import annotations
+
+from tauform.codegen.program.program import Op, Program
+from tauform.pipeline.model_robot import RobotModel
+from tauform.report.html.document import Section
+from tauform.report.html.elements import Marked, folded, paragraph, preformatted, table
+
+
+def code_section(model: RobotModel) -> Section:
+    """Every program with its certificate."""
+    programs = model.delivered
+    columns = ("function", "algorithm", "checked against", "mult", "add", "sin/cos", "states", "error", "allowed")
+    body = paragraph(
+        "Before a program is handed over it is compared with the textbook algorithm on random states; the error is "
+        "relative to the largest magnitude of each output. It fails if the error is above what is allowed."
+    )
+    body += table(columns, [_row(program) for program in programs], text_columns=3, caption="Certificates")
+    rows = [
+        (program.name, Marked(c.algorithm, "good") if c.chosen else c.algorithm, c.remark, *_counts(c))
+        for program in model.programs
+        for c in program.candidates
+    ]
+    listing = table(("function", "algorithm", "remark", "mult", "add", "operations"), rows, text_columns=3)
+    body += folded(f"{len(rows)} candidates; the chosen ones are green", listing)
+    if programs:
+        body += paragraph("c/README.md lists the functions. To compile them and run their self-test:")
+        body += preformatted("cd c && make check")
+    return Section("code", "Code", body)
+
+
+def _row(program: Program) -> tuple[object, ...]:
+    certificate = program.certificate
+    angles = {i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)}
+    checked = (
+        ("", "", "", "")
+        if certificate is None
+        else (
+            certificate.reference,
+            certificate.states,
+            f"{certificate.error:.1e}",
+            f"{certificate.tolerance:.0e}",
+        )
+    )
+    counts = (program.n_multiplications, program.n_additions, len(angles))
+    return (program.name, program.algorithm, checked[0], *counts, *checked[1:])
+
+
+def _counts(candidate: object) -> tuple[int, int, int]:
+    mult, add = (getattr(candidate, name) for name in ("n_multiplications", "n_additions"))
+    return mult, add, mult + add

@@ -1,0 +1,50 @@
+"""How the recordings were filtered, as a section of a page: the spectrum of the motion with the cut-offs in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.identification.fitted.fit import Fit
+from tauform.report.html.document import Section
+from tauform.report.html.elements import facts, paragraph
+from tauform.report.html.plot import Panel, Series, plot
+
+
+def filter_sections(fit: Fit) -> list[Section]:
+    """Cut-offs and, where they were chosen from it, the spectrum of the motion; nothing for unfiltered fits."""
+    filters = fit.filters
+    if filters is None:
+        return []
+    body = facts(
+        {
+            "positions filtered at": f"{filters.position:.3g} Hz",
+            "torques and columns filtered at": f"{filters.torque:.3g} Hz",
+            "rows kept a second": f"{filters.rows:.3g}",
+        }
+    )
+    spectrum = filters.spectrum
+    if spectrum is None:
+        return [Section("filters", "Filters", body + paragraph("The cut-offs were given."))]
+    density = np.asarray(spectrum.density)
+    heights = [float(density[density > 0].min()), float(density.max())]
+    marks = {
+        "motion ends": spectrum.bandwidth,
+        "torque cut-off": filters.torque,
+        "position cut-off": filters.position,
+    }
+    series = [Series(name, row, style="thin") for name, row in zip(fit.robot.joint_names, density, strict=True)]
+    series += [Series(name, heights, x=[at, at], style="thick", colour=7) for name, at in marks.items()]
+    body += paragraph(
+        f"99 % of the velocities' power lies below {spectrum.bandwidth:.3g} Hz; the cut-offs are multiples of that. "
+        "Where the curves rise again, noise of the positions is differentiated."
+    )
+    body += plot(
+        "Spectrum of the velocities, and the cut-offs that were chosen from it",
+        [Panel("", series)],
+        x=spectrum.frequencies,
+        xlabel="frequency [Hz]",
+        ylabel="power density of the velocity [(rad/s)^2/Hz or (m/s)^2/Hz]",
+        xlog=True,
+        ylog=True,
+    )
+    return [Section("filters", "Filters", body)]

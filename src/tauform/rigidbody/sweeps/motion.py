@@ -1,0 +1,71 @@
+"""The outward sweep: placement, twist and acceleration of every body."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.description.tree import Tree
+from tauform.rigidbody.sweeps.spatial import (
+    Transform,
+    axis_index,
+    cross_axis,
+    cross_force,
+    inertia_times,
+    joint_transform,
+    twist_to_child,
+)
+
+
+class Motion(NamedTuple):
+    """What every body does, each in its own frame; accelerations contain -gravity."""
+
+    transforms: list[Transform]
+    twists: list[AnyArray]
+    accelerations: list[AnyArray]
+
+
+def transforms_of(tree: Tree, q: AnyArray) -> list[Transform]:
+    """parent_from_link of every body."""
+    return [joint_transform(tree, i, q[i]) for i in range(tree.n)]
+
+
+def body_twists(tree: Tree, transforms: list[Transform], qd: AnyArray) -> list[AnyArray]:
+    """Twist of every body: v = X v_parent + S qd."""
+    twists: list[AnyArray] = []
+    for i, parent in enumerate(tree.parents):
+        v = twist_to_child(transforms[i], twists[parent]) if parent >= 0 else np.zeros((6, *qd[i].shape), qd.dtype)
+        k = axis_index(tree, i)
+        v[k] = v[k] + qd[i]
+        twists.append(v)
+    return twists
+
+
+def body_accelerations(
+    tree: Tree, transforms: list[Transform], twists: list[AnyArray], qd: AnyArray, qdd: AnyArray
+) -> list[AnyArray]:
+    """a = X a_parent + S qdd + v x S qd; with the twists of one velocity and qd of another, a = J qdd + Jdot qd."""
+    # Gravity is an upward acceleration of the base.
+    base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *qd[0].shape))
+    accelerations: list[AnyArray] = []
+    for i, parent in enumerate(tree.parents):
+        a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base)
+        a = a + cross_axis(tree.revolute[i], twists[i]) * qd[i]
+        k = axis_index(tree, i)
+        a[k] = a[k] + qdd[i]
+        accelerations.append(a)
+    return accelerations
+
+
+def body_motion(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Motion:
+    """Transforms, twists and accelerations of all bodies; (n, N) arrays of any scalar."""
+    transforms = transforms_of(tree, q)
+    twists = body_twists(tree, transforms, qd)
+    return Motion(transforms, twists, body_accelerations(tree, transforms, twists, qd, qdd))
+
+
+def velocity_wrenches(tree: Tree, twists: list[AnyArray]) -> list[AnyArray]:
+    """Wrench that each body's velocity alone asks for: v x* I v."""
+    return [cross_force(v, inertia_times(ten, v)) for ten, v in zip(tree.inertias, twists, strict=True)]
