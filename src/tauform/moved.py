@@ -24,15 +24,18 @@ class MovedModules(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """Spec of a module that moved; None for all others."""
         return ModuleSpec(fullname, self) if fullname in MOVED else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module under its new name."""
         module = import_module(MOVED[spec.name])
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # The module ran under its new name already; the import system has put the old name into its spec.
+        """Give the module its own spec back."""
+        # It ran under new name already; the import system has put the old name into its spec.
         if module.__spec__ is not None:
             module.__spec__ = module.__spec__.loader_state
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.codegen.program import lower as lowering
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Op, Program
-from tauform.codegen.program.program import lower as lowering
 from tauform.codegen.program.sums import LATENCY, balanced
 
 
