@@ -35,7 +35,7 @@ class MovedModules(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Give the module its own spec back."""
-        # It ran under new name already; the import system has put the old name into its spec.
+        # It ran under its new name already; the import system has put the old name into its spec.
         if module.__spec__ is not None:
             module.__spec__ = module.__spec__.loader_state
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.codegen.factored.factored import factored
+from tauform.codegen.factored import factored
 from tauform.codegen.factored.factoring import Numbers, Sums
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
