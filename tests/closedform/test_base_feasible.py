@@ -66,6 +66,18 @@ def test_impossible_theta_names_the_link() -> None:
         tf.feasible_parameters(robot, theta)
 
 
+def test_base_parameters_that_were_left_out_are_zero_in_the_links() -> None:
+    robot = random_tree(3, 4, chain=True, prismatic=0.0)
+    whole = tf.base_parameters(robot)
+    left_out = [whole.names.index(name) for name in ("Ixy_3", "Iyz_3")]
+    part = whole.part([k for k in range(whole.n) if k not in left_out])
+    found = tf.feasible_parameters(robot, part.values(robot), base=part)
+    assert smallest_eigenvalue(found.robot) > -1e-9
+    theta = np.array(whole.values(robot))
+    theta[left_out] = 0.0
+    np.testing.assert_allclose(whole.values(found.robot), theta, rtol=0, atol=1e-12 * np.abs(theta).max())
+
+
 def test_theta_of_the_wrong_length_is_refused() -> None:
     robot = tf.load("two_link")
     with pytest.raises(ShapeError, match=r"theta: expected \(6,\)"):

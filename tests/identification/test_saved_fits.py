@@ -93,7 +93,7 @@ def test_a_fit_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         arrays = {key: archive[key] for key in archive.files}
     text = json.loads(str(arrays["summary"]))
     np.savez(path, **{**arrays, "summary": np.array(json.dumps({**text, "format": text["format"] + 1}))})
-    with pytest.raises(IdentificationError, match=r"written by a newer tauform \(format 3, .* up to 2\); upgrade"):
+    with pytest.raises(IdentificationError, match=r"written by a newer tauform \(format 4, .* up to 3\); upgrade"):
         tf.load_fit(path)
     np.savez(path, **{**arrays, "summary": np.array(json.dumps({**text, "format": "x"}))})
     with pytest.raises(IdentificationError, match="not a fit, or a damaged one"):

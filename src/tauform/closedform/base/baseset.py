@@ -38,6 +38,8 @@ class BaseParameters:
         source: what the decision was made from.
         findings: sentences that a reader should know, such as a narrow gap.
         robot: whose geometry the symbols of `relations` come from; None after reading a file.
+        whole: the set that this is a part of; its other base parameters were left out and are zero. None for a set
+            that lacks nothing.
     """
 
     robot_name: str
@@ -54,6 +56,7 @@ class BaseParameters:
     source: str
     findings: tuple[str, ...] = ()
     robot: Robot | None = None
+    whole: BaseParameters | None = None
 
     @classmethod
     def of(
@@ -107,6 +110,26 @@ class BaseParameters:
     def n(self) -> int:
         """The number of base parameters."""
         return len(self.names)
+
+    @cached_property
+    def left_out(self) -> tuple[int, ...]:
+        """Indices into whole.names of the base parameters that are zero."""
+        if self.whole is None:
+            return ()
+        kept = set(self.pivots)
+        return tuple(k for k, pivot in enumerate(self.whole.pivots) if pivot not in kept)
+
+    def part(self, kept: Sequence[int]) -> BaseParameters:
+        """Some of the base parameters; those left out are zero."""
+        if list(kept) == list(range(self.n)):
+            return self
+        return replace(
+            self,
+            names=tuple(self.names[k] for k in kept),
+            grouping=read_only(self.grouping[list(kept)]),
+            pivots=tuple(self.pivots[k] for k in kept),
+            whole=self.whole or self,
+        )
 
     @property
     def composition(self) -> str:

@@ -30,6 +30,27 @@ if TYPE_CHECKING:
     from tauform.identification.verdict.judge import Verdict
 
 STATES_PER_SLICE = 5000
+ConsistencyMethod = Literal["semidefinite", "log_cholesky"]
+
+
+@dataclass(frozen=True, eq=False)
+class Unreduced:
+    """All columns, before some were left out: what physical links cannot lack comes back from here.
+
+    Attributes:
+        design: which columns there were.
+        evidence: what the rows say about them.
+        rows: with all columns, or where they come from.
+    """
+
+    design: Design
+    evidence: Evidence
+    rows: Sequence[Rows] | RowSource
+
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Columns of these names."""
+        place = {name: k for k, name in enumerate(self.design.names)}
+        return [place[name] for name in names]
 
 
 @checked_methods
@@ -55,8 +76,10 @@ class Fit:
         weights: (n,) of the joints' rows.
         rows: the rows, or where they come from; refits bring the residuals up to date with them.
         physical: full parameters of links that could be built, where the fit was asked to be physical.
+        physical_method: how these were found.
         source: where the shown rows come from, unfiltered.
         others: the validation recordings.
+        unreduced: what the fit was reduced from; None where nothing was left out.
         swap: another order of the recordings' columns that explains them far better, where there is one.
         free_error: error on held-out blocks of the fit without the condition that links could be built.
     """
@@ -76,12 +99,14 @@ class Fit:
     findings: tuple[str, ...] = ()
     validation: Errors | None = None
     physical: Array | None = None
+    physical_method: ConsistencyMethod | None = None
     inflation: Array | None = None
     weights: Array | None = None
     rows: Sequence[Rows] | RowSource = ()
     source: RowSource | None = None
     others: RowSource | None = None
     free_error: float | None = None
+    unreduced: Unreduced | None = None
     swap: Swap | None = None
 
     @property
@@ -204,8 +229,12 @@ class Fit:
     def rigid_robot(self) -> Robot:
         """The identified links with Fv, Fc and Fo as they stand in this fit, its further terms left out."""
         if self.physical is not None:
-            return self.robot.with_parameters(self.physical)
-        return self.robot.with_base_parameters(self.theta, self.design.base)
+            parameters = np.array(self.physical)
+        else:
+            parameters = np.array(self.robot.with_base_parameters(self.theta, self.design.base).parameters)
+        # What took no part in the fit has no share in the torque that was judged, whatever the description says.
+        parameters[np.setdiff1d(np.arange(len(parameters)), self.design.base.columns)] = 0.0
+        return self.robot.with_parameters(parameters)
 
     def reduced(
         self,
@@ -214,7 +243,10 @@ class Fit:
         most: int | None = None,
         keep_accuracy: bool = True,
     ) -> Fit:
-        """Only the significant values, refitted; see `tauform.identification.selection.significance.reduced`."""
+        """Only the significant values, refitted; a physical fit stays one.
+
+        See `tauform.identification.selection.significance.reduced`.
+        """
         from tauform.identification.selection.significance import reduced
 
         return reduced(self, tolerance, max_deviation, most, keep_accuracy)
@@ -222,7 +254,7 @@ class Fit:
     def physically_consistent(
         self,
         prior: Robot | ArrayLike | None = None,
-        method: Literal["semidefinite", "log_cholesky"] = "semidefinite",
+        method: ConsistencyMethod = "semidefinite",
     ) -> Fit:
         """The nearest fit whose links could be built; see `tauform.identification.physical.consistency`."""
         from tauform.identification.physical.consistency import physically_consistent

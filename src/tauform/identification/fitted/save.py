@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,18 @@ from tauform.description.formats.toml.writer import to_toml
 from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, TauformError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.fit import Fit, Unreduced
 from tauform.identification.fitted.fresh_file import fresh_file
 from tauform.identification.fitted.same_robot import difference
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import Errors, Residuals
-from tauform.identification.regression.terms import Term
-from tauform.identification.selection.refit import part_of
+from tauform.identification.regression.terms import Column, Term
 from tauform.identification.signals.filters import Filters
 from tauform.identification.verdict.swaps import Swap
 
-# 2 holds the robot too.
-FORMAT = 2
+# 2 holds the robot too, 3 what a reduced fit was reduced from.
+FORMAT = 3
 # What a damaged file, or one of something else, ends in.
 DAMAGES = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
 
@@ -72,13 +72,22 @@ def summary(fit: Fit) -> dict[str, Any]:
         "sigma": fit.sigma.tolist(),
         "coulomb_widths": list(fit.design.widths),
         "order": list(fit.design.order),
-        "terms": [asdict(term) if isinstance(term, Term) else {"name": term.name} for term in fit.terms],
+        "terms": _plain_terms(fit.terms),
         "physical_parameters": None
         if fit.physical is None
         else dict(zip(fit.robot.parameter_names, fit.physical.tolist(), strict=True)),
+        "physical_method": fit.physical_method,
         "filters": None if fit.filters is None else asdict(fit.filters),
         "findings": list(fit.findings),
     }
+
+
+def _plain_terms(terms: Sequence[Term | Column]) -> list[dict[str, Any]]:
+    return [asdict(term) if isinstance(term, Term) else {"name": term.name} for term in terms]
+
+
+def _terms(plain: list[dict[str, Any]]) -> tuple[Term, ...]:
+    return tuple(Term(**{**term, "joints": tuple(term["joints"])}) for term in plain)
 
 
 def _plain(errors: Errors | None) -> dict[str, Any] | None:
@@ -112,7 +121,8 @@ def _write_json(fit: Fit, path: Path) -> None:
 
 
 def _write_npz(fit: Fit, path: Path) -> None:
-    if not all(isinstance(term, Term) for term in fit.terms):
+    terms = fit.terms if fit.unreduced is None else fit.unreduced.design.terms
+    if not all(isinstance(term, Term) for term in terms):
         raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json")
     residuals, evidence = fit.residuals, fit.evidence
     arrays = {
@@ -131,6 +141,10 @@ def _write_npz(fit: Fit, path: Path) -> None:
         "inflation": fit.inflation if fit.inflation is not None else np.ones_like(fit.sigma),
     }
     text = {**summary(fit), "rate": residuals.rate, "raw_condition": fit.raw_condition}
+    if fit.unreduced is not None:
+        arrays |= {"unreduced_triangles": fit.unreduced.evidence.triangles}
+        arrays |= {"unreduced_peaks": fit.unreduced.evidence.peaks}
+        text |= {"unreduced_terms": _plain_terms(fit.unreduced.design.terms)}
     texts = {"summary": np.array(json.dumps(text)), "robot": np.array(to_toml(fit.robot, path.parent)[0])}
     np.savez_compressed(path, **texts, **arrays)  # type: ignore[arg-type]
 
@@ -205,15 +219,17 @@ def _held_robot(data: dict[str, Any], path: Path) -> Robot:
 def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Fit:
     design = _design(robot, data, text, path)
     physical = text["physical_parameters"]
+    evidence = Evidence(
+        data["triangles"], data["counts"], tuple(data["recordings"].tolist()), data["peaks"], data["torque_peaks"]
+    )
     return Fit(
         robot=robot,
         design=design,
         values=read_only(text["values"]),
         covariance=read_only(text["covariance"]),
         sigma=read_only(text["sigma"]),
-        evidence=Evidence(
-            data["triangles"], data["counts"], tuple(data["recordings"].tolist()), data["peaks"], data["torque_peaks"]
-        ),
+        evidence=evidence,
+        unreduced=_unreduced(design, evidence, data, text),
         residuals=Residuals(data["t"], data["measured"], data["predicted"], data["recording"], text["rate"]),
         held_out=_errors(text["held_out"]),
         validation=None if text["validation"] is None else _errors(text["validation"]),
@@ -225,6 +241,7 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         filters=None if text["filters"] is None else Filters(**text["filters"]),
         findings=tuple(text["findings"]),
         physical=None if physical is None else read_only(list(physical.values())),
+        physical_method=text.get("physical_method"),
         inflation=data["inflation"],
         weights=data["weights"],
     )
@@ -246,6 +263,17 @@ def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         raise IdentificationError(
             f"{path.name}: was identified on {text['robot']!r}, whose joints differ from {robot.name!r}"
         )
-    base = part_of(full.base, [place[pivot] for pivot in data["pivots"].tolist()])
-    terms = tuple(Term(**{**term, "joints": tuple(term["joints"])}) for term in text["terms"])
-    return Design(robot, base, tuple(text["coulomb_widths"]), terms, full.order)
+    base = full.base.part([place[pivot] for pivot in data["pivots"].tolist()])
+    return Design(robot, base, tuple(text["coulomb_widths"]), _terms(text["terms"]), full.order)
+
+
+def _unreduced(design: Design, evidence: Evidence, data: dict[str, Any], text: dict[str, Any]) -> Unreduced | None:
+    """What a reduced fit was reduced from."""
+    if "unreduced_triangles" not in data:
+        return None
+    whole = replace(design, base=design.base.whole or design.base, terms=_terms(text["unreduced_terms"]))
+    shape = (*evidence.triangles.shape[:2], whole.n_columns + 1, whole.n_columns + 1)
+    if data["unreduced_triangles"].shape != shape or data["unreduced_peaks"].shape != (shape[1], whole.n_columns):
+        raise ValueError("the evidence of a reduced fit does not fit its design")
+    columns = {"triangles": data["unreduced_triangles"], "peaks": data["unreduced_peaks"]}
+    return Unreduced(whole, replace(evidence, **columns), ())

@@ -8,13 +8,15 @@ without mass, are approached but never reached.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.optimize import least_squares
 
 from tauform.arrays import Array
 from tauform.description.inertia import Inertia
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 
 # Rows and columns of U that hold d1, d2, d3, s12, s23, s13, t1, t2, t3, in that order after a.
@@ -26,6 +28,8 @@ SQUARES_SETTLED, NUMBERS_SETTLED = 1e-10, 1e-13
 MOST_EVALUATIONS = 1000
 # A trial step of the search may reach far; nothing in a robot is that many times its typical size.
 LARGEST_NUMBER = 40.0
+# What a value that should be small pays, relative to the torque it makes.
+SMALL_TOLL = 1.0
 
 
 def link_map(numbers: Array) -> tuple[Array, Array]:
@@ -59,13 +63,19 @@ def link_parameters(J: Array) -> Array:
 
 
 class SmoothProgram:
-    """The same problem as `consistency.Program`, on free numbers."""
+    """The same problem as `semidefinite.SemidefiniteFit`, on free numbers."""
 
-    def __init__(self, fit: Fit, prior: Array, size: Array, pull: float) -> None:
-        self.fit, self.prior, self.size, self.pull = fit, prior, size, pull
-        n = fit.robot.n_bodies
+    def __init__(self, design: Design, prior: Array, size: Array, pull: float, small: Sequence[int] = ()) -> None:
+        """Set up the free numbers.
+
+        Args:
+            pull: towards the prior, relative to the weight of one row.
+            small: columns whose values are kept as small as the data allow.
+        """
+        self.design, self.prior, self.size, self.pull, self.small = design, prior, size, pull, list(small)
+        n = design.robot.n_bodies
         own = np.arange(10 * n, 14 * n)
-        taking_part = np.isin(own, fit.design.base.columns)
+        taking_part = np.isin(own, design.base.columns)
         signed = own % 4 == (10 * n + 3) % 4
         self.positive, self.free = own[taking_part & ~signed], own[taking_part & signed]
         self.start = self._started()
@@ -76,22 +86,25 @@ class SmoothProgram:
         Raises:
             IdentificationError: the search does not settle.
         """
-        p, n_base = evidence.n_columns, self.fit.design.base.n
+        p, base = evidence.n_columns, self.design.base
         R = evidence.stacked(weights)
         scale = np.linalg.norm(R[:, p])
-        A, b, unexplained = R[:p, :p] / scale, R[:p, p] / scale, R[p:, p] / scale
+        # Values that should be small pay for the torque they make, on top of what that does to the residuals.
+        toll = SMALL_TOLL * np.diag(np.linalg.norm(R[:, :p], axis=0))[self.small]
+        A, b = np.vstack([R[:p, :p], toll]) / scale, np.append(R[:p, p], np.zeros(len(toll))) / scale
+        unexplained = R[p:, p] / scale
         pull = np.sqrt(self.pull) / scale / self.size
-        n_own = len(self.start) - (p - n_base)
+        n_own = len(self.start) - (p - base.n)
 
         def residual(x: Array) -> Array:
             parameters, _ = self._mapped(x[:n_own])
-            values = np.concatenate([self.fit.design.base.grouping @ parameters, x[n_own:]])
+            values = np.concatenate([base.grouping @ parameters, x[n_own:]])
             return np.concatenate([A @ values - b, pull * (parameters - self.prior), unexplained])
 
         def jacobian(x: Array) -> Array:
             _, slopes = self._mapped(x[:n_own])
-            upper = np.hstack([A[:, :n_base] @ self.fit.design.base.grouping @ slopes, A[:, n_base:]])
-            lower = np.hstack([pull[:, None] * slopes, np.zeros((len(pull), p - n_base))])
+            upper = np.hstack([A[:, : base.n] @ base.grouping @ slopes, A[:, base.n :]])
+            lower = np.hstack([pull[:, None] * slopes, np.zeros((len(pull), p - base.n))])
             return np.vstack([upper, lower, np.zeros((1, len(x)))])
 
         found = least_squares(
@@ -101,11 +114,11 @@ class SmoothProgram:
         if not np.isfinite(found.x).all():
             raise IdentificationError("physical links: the search did not settle; check the recordings")
         parameters, _ = self._mapped(found.x[:n_own])
-        return parameters, np.concatenate([self.fit.design.base.grouping @ parameters, found.x[n_own:]])
+        return parameters, np.concatenate([base.grouping @ parameters, found.x[n_own:]])
 
     def _mapped(self, x: Array) -> tuple[Array, Array]:
         """(14 n_bodies,) parameters and their slopes by the free numbers."""
-        n = self.fit.robot.n_bodies
+        n = self.design.robot.n_bodies
         parameters, slopes = np.array(self.prior), np.zeros((14 * n, len(x)))
         for k in range(n):
             own = slice(10 * k, 10 * k + 10)
@@ -122,7 +135,7 @@ class SmoothProgram:
 
     def _started(self) -> Array:
         """Free numbers near the prior, moved inside where that is on the boundary."""
-        n, scaled = self.fit.robot.n_bodies, self.prior / self.size
+        n, scaled = self.design.robot.n_bodies, self.prior / self.size
         inside = LEAST * np.array([1, 0, 0, 0, 2, 0, 2, 0, 0, 2])
         links = []
         for k in range(n):
@@ -131,7 +144,7 @@ class SmoothProgram:
                 ten = ten + (1 + np.abs(ten).max()) * inside
             links.append(link_numbers(ten))
         positive = np.log(np.maximum(scaled[self.positive], LEAST))
-        return np.concatenate([*links, positive, scaled[self.free], np.zeros(len(self.fit.terms))])
+        return np.concatenate([*links, positive, scaled[self.free], np.zeros(len(self.design.terms))])
 
 
 def _is_definite(ten: Array) -> bool:

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tauform.arrays import Array, read_only
-from tauform.closedform.base.baseset import BaseParameters
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.fit import Fit, Unreduced
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.evidence import Evidence
@@ -17,25 +16,31 @@ from tauform.identification.regression.rows import RowSource
 from tauform.identification.verdict.validate import held_out_errors, residuals_of, validated
 
 
-def with_columns(fit: Fit, columns: Sequence[int], note: str) -> Fit:
+def with_columns(fit: Fit, columns: Sequence[int], note: str = "") -> Fit:
     """The fit on some of its columns, estimated anew on the condensed rows."""
-    evidence = fit.evidence.chosen(columns)
-    design = chosen_design(fit.design, columns)
+    unreduced = fit.unreduced or Unreduced(fit.design, fit.evidence, fit.rows)
+    smaller = of_columns(fit, unreduced, unreduced.places([fit.names[c] for c in columns]))
+    return smaller.with_findings(note) if note else smaller
+
+
+def of_columns(fit: Fit, unreduced: Unreduced, columns: Sequence[int]) -> Fit:
+    """The fit on some columns of what it was reduced from."""
+    kept = list(columns)
+    evidence, design = unreduced.evidence.chosen(kept), chosen_design(unreduced.design, kept)
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
     found = least_squares(evidence, sigma=1.0 / weights)
-    kept = list(columns)
     rows = (
-        replace(fit.rows, design=design)
-        if isinstance(fit.rows, RowSource)
-        else [replace(part, A=part.A[:, :, kept]) for part in fit.rows]
+        replace(unreduced.rows, design=design)
+        if isinstance(unreduced.rows, RowSource)
+        else [replace(part, A=part.A[:, :, kept]) for part in unreduced.rows]
     )
-    smaller = replace(
+    return replace(
         with_values(replace(fit, design=design, rows=rows), found.values, evidence, found),
         held_out=held_out_errors(evidence, found.values, weights),
         condition=found.condition,
         raw_condition=found.raw_condition,
+        unreduced=unreduced,
     )
-    return smaller.with_findings(note) if note else smaller
 
 
 def with_values(fit: Fit, values: Array, evidence: Evidence, found: Estimate) -> Fit:
@@ -49,6 +54,7 @@ def with_values(fit: Fit, values: Array, evidence: Evidence, found: Estimate) ->
         evidence=evidence,
         residuals=residuals_of(values, fit.rows, fit.residuals.rate) if fit.rows else fit.residuals,
         physical=None,
+        physical_method=None,
         free_error=None,
     )
     return validated(changed)
@@ -58,15 +64,4 @@ def chosen_design(design: Design, columns: Sequence[int]) -> Design:
     """The design with only some columns; base parameters keep their meaning."""
     kept = [c for c in columns if c < design.base.n]
     terms = [design.terms[c - design.base.n] for c in columns if c >= design.base.n]
-    return replace(design, base=part_of(design.base, kept), terms=tuple(terms))
-
-
-def part_of(base: BaseParameters, kept: Sequence[int]) -> BaseParameters:
-    """Some of the base parameters; those left out are taken to be zero."""
-    index = list(kept)
-    return replace(
-        base,
-        names=tuple(base.names[k] for k in index),
-        grouping=read_only(base.grouping[index]),
-        pivots=tuple(base.pivots[k] for k in index),
-    )
+    return replace(design, base=design.base.part(kept), terms=tuple(terms))

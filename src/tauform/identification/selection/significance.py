@@ -43,7 +43,7 @@ def reduced(
     most: int | None = None,
     keep_accuracy: bool = True,
 ) -> Fit:
-    """Only the significant values, refitted.
+    """Only the significant values, refitted; a physical fit is made physical again, with its links as the prior.
 
     First go the values that fail the 1 % rule; then, one by one, the value with the largest relative deviation, as
     long as that is above `max_deviation` and an F-test or the held-out error does not ask for it.
@@ -68,8 +68,10 @@ def reduced(
         kept = _least_missed(fit.evidence, kept, weights, most)
     before = f"{len(fit.values)} values, condition {fit.raw_condition:.3g}"
     smaller = with_columns(fit, kept, "")
-    note = f"reduced from {before} to {len(kept)}, condition {smaller.raw_condition:.3g}"
-    return smaller.with_findings(note)
+    smaller = smaller.with_findings(f"reduced from {before} to {len(kept)}, condition {smaller.raw_condition:.3g}")
+    if fit.physical is None or fit.physical_method is None:
+        return smaller
+    return smaller.physically_consistent(fit.physical, fit.physical_method)
 
 
 def _significant(fit: Fit, tolerance: float, weights: Array, keep_accuracy: bool) -> list[int]:
