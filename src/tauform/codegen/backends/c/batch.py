@@ -7,8 +7,8 @@ part: compilers turn such loops into vector code without being told that nothing
 from __future__ import annotations
 
 from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Real
-from tauform.codegen.backends.c.printer import PartPrinter
-from tauform.codegen.backends.c.source import argument, function_name
+from tauform.codegen.backends.c.printer import PartPrinter, member_names
+from tauform.codegen.backends.c.source import argument, function_name, struct_name
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.program import Port, Program
 
@@ -39,26 +39,29 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         name = f"{function_name(program, prefix)}_block_{number}"
         text, touched = _part_text(program, piece, real, prefix, name, last=piece is pieces[-1])
         used |= touched
-        passed = [_local(port) for port in (*program.inputs, *program.outputs) if port.name in touched]
+        passed = [_local(program, port) for port in (*program.inputs, *program.outputs) if port.name in touched]
         if not (piece.reads or piece.writes or touched):
             continue
         texts.append(text)
         passed += ["w"] if piece.reads or piece.writes else []
         calls.append(f"        {name}({', '.join(passed)});")
     taken = [port for port in program.inputs if not port.shared and port.name in used]
+    shared = [port for port in program.inputs if port.shared and port.name in used]
     lines = [
         batch_prototype(program, real, prefix),
         "{",
         "    size_t i, k, l;",
-        *(f"    {real.name} {_local(port)}[{port.size}][{BLOCK}];" for port in (*taken, *program.outputs)),
+        *(f"    {real.name} {port.name}_block[{port.size}][{BLOCK}];" for port in (*taken, *program.outputs)),
+        *(_copy_of_shared(program, port, real, prefix) for port in shared),
         *([f"    {real.name} w[{n_slots}][{BLOCK}];"] if n_slots else []),
         "",
         *(f"    (void){port.name};" for port in program.inputs if port.name not in used),
+        *(f"    memcpy(&{port.name}_copy, {port.name}, sizeof {port.name}_copy);" for port in shared),
         f"    for (i = 0; i < count; i += {BLOCK}) {{",
         f"        const size_t n = count - i < {BLOCK} ? count - i : {BLOCK};",
     ]
     for port in taken:
-        local, name = _local(port), port.name
+        local, name = f"{port.name}_block", port.name
         # the states past the end repeat the last one
         lines += [
             f"        for (k = 0; k < {port.size}; k++) {{",
@@ -73,13 +76,23 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         lines += [
             f"        for (k = 0; k < {port.size}; k++)",
             "            for (l = 0; l < n; l++)",
-            f"                {port.name}[k*count + i + l] = {_local(port)}[k][l];",
+            f"                {port.name}[k*count + i + l] = {port.name}_block[k][l];",
         ]
     return "\n".join([*texts, *lines, "    }", "}", ""])
 
 
-def _local(port: Port) -> str:
-    return port.name if port.shared else f"{port.name}_block"
+def _local(program: Program, port: Port) -> str:
+    """What a part is given for a port: the block, or the copy of what all states share."""
+    if not port.shared:
+        return f"{port.name}_block"
+    return f"&{port.name}_copy" if member_names(program, port) else f"{port.name}_copy"
+
+
+def _copy_of_shared(program: Program, port: Port, real: Real, prefix: str) -> str:
+    """A local array or struct: a block's results may be written where the next block still reads."""
+    if member_names(program, port):
+        return f"    {struct_name(prefix, port)} {port.name}_copy;"
+    return f"    {real.name} {port.name}_copy[{port.size}];"
 
 
 def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str, last: bool) -> tuple[str, set[str]]:

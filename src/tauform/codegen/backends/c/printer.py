@@ -27,10 +27,11 @@ _SYMBOL = {Op.ADD: " + ", Op.SUBTRACT: " - ", Op.MULTIPLY: "*", Op.DIVIDE: "/"}
 
 @dataclass(frozen=True)
 class Expression:
-    """C text and its precedence."""
+    """C text, its precedence, and whether it reads an input where it stands."""
 
     text: str
     precedence: int = _ATOM
+    reads_input: bool = False
 
     def at_least(self, precedence: int) -> str:
         return self.text if self.precedence >= precedence else f"({self.text})"
@@ -86,14 +87,18 @@ class PartPrinter:
                 continue
             expression = self._operation(instruction.op, instruction.args)
             if self.uses[value] > 1 or len(expression.text) > LINE_LENGTH - 45:
-                name = f"t{self.n_temporaries}"
-                self.n_temporaries += 1
                 if not stage.angles:
                     self._announce(value)
-                kind = VECTOR if value in self.program.vectors else self.real.name
-                self.emit(f"const {kind} {name} = {expression.text};")
-                expression = Expression(name)
+                expression = self._named(value, expression)
             self.expressions[value] = expression
+
+    def _named(self, value: int, expression: Expression) -> Expression:
+        """The expression as a local variable."""
+        name = f"t{self.n_temporaries}"
+        self.n_temporaries += 1
+        kind = VECTOR if value in self.program.vectors else self.real.name
+        self.emit(f"const {kind} {name} = {expression.text};")
+        return Expression(name)
 
     def angles(self, stage: Stage, entries: Sequence[int]) -> list[str]:
         """C text of the stage's angles; their sines and cosines are those entries of `sine` and `cosine`."""
@@ -113,12 +118,22 @@ class PartPrinter:
 
     def results(self) -> None:
         """Store the outputs, after the last input was read: a caller may pass one array as both."""
+        stores = [
+            (f"{port.name}[{k}]{self.index}", value)
+            for port, values in zip(self.program.outputs, self.program.results, strict=True)
+            for k, value in enumerate(values)
+        ]
+        self.used_ports.update(port.name for port in self.program.outputs)
+        stored = {value: self.operand(value) for _, value in stores}
+        # the first store reads before it writes; whatever else still reads an input gets a name before that
+        late = [value for value in dict.fromkeys(value for _, value in stores[1:]) if stored[value].reads_input]
+        if late and self.current_section:
+            self.lines += ["", f"{self.indent}/* read before the first result is written: arrays may be the same */"]
+        stored |= {value: self._named(value, stored[value]) for value in late}
         if self.current_section:
             self.lines += ["", f"{self.indent}/* results */"]
-        for port, values in zip(self.program.outputs, self.program.results, strict=True):
-            self.used_ports.add(port.name)
-            for k, value in enumerate(values):
-                self.emit(f"{port.name}[{k}]{self.index} = {self.operand(value).text};")
+        for place, value in stores:
+            self.emit(f"{place} = {stored[value].text};")
 
     def _announce(self, value: int) -> None:
         """A comment where the work for another result begins."""
@@ -140,21 +155,26 @@ class PartPrinter:
         self.used_ports.add(port.name)
         members = member_names(self.program, port)
         if members:
-            return Expression(f"{port.name}->{members[k]}")
-        return Expression(f"{port.name}[{k}]{'' if port.shared else self.index}")
+            return Expression(f"{port.name}->{members[k]}", reads_input=True)
+        return Expression(f"{port.name}[{k}]{'' if port.shared else self.index}", reads_input=True)
 
     def _operation(self, op: Op, args: tuple[int, ...]) -> Expression:
-        a = self.operand(args[0])
+        operands = [self.operand(k) for k in args]
+        text, precedence = self._text(op, args, operands)
+        return Expression(text, precedence, any(operand.reads_input for operand in operands))
+
+    def _text(self, op: Op, args: tuple[int, ...], operands: Sequence[Expression]) -> tuple[str, int]:
+        a, b = operands[0], operands[-1]
         if op in (Op.ADD, Op.SUBTRACT):
-            return Expression(a.at_least(_SUM) + _SYMBOL[op] + self.operand(args[1]).at_least(_PRODUCT), _SUM)
+            return a.at_least(_SUM) + _SYMBOL[op] + b.at_least(_PRODUCT), _SUM
         if op in (Op.MULTIPLY, Op.DIVIDE):
-            return Expression(a.at_least(_PRODUCT) + _SYMBOL[op] + self.operand(args[1]).at_least(_ATOM), _PRODUCT)
+            return a.at_least(_PRODUCT) + _SYMBOL[op] + b.at_least(_ATOM), _PRODUCT
         if op is Op.LANE:
-            return Expression(f"{a.text}[{self.program.instructions[args[1]].place[1]}]")
+            return f"{a.text}[{self.program.instructions[args[1]].place[1]}]", _ATOM
         if op is Op.NEGATE:
-            return Expression(f"-{a.at_least(_ATOM)}", _SIGNED)
-        arguments = ", ".join(self.operand(k).text for k in args)
-        return Expression(f"{self._function_name(op)}({arguments})")
+            return f"-{a.at_least(_ATOM)}", _SIGNED
+        arguments = ", ".join(operand.text for operand in operands)
+        return f"{self._function_name(op)}({arguments})", _ATOM
 
     def _function_name(self, op: Op) -> str:
         return "sign_of" if op is Op.SIGN else {Op.SQRT: "sqrt", Op.ATAN2: "atan2"}[op] + self.real.suffix

@@ -10,7 +10,8 @@ from typing import Any
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import Real, comment, identifier
 from tauform.codegen.backends.c.printer import member_names
-from tauform.codegen.backends.c.selftest import Reference, test_text
+from tauform.codegen.backends.c.reference import Reference
+from tauform.codegen.backends.c.selftest import batch_functions, test_text
 from tauform.codegen.backends.c.source import (
     function_name,
     function_text,
@@ -58,6 +59,7 @@ def project_files(programs: Sequence[Program], name: str, real: Real, batch: boo
         f"{name}.c": _source(programs, real, name, batch, about),
         f"test_{name}.c": template("test.c").substitute(
             about,
+            batch_functions=batch_functions(real) if batch and any(map(has_batch, programs)) else "",
             tests="\n".join(
                 test_text(reference, name, batch and has_batch(reference.program)) for reference in references
             ),

@@ -1,92 +1,28 @@
-"""The generated self-test: random states, and the results of the program as Python interprets it."""
+"""The generated self-test: each function on its reference states, alone, in place of its inputs, and as a batch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
-import numpy as np
-
 from tauform.arrays import Array
-from tauform.codegen.backends.c.config import Real, identifier
+from tauform.codegen.backends.c.config import BATCH_BLOCK, Real, identifier
 from tauform.codegen.backends.c.printer import member_names
-from tauform.codegen.backends.c.source import function_name, struct_name
+from tauform.codegen.backends.c.reference import N_STATES, Reference
+from tauform.codegen.backends.c.source import function_name, struct_name, template
 from tauform.codegen.program.program import Port, Program
 
-N_STATES = 8
-# Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).
-_MARGIN = 10.0
-_SMALL_ENTRY = 0.01
-
-
-@dataclass(frozen=True)
-class Reference:
-    """States of a program's inputs and the results that belong to them.
-
-    Inputs are exact in the type of the C code, results are computed in double precision.
-    """
-
-    program: Program
-    real: Real
-
-    @cached_property
-    def inputs(self) -> list[Array]:
-        rng = np.random.default_rng(0)
-        arrays = []
-        for port in self.program.inputs:
-            if port.shared:
-                given = self._default(port)
-                array = np.asarray(given) if given is not None else rng.uniform(0.5, 1.5, port.shape)
-            else:
-                array = rng.uniform(-3.0, 3.0, (N_STATES, *port.shape))
-            arrays.append(array.astype(self.real.dtype).astype(np.float64))
-        return arrays
-
-    def _default(self, port: Port) -> Any:
-        """Parameters that describe the robot, where the program knows them."""
-        defaults = self.program.notes.get("defaults", {})
-        setup = self.program.setup
-        if setup is not None and port.name == setup.outputs[0].name and all(p.name in defaults for p in setup.inputs):
-            return setup(*(defaults[p.name] for p in setup.inputs))
-        return defaults.get(port.name)
-
-    def _run(self, dtype: Any) -> list[Array]:
-        """Results as (states, entries)."""
-        results = self.program(*(array.astype(dtype) for array in self.inputs))
-        results = results if isinstance(results, tuple) else (results,)
-        pairs = zip(results, self.program.outputs, strict=True)
-        return [np.broadcast_to(r, (N_STATES, *p.shape)).astype(np.float64).reshape(N_STATES, p.size) for r, p in pairs]
-
-    @cached_property
-    def results(self) -> list[Array]:
-        return self._run(np.float64)
-
-    @cached_property
-    def scales(self) -> list[Array]:
-        """Largest magnitude of each entry, but not less than a hundredth of the output's: zeros hold rounding noise."""
-        scales = []
-        for result in self.results:
-            largest = np.abs(result).max(axis=0)
-            scales.append(np.maximum(largest, _SMALL_ENTRY * largest.max() or 1.0))
-        return scales
-
-    @cached_property
-    def rounding(self) -> float:
-        """Largest deviation when the interpreter itself computes in the C code's type, from more exact results."""
-        exact = self._run(np.longdouble) if self.real.dtype is np.float64 else self.results
-        pairs = zip(self._run(self.real.dtype), exact, self.scales, strict=True)
-        return max(float((np.abs(a - b) / scale).max()) for a, b, scale in pairs)
-
-    @property
-    def tolerance(self) -> float:
-        """What the self-test allows."""
-        return max(self.real.tolerance, float(f"{_MARGIN * self.rounding:.1e}"))
+# States of a batch: several blocks, the last of them not full; the reference states again and again.
+N_BATCH = 2 * BATCH_BLOCK + N_STATES
+# An array that is an input and an output at once, and its form for a batch.
+BOTH = "both"
 
 
 def test_text(reference: Reference, prefix: str, batch: bool) -> str:
     """A static function that returns 0 if the program's C function gives the expected results."""
     program, real = reference.program, reference.real
+    largest = max(port.size for port in (*program.inputs, *program.outputs))
     lines = [f"static int test_{identifier(program.name)}(void)", "{"]
     for port, array in zip(program.inputs, reference.inputs, strict=True):
         lines += _table(program, port, array, real, prefix)
@@ -94,42 +30,83 @@ def test_text(reference: Reference, prefix: str, batch: bool) -> str:
         name = port.name
         lines += _rows(f"static const double {name}_expected", result, str)
         lines.append(f"    static const double {name}_scale[{port.size}] = {{{', '.join(map(str, scale.tolist()))}}};")
-        lines.append(f"    {real.name} {name}_computed[{port.size}];")
+        lines.append(f"    static {real.name} {name}_computed[{port.size}];")
     lines += [
-        "    double largest = 0.0;",
+        f"    static {real.name} {BOTH}[{largest}];",
+        "    double apart = 0.0, in_place = 0.0;",
         "    int i;",
         f"    for (i = 0; i < {N_STATES}; i++) {{",
-        f"        {function_name(program, prefix)}({', '.join(_arguments(program))});",
-        *_compare(program),
+        *_one_state(program, prefix),
         "    }",
-    ]
-    if batch:
-        lines += _batch_test(program, real, prefix)
-    lines += [
-        f'    printf("%-30s largest deviation %.1e, allowed {reference.tolerance:.1e}\\n", "{program.name}", largest);',
-        f"    return !(largest <= {reference.tolerance!r});",
+        *(_batch(program, real, prefix, largest) if batch else []),
+        f'    return report("{program.name}", apart, in_place, {reference.tolerance!r});',
         "}",
         "",
     ]
     return "\n".join(lines)
 
 
-def _arguments(program: Program) -> list[str]:
-    inputs = []
-    for port in program.inputs:
-        name = port.name
-        inputs.append(("&" if member_names(program, port) else "") + name if port.shared else f"{name}[i]")
-    return inputs + [f"{port.name}_computed" for port in program.outputs]
-
-
-def _compare(program: Program, column: str = "computed") -> list[str]:
-    lines = []
+def _one_state(program: Program, prefix: str) -> Iterator[str]:
+    """Calls for state i: with all arrays apart, then with each input as each output."""
+    inputs = {port.name: _passed(program, port) for port in program.inputs}
+    outputs = {port.name: f"{port.name}_computed" for port in program.outputs}
+    call = f"        {function_name(program, prefix)}({{}});"
+    deviation = "        {0} = larger({0}, deviation({1.size}, 1, {2}, {1.name}_expected[i], {1.name}_scale));"
+    yield call.format(", ".join([*inputs.values(), *outputs.values()]))
     for port in program.outputs:
-        name = port.name
-        call = f"deviation({port.size}, {name}_{column}, {name}_expected[i], {name}_scale)"
-        lines += ["        {", f"            const double error = {call};"]
-        lines += ["            if (!(error <= largest))", "                largest = error;", "        }"]
-    return lines
+        yield deviation.format("apart", port, outputs[port.name])
+    for source, target in product(program.inputs, program.outputs):
+        given = {**inputs, source.name: _cast(program, source, BOTH, prefix)}
+        taken = {**outputs, target.name: BOTH}
+        yield f"        memcpy({BOTH}, {inputs[source.name]}, {source.size}*sizeof {BOTH}[0]);"
+        yield call.format(", ".join([*given.values(), *taken.values()]))
+        for port in program.outputs:
+            yield deviation.format("in_place", port, taken[port.name])
+
+
+def _batch(program: Program, real: Real, prefix: str, largest: int) -> Iterator[str]:
+    """The same for the batch function, entry by entry in structure-of-arrays form."""
+    states = [port for port in program.inputs if not port.shared]
+    inputs = {port.name: f"{port.name}_all" if port in states else _passed(program, port) for port in program.inputs}
+    outputs = {port.name: f"{port.name}_all" for port in program.outputs}
+    deviation = "        {0} = larger({0}, column_deviation({1.size}, {2}, {1.name}_expected[0], {1.name}_scale));"
+    call = f"        {function_name(program, prefix)}_batch({N_BATCH}, {{}});"
+    yield "    {"
+    for port in (*states, *program.outputs):
+        yield f"        static {real.name} {port.name}_all[{port.size * N_BATCH}];"
+    yield f"        static {real.name} {BOTH}_all[{largest * N_BATCH}];"
+    for port in states:
+        yield f"        to_columns({port.size}, {port.name}[0], {port.name}_all);"
+    yield call.format(", ".join([*inputs.values(), *outputs.values()]))
+    for port in program.outputs:
+        yield deviation.format("apart", port, outputs[port.name])
+    for source, target in product(program.inputs, program.outputs):
+        given = {**inputs, source.name: _cast(program, source, f"{BOTH}_all", prefix)}
+        taken = {**outputs, target.name: f"{BOTH}_all"}
+        if source.shared:
+            yield f"        memcpy({BOTH}_all, {inputs[source.name]}, {source.size}*sizeof {BOTH}_all[0]);"
+        else:
+            yield f"        to_columns({source.size}, {source.name}[0], {BOTH}_all);"
+        yield call.format(", ".join([*given.values(), *taken.values()]))
+        for port in program.outputs:
+            yield deviation.format("in_place", port, taken[port.name])
+    yield "    }"
+
+
+def batch_functions(real: Real) -> str:
+    """What the tests of batch functions call."""
+    return template("test_batch.c").substitute(real=real.name, states=N_STATES, batch=N_BATCH)
+
+
+def _passed(program: Program, port: Port) -> str:
+    if not port.shared:
+        return f"{port.name}[i]"
+    return f"&{port.name}" if member_names(program, port) else port.name
+
+
+def _cast(program: Program, port: Port, array: str, prefix: str) -> str:
+    """An array as the argument for an input port."""
+    return f"(const {struct_name(prefix, port)} *)(const void *){array}" if member_names(program, port) else array
 
 
 def _rows(declaration: str, array: Array, number: Any) -> list[str]:
@@ -146,28 +123,3 @@ def _table(program: Program, port: Port, array: Array, real: Real, prefix: str) 
     if member_names(program, port):
         return [f"    static const {struct_name(prefix, port)} {port.name} = {{{numbers}}};"]
     return [f"    static const {real.name} {port.name}[{port.size}] = {{{numbers}}};"]
-
-
-def _batch_test(program: Program, real: Real, prefix: str) -> list[str]:
-    """The batch function on the same states, entry by entry in structure-of-arrays form."""
-    lines, arguments, gather = ["    {"], [str(N_STATES)], []
-    for port in program.inputs:
-        name = port.name
-        if port.shared:
-            arguments.append(("&" if member_names(program, port) else "") + name)
-            continue
-        lines.append(f"        {real.name} {name}_all[{port.size * N_STATES}];")
-        arguments.append(f"{name}_all")
-        gather.append(f"            for (k = 0; k < {port.size}; k++)")
-        gather.append(f"                {name}_all[{N_STATES}*k + i] = {name}[i][k];")
-    for port in program.outputs:
-        lines.append(f"        {real.name} {port.name}_all[{port.size * N_STATES}];")
-        arguments.append(f"{port.name}_all")
-    loop = f"        for (i = 0; i < {N_STATES}; i++) {{"
-    lines += ["        int k;", *([loop, *gather, "        }"] if gather else [])]
-    lines += [f"        {function_name(program, prefix)}_batch({', '.join(arguments)});", loop]
-    for port in program.outputs:
-        name = port.name
-        lines.append(f"            for (k = 0; k < {port.size}; k++)")
-        lines.append(f"                {name}_computed[k] = {name}_all[{N_STATES}*k + i];")
-    return [*lines, *(f"    {line}" for line in _compare(program)), "        }", "    }"]

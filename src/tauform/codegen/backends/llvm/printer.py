@@ -94,8 +94,10 @@ class _Function:
         for value, slot in self.part.writes.items():
             body.emit(f"store {self.vector.real} {self.name[value]}, ptr {self._slot(slot)}")
         if self.last:
-            for k in range(len(self.program.outputs)):
-                self._store(k)
+            # every input is loaded before the first store: an output may be the same array
+            results = [[self._operand(value) for value in values] for values in self.program.results]
+            for k, names in enumerate(results):
+                self._store(k, names)
         body.emit("ret void")
         return "\n".join([f"define internal void @{name}({arguments}) noinline #0 {{", *body.lines, "}"])
 
@@ -194,8 +196,7 @@ class _Function:
         single = self.block.let(f"insertelement {self.vector.real} poison, double {number}, i64 0")
         return self.block.shuffle(single, "poison", self.vector.lanes, [0] * self.vector.lanes)
 
-    def _store(self, port: int) -> None:
-        names = [self._operand(value) for value in self.program.results[port]]
+    def _store(self, port: int, names: list[str]) -> None:
         if self.is_alone:
             for k, name in enumerate(names):
                 number = self.block.let(f"extractelement {self.vector.real} {name}, i64 0")

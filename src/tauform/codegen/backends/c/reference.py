@@ -1,0 +1,82 @@
+"""What a self-test compares with: random states, and the results of the program as Python interprets it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.codegen.backends.c.config import Real
+from tauform.codegen.program.program import Port, Program
+
+N_STATES = 8
+# Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).
+_MARGIN = 10.0
+_SMALL_ENTRY = 0.01
+
+
+@dataclass(frozen=True)
+class Reference:
+    """States of a program's inputs and the results that belong to them.
+
+    Inputs are exact in the type of the C code, results are computed in double precision.
+    """
+
+    program: Program
+    real: Real
+
+    @cached_property
+    def inputs(self) -> list[Array]:
+        rng = np.random.default_rng(0)
+        arrays = []
+        for port in self.program.inputs:
+            if port.shared:
+                given = self._default(port)
+                array = np.asarray(given) if given is not None else rng.uniform(0.5, 1.5, port.shape)
+            else:
+                array = rng.uniform(-3.0, 3.0, (N_STATES, *port.shape))
+            arrays.append(array.astype(self.real.dtype).astype(np.float64))
+        return arrays
+
+    def _default(self, port: Port) -> Any:
+        """Parameters that describe the robot, where the program knows them."""
+        defaults = self.program.notes.get("defaults", {})
+        setup = self.program.setup
+        if setup is not None and port.name == setup.outputs[0].name and all(p.name in defaults for p in setup.inputs):
+            return setup(*(defaults[p.name] for p in setup.inputs))
+        return defaults.get(port.name)
+
+    def _run(self, dtype: Any) -> list[Array]:
+        """Results as (states, entries)."""
+        results = self.program(*(array.astype(dtype) for array in self.inputs))
+        results = results if isinstance(results, tuple) else (results,)
+        pairs = zip(results, self.program.outputs, strict=True)
+        return [np.broadcast_to(r, (N_STATES, *p.shape)).astype(np.float64).reshape(N_STATES, p.size) for r, p in pairs]
+
+    @cached_property
+    def results(self) -> list[Array]:
+        return self._run(np.float64)
+
+    @cached_property
+    def scales(self) -> list[Array]:
+        """Largest magnitude of each entry, but not less than a hundredth of the output's: zeros hold rounding noise."""
+        scales = []
+        for result in self.results:
+            largest = np.abs(result).max(axis=0)
+            scales.append(np.maximum(largest, _SMALL_ENTRY * largest.max() or 1.0))
+        return scales
+
+    @cached_property
+    def rounding(self) -> float:
+        """Largest deviation when the interpreter itself computes in the C code's type, from more exact results."""
+        exact = self._run(np.longdouble) if self.real.dtype is np.float64 else self.results
+        pairs = zip(self._run(self.real.dtype), exact, self.scales, strict=True)
+        return max(float((np.abs(a - b) / scale).max()) for a, b, scale in pairs)
+
+    @property
+    def tolerance(self) -> float:
+        """What the self-test allows."""
+        return max(self.real.tolerance, float(f"{_MARGIN * self.rounding:.1e}"))
