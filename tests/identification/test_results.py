@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import weakref
 from dataclasses import replace
@@ -258,6 +259,9 @@ def test_the_c_of_a_fit_computes_its_prediction(tmp_path: Path) -> None:
     values = np.concatenate([fit().values, [3.0, 0.7, 0.2, 0.5, 0.9]])
     rich = replace(fit(), design=replace(design, widths=(0.1, 0.0, 0.3)), values=values)
     rich.write_code(tmp_path / "c")
+    checked = subprocess.run(["make", "check"], cwd=tmp_path / "c", check=True, capture_output=True, text=True).stdout
+    for function in ("rigid_torque", "drive_torque", "predicted_torque"):
+        assert re.search(rf"^{function} .*largest deviation", checked, flags=re.MULTILINE)
     name = next((tmp_path / "c").glob("*_drive.h")).name.removesuffix("_drive.h")
     q = states(arm(), 4)
     calls = "".join(
@@ -274,6 +278,23 @@ def test_the_c_of_a_fit_computes_its_prediction(tmp_path: Path) -> None:
     subprocess.run([compiler, *flags, *sources, "-lm", "-o", str(tmp_path / "run")], check=True)
     out = subprocess.run([str(tmp_path / "run")], check=True, capture_output=True, text=True).stdout
     np.testing.assert_allclose(np.array(out.split(), dtype=float).reshape(4, 3), rich.predict(*q), rtol=0, atol=1e-9)
+
+
+def test_the_self_test_of_a_fit_notices_wrong_friction_and_early_writes(tmp_path: Path) -> None:
+    if which("cc") is None or which("make") is None:
+        pytest.skip("no C compiler")
+    fit().write_code(tmp_path / "c", "arm")
+    header = tmp_path / "c" / "arm_drive.h"
+    whole = header.read_text()
+    for damaged, complaint in (
+        (whole.replace("const double t1 = ", "const double t1 = 1e-3 + "), "FAILED"),
+        (whole.replace("    const double t0", "    tau[1] = 0.0;\n    const double t0"), "is wrong where an output"),
+    ):
+        assert damaged != whole
+        header.write_text(damaged)
+        done = subprocess.run(["make", "-B", "check"], cwd=tmp_path / "c", capture_output=True, text=True)
+        assert done.returncode != 0
+        assert complaint in done.stdout, done.stdout + done.stderr
 
 
 def _c(values: np.ndarray) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import subprocess
@@ -281,3 +282,27 @@ def test_no_thread_reads_what_the_other_writes(puma: tf.MultiRate, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert "data race" not in done.stderr
     assert int(done.stdout.split("updates ")[1].split(",")[0]) > 100
+
+
+def test_the_torque_may_be_written_over_the_motion(tmp_path: Path) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    tf.multirate(tf.random_robot("RP", 3, branching=0.0), "synchronous").write_c(tmp_path / "c", name="arm")
+    command = [compiler, "-std=c11", "-O2", "-shared", "-fPIC", "arm_multirate.c", "arm.c", "-lm", "-o", "arm.so"]
+    subprocess.run(command, cwd=tmp_path / "c", check=True)
+    library = ctypes.CDLL(str(tmp_path / "c" / "arm.so"))
+    tasks = np.zeros(1000)  # more than the struct of both tasks holds
+    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 2))
+
+    def torque(*arrays: Array) -> None:
+        library.arm_multirate_torque(*(ctypes.c_void_p(a.ctypes.data) for a in (tasks, *arrays)))
+
+    places = [ctypes.c_void_p(a.ctypes.data) for a in (tasks, q, qd)]
+    library.arm_multirate_start(places[0], ctypes.c_uint(1), *places[1:])
+    expected, rates, accelerations = np.empty(2), qd.copy(), qdd.copy()
+    torque(qd, qdd, expected)
+    np.testing.assert_allclose(expected, tf.inverse_dynamics(tf.random_robot("RP", 3, branching=0.0), q, qd, qdd))
+    torque(rates, qdd, rates)
+    torque(qd, accelerations, accelerations)
+    np.testing.assert_array_equal([rates, accelerations], [expected, expected])

@@ -117,7 +117,7 @@ def _write_fit_code(model: RobotModel, folder: Path, name: str | None, log: Stag
         except GenerationError as reason:
             describe(outcome=str(reason), status="skipped")
             return []
-        words = f"c_fit: prediction with {counted(len(fit.terms), 'further term')}; its rigid part tested"
+        words = f"c_fit: prediction with {counted(len(fit.terms), 'further term')}"
         _described(words, self_test(folder), describe)
     return [f"c_fit/test_{prefix}"]
 

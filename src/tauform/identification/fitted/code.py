@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from tauform.codegen.backends.c.config import real_type
+from tauform.arrays import Array
+from tauform.codegen.backends.c.config import Real, real_type
 from tauform.codegen.backends.c.project import project_files
+from tauform.codegen.backends.c.reference import Reference
 from tauform.codegen.folder import write_folder
 from tauform.codegen.generate import generate
 from tauform.codegen.names import c_prefix
+from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 from tauform.identification.fitted.fit import Fit
 from tauform.identification.regression.terms import SHAPES, Term
+
+# Deviation that the self-test allows between the C and `fit.predict`, which adds up columns of the base parameters.
+FIT_TOLERANCE = 1e-9
 
 
 def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None, *, force: bool = False) -> list[Path]:
@@ -52,8 +59,15 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
     conventions = (*about, f"Friction of the fit is in {prefix}_drive.h.")
     notes = {**program.notes, "summary": summary, "conventions": conventions}
     program = replace(program, name="rigid_torque", notes=notes)
-    files = project_files([program], prefix, real_type("double"), batch=False)
-    files[f"{prefix}_drive.h"] = drive_header(fit, prefix)
+    real = real_type("double")
+    files = project_files(
+        [program],
+        prefix,
+        real,
+        batch=False,
+        headers={f"{prefix}_drive.h": drive_header(fit, prefix)},
+        beside=_references(fit, program, real),
+    )
     files["README.md"] += _README.format(prefix=prefix)
 
     def fill(place: Path) -> list[str]:
@@ -62,6 +76,23 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
         return [f"test_{prefix}"]
 
     return write_folder(folder, fill, force)
+
+
+def _references(fit: Fit, program: Program, real: Real) -> list[Reference]:
+    """What drives and the whole fit give, for the self-test."""
+    n_link = 10 * fit.robot.n_bodies
+    rigid = [k for k, pivot in enumerate(fit.design.base.pivots) if pivot < n_link or (pivot - n_link) % 4 == 0]
+    values = np.array(fit.values)
+    values[rigid] = 0.0
+
+    def drives(*states: Array) -> Array:
+        q, qd, qdd = (np.asarray(state, dtype=float) for state in states)
+        return fit.design.columns(q, qd, qdd) @ values
+
+    functions: dict[str, Callable[..., Array]] = {"drive_torque": drives, "predicted_torque": fit.predict}
+    return [
+        Reference(replace(program, name=name), real, function, FIT_TOLERANCE) for name, function in functions.items()
+    ]
 
 
 def drive_header(fit: Fit, prefix: str) -> str:
@@ -77,7 +108,9 @@ def drive_header(fit: Fit, prefix: str) -> str:
         assert isinstance(term, Term)
         for joint, expression in _expressions(term):
             sums[joint].append(f"{float(value)!r} * {expression}")
-    lines = [f"    tau[{j}] = {' + '.join(parts) or '0.0'};" for j, parts in enumerate(sums)]
+    # all inputs are read before the first output is written: they may be the same array
+    lines = [f"    const double t{j} = {' + '.join(parts) or '0.0'};" for j, parts in enumerate(sums)]
+    lines += [f"    tau[{j}] = t{j};" for j in range(n)]
     guard = f"{prefix.upper()}_DRIVE_H"
     return _HEADER.format(guard=guard, prefix=prefix, n=n, lines="\n".join(lines), robot=fit.robot.name)
 
@@ -133,8 +166,8 @@ static inline void {prefix}_predicted_torque(const double q[{n}], const double q
 {{
     double drive[{n}];
     int j;
+    {prefix}_drive_torque(q, qd, qdd, drive); /* first: tau may be one of the inputs */
     {prefix}_rigid_torque(q, qd, qdd, tau);
-    {prefix}_drive_torque(q, qd, qdd, drive);
     for (j = 0; j < {n}; j++)
         tau[j] += drive[j];
 }}
@@ -147,5 +180,5 @@ _README = """
 
 `{prefix}_rigid_torque` is that of links and rotors alone. The friction, springs and couplings of the fit are in
 `{prefix}_drive.h`; call `{prefix}_predicted_torque` of that header for the torque that the fit predicts. `make check`
-tests the former.
+tests all three.
 """

@@ -2,7 +2,7 @@
  * two_link: inverse_dynamics
  *
  * Written by tauform VERSION. SI units; matrices are flat, row by row.
- * No function keeps any state, allocates memory, or minds if an output is the same array as an input.
+ * No function keeps any state or allocates memory. Outputs may alias inputs.
  */
 #ifndef TWO_LINK_H
 #define TWO_LINK_H

@@ -137,6 +137,9 @@ void example_every_kind(const float x[3], const float y[4], const float z[1], co
     /* M[5] */
     const float t2 = y[3]*sign_of(x[1]);
 
+    /* read before the first result is written: arrays may be the same */
+    const float t3 = t0 + (y[0]*y[2] - t2) - t0 - t1 - sine[2] - sine[2];
+
     /* results */
     M[0] = t0;
     M[1] = sine[2];
@@ -144,7 +147,7 @@ void example_every_kind(const float x[3], const float y[4], const float z[1], co
     M[3] = sine[2];
     M[4] = t1;
     M[5] = t2;
-    new_y[0] = t0 + (y[0]*y[2] - t2) - t0 - t1 - sine[2] - sine[2];
+    new_y[0] = t3;
 }
 
 static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float y[restrict][BLOCK], float z[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
@@ -228,8 +231,10 @@ void example_every_kind_batch(size_t count, const float *x, const float *y, cons
     float z_block[1][BLOCK];
     float M_block[6][BLOCK];
     float new_y_block[1][BLOCK];
+    example_p p_copy;
     float w[6][BLOCK];
 
+    memcpy(&p_copy, p, sizeof p_copy);
     for (i = 0; i < count; i += BLOCK) {
         const size_t n = count - i < BLOCK ? count - i : BLOCK;
         for (k = 0; k < 3; k++) {
@@ -250,9 +255,9 @@ void example_every_kind_batch(size_t count, const float *x, const float *y, cons
             for (; l < BLOCK; l++)
                 z_block[k][l] = z_block[k][n - 1];
         }
-        example_every_kind_block_0(x_block, y_block, z_block, p, w);
-        example_every_kind_block_1(p, w);
-        example_every_kind_block_2(x_block, y_block, p, w);
+        example_every_kind_block_0(x_block, y_block, z_block, &p_copy, w);
+        example_every_kind_block_1(&p_copy, w);
+        example_every_kind_block_2(x_block, y_block, &p_copy, w);
         example_every_kind_block_3(M_block, new_y_block, w);
         for (k = 0; k < 6; k++)
             for (l = 0; l < n; l++)

@@ -2,7 +2,7 @@
  * example: every_kind
  *
  * Written by tauform VERSION. SI units; matrices are flat, row by row.
- * No function keeps any state, allocates memory, or minds if an output is the same array as an input.
+ * No function keeps any state or allocates memory. Outputs may alias inputs.
  */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
@@ -31,7 +31,8 @@ typedef struct {
  */
 void example_every_kind(const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1]);
 
-/* The same for count states: entry k of state i stands at [k*count + i]; p as above. */
+/* The same for count states: entry k of state i stands at [k*count + i]; p as above.
+ * An output may be the same array as an input. */
 void example_every_kind_batch(size_t count, const float *x, const float *y, const float *z, const example_p *p, float *M, float *new_y);
 
 #ifdef __cplusplus

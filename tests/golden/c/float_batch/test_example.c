@@ -1,5 +1,6 @@
 /*
  * Self-test of example: states and the results that the generator computed for them.
+ * Each function is also called in place, with every input as every output: an output may be the same array.
  *
  * Written by tauform VERSION; do not edit.
  */
@@ -7,18 +8,50 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-/* Largest deviation of two arrays, relative to the scale of each entry. */
-static double deviation(int n, const float *computed, const double *expected, const double *scale)
+/* The larger of two errors; one that is not a number stays. */
+static double larger(double largest, double error)
+{
+    return error > largest || error != error ? error : largest;
+}
+
+/* Largest deviation of an array whose entries stand a stride apart, relative to the scale of each. */
+static double deviation(int n, int stride, const float *computed, const double *expected, const double *scale)
 {
     double largest = 0.0;
     int i;
-    for (i = 0; i < n; i++) {
-        const double error = fabs((double)computed[i] - expected[i])/scale[i];
-        if (!(error <= largest))
-            largest = error;
-    }
+    for (i = 0; i < n; i++)
+        largest = larger(largest, fabs((double)computed[i*stride] - expected[i])/scale[i]);
     return largest;
+}
+
+/* Rows of states as a batch holds them, entry k of state i at [k*40 + i]; the 8 states repeat. */
+static void to_columns(int n, const float *rows, float *columns)
+{
+    int i, k;
+    for (i = 0; i < 40; i++)
+        for (k = 0; k < n; k++)
+            columns[k*40 + i] = rows[(i % 8)*n + k];
+}
+
+/* Largest deviation of a batch. */
+static double column_deviation(int n, const float *columns, const double *expected, const double *scale)
+{
+    double largest = 0.0;
+    int i;
+    for (i = 0; i < 40; i++)
+        largest = larger(largest, deviation(n, 40, columns + i, expected + (i % 8)*n, scale));
+    return largest;
+}
+
+static int report(const char *function, double apart, double in_place, double allowed)
+{
+    const double largest = larger(apart, in_place);
+    printf("%-30s largest deviation %.1e, allowed %.1e\n", function, largest, allowed);
+    if (apart <= allowed && !(in_place <= allowed))
+        printf("%-30s is wrong where an output is the same array as an input\n", function);
+    return !(largest <= allowed);
 }
 
 static int test_every_kind(void)
@@ -65,7 +98,7 @@ static int test_every_kind(void)
         {-2.6694453737931743, -0.3158989090822517, 2.6694453737931743, -0.3158989090822517, 1.7251064076052964, -2.098323106765747},
     };
     static const double M_scale[6] = {2.6694453737931743, 0.9976218424220282, 2.6694453737931743, 0.9976218424220282, 2.146365865823922, 2.885012149810791};
-    float M_computed[6];
+    static float M_computed[6];
     static const double new_y_expected[8][1] = {
         {5.35815268010573},
         {1.6549665754297516},
@@ -77,57 +110,94 @@ static int test_every_kind(void)
         {-1.216161855721706},
     };
     static const double new_y_scale[1] = {5.35815268010573};
-    float new_y_computed[1];
-    double largest = 0.0;
+    static float new_y_computed[1];
+    static float both[6];
+    double apart = 0.0, in_place = 0.0;
     int i;
     for (i = 0; i < 8; i++) {
         example_every_kind(x[i], y[i], z[i], &p, M_computed, new_y_computed);
-        {
-            const double error = deviation(6, M_computed, M_expected[i], M_scale);
-            if (!(error <= largest))
-                largest = error;
-        }
-        {
-            const double error = deviation(1, new_y_computed, new_y_expected[i], new_y_scale);
-            if (!(error <= largest))
-                largest = error;
-        }
+        apart = larger(apart, deviation(6, 1, M_computed, M_expected[i], M_scale));
+        apart = larger(apart, deviation(1, 1, new_y_computed, new_y_expected[i], new_y_scale));
+        memcpy(both, x[i], 3*sizeof both[0]);
+        example_every_kind(both, y[i], z[i], &p, both, new_y_computed);
+        in_place = larger(in_place, deviation(6, 1, both, M_expected[i], M_scale));
+        in_place = larger(in_place, deviation(1, 1, new_y_computed, new_y_expected[i], new_y_scale));
+        memcpy(both, x[i], 3*sizeof both[0]);
+        example_every_kind(both, y[i], z[i], &p, M_computed, both);
+        in_place = larger(in_place, deviation(6, 1, M_computed, M_expected[i], M_scale));
+        in_place = larger(in_place, deviation(1, 1, both, new_y_expected[i], new_y_scale));
+        memcpy(both, y[i], 4*sizeof both[0]);
+        example_every_kind(x[i], both, z[i], &p, both, new_y_computed);
+        in_place = larger(in_place, deviation(6, 1, both, M_expected[i], M_scale));
+        in_place = larger(in_place, deviation(1, 1, new_y_computed, new_y_expected[i], new_y_scale));
+        memcpy(both, y[i], 4*sizeof both[0]);
+        example_every_kind(x[i], both, z[i], &p, M_computed, both);
+        in_place = larger(in_place, deviation(6, 1, M_computed, M_expected[i], M_scale));
+        in_place = larger(in_place, deviation(1, 1, both, new_y_expected[i], new_y_scale));
+        memcpy(both, z[i], 1*sizeof both[0]);
+        example_every_kind(x[i], y[i], both, &p, both, new_y_computed);
+        in_place = larger(in_place, deviation(6, 1, both, M_expected[i], M_scale));
+        in_place = larger(in_place, deviation(1, 1, new_y_computed, new_y_expected[i], new_y_scale));
+        memcpy(both, z[i], 1*sizeof both[0]);
+        example_every_kind(x[i], y[i], both, &p, M_computed, both);
+        in_place = larger(in_place, deviation(6, 1, M_computed, M_expected[i], M_scale));
+        in_place = larger(in_place, deviation(1, 1, both, new_y_expected[i], new_y_scale));
+        memcpy(both, &p, 3*sizeof both[0]);
+        example_every_kind(x[i], y[i], z[i], (const example_p *)(const void *)both, both, new_y_computed);
+        in_place = larger(in_place, deviation(6, 1, both, M_expected[i], M_scale));
+        in_place = larger(in_place, deviation(1, 1, new_y_computed, new_y_expected[i], new_y_scale));
+        memcpy(both, &p, 3*sizeof both[0]);
+        example_every_kind(x[i], y[i], z[i], (const example_p *)(const void *)both, M_computed, both);
+        in_place = larger(in_place, deviation(6, 1, M_computed, M_expected[i], M_scale));
+        in_place = larger(in_place, deviation(1, 1, both, new_y_expected[i], new_y_scale));
     }
     {
-        float x_all[24];
-        float y_all[32];
-        float z_all[8];
-        float M_all[48];
-        float new_y_all[8];
-        int k;
-        for (i = 0; i < 8; i++) {
-            for (k = 0; k < 3; k++)
-                x_all[8*k + i] = x[i][k];
-            for (k = 0; k < 4; k++)
-                y_all[8*k + i] = y[i][k];
-            for (k = 0; k < 1; k++)
-                z_all[8*k + i] = z[i][k];
-        }
-        example_every_kind_batch(8, x_all, y_all, z_all, &p, M_all, new_y_all);
-        for (i = 0; i < 8; i++) {
-            for (k = 0; k < 6; k++)
-                M_computed[k] = M_all[8*k + i];
-            for (k = 0; k < 1; k++)
-                new_y_computed[k] = new_y_all[8*k + i];
-            {
-                const double error = deviation(6, M_computed, M_expected[i], M_scale);
-                if (!(error <= largest))
-                    largest = error;
-            }
-            {
-                const double error = deviation(1, new_y_computed, new_y_expected[i], new_y_scale);
-                if (!(error <= largest))
-                    largest = error;
-            }
-        }
+        static float x_all[120];
+        static float y_all[160];
+        static float z_all[40];
+        static float M_all[240];
+        static float new_y_all[40];
+        static float both_all[240];
+        to_columns(3, x[0], x_all);
+        to_columns(4, y[0], y_all);
+        to_columns(1, z[0], z_all);
+        example_every_kind_batch(40, x_all, y_all, z_all, &p, M_all, new_y_all);
+        apart = larger(apart, column_deviation(6, M_all, M_expected[0], M_scale));
+        apart = larger(apart, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
+        to_columns(3, x[0], both_all);
+        example_every_kind_batch(40, both_all, y_all, z_all, &p, both_all, new_y_all);
+        in_place = larger(in_place, column_deviation(6, both_all, M_expected[0], M_scale));
+        in_place = larger(in_place, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
+        to_columns(3, x[0], both_all);
+        example_every_kind_batch(40, both_all, y_all, z_all, &p, M_all, both_all);
+        in_place = larger(in_place, column_deviation(6, M_all, M_expected[0], M_scale));
+        in_place = larger(in_place, column_deviation(1, both_all, new_y_expected[0], new_y_scale));
+        to_columns(4, y[0], both_all);
+        example_every_kind_batch(40, x_all, both_all, z_all, &p, both_all, new_y_all);
+        in_place = larger(in_place, column_deviation(6, both_all, M_expected[0], M_scale));
+        in_place = larger(in_place, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
+        to_columns(4, y[0], both_all);
+        example_every_kind_batch(40, x_all, both_all, z_all, &p, M_all, both_all);
+        in_place = larger(in_place, column_deviation(6, M_all, M_expected[0], M_scale));
+        in_place = larger(in_place, column_deviation(1, both_all, new_y_expected[0], new_y_scale));
+        to_columns(1, z[0], both_all);
+        example_every_kind_batch(40, x_all, y_all, both_all, &p, both_all, new_y_all);
+        in_place = larger(in_place, column_deviation(6, both_all, M_expected[0], M_scale));
+        in_place = larger(in_place, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
+        to_columns(1, z[0], both_all);
+        example_every_kind_batch(40, x_all, y_all, both_all, &p, M_all, both_all);
+        in_place = larger(in_place, column_deviation(6, M_all, M_expected[0], M_scale));
+        in_place = larger(in_place, column_deviation(1, both_all, new_y_expected[0], new_y_scale));
+        memcpy(both_all, &p, 3*sizeof both_all[0]);
+        example_every_kind_batch(40, x_all, y_all, z_all, (const example_p *)(const void *)both_all, both_all, new_y_all);
+        in_place = larger(in_place, column_deviation(6, both_all, M_expected[0], M_scale));
+        in_place = larger(in_place, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
+        memcpy(both_all, &p, 3*sizeof both_all[0]);
+        example_every_kind_batch(40, x_all, y_all, z_all, (const example_p *)(const void *)both_all, M_all, both_all);
+        in_place = larger(in_place, column_deviation(6, M_all, M_expected[0], M_scale));
+        in_place = larger(in_place, column_deviation(1, both_all, new_y_expected[0], new_y_scale));
     }
-    printf("%-30s largest deviation %.1e, allowed 1.0e-05\n", "every_kind", largest);
-    return !(largest <= 1e-05);
+    return report("every_kind", apart, in_place, 1e-05);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 from typing import Any
@@ -42,13 +42,27 @@ _INLINING = """
 """
 
 
-def project_files(programs: Sequence[Program], name: str, real: Real, batch: bool) -> dict[str, str]:
-    """Contents of each file by its name."""
+def project_files(
+    programs: Sequence[Program],
+    name: str,
+    real: Real,
+    batch: bool,
+    headers: Mapping[str, str] | None = None,
+    beside: Sequence[Reference] = (),
+) -> dict[str, str]:
+    """Contents of each file by its name.
+
+    Args:
+        headers: further headers with functions of their own, by file name.
+        beside: what the self-test compares these functions with.
+    """
+    headers = headers or {}
     programs = [with_c_names(program) for program in programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
     about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}
     references = [Reference(program, real) for program in programs]
     return {
+        **headers,
         f"{name}.h": template("header.h").substitute(
             about,
             guard=f"{name.upper()}_H",
@@ -59,11 +73,17 @@ def project_files(programs: Sequence[Program], name: str, real: Real, batch: boo
         f"{name}.c": _source(programs, real, name, batch, about),
         f"test_{name}.c": template("test.c").substitute(
             about,
+            headers="".join(f'#include "{file}"\n' for file in headers),
             batch_functions=batch_functions(real) if batch and any(map(has_batch, programs)) else "",
             tests="\n".join(
-                test_text(reference, name, batch and has_batch(reference.program)) for reference in references
+                [
+                    *(test_text(reference, name, batch and has_batch(reference.program)) for reference in references),
+                    *(test_text(reference, name, batch=False) for reference in beside),
+                ]
             ),
-            calls="\n".join(f"    failed |= test_{identifier(program.name)}();" for program in programs),
+            calls="\n".join(
+                f"    failed |= test_{identifier(reference.program.name)}();" for reference in (*references, *beside)
+            ),
         ),
         "Makefile": template("Makefile").substitute(about),
         "CMakeLists.txt": template("CMakeLists.txt").substitute(about),
@@ -121,10 +141,9 @@ def _declarations(programs: Sequence[Program], real: Real, name: str, batch: boo
                 lines.append(f" * {kind:3} {port.name}: {shape}")
         texts.append("\n".join([*lines, " */", f"{prototype(program, real, name)};", ""]))
         if batch and has_batch(program):
-            note = (
-                f"/* The same for count states: entry k of state i stands at [k*count + i]{_shared_note(program)}. */"
-            )
-            texts.append(f"{note}\n{batch_prototype(program, real, name)};\n")
+            note = f"The same for count states: entry k of state i stands at [k*count + i]{_shared_note(program)}."
+            alias = "An output may be the same array as an input."
+            texts.append(f"/* {note}\n * {alias} */\n{batch_prototype(program, real, name)};\n")
     return "\n".join(texts)
 
 

@@ -34,7 +34,7 @@ void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, const ${r
 /* Background task: compute from a state and publish. */
 void ${prefix}_multirate_renew(${prefix}_multirate *m, const ${real} q[${n}], const ${real} qd[${n}]);
 
-/* Synchronous task: torque from the newest results; returns 1 when they are new since the last call. */
+/* Synchronous task: torque from the newest results; returns 1 when they are new since the last call. tau may alias. */
 int ${prefix}_multirate_torque(${prefix}_multirate *m, ${motion}, ${real} tau[${n}]);
 
 #endif

@@ -2,7 +2,7 @@
  * $title
  *
  * Written by tauform $version. SI units; matrices are flat, row by row.
- * No function keeps any state, allocates memory, or minds if an output is the same array as an input.
+ * No function keeps any state or allocates memory. Outputs may alias inputs.
 $conventions */
 #ifndef $guard
 #define $guard

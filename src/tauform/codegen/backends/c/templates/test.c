@@ -5,7 +5,7 @@
  * Written by tauform $version; do not edit.
  */
 #include "$name.h"
-
+$headers
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
