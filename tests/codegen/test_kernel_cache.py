@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +49,132 @@ def test_a_damaged_entry_is_built_again(folder: Path, damage: object) -> None:
     entry.write_bytes(damage(whole))  # type: ignore[operator]
     np.testing.assert_array_equal(compile_program(program)(np.array([2.0, 3.0])), expected)
     assert entry.read_bytes() == whole
+
+
+def test_another_kernel_under_that_name_is_never_loaded(folder: Path) -> None:
+    """Exchanged or renamed by whatever means, whole and with an intact payload."""
+    square, double = elementwise(lambda x: x * x, 2), elementwise(lambda x: x + x, 2)
+    compile_program(square)
+    (of_square,) = folder.iterdir()
+    compile_program(double)
+    (of_double,) = set(folder.iterdir()) - {of_square}
+    whole = of_square.read_bytes()
+    shutil.copy(of_double, of_square)
+    np.testing.assert_array_equal(compile_program(square)(np.array([3.0, 5.0])), [9.0, 25.0])
+    assert of_square.read_bytes() == whole
+
+
+def _planted(folder: Path, key: str) -> Path:
+    """An entry that is right but for the payload: what somebody who knows the format would put there."""
+    assert cached(key, lambda: b"planted") == b"planted"
+    (entry,) = folder.glob("*.kernel")
+    return entry
+
+
+OTHER_USER = 12345
+needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666, 0o722])
+def test_an_entry_that_others_can_write_is_built_again(folder: Path, mode: int) -> None:
+    entry = _planted(folder, "a")
+    entry.chmod(mode)
+    assert cached("a", lambda: b"ours") == b"ours"
+    assert stat.S_IMODE(entry.stat().st_mode) == 0o600
+    assert cached("a", lambda: b"never built") == b"ours"
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777, 0o1777])
+def test_a_folder_that_others_can_write_is_not_used(folder: Path, mode: int) -> None:
+    entry = _planted(folder, "a")
+    before = entry.read_bytes()
+    folder.chmod(mode)
+    with pytest.warns(UserWarning, match=r"can be written by others.*chmod 700.*TAUFORM_CACHE"):
+        assert cached("a", lambda: b"ours") == b"ours"
+    assert entry.read_bytes() == before  # nothing is written there either
+    assert len(list(folder.iterdir())) == 1
+
+
+@needs_root
+def test_a_file_of_another_user_is_built_again(folder: Path) -> None:
+    entry = _planted(folder, "a")
+    os.chown(entry, OTHER_USER, -1)
+    assert cached("a", lambda: b"ours") == b"ours"
+    assert entry.stat().st_uid == os.geteuid()
+    assert cached("a", lambda: b"never built") == b"ours"
+
+
+@needs_root
+def test_a_folder_of_another_user_is_not_used(folder: Path) -> None:
+    """Not by root either: its rights are worth more than the user's."""
+    _planted(folder, "a")
+    os.chown(folder, OTHER_USER, -1)
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        assert cached("a", lambda: b"ours") == b"ours"
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        assert cached("b", lambda: b"ours") == b"ours"
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    """Neither an entry that is one, which is replaced, nor the folder."""
+    entry = _planted(folder, "a")
+    elsewhere = entry.rename(tmp_path / "planted")
+    entry.symlink_to(elsewhere)
+    assert cached("a", lambda: b"ours") == b"ours"
+    assert not entry.is_symlink()
+    assert elsewhere.read_bytes().endswith(b"planted")
+    folder.rename(tmp_path / "real")
+    folder.symlink_to(tmp_path / "real")
+    with pytest.warns(UserWarning, match="is a link"):
+        assert cached("a", lambda: b"again") == b"again"
+
+
+def test_a_folder_or_a_pipe_in_the_place_of_an_entry_is_no_obstacle(folder: Path) -> None:
+    entry = _planted(folder, "a")
+    entry.unlink()
+    entry.mkdir()
+    assert cached("a", lambda: b"ours") == b"ours"
+    entry.rmdir()
+    os.mkfifo(entry, 0o600)
+    assert cached("a", lambda: b"ours") == b"ours"  # and nobody waits for the pipe
+    assert cached("a", lambda: b"never built") == b"ours"
+
+
+def _as_a_user(folder: Path, *keys: str) -> str:
+    """What a process that modes bind, which root's is not, is answered for each key."""
+    code = (
+        "import os, sys, warnings; from tauform.codegen.runtime.cache import cached; warnings.simplefilter('error')\n"
+        "os.geteuid() or os.setuid(int(sys.argv[1]))\n"
+        "print([cached(key, lambda: b'built') for key in sys.argv[2:]])"
+    )
+    path = os.pathsep.join(p for p in sys.path if p)
+    environment = {**os.environ, "PYTHONPATH": path, "TAUFORM_CACHE": str(folder)}
+    command = [sys.executable, "-c", code, str(OTHER_USER), *keys]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_folder_that_is_read_only_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And one below a read-only home is done without."""
+    with tempfile.TemporaryDirectory() as name:
+        home, folder = Path(name), Path(name, "cache")
+        monkeypatch.setenv("TAUFORM_CACHE", str(folder))
+        entry = _planted(folder, "a")
+        entry.chmod(0o400)
+        folder.chmod(0o500)
+        home.chmod(0o555)
+        if os.geteuid() == 0:
+            for path in (folder, entry):
+                os.chown(path, OTHER_USER, -1)
+        try:
+            assert _as_a_user(folder, "a", "b") == "[b'planted', b'built']"
+            assert _as_a_user(home / "another" / "cache", "a") == "[b'built']"
+            assert os.listdir(home) == ["cache"]
+        finally:
+            home.chmod(0o700)
+            folder.chmod(0o700)
 
 
 def test_a_folder_that_cannot_be_written_is_no_obstacle(folder: Path) -> None:

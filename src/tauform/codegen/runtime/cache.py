@@ -1,8 +1,9 @@
-"""Compiled kernels on disk: one file each, named by the hash of all that it depends on.
+"""Compiled kernels on disk: one file each, named by the hash of all that it depends on, the key.
 
-Files are written beside their place and renamed, so that two processes may compile the same kernel at once; a file
-that was cut short or altered fails its checksum and is built again. A folder that is
-not there or cannot be written to costs time only.
+What is read is executed, so only a folder and files of our own are used (`private`), and a file's digest covers the key
+too: another kernel under that name is not taken for this one. Files are written beside their place and renamed, so that
+two processes may compile the same kernel at once. Whatever is wrong with an entry, the kernel is built again; a folder
+that cannot be used costs time only.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from tauform.codegen.runtime.private import private_folder
 
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
@@ -37,33 +40,38 @@ def folder() -> Path:
 def cached(key: str, build: Callable[[], bytes]) -> bytes:
     """The bytes that belong to this key: read if they are on disk and intact, else built and kept."""
     try:
-        path = folder() / (hashlib.sha256(key.encode()).hexdigest() + ".kernel")
+        place = folder()
     except RuntimeError:
         return build()
-    found = _read(path)
-    if found is None:
-        found = build()
-        _write(path, found)
+    of_key = hashlib.sha256(key.encode())
+    name = of_key.hexdigest() + ".kernel"
+    with private_folder(place) as own:
+        found = None if own is None else _intact(own.read(name), of_key.digest())
+        if found is None:
+            found = build()
+            if own is not None:
+                _write(place / name, _digest(of_key.digest(), found) + found)
     return found
 
 
-def _read(path: Path) -> bytes | None:
-    try:
-        data = path.read_bytes()
-    except OSError:
+def _intact(data: bytes | None, of_key: bytes) -> bytes | None:
+    """The payload of an entry, if it is whole and belongs to this key."""
+    if data is None:
         return None
     digest, payload = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
-    return payload if hashlib.sha256(payload).digest() == digest else None
+    return payload if digest == _digest(of_key, payload) else None
 
 
-def _write(path: Path, payload: bytes) -> None:
+def _digest(of_key: bytes, payload: bytes) -> bytes:
+    return hashlib.sha256(of_key + payload).digest()
+
+
+def _write(path: Path, data: bytes) -> None:
     with suppress(OSError):
-        # object code is executed: nobody else may write here
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(payload).digest() + payload)
+                file.write(data)
             os.replace(name, path)
         except OSError:
             with suppress(OSError):
