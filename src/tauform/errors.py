@@ -36,7 +36,7 @@ class ModelError(TauformError, ValueError):
 
 
 class GenerationError(TauformError, ValueError):
-    """A program cannot be generated, or failed its verification."""
+    """A program cannot be generated, or failed verification."""
 
 
 class VerificationError(GenerationError):

@@ -10,6 +10,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import IdentificationError
+from tauform.identification import gains
 from tauform.identification.recording.simulate import simulated_recording
 
 GAINS = np.array([38.0, 52.0, 21.0])
@@ -49,3 +50,10 @@ def test_a_load_that_is_not_there_cannot_set_the_scale() -> None:
     record = currents(robot, 1, 0.02)
     with pytest.raises(IdentificationError, match="does not tell gains from masses"):
         tf.identify_gains(robot, record, record, tf.Inertia.of(0.0, (0, 0, 0), (0,) * 6, inertia_about="com"))
+
+
+def test_gains_that_do_not_settle_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = arm()
+    monkeypatch.setattr(gains, "N_STEPS", 1)
+    with pytest.raises(IdentificationError, match="did not settle"):
+        tf.identify_gains(robot, currents(robot, 1, 0.02), currents(robot.with_payload(LOAD), 2, 0.02), LOAD)

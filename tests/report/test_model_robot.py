@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.codegen.certificate import EXACT_MODEL
 from tauform.codegen.functions import FUNCTIONS
 from tauform.description.joint import Limits
 from tauform.errors import GenerationError, ModelError, UnknownNameError, VerificationError
+from tauform.pipeline import comparison
 from tauform.pipeline import model_robot as module
-from tauform.pipeline.model_robot import EXACT, RobotModel, model_robot
+from tauform.pipeline.model_robot import RobotModel, model_robot
 from tauform.pipeline.motion import coordinate_ranges, home_position, sweep_motion
 from tauform.pipeline.stages import Stage
 from tauform.pipeline.usual import usual_profile, usual_routes
@@ -57,7 +59,7 @@ def test_programs_that_fail_their_verification_end_the_job(monkeypatch: pytest.M
     """Not even rounding is allowed here, so that a sound program fails."""
     exact = replace(FUNCTIONS["inverse_dynamics"], tolerance=0.0)
     monkeypatch.setitem(FUNCTIONS, "inverse_dynamics", exact)
-    with pytest.raises(VerificationError, match="failed its verification"):
+    with pytest.raises(VerificationError, match="failed verification"):
         model_robot(tf.load("kr6_r700"), functions=("inverse_dynamics",), tolerance=None)
 
 
@@ -80,7 +82,7 @@ def test_a_closed_form_that_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyP
 
 
 def test_a_failed_verification_hands_nothing_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "relative_error", lambda *_: 2 * EXACT)
+    monkeypatch.setattr(comparison, "relative_error", lambda *_: 2 * EXACT_MODEL)
     with pytest.raises(GenerationError, match="failed verification"):
         model_robot(tf.load("two_link"), functions=(), tolerance=None)
 

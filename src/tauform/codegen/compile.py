@@ -32,7 +32,7 @@ def compile(
     Raises:
         ArgumentError: no such option, or one that belongs in the call.
         UnknownNameError: no such function or algorithm.
-        GenerationError: the program would be too long, or failed its verification.
+        GenerationError: the program would be too long, or failed verification.
     """
     for name in options:
         if name in OF_A_CALL:

@@ -76,7 +76,7 @@ def generate(
 
     Raises:
         UnknownNameError: no such function or algorithm.
-        GenerationError: the program would be too long, or failed its verification.
+        GenerationError: the program would be too long, or failed verification.
         SingularMassMatrixError: a function that divides by inertias meets a link without one.
     """
     if isinstance(source, BoundModel):
@@ -118,7 +118,7 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
     """The cheapest of some algorithms of a function, checked against the function's reference.
 
     Raises:
-        GenerationError: the program would be too long, or failed its verification.
+        GenerationError: the program would be too long, or failed verification.
     """
     robot = problem.robot
     options = _options(problem, function, names)

@@ -117,6 +117,11 @@ def _solved(design: Design, evidence: Evidence, without_load: Sequence[int], inf
         theta, inverse = theta + step[:p], inverse + step[p:]
         if (np.abs(step) <= SETTLED * np.abs(np.concatenate([theta, inverse])).max()).all():
             break
+    else:
+        raise IdentificationError(
+            f"identify_gains: the gains did not settle in {N_STEPS} steps; record a heavier load, with motion of every "
+            "joint"
+        )
     unit = scipy.linalg.inv((A / size).T @ (A / size)) / np.outer(size, size)
     gains = 1.0 / inverse
     deviations = np.sqrt(inflation * np.diag(unit)[p:]) * gains**2

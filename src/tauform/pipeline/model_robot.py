@@ -8,17 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tauform.arguments import checked_methods
-from tauform.arrays import Array
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.parameters import base_parameters
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.derive import derive
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.profile import Profile
-from tauform.codegen.certificate import relative_error
+from tauform.codegen.certificate import EXACT_MODEL
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
 from tauform.description.findings import Finding
@@ -29,22 +26,20 @@ from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
 from tauform.identification.regression.laws import FrictionLaw
 from tauform.messages import counted
+from tauform.pipeline.comparison import N_STATES, base_error, closed_form_error
 from tauform.pipeline.identification_stages import identified_fit, identified_robot, simulated
 from tauform.pipeline.stages import Progress, Stage, StageLog
 from tauform.pipeline.usual import usual_profile, usual_routes
 from tauform.realtime.reduction.figures import Tradeoff, tradeoff
 from tauform.realtime.reduction.reduce import Reduction, reduce, robot_of
-from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
     from tauform.report.delivery import Delivery
 
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix")
-# Random states of the comparison with Newton-Euler, and the relative error allowed there.
-N_CHECKED, EXACT = 200, 1e-10
 # Fresh states of the reduced program, and of each point of the accuracy curve.
 N_FRESH, CURVE_STATES = 200_000, 20_000
-RANDOM_STATES = f"Newton-Euler, {N_CHECKED} states"
+RANDOM_STATES = f"Newton-Euler, {N_STATES} states"
 
 
 @checked_methods
@@ -185,14 +180,12 @@ def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
 def _base(robot: Robot, log: StageLog) -> BaseParameters:
     with log.stage("base parameters") as describe:
         base = base_parameters(robot, include="declared")
-        regrouped = robot.with_base_parameters(base.values(robot), base)
-        error = _torque_error(robot, inverse_dynamics(regrouped, *_states(robot)))
         describe(
             outcome=f"{base.n} of {len(base.columns)} parameters ({base.composition})",
-            status=_verified("base parameters", robot, error),
+            status="verified",
             check=RANDOM_STATES,
-            figure=error,
-            allowed=EXACT,
+            figure=base_error(robot, base),
+            allowed=EXACT_MODEL,
         )
     return base
 
@@ -207,13 +200,12 @@ def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
         except ModelError as reason:  # too large to hold; everything else works without it
             describe(outcome=str(reason), status="skipped")
             return None
-        error = _torque_error(robot, model.bind(robot).inverse_dynamics(*_states(robot)))
         describe(
             outcome=f"{model.n_terms} terms in {model.n_base} base parameters",
-            status=_verified("closed form", robot, error),
+            status="verified",
             check=RANDOM_STATES,
-            figure=error,
-            allowed=EXACT,
+            figure=closed_form_error(robot, model),
+            allowed=EXACT_MODEL,
         )
     return model
 
@@ -273,23 +265,6 @@ def _tradeoff(bound: BoundModel, profile: Profile, exact: Program, log: StageLog
         curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress, exact=exact)
         describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
     return curve
-
-
-def _states(robot: Robot) -> Array:
-    return np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_CHECKED, robot.n_joints))
-
-
-def _torque_error(robot: Robot, torques: Array) -> float:
-    return relative_error(torques, inverse_dynamics(robot, *_states(robot)))
-
-
-def _verified(what: str, robot: Robot, error: float) -> str:
-    if not error <= EXACT:
-        raise VerificationError(
-            f"the {what} of {robot.name} failed verification: torques are off by {error:.1e}, allowed is {EXACT:.0e}; "
-            "please report the robot's description"
-        )
-    return "verified"
 
 
 def _cost(program: Program) -> str:

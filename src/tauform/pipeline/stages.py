@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from tauform.codegen.certificate import within
+
 Status = Literal["verified", "done", "doubtful", "skipped"]
 # Called with a few words when a stage begins.
 Progress = Callable[[str], None]
@@ -34,6 +36,10 @@ class Stage:
     figure: float | None = None
     allowed: float | None = None
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.status == "verified" and self.figure is not None and self.allowed is not None:
+            within(self.figure, self.allowed, f"stage {self.name!r}", "nothing is handed over")
 
     @property
     def verdict(self) -> str:

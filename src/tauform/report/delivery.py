@@ -147,7 +147,9 @@ def self_test(folder: Path) -> tuple[float, float] | None:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]
         raise GenerationError(f"the C failed its self-test ({' '.join(last)}); nothing was written")
     found = [(float(error), float(allowed)) for error, allowed in DEVIATION.findall(done.stdout)]
-    return max(found, key=lambda pair: pair[0] / pair[1]) if found else None
+    if not found:
+        raise GenerationError("the C's self-test ended without a figure; nothing was written")
+    return max(found, key=lambda pair: pair[0] / pair[1])
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:

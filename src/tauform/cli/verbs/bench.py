@@ -28,6 +28,7 @@ def bench(
 
     import tauform as tf
     from tauform.cli.comparison import peers
+    from tauform.codegen.certificate import EXACT_MODEL, REPORT_IT, relative_error, within
     from tauform.report.tables import table
 
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, states, robot.n_joints))
@@ -41,7 +42,8 @@ def bench(
     tell("measuring kernels and peers")
     seconds = peers.least_seconds({**one, **batch}, repeats)
     seconds |= in_c
-    error = float(np.abs(kernel(q[:100], qd[:100], qdd[:100]) - expected).max() / np.abs(expected).max())
+    error = relative_error(kernel(q[:100], qd[:100], qdd[:100]), expected)
+    within(error, EXACT_MODEL, f"the kernel of {robot.name}", REPORT_IT)
     best = {"one": min(seconds[k] for k in (*one, *in_c)), "batch": min(seconds[k] for k in batch)}
     one_rows = [(k, 1e9 * seconds[k], seconds[k] / best["one"]) for k in sorted((*one, *in_c), key=seconds.__getitem__)]
     batch_rows = [

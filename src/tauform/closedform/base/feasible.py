@@ -65,13 +65,24 @@ def feasible_parameters(
     factors = nearest.factors
     off = (base.grouping @ parameters - theta) * factors[list(base.pivots)]
     size = np.abs(theta * factors[list(base.pivots)]).max(initial=0.0)
+    residual = float(np.abs(off).max(initial=0.0) / size) if size else 0.0
+    _refuse_inaccurate(robot, residual, nearest.lacking(parameters))
     distance = np.linalg.norm((parameters - prior) * factors) / max(float(np.linalg.norm(prior * factors)), 1e-300)
     return FeasibleParameters(
         parameters=read_only(parameters),
         robot=robot.with_parameters(parameters),
         distance=float(distance),
-        residual=float(np.abs(off).max(initial=0.0) / size) if size else 0.0,
+        residual=residual,
     )
+
+
+def _refuse_inaccurate(robot: Robot, residual: float, lacking: float) -> None:
+    """A solver may end early and say it has solved: what it found must have this theta and be physical."""
+    if not (residual <= TOLERANCE and lacking <= TOLERANCE):
+        raise ModelError(
+            f"the parameters found for {robot.name} are not accurate: theta is off by {residual:.1e}, links are "
+            f"unphysical by {lacking:.1e}; give a prior nearer to the robot"
+        )
 
 
 class _Nearest:
@@ -102,6 +113,11 @@ class _Nearest:
         # puts the last digits right.
         parameters[pivots] += self.theta - links.base.grouping @ parameters
         return parameters
+
+    def lacking(self, parameters: Array) -> float:
+        """How far the most unphysical link's second moments are below zero, without units."""
+        self.links.x.value = parameters / self.links.size
+        return max((-float(np.linalg.eigvalsh(m.value)[0]) for m in self.links.pseudo_inertias()), default=0.0)
 
     def why_impossible(self) -> str:
         """Which links must stay unphysical: the least that has to be added to their second moments."""

@@ -64,7 +64,7 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     """The function of a closed-form model as its factored terms, checked against the model.
 
     Raises:
-        GenerationError: the function is not one of a closed form, or the program failed its verification.
+        GenerationError: the function is not one of a closed form, or the program failed verification.
     """
     if function not in _TRACERS:
         known = ", ".join(_TRACERS)
@@ -111,7 +111,7 @@ def model_program(
 
     Raises:
         UnknownNameError: no such function or algorithm.
-        GenerationError: the function is not one of a closed form, or the program failed its verification.
+        GenerationError: the function is not one of a closed form, or the program failed verification.
     """
     if function not in FUNCTIONS:
         raise UnknownNameError(f"function {function!r} cannot be generated; choose from {', '.join(_TRACERS)}")

@@ -46,6 +46,7 @@ class Function:
         tolerance: of the certificate, relative to the largest magnitude of each output entry.
         theta: names of the parameters that the columns of a regressor belong to.
         may_vanish: the results are parts of the torque that some robots do not have at all.
+        at_rest: the reference holds where velocities are zero, and nowhere else.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Function:
     tolerance: float = 1e-12
     theta: Callable[[Robot], tuple[str, ...]] | None = None
     may_vanish: bool = False
+    at_rest: bool = False
 
 
 def joint_vectors(*names: str) -> Callable[[Robot], Shapes]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.codegen.program.misfit import misfit
-from tauform.errors import ShapeError
+from tauform.errors import ShapeError, VerificationError
 
 
 class Op(Enum):
@@ -82,7 +82,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a program was checked against before it was handed over.
+    """What a program was checked against before it was handed over; there is none of a check that failed.
 
     Attributes:
         states: number of random states tried.
@@ -95,6 +95,13 @@ class Certificate:
     error: float
     tolerance: float
     reference: str
+
+    def __post_init__(self) -> None:
+        if not self.error <= self.tolerance < np.inf:  # nor one that anything would pass
+            raise VerificationError(
+                f"compared with {self.reference} at {self.states} states it is off by {self.error:.1e}, allowed is "
+                f"{self.tolerance:.0e}"
+            )
 
 
 @dataclass(frozen=True)

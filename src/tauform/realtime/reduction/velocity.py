@@ -6,7 +6,6 @@ motion, whatever turns. Friction always stays.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -78,8 +77,8 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
     """Inverse or forward dynamics without the velocity terms of some joints and links; friction stays.
 
     With still joints the program is checked against the textbook function. Where links are quiet, what is left out
-    depends on how the program books parameters on links (the same total in the whole model), so no reference but the
-    exact function exists, and the error is for the caller to judge.
+    depends on how the program books parameters on links (the same total in the whole model), so that it is checked at
+    rest, where nothing is left out; what velocities add is for the caller to compare with the exact function.
     """
 
     def trace(tracing: Tracing) -> Outputs:
@@ -104,7 +103,7 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
         whole,
         reference=reference,
         algorithms={name: replace(whole.algorithms[name], trace=trace)},
-        tolerance=math.inf if quiet.links else whole.tolerance,
+        at_rest=bool(quiet.links),
     )
     return program_of(problem_of(robot), changed, [name])
 

@@ -11,11 +11,14 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.codegen.backends.c.config import Real
+from tauform.codegen.certificate import within
 from tauform.codegen.program.program import Port, Program
 
 N_STATES = 8
 # Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).
 _MARGIN = 10.0
+# Results that lose more than this to rounding are worth nothing, nor would a test be that allows it.
+_MOST_ROUNDING = 1e-2
 _SMALL_ENTRY = 0.01
 
 
@@ -85,5 +88,15 @@ class Reference:
 
     @property
     def tolerance(self) -> float:
-        """What the self-test allows."""
+        """What the self-test allows.
+
+        Raises:
+            VerificationError: the program's results are mostly rounding in this type.
+        """
+        within(
+            self.rounding,
+            _MOST_ROUNDING,
+            f"{self.program.name} of {self.program.robot} computed in {self.real.name}",
+            f"straighten what is almost aligned (snap=){'' if self.real.bits > 32 else ', or write double precision'}",
+        )
         return max(self.real.tolerance, self.least_tolerance, float(f"{_MARGIN * self.rounding:.1e}"))
