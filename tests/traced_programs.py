@@ -43,7 +43,7 @@ def every_kind() -> Program:
     a = x[0] * p[0] + y[0, 1] / (2.0 + x[1] * x[1])
     b = ((a + z).sin() * p[1] + x[2].cos()).sin()
     matrix = np.array([[a, b, -a], [b, (x[0] * x[0] + 1.0).sqrt() * p[2], x[1].sign() * y[1, 1]]], dtype=object)
-    total = matrix.ravel().sum() - y[1, 0] * y[0, 0]
+    total = matrix.ravel().sum() - y[1, 0] * y[0, 0] * (x[1] * 3.0).tanh() + (-abs(y[0, 0])).exp()
     return lower(
         graph, "every_kind", {"M": matrix, "y": np.array(-total)}, robot="example", notes={"p": ("a", "b", "c")}
     )

@@ -69,7 +69,7 @@ class CountingScalar:
         """A new unknown; sines and cosines are not counted, as in the papers."""
         return self
 
-    cos = sign = sin
+    cos = sign = sqrt = abs = exp = tanh = sin
     __radd__ = __sub__ = __rsub__ = __add__
     __rmul__ = __mul__
 

@@ -81,6 +81,12 @@ def _shares(graph: Graph, node: int, slope: int) -> list[tuple[int, int]]:
         return []
     if op is Op.SQRT:
         return [(a, graph.divide(graph.multiply(graph.constant(0.5), slope), node))]
+    if op is Op.ABS:
+        return [(a, graph.multiply(slope, graph.function(Op.SIGN, a)))]
+    if op is Op.EXP:
+        return [(a, graph.multiply(slope, node))]
+    if op is Op.TANH:  # 1 - tanh^2
+        return [(a, graph.multiply(slope, graph.add(graph.constant(1.0), -graph.multiply(node, node))))]
     if op is Op.ADD:
         return [(a, slope), (b, slope)]
     if op is Op.SUBTRACT:

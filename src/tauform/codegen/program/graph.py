@@ -105,15 +105,15 @@ class Graph:
         return self.multiply(a, reciprocal if b > 0 else -reciprocal)
 
     def function(self, op: Op, a: int) -> int:
-        """sin, cos, sqrt or sign of a."""
+        """sin, cos, sqrt, sign, abs, exp or tanh of a."""
         x = self.number(a)
         if x is not None:
             return self.constant(_FUNCTIONS[op](x))
-        if op is Op.SQRT:
+        if op in (Op.SQRT, Op.EXP):
             return self.node((op, a))
-        # sin and sign are odd, cos is even
+        # sin, sign and tanh are odd, cos and abs are even
         reference = self.node((op, abs(a)))
-        return -reference if a < 0 and op is not Op.COS else reference
+        return -reference if a < 0 and op not in (Op.COS, Op.ABS) else reference
 
     def angle(self, y: int, x: int) -> int:
         """atan2(y, x)."""
@@ -164,6 +164,9 @@ _FUNCTIONS: dict[Op, Callable[[float], float]] = {
     Op.COS: math.cos,
     Op.SQRT: math.sqrt,
     Op.SIGN: lambda x: float((x > 0) - (x < 0)),
+    Op.ABS: abs,
+    Op.EXP: math.exp,
+    Op.TANH: math.tanh,
 }
 
 
@@ -240,6 +243,17 @@ class Scalar:
 
     def sign(self) -> Scalar:
         return self._wrap(self.graph.function(Op.SIGN, self.reference))
+
+    def abs(self) -> Scalar:
+        return self._wrap(self.graph.function(Op.ABS, self.reference))
+
+    __abs__ = abs
+
+    def exp(self) -> Scalar:
+        return self._wrap(self.graph.function(Op.EXP, self.reference))
+
+    def tanh(self) -> Scalar:
+        return self._wrap(self.graph.function(Op.TANH, self.reference))
 
     def arctan2(self, x: Any) -> Scalar:
         return self._wrap(self.graph.angle(self.reference, self._other(x)))

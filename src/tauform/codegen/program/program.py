@@ -35,6 +35,9 @@ class Op(Enum):
     COS = "cos"
     SQRT = "sqrt"
     SIGN = "sign"  # sign(0) = 0
+    ABS = "abs"
+    EXP = "exp"
+    TANH = "tanh"
     ATAN2 = "atan2"  # in setup programs only
     SAME = "same"  # in graphs only: a value whose making is hidden
     UNIT = "unit"  # in wide programs only: a vector of zeros with a one in one lane
@@ -44,6 +47,8 @@ class Op(Enum):
 BINARY = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE, Op.ATAN2})
 # What is known without an operation.
 FREE = frozenset({Op.INPUT, Op.CONSTANT, Op.UNIT})
+# What costs many operations.
+FUNCTIONS = (Op.SIN, Op.COS, Op.SQRT, Op.EXP, Op.TANH)
 # Numbers in a vector of a wide program.
 LANES = 4
 
@@ -181,8 +186,8 @@ class Program:
 
     @cached_property
     def n_functions(self) -> int:
-        """sin, cos and square roots."""
-        return self.count(Op.SIN, Op.COS, Op.SQRT)
+        """sin, cos, square roots, exponentials and hyperbolic tangents."""
+        return self.count(*FUNCTIONS)
 
     def __call__(self, *arrays: Any) -> Any:
         """Interpret the program on NumPy arrays of shape (..., *port.shape): slow, for checks.
@@ -250,6 +255,9 @@ _NUMPY: dict[Op, Callable[..., Any]] = {
     Op.COS: np.cos,
     Op.SQRT: np.sqrt,
     Op.SIGN: np.sign,
+    Op.ABS: np.abs,
+    Op.EXP: np.exp,
+    Op.TANH: np.tanh,
     Op.ATAN2: np.arctan2,
     Op.LANE: _dot,
 }

@@ -37,7 +37,8 @@ def tangents(values: Sequence[Any], directions: Mapping[int, int]) -> list[Scala
 def _rate(graph: Graph, node: int, rates: Mapping[int, int]) -> int:
     op, *operands = graph.nodes[node - 1]
     a = operands[0]
-    da = rates[a]
+    # Only roots and exponentials keep the sign of what they read.
+    da = rates[a] if a > 0 else -rates[-a]
     if op is Op.SIN:
         return graph.multiply(graph.function(Op.COS, a), da)
     if op is Op.COS:
@@ -46,6 +47,12 @@ def _rate(graph: Graph, node: int, rates: Mapping[int, int]) -> int:
         return graph.constant(0.0)
     if op is Op.SQRT:
         return graph.divide(graph.multiply(graph.constant(0.5), da), node)
+    if op is Op.ABS:
+        return graph.multiply(graph.function(Op.SIGN, a), da)
+    if op is Op.EXP:
+        return graph.multiply(node, da)
+    if op is Op.TANH:  # 1 - tanh^2
+        return graph.multiply(graph.add(graph.constant(1.0), -graph.multiply(node, node)), da)
     b = operands[1]
     db = rates[b]
     if op is Op.ADD:

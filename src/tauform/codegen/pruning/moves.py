@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.program.program import BINARY, Op, Program
+from tauform.codegen.program.program import BINARY, FUNCTIONS, Op, Program
 from tauform.codegen.pruning.sensitivity import Sensitivity
 
 # What an instruction is worth: a sine costs about as much as this many products.
 FUNCTION_COST = 6
-COST = {**dict.fromkeys((*BINARY, Op.NEGATE), 1), **dict.fromkeys((Op.SIN, Op.COS, Op.SQRT), FUNCTION_COST)}
+COST = {**dict.fromkeys((*BINARY, Op.NEGATE), 1), **dict.fromkeys(FUNCTIONS, FUNCTION_COST)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,6 +67,12 @@ def _spread(instruction: Instruction, k: int, slope: Array, values: list[Any], s
         _add(slopes, args[0], slope * np.cos(values[args[0]]))
     elif op is Op.COS:
         _add(slopes, args[0], -slope * np.sin(values[args[0]]))
+    elif op is Op.ABS:
+        _add(slopes, args[0], slope * np.sign(values[args[0]]))
+    elif op is Op.EXP:
+        _add(slopes, args[0], slope * values[k])
+    elif op is Op.TANH:
+        _add(slopes, args[0], slope * (1.0 - values[k] ** 2))
 
 
 def _add(slopes: list[Array | None], k: int, more: Array) -> None:

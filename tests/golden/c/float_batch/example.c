@@ -120,6 +120,61 @@ static INLINE float sign_of(float x)
     return s;
 }
 
+/*
+ * 2^k and e^r - 1 with x = k ln 2 + r: ln 2 is split so that k times its first part is exact, the last bits of the large
+ * number that rounds to k are the biased exponent of 2^k, and a polynomial serves |r| <= ln(2)/2.
+ */
+static INLINE void power_and_rest(float x, float *power, float *rest)
+{
+    const float rounded = x*1.442695f + 1.2583039e+07f;
+    const float k = rounded - 1.2583039e+07f;
+    const float r = (x - k*0.69314575f) - k*1.4286068e-06f;
+    uint32_t exponent;
+    memcpy(&exponent, &rounded, sizeof exponent);
+    exponent <<= 23;
+    memcpy(power, &exponent, sizeof exponent);
+    *rest = r + r*r*(0.5f
+        + r*(0.16666667f
+        + r*(0.041666463f
+        + r*(0.0083333105f
+        + r*(0.0013933686f
+        + r*(0.0001989103f))))));
+}
+
+/* Reordered arithmetic or excess precision would spoil the reduction: the C library serves there. */
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+#define LIBRARY_EXPONENTIAL 1
+#else
+#define LIBRARY_EXPONENTIAL 0
+#endif
+
+/* e^x; 0 below -87.0f, infinite above 88.0f. */
+static INLINE float exp_of(float x)
+{
+#if LIBRARY_EXPONENTIAL
+    return expf(x);
+#else
+    const float low = x < -87.0f ? -87.0f : x; /* what is not a number stays so */
+    float power, rest;
+    power_and_rest(low > 88.0f ? 88.0f : low, &power, &rest);
+    return x < -87.0f ? 0.0f : x > 88.0f ? (float)INFINITY : power + power*rest;
+#endif
+}
+
+/* tanh x = -m / (2 + m) for x > 0, with m = e^(-2x) - 1; odd. */
+static INLINE float tanh_of(float x)
+{
+#if LIBRARY_EXPONENTIAL
+    return tanhf(x);
+#else
+    const float y = -2.0f*fabsf(x);
+    float power, rest, m;
+    power_and_rest(y < -20.0f ? -20.0f : y, &power, &rest);
+    m = power*rest + (power - 1.0f);
+    return copysignf(m / (2.0f + m), x);
+#endif
+}
+
 void example_every_kind(const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1])
 {
     float sine[3], cosine[3];
@@ -137,8 +192,8 @@ void example_every_kind(const float x[3], const float y[4], const float z[1], co
     /* M[5] */
     const float t2 = y[3]*sign_of(x[1]);
 
-    /* read before the first result is written: arrays may be the same */
-    const float t3 = t0 + (y[0]*y[2] - t2) - t0 - t1 - sine[2] - sine[2];
+    /* new_y[0] */
+    const float t3 = y[0]*y[2]*tanh_of(3.0f*x[1]) + (t0 - t2 - t0 - t1 - exp_of(-fabsf(y[0])));
 
     /* results */
     M[0] = t0;
@@ -147,7 +202,7 @@ void example_every_kind(const float x[3], const float y[4], const float z[1], co
     M[3] = sine[2];
     M[4] = t1;
     M[5] = t2;
-    new_y[0] = t3;
+    new_y[0] = t3 - sine[2] - sine[2];
 }
 
 static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float y[restrict][BLOCK], float z[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
@@ -198,14 +253,15 @@ static NOINLINE void example_every_kind_block_2(float x[restrict][BLOCK], float 
         const float t1 = y[3][l]*sign_of(x[1][l]);
 
         /* new_y[0] */
-        const float t2 = w[0][l] + (y[0][l]*y[2][l] - t1) - w[0][l] - t0 - w[3][l] - w[3][l];
+        const float t2 = y[0][l]*y[2][l]*tanh_of(3.0f*x[1][l]) + (w[0][l] - t1 - w[0][l] - t0 - exp_of(-fabsf(y[0][l])));
+        const float t3 = t2 - w[3][l] - w[3][l];
 
         /* M[2] */
-        const float t3 = -w[0][l];
+        const float t4 = -w[0][l];
         w[2][l] = t0;
         w[1][l] = t1;
-        w[4][l] = t2;
-        w[5][l] = t3;
+        w[4][l] = t3;
+        w[5][l] = t4;
     }
 }
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tauform.codegen.program import exponential
+from tauform.codegen.program.exponential import Exponential
 from tauform.codegen.program.sincos import DOUBLE, FLOAT, SinCos
 from tauform.errors import GenerationError
 
@@ -42,6 +44,7 @@ class Real:
     bits: int
     dtype: type[np.floating]
     sincos: SinCos
+    exponential: Exponential
     tolerance: float
     vectors: str
 
@@ -51,8 +54,12 @@ class Real:
 
 
 REALS = {
-    "double": Real("double", "", 64, np.float64, DOUBLE, 1e-13, "defined(__AVX2__) && defined(__FMA__)"),
-    "float": Real("float", "f", 32, np.float32, FLOAT, 1e-5, "defined(__SSE2__) || defined(__ARM_NEON)"),
+    "double": Real(
+        "double", "", 64, np.float64, DOUBLE, exponential.DOUBLE, 1e-13, "defined(__AVX2__) && defined(__FMA__)"
+    ),
+    "float": Real(
+        "float", "f", 32, np.float32, FLOAT, exponential.FLOAT, 1e-5, "defined(__SSE2__) || defined(__ARM_NEON)"
+    ),
 }
 
 

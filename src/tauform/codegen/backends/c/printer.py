@@ -177,7 +177,9 @@ class PartPrinter:
         return f"{self._function_name(op)}({arguments})", _ATOM
 
     def _function_name(self, op: Op) -> str:
-        return "sign_of" if op is Op.SIGN else {Op.SQRT: "sqrt", Op.ATAN2: "atan2"}[op] + self.real.suffix
+        own = {Op.SIGN: "sign_of", Op.EXP: "exp_of", Op.TANH: "tanh_of"}
+        library = {Op.SQRT: "sqrt", Op.ATAN2: "atan2", Op.ABS: "fabs"}
+        return own[op] if op in own else library[op] + self.real.suffix
 
 
 def member_names(program: Program, port: Port) -> list[str]:

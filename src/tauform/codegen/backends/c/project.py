@@ -13,6 +13,7 @@ from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.reference import Reference
 from tauform.codegen.backends.c.selftest import batch_functions, test_text
 from tauform.codegen.backends.c.source import (
+    exponential_text,
     function_name,
     function_text,
     prototype,
@@ -118,6 +119,9 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
         functions.append(sincos_text(real))
     if any(p.count(Op.SIGN) for p in programs):
         functions.append(sign_text(real))
+    exponentials = {op for op in (Op.EXP, Op.TANH) if any(p.count(op) for p in programs)}
+    if exponentials:
+        functions.append(exponential_text(real, exponentials))
     if any(vector_form(p) for p in programs):
         functions.append(vector_definitions(real))
     for program in programs:
@@ -187,8 +191,10 @@ def _cost(program: Program) -> str:
     pairs = len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
     text = f"{program.n_multiplications} multiplications, {program.n_additions} additions, "
     text += "1 sine-cosine pair" if pairs == 1 else f"{pairs} sine-cosine pairs"
-    roots = program.count(Op.SQRT)
-    return text + (f", {roots} square roots" if roots else "")
+    for op, words in ((Op.SQRT, "square roots"), (Op.EXP, "exponentials"), (Op.TANH, "hyperbolic tangents")):
+        if program.count(op):
+            text += f", {program.count(op)} {words}"
+    return text
 
 
 def _table(programs: Sequence[Program], name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from dataclasses import replace
 from importlib import resources
 from string import Template
@@ -13,7 +14,7 @@ from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real,
 from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
 from tauform.codegen.program.angles import Stage, neighbours
 from tauform.codegen.program.parts import Part, parts
-from tauform.codegen.program.program import LANES, Port, Program
+from tauform.codegen.program.program import LANES, Op, Port, Program
 
 
 def template(name: str) -> Template:
@@ -80,6 +81,33 @@ def _in_pairs(real: Real, coefficients: tuple[float, ...]) -> str:
     for linear in reversed(texts):
         text = f"({linear}) + v*(\n                {text})"
     return text
+
+
+def exponential_text(real: Real, ops: Collection[Op]) -> str:
+    """The static functions for exponentials and hyperbolic tangents, as far as they are used."""
+    scheme = real.exponential
+    numbers = {
+        **{name: getattr(scheme, name) for name in ("inverse", "magic", "lowest", "highest", "saturated")},
+        "l1": scheme.log_2[0],
+        "l2": scheme.log_2[1],
+        "zero": 0.0,
+        "one": 1.0,
+        "two": 2.0,
+        "minus_two": -2.0,
+    }
+    words = {name: real.number(value) for name, value in numbers.items()}
+    words |= {"real": real.name, "f": real.suffix, "bits": f"uint{real.bits}_t", "mantissa": str(scheme.mantissa)}
+    words["polynomial"] = _by_horner(real, scheme.coefficients)
+    files = {Op.EXP: "exp.c", Op.TANH: "tanh.c"}
+    used = ["exponential.c", *(file for op, file in files.items() if op in ops)]
+    return "\n".join(template(file).substitute(words) for file in used)
+
+
+def _by_horner(real: Real, coefficients: tuple[float, ...]) -> str:
+    text = real.number(coefficients[-1])
+    for c in coefficients[-2::-1]:
+        text = f"{real.number(c)} + r*({text})"
+    return "\n        + r*(".join(text.split(" + r*("))
 
 
 def sign_text(real: Real) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tauform.codegen.backends.llvm.exponential import emit_exp, emit_tanh
 from tauform.codegen.backends.llvm.fusion import fusion
 from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
 from tauform.codegen.backends.llvm.text import Block, Vector
@@ -151,6 +152,12 @@ class _Function:
             return let(f"call {real} @llvm.sqrt.v{self.vector.lanes}f64({real} {args[0]})")
         if op is Op.ATAN2:
             return self._by_lane("tauform_atan2", args)
+        if op is Op.ABS:
+            return let(f"call {real} @llvm.fabs.v{self.vector.lanes}f64({real} {args[0]})")
+        if op is Op.EXP:
+            return emit_exp(self.block, self.vector, args[0])
+        if op is Op.TANH:
+            return emit_tanh(self.block, self.vector, args[0])
         if op is not Op.SIGN:
             raise AssertionError(f"{op} has no LLVM form")
         # zero and NaN are their own sign
