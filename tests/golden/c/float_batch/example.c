@@ -120,6 +120,14 @@ static INLINE float sign_of(float x)
     return s;
 }
 
+/* Reordered arithmetic or excess precision would spoil the reduction below: there the C library serves. */
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+#define LIBRARY_EXPONENTIAL 1
+#else
+#define LIBRARY_EXPONENTIAL 0
+#endif
+
+#if !LIBRARY_EXPONENTIAL
 /*
  * 2^k and e^r - 1 with x = k ln 2 + r: ln 2 is split so that k times its first part is exact, the last bits of the large
  * number that rounds to k are the biased exponent of 2^k, and a polynomial serves |r| <= ln(2)/2.
@@ -140,12 +148,6 @@ static INLINE void power_and_rest(float x, float *power, float *rest)
         + r*(0.0013933686f
         + r*(0.0001989103f))))));
 }
-
-/* Reordered arithmetic or excess precision would spoil the reduction: the C library serves there. */
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
-#define LIBRARY_EXPONENTIAL 1
-#else
-#define LIBRARY_EXPONENTIAL 0
 #endif
 
 /* e^x; 0 below -87.0f, infinite above 88.0f. */
