@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: help demo test lint format types tests bench docs clean
+.PHONY: metrics help demo test lint format types tests bench docs clean
 
 help:
 	@echo "make demo    show a robot and its dynamics"
@@ -37,6 +37,10 @@ tests: $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
 
 # make bench NAMES="batched_inverse_dynamics"
+# Rooms, lengths, cycles: figures of the source itself.
+metrics: $(BIN)/python
+	$(BIN)/python tools/metrics.py
+
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(NAMES)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,11 @@ def on_files(files: Any, config: Any) -> Any:
 
 def reference() -> str:
     """The reference in Markdown; mkdocstrings fills it from the docstrings."""
-    from tauform import _HOME
+    sys.path.insert(0, str(ROOT))  # the site is built from anywhere
+    from tools.public_names import homes
 
     names: dict[str, list[str]] = {title: [] for title in PARTS.values()}
-    for name, module in _HOME.items():
+    for name, module in homes().items():
         title = next(title for part, title in PARTS.items() if module.startswith(part))
         names[title].append(f"::: tauform.{module}.{name}\n")
     parts = [f"## {title}\n\n" + "\n".join(entries) for title, entries in names.items() if entries]

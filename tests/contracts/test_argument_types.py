@@ -15,9 +15,10 @@ import pytest
 import tauform as tf
 from tauform.arguments import fits, hints_of
 from tauform.errors import ArgumentError, TauformError, UnknownNameError
+from tools.public_names import homes
 
 WRONG = [None, 3, "x", [1], object()]
-FUNCTIONS = {name: getattr(tf, name) for name in tf._HOME if inspect.isfunction(getattr(tf, name))}
+FUNCTIONS = {name: getattr(tf, name) for name in homes() if inspect.isfunction(getattr(tf, name))}
 # A whole number is what these take.
 RIGHT_BY_CHANCE = {("planar_chain", 3), ("random_robot", 3)}
 ROBOT = tf.load("two_link")

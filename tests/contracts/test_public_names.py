@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tauform
+from tools.public_names import STUB, homes
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tauform"
@@ -68,19 +69,18 @@ def test_documented_arguments_exist(path: Path) -> None:
             assert not missing, f"{function.name}: documents {missing}, takes {known}"
 
 
-def test_type_checkers_and_users_see_the_same_names() -> None:
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    typed = {
-        alias.asname: str(node.module).removeprefix("tauform.")
-        for node in block.body
+def test_the_stub_lists_every_name_once() -> None:
+    names = [
+        alias
+        for node in ast.parse(STUB.read_text("utf-8")).body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
-    }
-    assert typed == tauform._HOME
+    ]
+    assert len(names) == len(homes())
+    assert sorted(tauform.__all__) == sorted([*homes(), "__version__"])
 
 
-@pytest.mark.parametrize("name", sorted(tauform._HOME))
+@pytest.mark.parametrize("name", sorted(homes()))
 def test_public_name_loads_and_is_documented(name: str) -> None:
     value = getattr(tauform, name)
     assert inspect.getdoc(value)

@@ -1,0 +1,141 @@
+"""Figures of the house: rooms, lengths, comments, importers, cycles, repeated questions. `make metrics` prints them.
+
+python tools/metrics.py [ROOT]      ROOT holds the package tauform, src by default
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import statistics
+import sys
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+CROWDED_ROOM = 16  # files
+SHORT_MODULE = 80  # lines
+# Words that ask what a joint is instead of letting its type answer.
+JOINT_QUESTION = re.compile(r"is_revolute|\.revolute\b|[\"']revolute[\"']|[\"']prismatic[\"']")
+# Fv qd + Fc sign(qd) + Fo, wherever it is spelled out: a coefficient beside a velocity or its sign.
+FRICTION_CODE = re.compile(r"\b(viscous|coulomb|Fv|Fc)\w*\s*\*|\*\s*(sign|step)\(|\btanh\(")
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """Dotted name -> file of every module."""
+    paths = sorted(root.rglob("*.py"))
+    return {".".join(p.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): p for p in paths}
+
+
+def imports(tree: ast.AST, known: Iterable[str]) -> set[str]:
+    """Modules that a module imports, inside functions too."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+            names |= {str(a.value) for a in node.args if isinstance(a, ast.Constant)}
+    return names & set(known)
+
+
+def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Strongly connected components of more than one module (Tarjan)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(v: str) -> None:
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in sorted(edges[v]):
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in stack:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            component = [stack.pop()]
+            while component[-1] != v:
+                component.append(stack.pop())
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for v in sorted(edges):
+        if v not in index:
+            visit(v)
+    return found
+
+
+def comment_share(texts: Iterable[str]) -> float:
+    """Comment lines per line of code (docstrings and blank lines are neither)."""
+    comments = code = 0
+    for text in texts:
+        lines: set[int] = set()
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                comments += 1
+            elif token.type not in (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.STRING):
+                lines.add(token.start[0])
+        code += len(lines)
+    return comments / code
+
+
+def function_lengths(trees: Iterable[ast.AST]) -> list[int]:
+    """Lines of each function's body, without its docstring."""
+    lengths = []
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+                lengths.append((node.end_lineno or node.lineno) - body[0].lineno + 1)
+    return lengths
+
+
+def percentile(values: list[int], share: float) -> int:
+    return sorted(values)[min(int(share * len(values)), len(values) - 1)]
+
+
+def rows(root: Path) -> list[tuple[str, str]]:
+    """(what, figure) of the package below a root."""
+    files = {name: path for name, path in modules(root).items() if path.stat().st_size}
+    texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
+    trees = {name: ast.parse(text) for name, text in texts.items()}
+    real = {name for name, path in files.items() if path.name != "__init__.py"}
+    edges = {name: imports(tree, real) - {name} for name, tree in trees.items() if name in real}
+    importers: dict[str, set[str]] = defaultdict(set)
+    for name, targets in edges.items():
+        for target in targets:
+            importers[target].add(name)
+    lengths = [len(texts[name].splitlines()) for name in real]
+    bodies = function_lengths(trees.values())
+    rooms = Counter(files[name].parent.relative_to(root).as_posix() for name in real)
+    single = [name for name in real if len(importers[name]) == 1]
+    short = sum(len(texts[name].splitlines()) < SHORT_MODULE for name in single)
+    asking = {name for name in real if JOINT_QUESTION.search(texts[name])}
+    places = sum(len(JOINT_QUESTION.findall(texts[name])) for name in real)
+    friction = {name for name in real if FRICTION_CODE.search(texts[name])}
+    loops = cycles(edges)
+    largest = ", ".join(f"{room.removeprefix('tauform/')} {n}" for room, n in rooms.most_common(3))
+    return [
+        ("modules, lines", f"{len(real)}, {sum(lengths)}"),
+        ("rooms; files in the largest", f"{len(rooms)}; {largest}"),
+        (f"rooms of more than {CROWDED_ROOM} files", str(sum(n > CROWDED_ROOM for n in rooms.values()))),
+        ("module length, median and p90", f"{statistics.median(lengths):.0f}, {percentile(lengths, 0.9)}"),
+        ("function body, median and p90", f"{statistics.median(bodies):.0f}, {percentile(bodies, 0.9)}"),
+        ("comment lines / lines of code", f"{100 * comment_share(texts.values()):.1f} %"),
+        (f"modules with one importer; of these under {SHORT_MODULE} lines", f"{len(single)}; {short}"),
+        ("import cycles, function-level imports counted", f"{len(loops)}: {[len(c) for c in loops]} modules"),
+        ("modules that ask a joint's kind; places", f"{len(asking)}; {places}"),
+        ("modules with friction code", str(len(friction))),
+    ]
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(10_000)
+    for what, figure in rows(Path(sys.argv[1] if len(sys.argv) > 1 else "src")):
+        print(f"| {what} | {figure} |")

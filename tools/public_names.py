@@ -1,0 +1,14 @@
+"""Public names of the package, as its stub lists them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+STUB = Path(__file__).resolve().parents[1] / "src" / "tauform" / "__init__.pyi"
+
+
+def homes() -> dict[str, str]:
+    """Public name -> module below tauform that defines it."""
+    nodes = [node for node in ast.parse(STUB.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in nodes for alias in node.names}
