@@ -16,8 +16,13 @@ FRICTION_ORDER = ("Fv", "Fc", "Fo")
 
 def default_order(robot: Robot) -> tuple[int, ...]:
     """Every index into robot.parameters: links ascending in Gautier's order, then friction."""
-    place = {name: k for k, name in enumerate(robot.parameter_names)}
-    numbers = range(1, robot.n_bodies + 1)
+    return gautier_order(robot.parameter_names)
+
+
+def gautier_order(parameter_names: Sequence[str]) -> tuple[int, ...]:
+    """The same of the names of a robot's parameters."""
+    place = {name: k for k, name in enumerate(parameter_names)}
+    numbers = range(1, len(parameter_names) // (len(GAUTIER_ORDER) + len(FRICTION_ORDER)) + 1)
     groups = (GAUTIER_ORDER, FRICTION_ORDER)
     return tuple(place[f"{kind}_{i}"] for kinds in groups for i in numbers for kind in kinds)
 

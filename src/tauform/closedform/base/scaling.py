@@ -90,6 +90,18 @@ def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
     smallest_row = 1.0 / max(1.0, length, time**2, length * time**2)
     row_sizes = np.maximum(entries.row_sizes(), smallest_row)
     entries = replace(entries, values=entries.values / row_sizes[entries.rows])
+    return _in_unit_columns(entries, factors, strength)
+
+
+def equilibrated(W: Any) -> Scaled:
+    """Scale and shorten coefficients that are known to hold no rounding: each row and column to its own size."""
+    entries = Entries.of(W)
+    rows = entries.row_sizes()
+    entries = replace(entries, values=entries.values / rows[entries.rows])
+    return _in_unit_columns(entries, np.ones(entries.shape[1]), np.ones(entries.shape[1]))
+
+
+def _in_unit_columns(entries: Entries, factors: Array, strength: Array) -> Scaled:
     sizes = entries.column_sizes()
     sizes[sizes == 0] = 1.0
     matrix = _shortened(replace(entries, values=entries.values / sizes[entries.columns]))

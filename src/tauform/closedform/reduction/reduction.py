@@ -19,6 +19,7 @@ from tauform.closedform.model.equations import term_kinds
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.profile import Profile, States
 from tauform.closedform.reduction.contribution import contributions
+from tauform.closedform.reduction.regrouping import Regrouping, all_rows
 from tauform.closedform.reduction.streaming import sizes
 
 Mask = NDArray[np.bool_]
@@ -105,14 +106,14 @@ def relative_error(found: Array, exact: Array, confidence: float) -> float:
 
 
 def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> BoundModel:
-    """The model with the kept terms only; base parameters that no torque shows any more go too.
+    """The model with the kept terms only, its base parameters regrouped to those that these terms tell apart.
 
     Args:
         kept: (p,) terms to keep.
         states: where theta is refitted to the full model; theta stays as it is if not given.
     """
-    smaller, columns = _restricted(bound.model, _entries(bound.exponents, kept))
-    theta = bound.theta[columns]
+    smaller, regrouping = _restricted(bound.model, _entries(bound.exponents, kept))
+    theta = regrouping @ bound.theta
     if states is not None and len(theta):
         exact = bound.inverse_dynamics(*states)
         weights = 1.0 / sizes(exact)[:, None]
@@ -137,31 +138,25 @@ def _entries(exponents: NDArray[np.int8], kept: Mask) -> Mask:
     return entries
 
 
-def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel, NDArray[np.int64]]:
-    """The structure with some coefficients only, and the base parameters (columns) that are left."""
+def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel, Array]:
+    """The structure with some coefficients only, and the matrix from its old base parameters to the new ones."""
     rows = scipy.sparse.diags_array(entries.reshape(-1).astype(np.float64)) @ model.sparse_reduction
     rows = scipy.sparse.csr_array(rows)
     rows.eliminate_zeros()
     used = np.flatnonzero(np.diff(rows.indptr).reshape(model.n_joints, -1).any(axis=0))
-    in_terms = np.zeros(model.n_base, dtype=bool)
-    in_terms[np.unique(rows.indices)] = True
-    columns = np.flatnonzero(in_terms | model.joint_terms.any(axis=(0, 1)))
     chosen = (np.arange(model.n_joints)[:, None] * model.n_terms + used).reshape(-1)
-    base = replace(
-        model.base,
-        names=tuple(model.base.names[k] for k in columns),
-        pivots=tuple(model.base.pivots[k] for k in columns),
-        grouping=read_only(model.base.grouping[columns]),
-    )
+    left = rows[chosen]
+    regrouping = Regrouping.of(model.base, all_rows(left, model.joint_terms))
+    load = model.load_grouping
     smaller = replace(
         model,
         exponents=model.exponents[:, used],
-        sparse_reduction=rows[chosen][:, columns],
-        joint_terms=read_only(model.joint_terms[:, :, columns]),
-        base=base,
-        load_grouping=None if model.load_grouping is None else model.load_grouping[columns],
+        sparse_reduction=left[:, regrouping.kept],
+        joint_terms=read_only(model.joint_terms[:, :, regrouping.kept]),
+        base=regrouping.base(model.base),
+        load_grouping=None if load is None else read_only(regrouping.matrix @ load),
     )
-    return smaller, columns
+    return smaller, regrouping.matrix
 
 
 def refitted(Y: Array, tau: Array, theta: Array) -> Array:
