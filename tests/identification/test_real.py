@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import tauform as tf
-from identification.arms import DATA, real_robot, scorer
+from identification.arms import DATA, example, real_robot, scorer
+from tauform.identification.fitted.urdf import WrittenUrdf
 
 # Held-out errors [%] that the default call must reach; a plain weighted least squares reaches 7.63, 0.74, 2.17, 6.74.
 REACHED = {"tx40": 7.2, "panda": 0.70, "lwr4": 2.0, "ur10": 6.2}
@@ -27,6 +34,67 @@ def test_held_out_error_of_the_default_call(name: str) -> None:
         physical = fit.physically_consistent()
         assert score.score(name, physical.predict)["total"] <= free + 0.3
         assert min(np.linalg.eigvalsh(i.pseudo_inertia)[0] for i in physical.rigid_robot.inertias) >= 0
+
+
+SOURCES = {
+    "panda": lambda: example("panda_description/urdf/panda.urdf"),
+    "lwr4": lambda: DATA / "kuka_lwr4" / "kuka_lwr4.urdf",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_was_judged_is_what_is_shipped(name: str, tmp_path: Path) -> None:
+    """Prediction, robot, URDF read by another engine, and compiled C have one error on the held-out recording."""
+    pytest.importorskip("cvxpy")
+    score = scorer()
+    recordings = [tf.Recording(t, q, tau, qd) for t, q, qd, tau in score.train(name)]
+    plain = tf.identify(real_robot(name), recordings, friction="plain", couplings=None)
+    fit = plain.reduced().physically_consistent()
+    robot = fit.identified_robot
+    judged = score.score(name, fit.predict)["total"]
+    assert judged <= score.score(name, plain.predict)["total"] + 0.2
+    written = fit.write_urdf(SOURCES[name](), tmp_path / "out.urdf")
+    shipped = {
+        "robot": partial(tf.inverse_dynamics, robot),
+        "URDF": partial(torque_of_urdf, written),
+        "C": compiled_torque(tf.write_c(tf.generate(robot), tmp_path / "c", name="arm")),
+    }
+    for what, torque in shipped.items():
+        assert abs(score.score(name, torque)["total"] - judged) <= 0.02, what
+
+
+def torque_of_urdf(written: WrittenUrdf, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """Pinocchio's torques of the file, its friction, and what the findings say that it lacks."""
+    pin = pytest.importorskip("pinocchio")
+    model = pin.buildModelFromUrdf(str(written.path))
+    data = model.createData()
+    places = [model.joints[model.getJointId(joint.name)] for joint in written.robot.joints]
+    rows = []
+    for position, velocity, acceleration in zip(q, qd, qdd, strict=True):
+        state, v, a = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
+        for place, *own in zip(places, position, velocity, acceleration, strict=True):
+            state[place.idx_q], v[place.idx_v], a[place.idx_v] = own
+        tau = pin.rnea(model, data, state, v, a) + model.damping * v + model.friction * np.sign(v)
+        rows.append([tau[place.idx_v] for place in places])
+    rotors = np.array([joint.rotor_inertia or 0.0 for joint in written.robot.joints])
+    return np.array(rows) + rotors * qdd + [joint.offset for joint in written.robot.joints]
+
+
+def compiled_torque(files: list[Path]) -> Callable[..., np.ndarray]:
+    """The inverse dynamics of a folder of C."""
+    folder = files[0].parent
+    library = folder / "arm.so"
+    sources = [str(file) for file in files if file.suffix == ".c" and "test" not in file.name]
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", *sources, "-lm", "-o", str(library)], check=True)
+    function = ctypes.CDLL(str(library)).arm_inverse_dynamics
+
+    def torque(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        out = np.empty(q.shape)
+        for row, *state in zip(out, q, qd, qdd, strict=True):
+            function(*(np.ascontiguousarray(x).ctypes for x in state), row.ctypes)
+        return out
+
+    return torque
 
 
 def test_the_wrist_coupling_of_the_tx40_is_found() -> None:

@@ -206,7 +206,8 @@ def test_the_urdf_of_a_fit_has_its_dynamics(tmp_path: Path) -> None:
         tf.inverse_dynamics(written, *q), tf.inverse_dynamics(robot.with_parameters(wanted), *q), rtol=0, atol=1e-8
     )
     # What it cannot hold is said, by its values, in the result and in the file.
-    rotors, offsets = about.findings
+    loss, rotors, offsets = about.findings
+    assert loss.startswith("torques of this URDF are off by")
     drives = physical.identified_robot.joints
     assert all(f"Ia_{j + 1} = {joint.rotor_inertia:.4g}" in rotors for j, joint in enumerate(drives))
     assert all(f"Fo_{j + 1} = {joint.offset:.4g}" in offsets for j, joint in enumerate(drives))
@@ -242,11 +243,11 @@ def test_a_urdf_says_what_it_holds_otherwise_than_the_fit(tmp_path: Path) -> Non
     recordings = [simulated_recording(robot, motion(robot, k), np.random.default_rng(k)) for k in (1, 2)]
     free = tf.identify(robot, recordings, include=("link", "viscous", "coulomb"), friction="plain", couplings=None)
     about = free.write_urdf(source, tmp_path / "out.urdf")
-    physical, merged = about.findings
+    physical, loss, merged = about.findings
     assert "fit.physically_consistent()" in physical
     assert f"that of the fit {100 * free.held_out.total:.3g} %" in physical
     assert merged.endswith("lost its own inertia: flange")
-    assert str(about) == f"{about.path}; {physical}; {merged}"
+    assert str(about) == f"{about.path}; {physical}; {loss}; {merged}"
     bodies = {link.get("name"): link for link in ElementTree.parse(about.path).getroot().findall("link")}
     assert [len(bodies[name].findall("inertial")) for name in ("base", "upper", "fore", "flange")] == [1, 1, 1, 0]
 

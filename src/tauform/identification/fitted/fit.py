@@ -25,7 +25,7 @@ from tauform.identification.verdict.swaps import Swap
 from tauform.rigidbody.sweeps.evaluation import batched
 
 if TYPE_CHECKING:
-    from tauform.description.formats.save import Written
+    from tauform.identification.fitted.urdf import WrittenUrdf
     from tauform.identification.verdict.comparison import Comparison
     from tauform.identification.verdict.judge import Verdict
 
@@ -279,14 +279,18 @@ class Fit:
 
         return save_fit(self, Path(path))
 
-    def write_urdf(self, source: str | Path, path: str | Path) -> Written:
-        """Copy a URDF with the identified, physically consistent inertias and friction in it.
+    def write_urdf(self, source: str | Path | None, path: str | Path) -> WrittenUrdf:
+        """Write a URDF with the identified, physically consistent links and as much friction as it holds.
 
-        Its `findings`, a comment in the file too, say what is not in it: rotor inertias, friction offsets.
+        Its `findings`, a comment in the file too, say what is not in it (rotor inertias, offsets, other friction laws)
+        and how much that costs on the recordings.
+
+        Args:
+            source: the URDF that the robot was read from, which is copied; None writes one of the robot.
         """
         from tauform.identification.fitted.urdf import write_urdf
 
-        return write_urdf(self, Path(source), Path(path))
+        return write_urdf(self, None if source is None else Path(source), Path(path))
 
     def write_code(self, folder: str | Path, name: str | None = None, *, force: bool = False) -> list[Path]:
         """C99 of the whole prediction: rigid body, friction and further terms.

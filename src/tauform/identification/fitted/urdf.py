@@ -1,82 +1,126 @@
-"""A copy of a URDF with identified inertias and friction in it, and what a URDF has no place for in words."""
+"""URDF of a fit: identified links, as much friction as a URDF holds, and in words what it lacks and what that costs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import numpy as np
-
-from tauform.arrays import Array
-from tauform.description.formats.assembly import axis_frame
+from tauform.closedform.base.physical import semidefinite_solver
 from tauform.description.formats.save import Written
-from tauform.description.formats.urdf.notes import left_out_of_urdf
+from tauform.description.formats.urdf.notes import gravity_note, left_out_of_urdf
 from tauform.description.formats.urdf.parts import comment, inertial_element, set_dynamics
+from tauform.description.formats.urdf.writer import to_urdf
 from tauform.description.robot import Robot
-from tauform.errors import IdentificationError
 from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.fresh_file import fresh_file
+from tauform.identification.fitted.plain_friction import Loss, loss_of, robot_with_plain_friction
+from tauform.identification.fitted.urdf_source import UrdfSource, check_joints
 
 
-def write_urdf(fit: Fit, source: Path, path: Path) -> Written:
-    """Copy `source` to `path` with the fit's links and friction; a fit that is not physical is made so first.
+@dataclass(frozen=True)
+class WrittenUrdf(Written):
+    """A URDF of a fit that was written.
 
-    Fv and Fc become damping and friction of <dynamics>, as Gazebo and MuJoCo read them. What moves rigidly with an
-    identified link (flanges, grippers, locked joints) is part of it, so these parts lose their own inertia.
+    Attributes:
+        robot: what its torques are, with the rotor inertias and friction offsets that its findings list.
+        loss: errors of the fit and of the URDF as it stands, without these, on the same rows.
+        loss_with_notes: the same with these added.
+    """
+
+    robot: Robot
+    loss: Loss
+    loss_with_notes: Loss
+
+
+def check_urdf(robot: Robot, source: Path | None) -> UrdfSource | None:
+    """The URDF to copy, if one was given; asked before long work, it refuses what `write_urdf` would.
 
     Raises:
-        IdentificationError: the file is not the URDF of this robot, or cannot be written.
+        IdentificationError: a URDF cannot hold the robot's joints, or the file is not its URDF.
+        MissingExtraError: the extra `feasible` is not installed.
+    """
+    check_joints(robot)
+    semidefinite_solver()
+    return None if source is None else UrdfSource.of_robot(source, robot)
+
+
+def write_urdf(fit: Fit, source: Path | None, path: Path) -> WrittenUrdf:
+    """Write a fit's links and friction as a URDF; a fit that is not physical is made so first.
+
+    Fv and Fc become damping and friction of <dynamics>, as Gazebo and MuJoCo read them. Where the fit holds other
+    friction, springs or couplings, Fv and Fc are fitted to the recordings anew, links and rotors being as they are. In
+    a copy, what moves rigidly with an identified link (flanges, grippers, locked joints) is part of it, so these parts
+    lose their own inertia.
+
+    Args:
+        source: the URDF that the robot was read from, to be copied; None writes one of the robot.
+
+    Raises:
+        IdentificationError: a URDF cannot hold the robot's joints, the file is not its URDF, or the result cannot be
+            written.
         MissingExtraError: the fit is not physical and the extra `feasible` is not installed.
     """
+    check_joints(fit.robot)
+    document = None if source is None else UrdfSource.of_robot(source, fit.robot)
     physical = fit if fit.physical is not None else fit.physically_consistent()
-    robot = physical.identified_robot
-    document = _read(source)
-    root = document.getroot()
-    links = {link.get("name"): link for link in root.findall("link")}
-    joints = {joint.get("name"): joint for joint in root.findall("joint")}
-    missing = sorted({joint.name for joint in robot.joints} - set(joints))
-    if missing:
-        raise IdentificationError(
-            f"{source.name}: has no joint {missing[0]!r}; give the file that the robot was read from"
-        )
-    merged = list(_strip_inertias(links, joints, robot))
+    robot = robot_with_plain_friction(physical)
+    loss, with_notes = (loss_of(fit, told) for told in (without_rotors_and_offsets(robot), robot))
+    notes = (*_made_physical(fit, physical), *_other_terms(fit), _lost(loss, with_notes))
+    if document is None:
+        text, findings = to_urdf(robot, path.parent, notes, _heading(fit))
+    else:
+        merged = list(_fill(document, robot))
+        findings = (*notes, *left_out_of_urdf(robot), *gravity_note(robot), *_merged(merged))
+        text = _text(document, (_heading(fit), *(f"Note: {finding}." for finding in findings)))
+    with fresh_file(path) as file:
+        file.write_text(text, encoding="utf-8")
+    return WrittenUrdf(path, findings, robot, loss, with_notes)
+
+
+def without_rotors_and_offsets(robot: Robot) -> Robot:
+    """The robot as the URDF says it."""
+    return replace(robot, joints=tuple(replace(joint, rotor_inertia=None, offset=0.0) for joint in robot.joints))
+
+
+def _fill(source: UrdfSource, robot: Robot) -> Iterator[str]:
+    """Put a robot's inertias and friction into a document; names the links that lost their own inertia."""
+    yield from _strip_inertias(source, robot)
     for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
-        element = joints[joint.name]
-        links[_link(element, "child")].insert(0, inertial_element(inertia.moved(_link_from_z(element))))
+        element = source.joints[joint.name]
+        link = source.links[source.link_of(element, "child")]
+        link.insert(0, inertial_element(inertia.moved(source.link_from_z(element))))
         set_dynamics(element, joint)
-    findings = (*_made_physical(fit, physical), *left_out_of_urdf(robot), *_merged(merged))
-    root.insert(0, comment(_lines(physical, findings)))
-    ElementTree.indent(document)
-    try:
-        document.write(path, encoding="unicode", xml_declaration=True)
-    except OSError as error:
-        raise IdentificationError(f"{path}: cannot be written ({error.strerror})") from None
-    return Written(path, findings)
 
 
-def _read(source: Path) -> ElementTree.ElementTree[Any]:
-    """The document with its comments."""
-    try:
-        return ElementTree.parse(source, ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True)))
-    except (OSError, ElementTree.ParseError) as error:
-        raise IdentificationError(f"{source}: cannot be read as a URDF ({error})") from None
-
-
-def _strip_inertias(links: Mapping[Any, Any], joints: Mapping[Any, Any], robot: Robot) -> Iterator[str]:
+def _strip_inertias(source: UrdfSource, robot: Robot) -> Iterator[str]:
     """Take the inertias of all links that move, and name those that move rigidly with another one."""
-    above = {_link(joint, "child"): joint for joint in joints.values()}
-    moving = {_link(joints[joint.name], "child") for joint in robot.joints}
-    for name, link in links.items():
+    above = {source.link_of(joint, "child"): joint for joint in source.joints.values()}
+    moving = {source.link_of(source.joints[joint.name], "child") for joint in robot.joints}
+    for name, link in source.links.items():
         carrier = name
         while carrier not in moving and carrier in above:
-            carrier = _link(above[carrier], "parent")
+            carrier = source.link_of(above[carrier], "parent")
         # Nothing was identified of the base: what is part of it keeps its inertia.
         held = link.findall("inertial") if carrier in moving else []
         for inertial in held:
             link.remove(inertial)
         if held and carrier != name:
             yield name
+
+
+def _text(source: UrdfSource, lines: Sequence[str]) -> str:
+    root: Any = source.document.getroot()
+    root.insert(0, comment(lines))
+    ElementTree.indent(source.document)
+    return f'<?xml version="1.0"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _heading(fit: Fit) -> str:
+    errors = fit.unseen
+    return f"Identified by {fit.method}; error of the fit on {errors.source} {100 * errors.total:.2g} %."
 
 
 def _made_physical(fit: Fit, physical: Fit) -> Iterator[str]:
@@ -88,22 +132,21 @@ def _made_physical(fit: Fit, physical: Fit) -> Iterator[str]:
         )
 
 
-def _merged(names: list[str]) -> Iterator[str]:
+def _other_terms(fit: Fit) -> Iterator[str]:
+    if not fit.holds_nothing_else:
+        smooth = ["the width of Coulomb steps"] if any(fit.design.widths) else []
+        lacking = ", ".join([*smooth, *(term.name for term in fit.terms)])
+        yield f"URDF has no place for {lacking}; damping and friction were fitted to the recordings without that"
+
+
+def _lost(loss: Loss, with_notes: Loss) -> str:
+    return (
+        f"torques of this URDF are off by {100 * loss.other:.3g} % on {loss.rows}, those of the fit by "
+        f"{100 * loss.fit:.3g} %: a loss of {loss.points:.2f} % ({with_notes.points:.2f} % with rotor inertias and "
+        "friction offsets added)"
+    )
+
+
+def _merged(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"what moves rigidly with a link is part of it and lost its own inertia: {', '.join(names)}"
-
-
-def _lines(fit: Fit, findings: tuple[str, ...]) -> list[str]:
-    kept = f"Inertias, damping (Fv) and friction (Fc) identified by {fit.method}; error on {fit.unseen.source} "
-    return [f"{kept}{100 * fit.unseen.total:.2g} %.", *(f"Note: {finding}." for finding in findings)]
-
-
-def _link(joint: Any, role: str) -> str:
-    return str(joint.find(role).get("link"))
-
-
-def _link_from_z(joint: Any) -> Array:
-    """(4, 4) rotation from our link frame, whose z is the axis, to the URDF's link frame."""
-    axis = joint.find("axis")
-    direction = np.array([float(v) for v in (axis.get("xyz") if axis is not None else "1 0 0").split()])
-    return axis_frame(direction, str(joint.get("name")))

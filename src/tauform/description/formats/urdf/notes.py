@@ -24,11 +24,16 @@ def _listed(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} = {value:.4g}" for name, value in values.items() if value)
 
 
-def other_than_urdf(robot: Robot) -> Iterator[str]:
-    """What else a Robot says that a URDF cannot, or says in another way."""
+def gravity_note(robot: Robot) -> Iterator[str]:
+    """Gravity other than the earth's on a robot that stands upright."""
     if not np.array_equal(robot.gravity, EARTH_GRAVITY):
         listed = ", ".join(f"{value:g}" for value in robot.gravity)
         yield f"URDF has no place for gravity; load it with gravity=({listed})"
+
+
+def other_than_urdf(robot: Robot) -> Iterator[str]:
+    """What else a Robot says that a URDF cannot, or says in another way."""
+    yield from gravity_note(robot)
     if robot.tip is not None:
         yield f"URDF names no tip; the tool frame of this robot is {robot.tip!r}"
     if robot.payload:

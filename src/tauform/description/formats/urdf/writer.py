@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,12 @@ class Body:
     link_from_body: Array
 
 
-def to_urdf(robot: Robot, folder: Path) -> tuple[str, tuple[str, ...]]:
+def to_urdf(robot: Robot, folder: Path, notes: Sequence[str] = (), heading: str = "") -> tuple[str, tuple[str, ...]]:
     """The robot as the text of a URDF that stands in a folder, and what it does not hold.
+
+    Args:
+        notes: further findings, first in its comment.
+        heading: first line of the comment.
 
     Raises:
         DescriptionError: a link is virtual (a negative mass, or moments without one), which no URDF can say.
@@ -47,10 +51,11 @@ def to_urdf(robot: Robot, folder: Path) -> tuple[str, tuple[str, ...]]:
         for joint, link, body in zip(robot.joints, robot.links, bodies, strict=True)
         if body.name != link.name
     ]
-    findings = (*left_out_of_urdf(robot), *other_than_urdf(robot), *renamed)
+    findings = (*notes, *left_out_of_urdf(robot), *other_than_urdf(robot), *renamed)
     document = ElementTree.Element("robot", name=robot.name)
-    if findings:
-        document.append(comment(f"Note: {finding}." for finding in findings))
+    lines = [*([heading] if heading else []), *(f"Note: {finding}." for finding in findings)]
+    if lines:
+        document.append(comment(lines))
     document.extend(writer.elements())
     ElementTree.indent(document)
     return f'<?xml version="1.0"?>\n{ElementTree.tostring(document, encoding="unicode")}\n', findings

@@ -1,0 +1,93 @@
+"""A fit's robot with plain friction, Fv qd + Fc sign(qd) + Fo, for formats that hold no other, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.fitted.fit import Fit
+from tauform.identification.regression.design import Design
+from tauform.identification.regression.evidence import gather
+from tauform.identification.regression.residuals import VALIDATION
+from tauform.identification.regression.rows import RowSource
+from tauform.identification.verdict.validate import residuals_of
+
+# Where a robot is judged that takes the place of a fit, unless there are validation recordings.
+FITTED = "the fitted rows"
+# Places of a joint's own parameters Ia, Fv, Fc, Fo; of these only the offset may be negative.
+ROTOR, OFFSET = 0, 3
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Errors on the same rows, of a fit and of what takes its place.
+
+    Attributes:
+        fit, other: RMS error over RMS torque.
+        rows: which rows, in words.
+    """
+
+    fit: float
+    other: float
+    rows: str
+
+    @property
+    def points(self) -> float:
+        """What the other one loses, in per cent of the torque."""
+        return 100 * (self.other - self.fit)
+
+
+def robot_with_plain_friction(fit: Fit) -> Robot:
+    """Links and rotors as they are in the fit, with Fv, Fc and Fo that suit its recordings best.
+
+    Raises:
+        IdentificationError: the fit holds other friction, springs or couplings, and was loaded without its recordings.
+    """
+    if fit.holds_nothing_else:
+        return fit.identified_robot
+    if fit.source is None:
+        raise IdentificationError(
+            f"the fit of {fit.robot.name} holds friction or couplings that need its recordings to become Fv and "
+            "Fc; identify again, or use fit.write_code, which writes all terms"
+        )
+    robot, plain = fit.rigid_robot, Design.of(fit.robot)
+    source = replace(fit.source, design=plain)
+    parameters = np.array(robot.parameters)
+    drives = parameters[10 * robot.n_bodies :].reshape(-1, 4)
+    drives[:, ROTOR + 1 :] = 0.0
+    stack = gather(source, source).stacked(fit.weights if fit.weights is not None else 1.0 / fit.sigma)
+    left = stack[:, -1] - stack[:, :-1] @ plain.base.values(parameters)
+    own = {k: (pivot - 10 * robot.n_bodies) % 4 for k, pivot in enumerate(plain.base.pivots)}
+    own = {k: kind for k, kind in own.items() if plain.base.pivots[k] >= 10 * robot.n_bodies and kind != ROTOR}
+    columns = list(own)
+    size = np.linalg.norm(stack[:, columns], axis=0)
+    size = np.where(size > 0, size, 1.0)
+    least = [-np.inf if kind == OFFSET else 0.0 for kind in own.values()]
+    found = lsq_linear(stack[:, columns] / size, left, (least, np.inf), method="bvls").x / size
+    parameters[[plain.base.pivots[k] for k in columns]] = found
+    return robot.with_parameters(parameters)
+
+
+def loss_of(fit: Fit, robot: Robot) -> Loss:
+    """What is lost where a robot's torque, its friction sharp, takes the place of a fit's prediction."""
+    if fit.others is not None and fit.validation is not None:
+        return Loss(fit.validation.total, _error(fit.others, robot), VALIDATION)
+    if fit.source is not None:
+        return Loss(fit.residuals.total, _error(fit.source, robot), FITTED)
+    # A fit that was loaded has no rows, and where there is something to write it holds plain friction alone.
+    before, after = (
+        np.sqrt(fit.evidence.residual_squares(values).sum() / max(float(fit.evidence.torque_squares.sum()), 1e-300))
+        for values in (fit.values, fit.base.values(robot))
+    )
+    return Loss(float(before), float(after), FITTED)
+
+
+def _error(source: RowSource, robot: Robot) -> float:
+    plain = Design.of(robot)
+    rows = replace(source, design=plain)
+    residuals = residuals_of(plain.base.values(robot), rows, source.segments[0].rate)
+    return residuals.total

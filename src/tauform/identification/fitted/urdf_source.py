@@ -1,0 +1,119 @@
+"""A URDF that is to be copied with other inertias: whether it is the robot's own, before anything is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.formats.assembly import axis_frame
+from tauform.description.formats.urdf.elements import check_elements
+from tauform.description.robot import Robot
+from tauform.description.transform import inverse, rotation_rpy, translation
+from tauform.errors import DescriptionError, IdentificationError
+
+# How far a joint's frame may stand from the robot's [m, and entries of the rotation]; straightened frames differ a bit.
+ELSEWHERE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class UrdfSource:
+    """A document with its links and joints by name."""
+
+    path: Path
+    document: Any
+    links: dict[str, Any]
+    joints: dict[str, Any]
+
+    @classmethod
+    def of_robot(cls, path: Path, robot: Robot) -> UrdfSource:
+        """Read the URDF of a robot, its comments too.
+
+        Raises:
+            IdentificationError: it cannot be read, or is not that of this robot.
+        """
+        parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+        try:
+            document = ElementTree.parse(path, parser)
+            check_elements(document.getroot())
+        except (OSError, ElementTree.ParseError, DescriptionError) as error:
+            raise IdentificationError(f"{path}: cannot be read as a URDF ({error})") from None
+        root = document.getroot()
+        links, joints = ({str(e.get("name")): e for e in root.findall(tag)} for tag in ("link", "joint"))
+        source = cls(path, document, links, joints)
+        source._check(robot)
+        return source
+
+    def link_of(self, joint: Any, role: str) -> str:
+        """Name of a joint's parent or child."""
+        return str(joint.find(role).get("link"))
+
+    def link_from_z(self, joint: Any) -> Array:
+        """(4, 4) rotation from our link frame, whose z is the axis, to the URDF's link frame."""
+        axis = joint.find("axis")
+        direction = np.array([float(v) for v in (axis.get("xyz") if axis is not None else "1 0 0").split()])
+        return axis_frame(direction, str(joint.get("name")))
+
+    def _check(self, robot: Robot) -> None:
+        remedy = "give the file that the robot was read from"
+        missing = sorted({joint.name for joint in robot.joints} - set(self.joints))
+        if missing:
+            raise IdentificationError(f"{self.path.name}: has no joint {missing[0]!r}; {remedy}")
+        ends = {self.link_of(joint, role) for joint in self.joints.values() for role in ("parent", "child")}
+        absent = sorted(ends - set(self.links))
+        if absent:
+            raise IdentificationError(f"{self.path.name}: has no link {absent[0]!r}, though a joint names it; {remedy}")
+        for i, joint in enumerate(robot.joints):
+            placed = self._placement(robot, i)
+            if placed is not None and np.abs(placed - joint.parent_from_joint).max() > ELSEWHERE:
+                raise IdentificationError(
+                    f"{self.path.name}: joint {joint.name!r} stands elsewhere than in {robot.name}; {remedy}"
+                )
+        for name in _followers(robot):
+            if self.joints[name].find("mimic") is None:
+                raise IdentificationError(f"{self.path.name}: joint {name!r} follows no other one there; {remedy}")
+
+    def _placement(self, robot: Robot, i: int) -> Array | None:
+        """(4, 4) of a joint on the link before it; None on the base, or behind a joint that is locked in the robot."""
+        before = robot.joints[i].parent
+        if before < 0:
+            return None
+        above = {self.link_of(joint, "child"): joint for joint in self.joints.values()}
+        carrier, element = self.joints[robot.joints[before].name], self.joints[robot.joints[i].name]
+        placed = _origin(element) @ self.link_from_z(element)
+        link = self.link_of(element, "parent")
+        while link != self.link_of(carrier, "child"):
+            joint = above.get(link)
+            if joint is None or joint.get("type") != "fixed":
+                return None
+            placed, link = _origin(joint) @ placed, self.link_of(joint, "parent")
+        return inverse(self.link_from_z(carrier)) @ placed
+
+
+def check_joints(robot: Robot) -> None:
+    """Raise IdentificationError where a URDF has no joints like the robot's."""
+    if robot.closure is None:
+        return
+    for joint, row in zip(robot.joints, robot.closure.F, strict=True):
+        if np.count_nonzero(row) > 1:
+            raise IdentificationError(
+                f"URDF: joint {joint.name!r} of {robot.name} follows several joints, mimic of a URDF follows one; save "
+                "the identified robot as .toml, or lock a joint"
+            )
+
+
+def _followers(robot: Robot) -> list[str]:
+    return [] if robot.closure is None else [j.name for j in robot.joints if j.name not in robot.closure.active]
+
+
+def _origin(joint: Any) -> Array:
+    origin = joint.find("origin")
+    xyz, rpy = (
+        [float(v) for v in (origin.get(key) if origin is not None and origin.get(key) else "0 0 0").split()]
+        for key in ("xyz", "rpy")
+    )
+    return translation(xyz) @ rotation_rpy(rpy)
