@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import tauform as tf
-from benchmarks.real_robots import urdf, without_losses
+from tools.real_robots import urdf, without_losses
 
 CATALOGUE = ("kr6_r700", "lbr7", "sr6ia")
 # The iiwa14 is left out where its package is not installed: it has no wheel for every Python.

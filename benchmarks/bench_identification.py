@@ -62,7 +62,7 @@ def scores() -> Iterator[Row]:
 
 def robots() -> dict[str, tf.Robot]:
     """The robots of the real recordings."""
-    from benchmarks.real_robots import urdf
+    from tools.real_robots import urdf
 
     return {
         "tx40": tf.load(DATA / "tx40" / "tx40_mdh_modified.urdf"),

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import tauform as tf
-from tauform.rigidbody.counting import Tally, count_mass_matrix, mass_matrix_crossovers
-from tauform.rigidbody.linearize.counting import (
+from tools.linearization_counting import (
     ALGORITHMS,
     count_linearization,
     linearization_crossovers,
     paper_count,
 )
+from tools.operation_counting import Tally, count_mass_matrix, mass_matrix_crossovers
 
 MASS_MATRIX_SIZES = (1, 2, 3, 6, 7, 10, 13, 20, 50, 100)
 LINEARIZATION_SIZES = (6, 7, 10, 20, 50)
@@ -35,7 +35,7 @@ PROGRAMS = (
 INTRODUCTION = """# Operation counts
 
 Multiplications + additions of the general algorithms, counted exactly by running them on scalars that count
-(`tauform.rigidbody.counting`): a revolute chain whose joint frames have the zeros of a modified DH table, everything
+(`tools.operation_counting`): a revolute chain whose joint frames have the zeros of a modified DH table, everything
 else unknown, no rotors, no friction, no gravity. Products with 0 and 1 are not counted, nor are sines and cosines; a
 division counts as a multiplication. Generated programs know the robot's numbers and cost far less.
 Printed by `python -m benchmarks.operation_counts`.

@@ -8,11 +8,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmarks.real_robots import all_urdfs as all_urdfs
-from benchmarks.real_robots import example_folder as example_folder
-from benchmarks.real_robots import urdf as installed_urdf
-from benchmarks.real_robots import without_losses as without_losses
 from tauform.description.robot import Robot
+from tools.real_robots import all_urdfs as all_urdfs
+from tools.real_robots import example_folder as example_folder
+from tools.real_robots import urdf as installed_urdf
+from tools.real_robots import without_losses as without_losses
 
 
 def urdf(name: str) -> Path:

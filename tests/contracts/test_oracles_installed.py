@@ -62,4 +62,4 @@ def test_everything_that_tests_skip_without_is_here(repository: Path) -> None:
             absent.append(f"{name}: {reason}")
     absent += [f"{command}: no such command" for command in ("gcc", "make") if shutil.which(command) is None]
     assert not absent
-    assert import_module("benchmarks.real_robots").urdf("ur5_robot").is_file()
+    assert import_module("tools.real_robots").urdf("ur5_robot").is_file()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tauform.rigidbody.composite_rigid_body import composite_rigid_body
-from tauform.rigidbody.counting import (
+from tools.linearization_counting import count_linearization, linearization_crossovers, paper_count
+from tools.operation_counting import (
     CountingScalar,
     Tally,
     count,
@@ -16,7 +17,6 @@ from tauform.rigidbody.counting import (
     mass_matrix_crossovers,
     unknowns,
 )
-from tauform.rigidbody.linearize.counting import count_linearization, linearization_crossovers, paper_count
 
 
 def test_counting_scalar_counts_and_folds_constants():

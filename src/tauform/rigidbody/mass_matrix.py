@@ -23,7 +23,7 @@ def mass_matrix(robot: Robot, q: ArrayLike, method: MassMatrixMethod = "crba") -
     Args:
         q: (..., n) joint positions [rad or m].
         method: "crba" (composite rigid body, link frames) or "gdahj" (Safeea2018, base frame: cheaper for many
-            joints; `tauform.rigidbody.counting` has the figures).
+            joints; docs/operation_counts.md has the figures).
 
     Returns:
         (..., n, n), symmetric.
