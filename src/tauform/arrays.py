@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,19 +56,3 @@ def fixed_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
     if np.abs(array).max(initial=0.0) > LARGEST:
         raise ShapeError(f"{name}: holds {np.abs(array).max():g}, which cannot be meant; check the file and its units")
     return array
-
-
-def read_archive(path: Path) -> dict[str, AnyArray]:
-    """The arrays of an .npz file.
-
-    Raises:
-        OSError: the file cannot be opened.
-        ValueError: it is no such archive, or a damaged one.
-    """
-    with path.open("rb") as file:  # NumPy would leave a damaged one open
-        try:
-            with np.load(file, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive.files}
-        except Exception as error:
-            # Headers are evaluated, members unpacked: damage ends in nearly any error, of NumPy, zip, zlib or tokenize.
-            raise ValueError(f"{path.name}: not an archive of arrays, or damaged ({type(error).__name__})") from None

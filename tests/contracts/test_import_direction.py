@@ -16,6 +16,7 @@ LEVELS = (
         "hints",
         "arguments",
         "arrays",
+        "archives",
         "files",
         "messages",
         "description",

@@ -76,6 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
     except TauformError as error:
         complain(wording(str(error)))
+    except MemoryError as error:
+        complain(f"not enough memory ({error or 'no more could be had'}); free some, or ask for less at a time")
     except Exception as error:
         # Usage errors share no public base class over the versions of typer; what they have in common is this.
         if not hasattr(error, "format_message"):

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from tauform.arrays import read_archive, read_only
+from tauform.archives import read_archive
+from tauform.arrays import read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.model import ClosedFormModel, Geometry
 from tauform.errors import ModelError

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import read_archive, read_only
+from tauform.archives import read_archive
+from tauform.arrays import read_only
 from tauform.description.formats.toml.reader import robot_from_mapping
 from tauform.description.formats.toml.writer import to_toml
 from tauform.description.parameter_groups import PARAMETER_GROUPS, Include

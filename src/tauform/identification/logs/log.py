@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from tauform.arrays import Array
 
 Table = dict[str, Array]
+# (names, rows) -> tables with just these names, of at most that many rows each, in order.
+Chunks = Callable[[Sequence[str], int], Iterator[Table]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,10 +18,16 @@ class Log:
 
     Attributes:
         widths: name -> None for a column (N,), or the number of columns of a matrix (N, width).
-        chunks: (names, rows) -> tables with just these names, of at most that many rows each, in order.
+        chunks: reads it.
         findings: sentences about what was left out; complete once all chunks were read.
+        lengths: name -> rows, where the file says so.
     """
 
     widths: Mapping[str, int | None]
-    chunks: Callable[[Sequence[str], int], Iterator[Table]]
+    chunks: Chunks
     findings: list[str] = field(default_factory=list)
+    lengths: Mapping[str, int] = field(default_factory=dict)
+
+    def n_bytes(self, names: Sequence[str]) -> int:
+        """Of these columns in memory; 0 where the file does not say how long they are."""
+        return sum(8 * self.lengths.get(name, 0) * (self.widths[name] or 1) for name in names)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,9 +13,10 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
-from tauform.identification.logs.arrays import open_mat, open_npz
+from tauform.identification.logs.arrays import open_npz
 from tauform.identification.logs.columns import Layout, guess_layout, refuse_degrees
 from tauform.identification.logs.log import Log, Table
+from tauform.identification.logs.mat import open_mat
 from tauform.identification.logs.tables import open_csv, open_parquet
 from tauform.identification.recording.recording import TIME_UNITS, Recording
 from tauform.identification.recording.stored import Heap, Spool
@@ -60,7 +62,7 @@ def read_recording(
         time_unit: of the time stamps.
         topic: of a bag with several JointState topics.
         stream: keep the samples in temporary files, so that recordings larger than memory can be identified; by
-            default for files of 400 MB and more. The result is the same.
+            default for logs of 400 MB and more, packed or not. The result is the same.
 
     Raises:
         RecordingError: the file cannot be read, does not hold the robot's joints, or holds a field more than once; the
@@ -73,26 +75,51 @@ def read_recording(
     if time_unit not in TIME_UNITS:
         raise RecordingError(f"time_unit= is one of {', '.join(TIME_UNITS)}, not {time_unit!r}")
     drive = _drive(gains, robot)
-    log = _open(path, robot, topic)
+    with _readable(path):
+        log = _open(path, robot, topic)
     layout = guess_layout(log.widths, robot.joint_names, columns, path.name)
     if not degrees:
         refuse_degrees(layout, path.name)
-    factors = {name: _degree(robot) if degrees else None for name in ("q", "qd", "reference")}
-    sinks = {name: Spool() if _is_streamed(path, stream) else Heap() for name in ("t", *layout.fields())}
+    transform: dict[str, Callable[[Array], Array]] = {"tau": drive}
+    if degrees:
+        radians = _degree(robot)
+        transform |= dict.fromkeys(("q", "qd", "reference"), lambda values: values * radians)
+    streamed = _is_streamed(path, log.n_bytes(_wanted(layout))) if stream is None else stream
+    with _readable(path):
+        read = _collected(log, layout, TIME_UNITS[time_unit][1], streamed, transform)
+    if not read:
+        raise RecordingError(f"{path.name}: holds no samples")
+    return Recording(**read, name=path.name, columns=_mapping(layout, log), findings=tuple(log.findings))
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say what the machine has to say about a file."""
+    try:
+        yield
+    except MemoryError:
+        raise RecordingError(
+            f"{path.name}: does not fit into memory; read it with stream=True, which keeps it in temporary files"
+        ) from None
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _collected(
+    log: Log, layout: Layout, second: float, streamed: bool, transform: Mapping[str, Callable[[Array], Array]]
+) -> dict[str, Any]:
+    """The arrays of a recording, in memory or in temporary files; none where there are no samples."""
+    sinks = {name: Spool() if streamed else Heap() for name in ("t", *layout.fields())}
     start: float | None = None
     for table in log.chunks(_wanted(layout), ROWS_PER_CHUNK):
         fields = _fields(table, layout)
         if start is None:
             start = float(fields["t"][0])
         # Absolute stamps lose digits in differences.
-        sinks["t"].add((fields.pop("t") - start) * TIME_UNITS[time_unit][1])
+        sinks["t"].add((fields.pop("t") - start) * second)
         for name, values in fields.items():
-            factor = factors.get(name)
-            sinks[name].add(drive(values) if name == "tau" else values if factor is None else values * factor)
-    if start is None:
-        raise RecordingError(f"{path.name}: holds no samples")
-    read: dict[str, Any] = {name: sink.finish() for name, sink in sinks.items()}
-    return Recording(**read, name=path.name, columns=_mapping(layout, log), findings=tuple(log.findings))
+            sinks[name].add(transform[name](values) if name in transform else values)
+    return {} if start is None else {name: sink.finish() for name, sink in sinks.items()}
 
 
 def _open(path: Path, robot: Robot, topic: str | None) -> Log:
@@ -110,11 +137,9 @@ def _open(path: Path, robot: Robot, topic: str | None) -> Log:
     return OPENERS[suffix](path)
 
 
-def _is_streamed(path: Path, asked: bool | None) -> bool:
-    if asked is not None:
-        return asked
+def _is_streamed(path: Path, n_bytes: int) -> bool:
     files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files) >= STREAMED_BYTES
+    return max(n_bytes, sum(file.stat().st_size for file in files)) >= STREAMED_BYTES
 
 
 def _drive(gains: ArrayLike | None, robot: Robot) -> Any:

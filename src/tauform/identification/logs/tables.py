@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from tauform.archives import check_unpacked, damage_as_value_error
 from tauform.arrays import Array
 from tauform.errors import MissingExtraError, RecordingError
 from tauform.identification.logs.log import Log, Table
@@ -50,12 +51,8 @@ def open_csv(path: Path) -> Log:
     n_values = _count(first.strip(BLANKS), separator)
     if n_values != len(names):
         raise RecordingError(f"{path.name}: {len(names)} names in the first line but {n_values} columns")
+    _refuse_two_of_a_name(names, path)
     place = {name: k for k, name in enumerate(names)}
-    if len(place) < len(names):
-        counts = Counter(name for name in names if name)
-        twice = next((name for name, count in counts.items() if count > 1), None)
-        if twice is not None:
-            raise RecordingError(f"{path.name}: two columns are named {twice!r}; rename one")
     decimal_comma = separator in (";", "\t") and "," in first and "." not in first
     findings: list[str] = []
 
@@ -148,6 +145,12 @@ def _explained(error: ValueError, names: Sequence[str]) -> str:
     return f" {words.rstrip('.')}"
 
 
+def _refuse_two_of_a_name(names: Sequence[str], path: Path) -> None:
+    twice = next((name for name, count in Counter(names).items() if name and count > 1), None)
+    if twice is not None:
+        raise RecordingError(f"{path.name}: two columns are named {twice!r}; rename one")
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -164,23 +167,28 @@ def open_parquet(path: Path) -> Log:
     except ImportError:
         raise MissingExtraError("Parquet logs need pyarrow; install it with: pip install 'tauform[logs]'") from None
     try:
-        schema = parquet.read_schema(path)
-    except Exception as error:  # pyarrow raises its own classes
-        raise RecordingError(f"{path.name}: not a Parquet table ({' '.join(str(error).split())[:120]})") from None
+        with damage_as_value_error():  # pyarrow raises its own classes
+            schema, n_rows = parquet.read_schema(path), parquet.read_metadata(path).num_rows
+    except ValueError as error:
+        raise RecordingError(f"{path.name}: not a Parquet table ({error})") from None
+    _refuse_two_of_a_name(schema.names, path)
     kinds = pyarrow.types
     clocks = {f.name for f in schema if kinds.is_timestamp(f.type) or kinds.is_duration(f.type)}
     numbers = {f.name for f in schema if kinds.is_floating(f.type) or kinds.is_integer(f.type)}
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
         try:
+            check_unpacked(8 * n_rows * len(wanted), path.stat().st_size)
             # Reading ahead would hold the whole file in memory.
-            with parquet.ParquetFile(path, pre_buffer=False) as file:
+            whole = {"pre_buffer": False, "page_checksum_verification": True}
+            with damage_as_value_error(), parquet.ParquetFile(path, **whole) as file:
                 for batch in file.iter_batches(batch_size=rows, columns=list(wanted)):
                     yield {name: _seconds(batch[name]) if name in clocks else _plain(batch[name]) for name in wanted}
-        except Exception as error:
-            raise RecordingError(f"{path.name}: cut off or damaged ({' '.join(str(error).split())[:120]})") from None
+        except ValueError as error:
+            raise RecordingError(f"{path.name}: cut off or damaged ({error}); copy it again") from None
 
-    return Log({name: None for name in schema.names if name in clocks | numbers}, chunks)
+    held = [name for name in schema.names if name in clocks | numbers]
+    return Log(dict.fromkeys(held), chunks, lengths=dict.fromkeys(held, n_rows))
 
 
 def _plain(column: Any) -> Array:

@@ -89,7 +89,13 @@ class Spool:
 
     def add(self, piece: Array) -> None:
         """Append rows."""
-        np.ascontiguousarray(piece, dtype=NUMBER).tofile(self._file)
+        try:
+            np.ascontiguousarray(piece, dtype=NUMBER).tofile(self._file)
+        except OSError as error:
+            reason = error.strerror or "the disk is full"
+            raise RecordingError(
+                f"{tempfile.gettempdir()}: cannot hold the recording ({reason}); set TMPDIR to a folder with more room"
+            ) from None
         self._rows += len(piece)
         self._width = piece.shape[1] if piece.ndim == 2 else None
 

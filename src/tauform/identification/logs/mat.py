@@ -1,0 +1,116 @@
+"""Logs that MATLAB wrote: -v7 and older by SciPy in a process of its own, -v7.3 (HDF5) by h5py."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.archives import check_unpacked, damage_as_value_error
+from tauform.arrays import Array
+from tauform.errors import MissingExtraError, RecordingError
+from tauform.identification.logs.arrays import NUMBERS, check_lengths, log_of
+from tauform.identification.logs.log import Log, Table
+
+CHILD = Path(__file__).with_name("mat_child.py")
+# Seconds that reading may take, at all and per megabyte, and bytes of memory, at all and per byte of the file.
+SECONDS, SECONDS_PER_MB = 60.0, 0.5
+BYTES, BYTES_PER_BYTE = 4 << 30, 30
+HDF5 = b"\x89HDF\r\n\x1a\n"
+# MATLAB puts a text of its own before the HDF5 file.
+USER_BLOCK = 512
+
+
+def open_mat(path: Path) -> Log:
+    """Variables of numbers, written by MATLAB with -v7 or older, or with -v7.3 where h5py is installed."""
+    with path.open("rb") as file:
+        if HDF5 in (file.read(len(HDF5)), file.read(USER_BLOCK)[-len(HDF5) :]):
+            return _open_hdf5(path)
+    with tempfile.TemporaryDirectory(prefix="tauform-mat-") as folder:
+        names = _converted(path, Path(folder))
+        # What is mapped stays readable after its name is gone.
+        files = {name: np.load(Path(folder) / f"{k}.npy", mmap_mode="r") for k, name in enumerate(names)}
+    # MATLAB has no vectors: a row or column of N is one.
+    arrays = {name: array.reshape(_vector(array.shape)) for name, array in files.items()}
+
+    def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
+        check_lengths({name: len(arrays[name]) for name in wanted}, path)
+        for first in range(0, len(arrays[wanted[0]]), rows):
+            yield {name: np.array(arrays[name][first : first + rows]) for name in wanted}
+
+    return log_of({name: array.shape for name, array in arrays.items()}, chunks)
+
+
+def _converted(path: Path, folder: Path) -> list[str]:
+    """Names of the variables; the k-th is in folder/k.npy."""
+    size = path.stat().st_size
+    limit = BYTES + BYTES_PER_BYTE * size
+    seconds = SECONDS + SECONDS_PER_MB * size / 1e6
+    command = [sys.executable, "-P", str(CHILD), str(path.resolve()), str(folder), str(limit)]
+    try:
+        # Threads of BLAS would count as memory.
+        done = subprocess.run(
+            command, capture_output=True, timeout=seconds, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise RecordingError(f"{path.name}: not read after {seconds:.0f} s; save it with MATLAB's -v7.3") from None
+    if done.returncode == 0:
+        return [str(name) for name in json.loads(done.stdout)]
+    told = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    reason = told[-1] if told and done.returncode > 0 else "SciPy crashes on it"
+    raise RecordingError(f"{path.name}: cannot read it ({reason}); save it with MATLAB's option -v7")
+
+
+def _open_hdf5(path: Path) -> Log:
+    try:
+        import h5py
+    except ImportError:
+        raise MissingExtraError(
+            f"{path.name}: files of MATLAB's option -v7.3 need h5py; install it with: pip install 'tauform[logs]', or "
+            "save with -v7"
+        ) from None
+    try:
+        with damage_as_value_error(), h5py.File(path, "r") as file:
+            # Links to other files, and data outside of this one, are not followed.
+            own = [name for name in file if isinstance(file.get(name, getlink=True), h5py.HardLink)]
+            sets = {name: file[name] for name in own if isinstance(file[name], h5py.Dataset)}
+            kept = {n: d for n, d in sets.items() if d.ndim == 2 and d.dtype.kind in NUMBERS and _is_inside(d)}
+            # The file holds what MATLAB shows, transposed.
+            shapes = {name: _vector(data.shape[::-1]) for name, data in kept.items() if max(data.shape) > 1}
+            for data in kept.values():
+                check_unpacked(data.size * data.dtype.itemsize, data.id.get_storage_size())
+    except ValueError as error:
+        raise RecordingError(f"{path.name}: cannot read it ({error}); save it again") from None
+
+    def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
+        check_lengths({name: shapes[name][0] for name in wanted}, path)
+        try:
+            with damage_as_value_error(), h5py.File(path, "r") as file:
+                for first in range(0, shapes[wanted[0]][0], rows):
+                    part = slice(first, first + rows)
+                    yield {name: _hdf5_rows(file[name], part, shapes[name]) for name in wanted}
+        except ValueError as error:
+            raise RecordingError(f"{path.name}: cut off or damaged ({error}); save it again") from None
+
+    return log_of(shapes, chunks)
+
+
+def _is_inside(data: Any) -> bool:
+    return data.external is None and not data.is_virtual
+
+
+def _hdf5_rows(data: Any, part: slice, shape: tuple[int, ...]) -> Array:
+    if len(shape) == 2:
+        return np.asarray(data[:, part], dtype=np.float64).T
+    return np.asarray(data[0, part] if data.shape[0] == 1 else data[part, 0], dtype=np.float64)
+
+
+def _vector(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (max(shape),) if min(shape) == 1 else shape
