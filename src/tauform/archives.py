@@ -42,10 +42,8 @@ def damage_as_value_error() -> Iterator[None]:
     """Raise ValueError for whatever else damage ends in: headers are evaluated, members unpacked by many layers."""
     try:
         yield
-    except ValueError:
+    except (ValueError, MemoryError):  # which says what is the matter
         raise
-    except MemoryError:
-        raise ValueError("needs more memory than there is") from None
     except Exception as error:
         reason = " ".join(str(error).split())[:100]
         raise ValueError(reason or type(error).__name__) from None

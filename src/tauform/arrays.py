@@ -31,7 +31,7 @@ def joint_vector(values: ArrayLike, n_joints: int, name: str) -> AnyArray:
         array = np.asarray(values)
         if array.dtype.kind != "c":
             array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"{name}: expected numbers of shape (..., {n_joints}), got {values!r:.60}") from None
     if array.ndim == 0 or array.shape[-1] != n_joints:
         turned = array.ndim == 2 and array.shape[0] == n_joints
@@ -47,7 +47,7 @@ def fixed_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
     """Check that values are finite numbers of exactly this shape, of a size that can be meant; a read-only copy."""
     try:
         array = read_only(values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"{name}: expected numbers of shape {shape}, got {values!r:.60}") from None
     if array.shape != shape:
         raise ShapeError(f"{name}: expected shape {shape}, got {array.shape}")

@@ -17,6 +17,7 @@ LEVELS = (
         "arguments",
         "arrays",
         "archives",
+        "documents",
         "files",
         "messages",
         "description",

@@ -133,7 +133,7 @@ class Profile:
         """
         try:
             middle, V, A = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in (centre, velocity, acceleration))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"{name}: centre, velocity and acceleration must be numbers, one a joint") from None
         if not (middle.shape == V.shape == A.shape and middle.ndim == 1 and (V > 0).all() and (A > 0).all()):
             raise ModelError(f"{name}: centre, velocity and acceleration need (n,) numbers each, the bounds positive")
@@ -215,7 +215,7 @@ def _bounds(value: ArrayLike, n: int, key: str) -> Array:
         array = np.asarray(value, dtype=np.float64)
         low, high = (array[0], array[1]) if array.ndim == 2 else (-array, array)
         bounds = np.array([np.broadcast_to(low, n), np.broadcast_to(high, n)])
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, OverflowError, IndexError):
         raise ModelError(
             f"{key}: expected one bound, {n} bounds, or a (2, {n}) array of lower and upper bounds, got {value!r:.60}"
         ) from None

@@ -102,5 +102,5 @@ class ParametricKernel:
 def _numbers(values: Any, name: str) -> Array:
     try:
         return np.asarray(values).astype(np.float64, casting="same_kind", copy=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"{name}: expected real numbers, got {values!r:.60}") from None

@@ -33,7 +33,7 @@ def number(value: Any, where: str) -> float:
             result = float(f"{sign}1") * float(factor or 1) * np.pi / float(divisor or 1)
         else:
             result = float(value)
-    except (TypeError, ValueError, ZeroDivisionError):
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise DescriptionError(f"{where}: expected a number (or text such as '-pi/2'), got {value!r}") from None
     if not np.isfinite(result):
         raise DescriptionError(f"{where}: expected a finite number, got {value!r}")

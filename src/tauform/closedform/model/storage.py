@@ -11,14 +11,18 @@ import numpy as np
 import scipy.sparse
 
 from tauform.archives import read_archive
-from tauform.arrays import read_only
+from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.model import ClosedFormModel, Geometry
+from tauform.documents import is_indices, is_number, is_texts, parse_json
 from tauform.errors import ModelError
 from tauform.files import fresh_file
 
 FORMAT = "tauform closed-form model"
 VERSION = 1
+# Power of a sine or cosine in a term, and rounding of a rotation matrix.
+MOST_EXPONENT, RIGID = 100, 1e-6
+_BASE_NAMES = ("names", "parameter_names", "no_effect", "alone", "regrouped")
 _BASE_TEXTS = ("robot_name", "names", "pivots", "parameter_names", "columns", "no_effect", "alone", "regrouped")
 _BASE_FIELDS = (*_BASE_TEXTS, "gap", "condition", "source", "findings")
 
@@ -67,7 +71,7 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
         arrays = read_archive(target)
         if "facts" not in arrays:
             raise ModelError(f"{target}: not a closed-form model; tf.load_model reads what model.save wrote")
-        facts = json.loads(arrays["facts"].tobytes())
+        facts = parse_json(arrays["facts"].tobytes())
         _check_format(facts, target)
         return _model(facts, arrays)
     except FileNotFoundError:
@@ -76,9 +80,11 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
         raise ModelError(f"{target}: a folder, not a model file") from None
     except PermissionError:
         raise ModelError(f"{target}: may not be read; change its permissions") from None
+    except MemoryError:
+        raise ModelError(f"{target}: does not fit into memory; read it on a larger machine") from None
     except ModelError:
         raise
-    except (ValueError, KeyError, TypeError, OSError, RuntimeError):
+    except Exception:  # a forged file ends in nearly any error
         raise ModelError(
             f"{target}: truncated, damaged, or not a closed-form model; derive and save it again"
         ) from None
@@ -87,11 +93,29 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
 def _check_format(facts: Any, path: Path) -> None:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ModelError(f"{path}: not a closed-form model; tf.load_model reads what model.save wrote")
+    if type(facts["version"]) is not int or facts["version"] < 1:
+        raise ValueError("no version")
     if facts["version"] > VERSION:
         raise ModelError(
             f"{path}: written by a newer tauform (file version {facts['version']}, this one reads up to {VERSION}); "
             "upgrade tauform or derive the model again"
         )
+
+
+def _check_facts(facts: dict[str, Any]) -> None:
+    """Raise ValueError where a name, an index or a number is of another type, or points outside."""
+    base, count = facts["base"], len(facts["base"]["parameter_names"])
+    texts = (facts["joint_names"], *(base[name] for name in _BASE_NAMES), base["findings"])
+    if not all(map(is_texts, texts)) or not all(isinstance(x, str) for x in (facts["robot_name"], base["source"])):
+        raise ValueError("a name is not text")
+    if not is_indices(base["pivots"], count) or not is_indices(base["columns"], count):
+        raise ValueError("an index points outside")
+    fixed = facts["fixed"]
+    if not set(fixed) <= set(facts["joint_names"]) or not all(map(is_number, fixed.values())):
+        raise ValueError("fixed joints make no sense")
+    # A gap is infinite where no column depends on others.
+    if not is_number(base["condition"]) or not isinstance(base["gap"], int | float):
+        raise ValueError("a figure is not a number")
 
 
 def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -118,15 +142,18 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
         array = arrays.get(name)
         if array is None and name == "load_grouping":
             continue
-        if array is None or array.dtype.kind != kind or array.shape != shape or not np.isfinite(array).all():
+        if array is None or array.dtype.kind != kind or array.shape != shape or not (abs(array) <= LARGEST).all():
             raise ValueError(f"{name} does not fit the model")
-    if not all(isinstance(name, str) for name in (*facts["joint_names"], *base["names"], *base["parameter_names"])):
-        raise ValueError("a name is not text")
-    if not (exponents >= 0).all() or len(base["pivots"]) != l:
+    if not ((exponents >= 0) & (exponents <= MOST_EXPONENT)).all() or len(base["pivots"]) != l:
         raise ValueError("exponents or pivots make no sense")
+    T = arrays["parent_from_joint"]
+    rotation, last = T[:, :3, :3], np.array([0.0, 0.0, 0.0, 1.0])
+    if not (np.abs(rotation @ rotation.swapaxes(1, 2) - np.eye(3)) < RIGID).all() or (T[:, 3] != last).any():
+        raise ValueError("a placement is not rigid")
 
 
 def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
+    _check_facts(facts)
     _check_arrays(facts, arrays)
     base_facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in facts["base"].items()}
     base = BaseParameters(grouping=read_only(arrays["grouping"]), **base_facts)

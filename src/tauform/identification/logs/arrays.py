@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tauform.archives import Member, check_unpacked, damage_as_value_error, members_of, read_header
+from tauform.archives import Member, damage_as_value_error, members_of, read_header
 from tauform.arrays import Array
 from tauform.errors import RecordingError
-from tauform.identification.logs.log import Chunks, Log, Table
+from tauform.identification.logs.log import Chunks, Log, Table, check_packing
 
 # Kinds of types that NumPy calls numbers.
 NUMBERS = "fiub"
@@ -31,8 +31,9 @@ def open_npz(path: Path) -> Log:
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
         check_lengths({name: arrays[name].shape[0] for name in wanted}, path)
         n_rows = arrays[wanted[0]].shape[0]
+        kept = [arrays[name] for name in wanted]
+        check_packing(sum(member.n_bytes for member in kept), sum(member.packed for member in kept), path)
         try:
-            check_unpacked(*(sum(getattr(arrays[n], x) for n in wanted) for x in ("n_bytes", "packed")))
             with path.open("rb") as file, damage_as_value_error(), ExitStack() as stack:
                 archive = stack.enter_context(zipfile.ZipFile(file))
                 streams = {name: stack.enter_context(_Rows(archive, arrays[name])) for name in wanted}

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from tauform.archives import check_unpacked
 from tauform.arrays import Array
+from tauform.errors import RecordingError
 
 Table = dict[str, Array]
 # (names, rows) -> tables with just these names, of at most that many rows each, in order.
 Chunks = Callable[[Sequence[str], int], Iterator[Table]]
+
+
+def check_packing(n_bytes: int, packed: int, path: Path) -> None:
+    """Raise RecordingError where so few bytes unpack to so many that no measurement does."""
+    try:
+        check_unpacked(n_bytes, packed)
+    except ValueError as error:
+        raise RecordingError(f"{path.name}: {error}, as no measurement does; save it without compression") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -13,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tauform.archives import check_unpacked, damage_as_value_error
+from tauform.archives import damage_as_value_error
 from tauform.arrays import Array
 from tauform.errors import MissingExtraError, RecordingError
 from tauform.identification.logs.arrays import NUMBERS, check_lengths, log_of
-from tauform.identification.logs.log import Log, Table
+from tauform.identification.logs.log import Log, Table, check_packing
 
 CHILD = Path(__file__).with_name("mat_child.py")
 # Seconds that reading may take, at all and per megabyte, and bytes of memory, at all and per byte of the file.
@@ -84,13 +85,13 @@ def _open_hdf5(path: Path) -> Log:
             kept = {n: d for n, d in sets.items() if d.ndim == 2 and d.dtype.kind in NUMBERS and _is_inside(d)}
             # The file holds what MATLAB shows, transposed.
             shapes = {name: _vector(data.shape[::-1]) for name, data in kept.items() if max(data.shape) > 1}
-            for data in kept.values():
-                check_unpacked(data.size * data.dtype.itemsize, data.id.get_storage_size())
+            stored = {name: data.id.get_storage_size() for name, data in kept.items()}
     except ValueError as error:
         raise RecordingError(f"{path.name}: cannot read it ({error}); save it again") from None
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
         check_lengths({name: shapes[name][0] for name in wanted}, path)
+        check_packing(8 * sum(map(math.prod, (shapes[n] for n in wanted))), sum(stored[n] for n in wanted), path)
         try:
             with damage_as_value_error(), h5py.File(path, "r") as file:
                 for first in range(0, shapes[wanted[0]][0], rows):

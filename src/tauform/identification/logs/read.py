@@ -87,9 +87,9 @@ def read_recording(
     streamed = _is_streamed(path, log.n_bytes(_wanted(layout))) if stream is None else stream
     with _readable(path):
         read = _collected(log, layout, TIME_UNITS[time_unit][1], streamed, transform)
-    if not read:
-        raise RecordingError(f"{path.name}: holds no samples")
-    return Recording(**read, name=path.name, columns=_mapping(layout, log), findings=tuple(log.findings))
+        if not read:
+            raise RecordingError(f"{path.name}: holds no samples")
+        return Recording(**read, name=path.name, columns=_mapping(layout, log), findings=tuple(log.findings))
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def _drive(gains: ArrayLike | None, robot: Robot) -> Any:
         return lambda values: values
     try:
         matrix = np.asarray(gains, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RecordingError(f"gains= needs {robot.n_joints} numbers or a square matrix, not {gains!r:.60}") from None
     if matrix.shape not in ((robot.n_joints,), (robot.n_joints,) * 2):
         raise RecordingError(f"gains= needs {robot.n_joints} numbers or a square matrix, not {matrix.shape}")

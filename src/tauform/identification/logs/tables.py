@@ -13,10 +13,10 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from tauform.archives import check_unpacked, damage_as_value_error
+from tauform.archives import damage_as_value_error
 from tauform.arrays import Array
 from tauform.errors import MissingExtraError, RecordingError
-from tauform.identification.logs.log import Log, Table
+from tauform.identification.logs.log import Log, Table, check_packing
 
 # Characters; 40,000 columns of full precision are a million.
 LONGEST_LINE = 20_000_000
@@ -177,8 +177,8 @@ def open_parquet(path: Path) -> Log:
     numbers = {f.name for f in schema if kinds.is_floating(f.type) or kinds.is_integer(f.type)}
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
+        check_packing(8 * n_rows * len(wanted), path.stat().st_size, path)
         try:
-            check_unpacked(8 * n_rows * len(wanted), path.stat().st_size)
             # Reading ahead would hold the whole file in memory.
             whole = {"pre_buffer": False, "page_checksum_verification": True}
             with damage_as_value_error(), parquet.ParquetFile(path, **whole) as file:

@@ -91,7 +91,7 @@ def one_a_joint(given: ArrayLike, n_joints: int, name: str) -> Array:
     expected = f"{name}: expected one number or {n_joints}, one a joint"
     try:
         array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise IdentificationError(f"{expected}, got {given!r:.60}") from None
     if array.shape not in ((), (1,), (n_joints,)):
         raise IdentificationError(f"{expected}, got shape {array.shape}")

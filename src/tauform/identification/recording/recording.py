@@ -184,7 +184,7 @@ def _numbers(values: ArrayLike, field: str, name: str) -> Array:
     try:
         # What stays in a file is not read until a piece is needed; what the caller could still change is copied.
         array: Any = values if is_lazy(values) or _is_frozen(values) else read_only(values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RecordingError(f"{name}: {field} holds something that is not a number") from None
     for whole, _ in pieces(len(array)) if array.ndim else ():
         piece = np.asarray(array[whole])

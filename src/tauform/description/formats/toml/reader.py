@@ -8,7 +8,6 @@ Both take name, gravity, [[frame]], [payload], and loop constraints: [relations]
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from tauform.description.fields import (
 from tauform.description.formats.dh import robot_from_dh
 from tauform.description.joint import Frame, Joint, Length, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
+from tauform.documents import parse_toml
 from tauform.errors import DescriptionError, TauformError
 
 HEADER = ("name", "description", "source", "convention", "gravity", "tip", "frame", "payload", "relations", "loops")
@@ -43,11 +43,9 @@ def read_toml(path: Path) -> Robot:
         DescriptionError: the file is not TOML or lacks something; the message names file, table and key.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        data = parse_toml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise DescriptionError(f"{path.name}: not a TOML file ({error}); correct that line") from None
-    except RecursionError:
-        raise DescriptionError(f"{path.name}: its lists are nested too deeply to describe a robot") from None
     try:
         return robot_from_mapping(data, default_name=path.stem)
     except TauformError as error:

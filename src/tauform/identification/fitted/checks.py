@@ -1,0 +1,130 @@
+"""Whether a fit from a file is one: every number finite, every array of the size that the others imply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import numpy as np
+
+from tauform.arrays import LARGEST
+from tauform.documents import is_indices, is_number, is_texts
+from tauform.identification.fitted.fit import ConsistencyMethod, Fit
+from tauform.identification.regression.residuals import Errors
+from tauform.identification.regression.terms import SHAPES, Term
+from tauform.identification.verdict.swaps import KINDS, Swap
+
+# Asymmetry of a covariance, relative to its largest entry, that is rounding.
+ROUNDING = 1e-9
+# Kinds of terms that divide by their width.
+NEED_WIDTH = ("stribeck",)
+
+
+def check_fit(fit: Fit) -> None:
+    """Refuse a fit whose parts do not belong together.
+
+    Raises:
+        ValueError: with the name of the part.
+    """
+    wrong = next(_wrong_parts(fit), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong} makes no sense")
+
+
+def _wrong_parts(fit: Fit) -> Iterator[str]:
+    for name, (array, shape) in _arrays(fit).items():
+        if not _is_array(array, shape):
+            yield name
+    if np.abs(fit.covariance - fit.covariance.T).max(initial=0) > ROUNDING * np.abs(fit.covariance).max(initial=0):
+        yield "covariance"
+    for name, array in (("covariance", np.diag(fit.covariance)), ("sigma", fit.sigma), ("counts", fit.evidence.counts)):
+        if (array < 0).any():
+            yield name
+    if not fit.evidence.counts.any() or not len(fit.residuals.t):
+        yield "evidence"
+    for name, errors in (("held_out", fit.held_out), ("validation", fit.validation)):
+        if errors is not None and not _is_errors(errors, fit.robot.n_joints):
+            yield name
+    if fit.swap is not None and not _is_swap(fit.swap, fit.robot.n_joints):
+        yield "swap"
+    terms = fit.terms if fit.unreduced is None else (*fit.terms, *fit.unreduced.design.terms)
+    if not all(_is_term(term, fit.robot.n_joints) for term in terms):
+        yield "terms"
+    if not _is_positive(fit.residuals.rate) or not all(map(_is_positive, _cutoffs(fit))):
+        yield "filters"
+    # A condition number is infinite where a column is zero.
+    if not all(isinstance(x, int | float) and x >= 0 for x in (fit.condition, fit.raw_condition)):
+        yield "condition"
+    if not is_texts([fit.method, *fit.findings]) or not (fit.free_error is None or is_number(fit.free_error)):
+        yield "method"
+    if fit.physical_method not in (None, *get_args(ConsistencyMethod)):
+        yield "physical_method"
+
+
+def _arrays(fit: Fit) -> dict[str, tuple[Any, tuple[int, ...]]]:
+    """Name -> array, and its shape."""
+    n, p, evidence, residuals = fit.robot.n_joints, len(fit.names), fit.evidence, fit.residuals
+    n_blocks, n_rows = len(evidence.counts), len(residuals.t)
+    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "values": (fit.values, (p,)),
+        "covariance": (fit.covariance, (p, p)),
+        "sigma": (fit.sigma, (n,)),
+        "weights": (fit.weights, (n,)),
+        "inflation": (fit.inflation, (n,)),
+        "triangles": (evidence.triangles, (n_blocks, n, p + 1, p + 1)),
+        "counts": (evidence.counts, (n_blocks,)),
+        "recordings": (np.asarray(evidence.recordings), (n_blocks,)),
+        "peaks": (evidence.peaks, (n, p)),
+        "torque_peaks": (evidence.torque_peaks, (n,)),
+        "t": (residuals.t, (n_rows,)),
+        "measured": (residuals.measured, (n_rows, n)),
+        "predicted": (residuals.predicted, (n_rows, n)),
+        "recording": (residuals.recording, (n_rows,)),
+        "coulomb_widths": (np.asarray(fit.design.widths), (fit.robot.n_bodies,)),
+    }
+    if fit.physical is not None:
+        arrays["physical_parameters"] = (fit.physical, fit.robot.parameters.shape)
+    if fit.unreduced is not None:
+        whole, width = fit.unreduced.evidence, fit.unreduced.design.n_columns
+        arrays["unreduced_triangles"] = (whole.triangles, (n_blocks, n, width + 1, width + 1))
+        arrays["unreduced_peaks"] = (whole.peaks, (n, width))
+    return arrays
+
+
+def _is_array(array: Any, shape: tuple[int, ...]) -> bool:
+    """Whether these are finite numbers of a shape, of a size that can be meant."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu" or array.shape != shape:
+        return False
+    return bool((np.abs(array) <= LARGEST).all())
+
+
+def _is_errors(errors: Errors, n: int) -> bool:
+    within = errors.unfiltered is None or _is_errors(errors.unfiltered, n)
+    arrays = all(_is_array(array, (n,)) and (array >= 0).all() for array in (errors.joints, errors.rms))
+    return within and arrays and is_number(errors.total) and errors.total >= 0 and isinstance(errors.source, str)
+
+
+def _is_swap(swap: Swap, n: int) -> bool:
+    whole = is_indices(list(swap.order), n) and len(swap.order) == n and list(swap.order) != list(range(n))
+    return whole and swap.kind in KINDS and _is_array(swap.before, (n,)) and _is_array(swap.after, (n,))
+
+
+def _is_term(term: Any, n: int) -> bool:
+    if not isinstance(term, Term) or not is_indices(list(term.joints), n):
+        return False
+    right = len(term.joints) == (1 if term.kind in SHAPES else 2) and term.sense in (1, -1)
+    return right and is_number(term.width) and (term.width > 0 or (term.width == 0 and term.kind not in NEED_WIDTH))
+
+
+def _cutoffs(fit: Fit) -> tuple[Any, ...]:
+    filters = fit.filters
+    if filters is None:
+        return ()
+    spectrum = filters.spectrum
+    known = () if filters.bandwidth is None else (filters.bandwidth,)
+    shown = () if spectrum is None else (spectrum.bandwidth, *spectrum.frequencies, *map(max, spectrum.density))
+    return (filters.position, filters.torque, filters.rows, *known, *shown)
+
+
+def _is_positive(value: Any) -> bool:
+    return is_number(value) and 0 < value < LARGEST
