@@ -9,8 +9,8 @@ import numpy as np
 import tauform as tf
 from benchmarks.timing import Row
 from tauform.arrays import Array
-from tauform.realtime.multirate.multirate import Friction
 from tauform.realtime.multirate.prediction import measure
+from tauform.realtime.multirate.tasks import Friction
 
 TITLE = (
     "PUMA 260 of Izaguirre1992 on a fast harmonic motion, control at 1 kHz, background at 50 Hz: torque error (RMS, "

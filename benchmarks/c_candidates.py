@@ -11,7 +11,8 @@ import tauform as tf
 from benchmarks.c_timing import CFunction
 from benchmarks.peers.build import NATIVE, CasadiCode, numbers, pinocchio_library
 from tauform.arrays import Array
-from tauform.codegen.program.program import Port, Program
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import Program
 
 # Accelerations are known up to the condition of the mass matrix.
 AGREEMENT = 1e-8

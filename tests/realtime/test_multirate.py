@@ -19,9 +19,9 @@ from tauform.cli.verbs.multirate import friction_hint
 from tauform.closedform.profile import Profile
 from tauform.errors import ModelError, UnknownNameError
 from tauform.realtime.multirate.bandwidth import bandwidth, bandwidths
-from tauform.realtime.multirate.multirate import Friction
 from tauform.realtime.multirate.prediction import measure
 from tauform.realtime.multirate.staleness import Rates
+from tauform.realtime.multirate.tasks import Friction
 
 # A fast motion of the PUMA 260: bounds of each joint, all swinging out of step.
 CENTRE = np.array([0.0, -0.8, 0.5, 0.2, 0.6, 0.0])

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.codegen.program.program import FREE, Op, Port
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import FREE, Op
 
 Key = tuple[Any, ...]
 

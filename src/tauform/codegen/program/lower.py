@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tauform.codegen.program.graph import Graph, references
-from tauform.codegen.program.program import Instruction, Op, Port, Program
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import Instruction, Op, Program
 from tauform.codegen.program.schedule import ordered, reachable
 from tauform.codegen.program.signs import without_negations
 from tauform.codegen.program.sums import balanced

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.codegen.program.misfit import misfit
+from tauform.codegen.program.port import Port, misfit
 from tauform.errors import ShapeError, VerificationError
 
 
@@ -67,22 +67,6 @@ class Instruction:
     args: tuple[int, ...] = ()
     number: float = 0.0
     place: tuple[int, int] = (0, 0)
-
-
-@dataclass(frozen=True)
-class Port:
-    """A named input or output array of one state; flat indices are in C order.
-
-    An input that is `shared` is the same for all states of a batch (a block of parameters).
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    shared: bool = False
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.shape, dtype=int))
 
 
 @dataclass(frozen=True)

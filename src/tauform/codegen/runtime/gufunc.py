@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tauform.codegen.backends.llvm.fastcall import numpy_table
-from tauform.codegen.program.program import Port
+from tauform.codegen.program.port import Port
 
 # Positions in NumPy's public tables, fixed by its binary interface.
 _FROM_FUNC_AND_DATA_AND_SIGNATURE = 31

@@ -19,7 +19,7 @@ from tauform.codegen.backends.llvm.module import (
     load_object,
     print_module,
 )
-from tauform.codegen.program.misfit import misfit
+from tauform.codegen.program.port import misfit
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.cache import cached
 from tauform.codegen.runtime.gufunc import generalized_ufunc, signature

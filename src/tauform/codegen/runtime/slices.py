@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.codegen.program.program import Port
+from tauform.codegen.program.port import Port
 
 # Fewer states than this a thread are not worth handing over.
 STATES_PER_THREAD = 2000

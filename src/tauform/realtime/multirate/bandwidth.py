@@ -14,7 +14,7 @@ from scipy import signal
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
-from tauform.realtime.multirate.multirate import stored_torque
+from tauform.realtime.multirate.tasks import stored_torque
 from tauform.rigidbody.gravity import gravity_torque
 from tauform.rigidbody.mass_matrix import mass_matrix
 

@@ -1,113 +1,30 @@
 """multirate: inverse dynamics split into a synchronous task of a few operations and a background task.  [Izaguirre1992]
 
-    tau = M(q) qdd + stored(q, qd),    stored = velocity torque + gravity torque + friction
-
-The background task renews M and stored; the synchronous task multiplies and adds, n products and n sums a joint.
 The background may itself be split in two by how fast its parts change: `coefficients` (positions alone), renewed at
 every so many-th run of it, and `velocity`, renewed at every run.
 Coulomb friction jumps when a joint turns round, which a slow background notices late: friction may instead be made by
-the synchronous task, for up to two products and sums more a joint.
+the synchronous task, for up to two products and sums more per joint.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-import numpy as np
 
 from tauform.arguments import checked_methods
-from tauform.arrays import AnyArray, Array
-from tauform.codegen.certificate import checked
-from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
-from tauform.codegen.functions.function import joint_vectors
-from tauform.codegen.functions.torques import friction_torques, rigid_torques
-from tauform.codegen.generate import generate, program_of
-from tauform.codegen.minimal.problem import problem_of, tree_coordinates, user_efforts
-from tauform.codegen.minimal.tracing import Outputs, Tracing
-from tauform.codegen.program.graph import Graph
-from tauform.codegen.program.lower import lower
-from tauform.codegen.program.program import Program
-from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.arrays import Array
+from tauform.closedform.profile import Profile
 from tauform.description.robot import Robot
-from tauform.errors import ModelError
-from tauform.rigidbody.friction import friction as friction_torque
-from tauform.rigidbody.gravity import bias_torque, gravity_torque
-from tauform.rigidbody.mass_matrix import mass_matrix
-
-if TYPE_CHECKING:
-    from tauform.closedform.profile import Profile
-    from tauform.realtime.multirate.prediction import Prediction
-    from tauform.realtime.multirate.run import Motion, RunReport
-    from tauform.realtime.multirate.staleness import Rates
-
-
-Friction = Literal["background", "synchronous"]
-# Of the synchronous task's torques, relative to each joint's largest.
-TOLERANCE = 1e-12
+from tauform.realtime.multirate.prediction import Prediction, predict, slowest_background
+from tauform.realtime.multirate.run import Motion, RunReport, run
+from tauform.realtime.multirate.staleness import Rates
+from tauform.realtime.multirate.tasks import Friction, Tasks, tasks_of
+from tauform.realtime.multirate.write import write_multirate_c
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False, repr=False)
-class MultiRate:
-    """Programs of both tasks.
-
-    Attributes:
-        background: (q, qd) -> M (n, n), stored (n).
-        synchronous: (M, stored, qdd) -> tau, or (M, stored, qd, qdd) -> tau where it makes the friction.
-        coefficients: q -> M, gravity: the part of the background that positions determine.
-        velocity: (q, qd) -> velocity torque and friction: the rest of it.
-    """
-
-    robot: Robot
-    background: Program
-    synchronous: Program
-    coefficients: Program
-    velocity: Program
-
-    @property
-    def programs(self) -> tuple[Program, ...]:
-        """All four, for `tauform.write_c`."""
-        return self.background, self.synchronous, self.coefficients, self.velocity
-
-    @cached_property
-    def background_kernel(self) -> Kernel:
-        """The background task compiled for this machine."""
-        return compile_program(self.background)
-
-    @cached_property
-    def synchronous_kernel(self) -> Kernel:
-        """The synchronous task compiled for this machine."""
-        return compile_program(self.synchronous)
-
-    @cached_property
-    def coefficients_kernel(self) -> Kernel:
-        """The part of the background that positions determine, compiled for this machine."""
-        return compile_program(self.coefficients)
-
-    @cached_property
-    def velocity_kernel(self) -> Kernel:
-        """The part of the background that depends on velocities, compiled for this machine."""
-        return compile_program(self.velocity)
-
-    @property
-    def reads_velocity(self) -> bool:
-        """Whether the synchronous task makes the friction, and so reads velocities."""
-        return any(port.name == "qd" for port in self.synchronous.inputs)
-
-    def results(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """M and stored of the background task, compiled."""
-        M, stored = self.background_kernel(q, qd)
-        return M, stored
-
-    def torque(self, M: Array, stored: Array, qd: Array, qdd: Array) -> Array:
-        """The synchronous task on results of the background, compiled."""
-        rates = (qd, qdd) if self.reads_velocity else (qdd,)
-        tau: Array = self.synchronous_kernel(M, stored, *rates)
-        return tau
+class MultiRate(Tasks):
+    """Programs of both tasks, what they will err by, and how they run on this machine."""
 
     def predict(self, profile: Profile, rates: Rates, n_states: int = 20_000, ages: Array | None = None) -> Prediction:
         """Torque error that this split will cause, foretold from rates and bounds: no motion is replayed.
@@ -123,8 +40,6 @@ class MultiRate:
         Raises:
             ModelError: the profile leaves the joint limits, or belongs to a robot with another number of joints.
         """
-        from tauform.realtime.multirate.prediction import predict
-
         return predict(self, profile, rates, n_states, ages=ages)
 
     def slowest_background(
@@ -142,8 +57,6 @@ class MultiRate:
         Raises:
             ModelError: the bound is not between 0 and 1, or a time is not positive.
         """
-        from tauform.realtime.multirate.prediction import slowest_background
-
         return slowest_background(self, profile, error, control, latency, coefficients_every)
 
     def run(self, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
@@ -157,8 +70,6 @@ class MultiRate:
         Raises:
             ModelError: the duration is not longer than a background period.
         """
-        from tauform.realtime.multirate.run import run
-
         return run(self, motion, rates, seconds)
 
     def write_c(
@@ -178,8 +89,6 @@ class MultiRate:
         Raises:
             GenerationError: a folder that is not ours or not writable.
         """
-        from tauform.realtime.multirate.write import write_multirate_c
-
         return write_multirate_c(self, folder, real=real, force=force, name=name)
 
     def __repr__(self) -> str:
@@ -206,90 +115,4 @@ def multirate(robot: Robot, friction: Friction = "background") -> MultiRate:
         ModelError: no such task.
         GenerationError: a program would be too long or failed verification.
     """
-    if friction not in ("background", "synchronous"):
-        raise ModelError(f'friction: expected "background" or "synchronous", got {friction!r}')
-    problem, stores_friction = problem_of(robot), friction == "background"
-    background, velocity = _background_function(stores_friction), _velocity_function(stores_friction)
-    return MultiRate(
-        robot=robot,
-        background=program_of(problem, background, list(background.algorithms)),
-        synchronous=_synchronous(robot, not stores_friction),
-        coefficients=generate(robot, "coefficients"),
-        velocity=program_of(problem, velocity, list(velocity.algorithms)),
-    )
-
-
-def stored_torque(robot: Robot, q: AnyArray, qd: AnyArray, with_friction: bool = True) -> Array:
-    """Velocity and gravity torques, and friction: what the background task stores beside the mass matrix."""
-    stored: Array = bias_torque(robot, q, qd)
-    return stored + friction_torque(robot, qd) if with_friction else stored
-
-
-def _synchronous(robot: Robot, with_friction: bool) -> Program:
-    n = robot.n_joints
-    graph = Graph()
-    M, stored = graph.input("M", n, n), graph.input("stored", n)
-    qd = graph.input("qd", n) if with_friction else None
-    qdd = graph.input("qdd", n)
-    tau = [stored[i] + sum((M[i, j] * qdd[j] for j in range(1, n)), M[i, 0] * qdd[0]) for i in range(n)]
-    if qd is not None:
-        tau = [a + b for a, b in zip(tau, _friction(robot, qd), strict=True)]
-    program = lower(graph, "synchronous", {"tau": tau}, robot=robot.name, algorithm="matrix product")
-
-    def reference(M: Array, stored: Array, *rates: Array) -> Array:
-        torque: Array = np.einsum("kij,kj->ki", M, rates[-1]) + stored
-        return torque + friction_torque(robot, rates[0]) if with_friction else torque
-
-    shapes = [port.shape for port in program.inputs]
-    return checked(program, shapes, reference, TOLERANCE, "matrix product in NumPy")
-
-
-def _friction(robot: Robot, qd: AnyArray) -> AnyArray:
-    """Friction on scalars, in the user's coordinates."""
-    torques = []
-    for joint, velocity in zip(robot.joints, tree_coordinates(robot, qd, False), strict=True):
-        coulomb = joint.coulomb * velocity.sign() if joint.coulomb else 0.0
-        torques.append(joint.viscous * velocity + coulomb + joint.offset)
-    return user_efforts(robot, torques)
-
-
-def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> AnyArray:
-    torques = rigid_torques(tracing, tracing.joints("qd"), gravity=gravity)
-    if with_friction:
-        torques = [a + b for a, b in zip(torques, friction_torques(tracing), strict=True)]
-    return user_efforts(tracing.problem.robot, torques)
-
-
-def _background_function(with_friction: bool) -> Function:
-    """M by one of the algorithms for it, the rest by Newton-Euler without accelerations."""
-
-    def algorithm(matrix: str) -> Algorithm:
-        inner = FUNCTIONS["mass_matrix"].algorithms[matrix]
-
-        def trace(tracing: Tracing) -> Outputs:
-            return {**inner.trace(tracing), "stored": _stored(tracing, True, with_friction)}
-
-        return replace(inner, trace=trace)
-
-    return Function(
-        "background",
-        "mass matrix and all torques that do not depend on accelerations",
-        joint_vectors("q", "qd"),
-        lambda robot, q, qd: (mass_matrix(robot, q), stored_torque(robot, q, qd, with_friction)),
-        {name: algorithm(name) for name in ("composite", "composite_trace")},
-        may_vanish=True,
-    )
-
-
-def _velocity_function(with_friction: bool) -> Function:
-    def trace(tracing: Tracing) -> Outputs:
-        return {"stored": _stored(tracing, False, with_friction)}
-
-    return Function(
-        "velocity",
-        "velocity torques and friction",
-        joint_vectors("q", "qd"),
-        lambda robot, q, qd: stored_torque(robot, q, qd, with_friction) - gravity_torque(robot, q),
-        {"newton_euler": Algorithm(trace, any_unit=True, sums_angles=True)},
-        may_vanish=True,
-    )
+    return MultiRate(**vars(tasks_of(robot, friction)))

@@ -22,9 +22,9 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile, States
 from tauform.errors import ModelError
-from tauform.realtime.multirate.multirate import MultiRate
 from tauform.realtime.multirate.run import Motion
 from tauform.realtime.multirate.staleness import Rates
+from tauform.realtime.multirate.tasks import Tasks
 from tauform.rigidbody.friction import friction
 
 N_STATES = 20_000
@@ -74,14 +74,14 @@ class Prediction:
 
 
 def predict(
-    split: MultiRate,
+    split: Tasks,
     profile: Profile,
     rates: Rates,
     n_states: int = N_STATES,
     rng: np.random.Generator | None = None,
     ages: Array | None = None,
 ) -> Prediction:
-    """Torque error over the states of a profile; see `MultiRate.predict`."""
+    """Torque error over the states of a profile; see `Tasks.predict`."""
     profile.check_limits(split.robot)
     if profile.recorded is None:
         states = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
@@ -101,7 +101,7 @@ def predict(
 
 
 def _errors(
-    split: MultiRate, states: States, torque: Array, ages: tuple[Array, Array, Array]
+    split: Tasks, states: States, torque: Array, ages: tuple[Array, Array, Array]
 ) -> Iterator[tuple[float, Array, Array]]:
     """Weight, torque error (N, n) and the part of it that stale friction makes, for each pair of ages."""
     _, qd, qdd = states
@@ -140,7 +140,7 @@ def _met(ages: Array) -> tuple[Array, Array, Array]:
     return ages[0, chosen], ages[1, chosen], np.full(len(chosen), 1 / len(chosen))
 
 
-def measure(split: MultiRate, times: Array, motion: Motion, rates: Rates) -> Array:
+def measure(split: Tasks, times: Array, motion: Motion, rates: Rates) -> Array:
     """(N, n) torque errors of a run: the background holds its results between updates.
 
     Args:
@@ -156,14 +156,14 @@ def measure(split: MultiRate, times: Array, motion: Motion, rates: Rates) -> Arr
 
 
 def slowest_background(
-    split: MultiRate,
+    split: Tasks,
     profile: Profile,
     error: float,
     control: float,
     latency: float = 0.0,
     coefficients_every: int = 1,
 ) -> Rates | None:
-    """The longest background period within an error; see `MultiRate.slowest_background`."""
+    """The longest background period within an error; see `Tasks.slowest_background`."""
     if not 0 < error < 1:
         raise ModelError(f"error: expected a share of the torque between 0 and 1 (0.01 is 1 %), got {error}")
     fastest = Rates(control, control, latency, coefficients_every)

@@ -16,8 +16,8 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.errors import ModelError
-from tauform.realtime.multirate.multirate import MultiRate
 from tauform.realtime.multirate.staleness import Rates
+from tauform.realtime.multirate.tasks import Tasks
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]
 # Sleeping is not precise: the last part of each wait is spent polling the clock [s].
@@ -74,8 +74,8 @@ class _Shared:
         self.stop = False
 
 
-def run(split: MultiRate, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
-    """Run both tasks along a motion for some seconds of real time; see `MultiRate.run`."""
+def run(split: Tasks, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
+    """Run both tasks along a motion for some seconds of real time; see `Tasks.run`."""
     if not seconds > rates.background:
         raise ModelError(f"seconds: expected more than one background period ({rates.background:g} s), got {seconds}")
     times = np.arange(0.0, seconds, rates.control)
@@ -113,7 +113,7 @@ def run(split: MultiRate, motion: Motion, rates: Rates, seconds: float = 2.0) ->
     )
 
 
-def _background(split: MultiRate, shared: _Shared, coefficients_every: int) -> None:
+def _background(split: Tasks, shared: _Shared, coefficients_every: int) -> None:
     renewed, (M, gravity) = 0.0, split.coefficients_kernel(shared.state[1])
     while shared.wake.wait() and not shared.stop:
         shared.wake.clear()

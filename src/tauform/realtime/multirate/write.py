@@ -11,7 +11,7 @@ from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.folder import write_folder
 from tauform.codegen.names import c_prefix
-from tauform.realtime.multirate.multirate import MultiRate
+from tauform.realtime.multirate.tasks import Tasks
 from tauform.version import __version__
 
 TEMPLATES = {
@@ -22,7 +22,7 @@ TEMPLATES = {
 
 
 def write_multirate_c(
-    split: MultiRate,
+    split: Tasks,
     folder: str | os.PathLike[str],
     *,
     real: str = "double",

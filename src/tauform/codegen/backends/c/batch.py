@@ -10,7 +10,8 @@ from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Rea
 from tauform.codegen.backends.c.printer import PartPrinter, member_names
 from tauform.codegen.backends.c.source import argument, function_name, struct_name
 from tauform.codegen.program.parts import Part, parts
-from tauform.codegen.program.program import Port, Program
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import Program
 
 BLOCK = "BLOCK"
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from tauform.codegen.backends.c.config import Real, identifier
 from tauform.codegen.program.angles import Stage
 from tauform.codegen.program.parts import Part
-from tauform.codegen.program.program import FREE, Op, Port, Program
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import FREE, Op, Program
 
 LINE_LENGTH = 110
 # The type of vectors, and its unit vectors.

@@ -12,7 +12,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.codegen.backends.c.config import Real
 from tauform.codegen.certificate import within
-from tauform.codegen.program.program import Port, Program
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import Program
 
 N_STATES = 8
 # Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).

@@ -11,7 +11,8 @@ from tauform.codegen.backends.c.config import BATCH_BLOCK, Real, identifier
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.reference import N_STATES, Reference
 from tauform.codegen.backends.c.source import function_name, struct_name, template
-from tauform.codegen.program.program import Port, Program
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import Program
 
 # States of a batch: several blocks, the last of them not full; the reference states again and again.
 N_BATCH = 2 * BATCH_BLOCK + N_STATES

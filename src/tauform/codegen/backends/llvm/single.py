@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauform.codegen.program.program import Port, Program
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import Program
 
 # Fields of PyArrayObject on 64-bit machines, part of NumPy's binary interface.
 _TYPE, _DATA, _NDIM, _SHAPE, _STRIDES, _DTYPE, _FLAGS = 8, 16, 24, 32, 40, 56, 64

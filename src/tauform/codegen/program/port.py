@@ -1,16 +1,30 @@
-"""Arrays that do not fit the ports of a program, in one sentence that names the port."""
+"""Port: a named array that goes into or comes out of a program, and whether given arrays fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tauform.errors import ShapeError
 
-if TYPE_CHECKING:
-    from tauform.codegen.program.program import Port
+
+@dataclass(frozen=True)
+class Port:
+    """A named input or output array of one state; flat indices are in C order.
+
+    An input that is `shared` is the same for all states of a batch (a block of parameters).
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    shared: bool = False
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=int))
 
 
 def misfit(title: str, ports: Sequence[Port], arrays: Sequence[Any]) -> ShapeError | None:
