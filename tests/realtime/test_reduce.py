@@ -71,6 +71,61 @@ def test_bound_model_reduces_by_terms() -> None:
     assert (errors_of(reduction, 50_000, seed=5) > 0.01).mean() <= 0.01
 
 
+@pytest.mark.parametrize(("name", "tolerance", "confidence"), [("sr6ia", 0.01, 0.99), ("two_link", 1e-9, 0.999)])
+def test_the_reduced_closed_form_is_there_whichever_route_wins(name: str, tolerance: float, confidence: float) -> None:
+    robot = tf.load(name)
+    bound = tf.derive(robot).bind(robot)
+    found = bound.reduce("slow", tolerance, confidence, routes=("terms", "operations"), n_fresh=20_000)
+    assert found.route != "terms"
+    assert found.bound is not None
+    assert found.bound.n_terms < bound.n_terms or tolerance < 1e-6
+    states = found.profile.sample(20_000, np.random.default_rng(4))
+    exact = tf.inverse_dynamics(robot, *states)
+    errors = np.linalg.norm(found.bound.inverse_dynamics(*states) - exact, axis=1) / np.linalg.norm(exact, axis=1)
+    assert (errors > tolerance).mean() <= 1 - confidence
+
+
+def test_what_narrowly_misses_its_verification_is_refined(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, verify, refused = tf.load("sr6ia"), Verifier.__call__, []
+
+    def refusing(self: Verifier, program: tf.Program) -> Verification:
+        shown = verify(self, program)
+        if shown.holds and len(refused) < 2:
+            refused.append(program.n_operations)
+            return replace(shown, error=1.05 * self.tolerance, holds=False)
+        return shown
+
+    monkeypatch.setattr(module.Verifier, "__call__", refusing)
+    found = tf.reduce(robot, "slow", 0.05, 0.99, routes=("parameters",), n_fresh=20_000)
+    assert len(refused) == 2
+    assert found.route == "parameters"
+    assert found.candidates[-1].aim < 0.97 / 1.05**2
+    refused.clear()
+    found = tf.reduce(robot, "slow", 0.05, 0.99, routes=("operations",), n_fresh=20_000)
+    assert found.route == "operations"
+    assert found.program.n_operations > refused[0]
+
+
+def test_a_winner_that_more_states_refuse_is_refined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SCREENED_STATES", 5000)
+    robot, verify, refused = tf.load("sr6ia"), Verifier.__call__, []
+
+    def refusing(self: Verifier, program: tf.Program) -> Verification:
+        shown = verify(self, program)
+        if self.n_states > 5000 and not refused:
+            refused.append(program)
+            return replace(shown, error=1.02 * self.tolerance, holds=False)
+        return shown
+
+    monkeypatch.setattr(module.Verifier, "__call__", refusing)
+    for route in ("operations", "terms"):
+        refused.clear()
+        found = tf.reduce(robot, "slow", 0.05, 0.99, routes=(route,), n_fresh=20_000)
+        assert refused
+        assert (found.route, found.program.certificate.states) == (route, 20_000)
+        assert found.program is not refused[0]
+
+
 def test_the_exact_program_wins_where_nothing_may_be_left_out() -> None:
     reduction = tf.reduce(tf.load("two_link"), Profile.fast(2), tolerance=1e-9, n_fresh=10_000)
     assert reduction.route == "exact"

@@ -45,7 +45,8 @@ class Reduction:
         reason: why it won, in words.
         exact: the program without any error.
         candidates: the best of every route, with its verification.
-        bound: the reduced closed form, where the winner has one.
+        bound: the closed form with the fewest terms that kept the promise, whichever route won; its program is that of
+            the candidate "terms". None where that route was not tried or nothing of it held.
     """
 
     robot: Robot
@@ -153,18 +154,20 @@ def reduce(
     whole = None if profile.recorded is None else profile
     n_screened = min(n_fresh, SCREENED_STATES)
     verify = Verifier(exact, robot, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads)
-    results = Search(model, robot, exact, seen, verify, asked, rng).results(routes, tell)
+    search = Search(model, robot, exact, seen, verify, asked, rng)
+    results = search.results(routes, tell)
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
-        results = _verified_winner(results, replace(verify, n_states=n_fresh))
+        results = _verified_winner(results, search, replace(verify, n_states=n_fresh))
     return _decided(robot, profile, tolerance, confidence, exact, results)
 
 
-def _verified_winner(results: list[RouteResult], verify: Verifier) -> list[RouteResult]:
-    """The results with the winner verified on all states; where that refuses it, the next one has won."""
+def _verified_winner(results: list[RouteResult], search: Search, verify: Verifier) -> list[RouteResult]:
+    """The results with the winner verified on all states; where these refuse it, it is refined."""
     verified: list[RouteResult] = []
     while (best := _cheapest(results)).name != "exact" and best not in verified:
-        verified.append(replace(best, verification=verify(best.program)))
+        shown = replace(best, verification=verify(best.program))
+        verified.append(shown if shown.verification.holds else search.refined(shown, verify))
         results = [verified[-1] if result is best else result for result in results]
     return results
 
@@ -237,7 +240,7 @@ def _decided(
         reason=_reason(best, results, tolerance, confidence),
         exact=exact,
         candidates=tuple(results),
-        bound=best.bound,
+        bound=next((r.bound for r in results if r.bound is not None and r.verification.holds), None),
     )
 
 

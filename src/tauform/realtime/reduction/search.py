@@ -27,8 +27,9 @@ STRUCTURED = ("inverse_dynamics", "forward_dynamics")
 # States of the regressions; operations are pruned on so many that this many may fail.
 ROUTE_STATES, FAILING_STATES, STATES_BOUNDS = 3000, 30, (4000, 30_000)
 GUARD_STATES = 500
-# Routes aim a little below the tolerance, so that fresh states confirm them; lower where they do not.
-AIMS = (0.97, 0.85, 0.7)
+# Routes aim a little below the tolerance, so that unseen states confirm them. Where these do not, the next attempt aims
+# lower: by what the error was beyond the tolerance, and a little more.
+AIM, LOWER, MOST_ATTEMPTS = 0.97, 0.97, 5
 
 Attempt = Callable[[float], Route | None]
 
@@ -41,6 +42,8 @@ class RouteResult:
         remark: what was left out, in words.
         verification: what unseen states showed; a route whose best does not hold cannot win.
         bound: the reduced closed form, where the route has one.
+        aim: error that it was made for, as a part of the tolerance.
+        larger: programs of the same route with more operations, for where this one fails on further states.
     """
 
     name: str
@@ -48,6 +51,8 @@ class RouteResult:
     remark: str
     verification: Verification
     bound: BoundModel | None = None
+    aim: float = AIM
+    larger: tuple[Program, ...] = ()
 
 
 def cheapest(results: Sequence[RouteResult]) -> Program:
@@ -80,7 +85,7 @@ class Search:
         for name, attempt in self._attempts().items():
             if name in routes:
                 tell(f"leaving out {name}" + (" terms" if name == "velocity" else ""))
-                results.append(self._first_verified(name, attempt, cheapest(results)))
+                results.append(self._first_verified(name, attempt, cheapest(results), self.verify))
         if "operations" in routes:
             tell("leaving out operations")
             results.append(self._by_operations(cheapest(results)))
@@ -112,40 +117,60 @@ class Search:
             return self.model
         return derive(self.robot, include="declared").bind(self.robot)
 
-    def _first_verified(self, name: str, attempt: Attempt, cheapest: Program) -> RouteResult:
+    def _first_verified(
+        self, name: str, attempt: Attempt, cheapest: Program, verify: Verifier, aim: float = AIM
+    ) -> RouteResult:
         """The first attempt that unseen states confirm; each next one aims lower, the last is reported all the same.
 
-        Lower aims take more operations, so that a route which is beaten already is not followed further.
+        Lower aims take more operations, so that a route which is beaten already is not followed further, unless it has
+        a closed form, which is a result of its own.
         """
         result = None
-        for aim in AIMS:
+        for k in range(MOST_ATTEMPTS):
+            # nothing is left out of a closed form in the end, so that there always is one
+            aim = 0.0 if name == "terms" and k == MOST_ATTEMPTS - 1 else aim
             route = attempt(aim * self.verify.tolerance)
             if route is None:
                 break
-            result = RouteResult(name, route.program, route.remark, self.verify(route.program), route.bound)
-            beaten = route.program.n_operations >= cheapest.n_operations
+            result = RouteResult(name, route.program, route.remark, verify(route.program), route.bound, aim)
+            beaten = route.bound is None and route.program.n_operations >= cheapest.n_operations
             if beaten or result.verification.holds or (name == "velocity" and self.quiet is not None):
                 break
+            aim = self._lowered(result)
         return result or self._nothing(name)
+
+    def _lowered(self, result: RouteResult) -> float:
+        """Where to aim after a result that unseen states did not confirm."""
+        excess = max(1.0, result.verification.error / self.verify.tolerance)
+        return LOWER * result.aim / excess
+
+    def refined(self, result: RouteResult, verify: Verifier) -> RouteResult:
+        """In place of a result that more states refuse, the next larger one that holds there."""
+        if result.name == "operations":
+            return self._lowest_rung(result.larger, verify) or result
+        attempt = self._attempts()[result.name]
+        return self._first_verified(result.name, attempt, self.exact, verify, self._lowered(result))
 
     def _by_operations(self, cheapest: Program) -> RouteResult:
         """Operations left out of the exact program and of the cheapest so far, whichever ends smaller."""
-        found = self._lowest_rung([p for start in dict.fromkeys((self.exact, cheapest)) for p in self._pruned(start)])
+        rungs = [p for start in dict.fromkeys((self.exact, cheapest)) for p in self._pruned(start)]
+        found = self._lowest_rung(rungs, self.verify)
         # other states let other operations go
-        found = found and (self._lowest_rung(self._pruned(found.program)) or found)
+        found = found and (self._lowest_rung([*self._pruned(found.program), *found.larger], self.verify) or found)
         return found or self._nothing("operations")
 
-    def _lowest_rung(self, rungs: list[Program]) -> RouteResult | None:
+    def _lowest_rung(self, rungs: Sequence[Program], verify: Verifier) -> RouteResult | None:
         """The cheapest of some programs that unseen states confirm; None where it is no cheaper than the exact one."""
-        for rung in sorted(rungs, key=lambda program: program.n_operations):
+        ascending = sorted(rungs, key=lambda program: program.n_operations)
+        for k, rung in enumerate(ascending, start=1):
             program = polished(rung)
             if program.n_operations >= self.exact.n_operations:
                 break
-            verification = self.verify(program)
+            verification = verify(program)
             if verification.holds:
                 n_left_out = self.exact.n_operations - program.n_operations
                 remark = f"{n_left_out} of {self.exact.n_operations} operations left out, numbers refitted"
-                return RouteResult("operations", program, remark, verification)
+                return RouteResult("operations", program, remark, verification, larger=tuple(ascending[k:]))
         return None
 
     def _pruned(self, start: Program) -> list[Program]:
@@ -155,7 +180,7 @@ class Search:
         soundness = guard(self.exact.name, [s[:GUARD_STATES] for s in states], self.verify.definite)
         expected = flat_results(self.exact, states)
         task = Task(states, expected, result_weights(self.exact.name, expected), confidence, soundness)
-        return prune(start, task, AIMS[0] * self.verify.tolerance)
+        return prune(start, task, AIM * self.verify.tolerance)
 
     def _nothing(self, name: str) -> RouteResult:
         return RouteResult(name, self.exact, "nothing can be left out", self.verify.exactly())
