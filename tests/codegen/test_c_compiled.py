@@ -73,7 +73,9 @@ def _run(function: object, program: Program, arrays: list[np.ndarray], real: typ
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_self_test_passes_without_warnings(tmp_path: Path, compiler: str, real: str) -> None:
     folder = tmp_path / "build"
-    write_c([every_kind(), inverse_dynamics(tf.load("two_link")), sines(3)], folder, real=real, batch=True, name="all")
+    write_c(
+        [every_kind(), inverse_dynamics(tf.load("two_link")), sines(3)], folder, real=real, batch=True, name="every"
+    )
     for flags in ("-O2", "-O1 -ffp-contract=off", "-O1 -ffast-math"):
         report = _check(folder, compiler, flags)
         assert report.count("largest deviation") == 3

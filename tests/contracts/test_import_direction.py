@@ -13,6 +13,7 @@ LEVELS = (
         "version",
         "moved",
         "errors",
+        "escaping",
         "hints",
         "arguments",
         "arrays",

@@ -1,21 +1,26 @@
-"""The prefix of all names in written C: the user's own, or one made of the robot's name."""
+"""The prefix of all names in written C, of its files and build targets: the user's own, or one of the robot's name."""
 
 from __future__ import annotations
 
-from tauform.codegen.backends.c.config import identifier
 from tauform.errors import GenerationError
+from tauform.escaping.c import LONGEST_NAME, build_name
 
 
 def c_prefix(name: str | None, robot: str) -> str:
-    """The prefix that was asked for, as it stands, or the robot's name with what C does not allow replaced.
+    """The prefix that was asked for, as it stands, or the robot's name with what C or a build does not take replaced.
 
     Raises:
-        GenerationError: the name that was asked for is no identifier of C, or clashes with one that is printed.
+        GenerationError: the name that was asked for is no identifier of C, or C, make or CMake uses it already.
     """
-    usable = identifier(robot or "model" if name is None else name)
+    usable = build_name(robot or "model" if name is None else name)
     if name is not None and name != usable:
         raise GenerationError(
-            f"name: {name!r} cannot begin the names of C functions; take letters, digits and _, a letter first, and no "
-            f"word of C, such as {usable!r}"
+            f"name: {name!r:.{LONGEST_NAME}} cannot begin the names of C functions, files and build targets; take "
+            f"letters, digits and _, a letter first, and no word of C, of its library or of CMake, such as {usable!r}"
         )
     return usable
+
+
+def fit_prefix(name: str | None, robot: str) -> str:
+    """The prefix beside it for C of a fit, so that both can be linked into one program; raises as `c_prefix` does."""
+    return c_prefix(None if name is None else f"{name}_fit", f"{robot}_fit")

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tauform.codegen.folder import write_folder
-from tauform.codegen.names import c_prefix
+from tauform.codegen.names import c_prefix, fit_prefix
 from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
 from tauform.identification.fitted.fit import Fit
@@ -75,9 +75,11 @@ def deliver(
             "urdf: nothing was identified that a URDF could be given; model the robot with recordings"
         )
     log = StageLog(progress or (lambda words: None), list(model.stages))
+    prefixes = c_prefix(name, model.robot.name), fit_prefix(name, model.robot.name)
 
     def fill(fresh: Path) -> list[str]:
-        products = [*_write_code(model, fresh / "c", name, log), *_write_fit_code(model, fresh / "c_fit", name, log)]
+        products = [*_write_code(model, fresh / "c", prefixes[0], log)]
+        products += _write_fit_code(model, fresh / "c_fit", prefixes[1], log)
         _write_models(model, fresh)
         if model.fit is not None and urdf is not None:
             _write_urdf(model.fit, Path(urdf), fresh / "robot.urdf", log)
@@ -93,7 +95,7 @@ def deliver(
     return Delivery(Path(folder).expanduser().resolve(), tuple(files), tuple(log.stages))
 
 
-def _write_code(model: RobotModel, folder: Path, name: str | None, log: StageLog) -> list[str]:
+def _write_code(model: RobotModel, folder: Path, name: str, log: StageLog) -> list[str]:
     programs = model.delivered
     with log.stage("C") as describe:
         if not programs:
@@ -102,24 +104,23 @@ def _write_code(model: RobotModel, folder: Path, name: str | None, log: StageLog
         files = write_c(programs, folder, name=name)
         words = f"{counted(len(files), 'file')}, {counted(len(programs), 'function')}"
         _described(words, self_test(folder), describe)
-    return [f"c/test_{c_prefix(name, programs[0].robot)}"]
+    return [f"c/test_{name}"]
 
 
-def _write_fit_code(model: RobotModel, folder: Path, name: str | None, log: StageLog) -> list[str]:
+def _write_fit_code(model: RobotModel, folder: Path, name: str, log: StageLog) -> list[str]:
     """What the fit predicts, with the terms that a robot cannot hold; without such terms c/ says it all."""
     fit = model.fit
     if fit is None or fit.holds_nothing_else:
         return []
-    prefix = f"{c_prefix(name, fit.robot.name)}_fit"
     with log.stage("C of the fit") as describe:
         try:
-            fit.write_code(folder, prefix)
+            fit.write_code(folder, name)
         except GenerationError as reason:
             describe(outcome=str(reason), status="skipped")
             return []
         words = f"c_fit: prediction with {counted(len(fit.terms), 'further term')}"
         _described(words, self_test(folder), describe)
-    return [f"c_fit/test_{prefix}"]
+    return [f"c_fit/test_{name}"]
 
 
 def _described(words: str, tested: tuple[float, float] | None, describe: Callable[..., None]) -> None:

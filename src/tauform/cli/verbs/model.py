@@ -54,11 +54,12 @@ def model(
     reading: Reading = Reading(),
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
-    from tauform.codegen.names import c_prefix
+    from tauform.codegen.names import c_prefix, fit_prefix
     from tauform.pipeline.model_robot import FUNCTIONS, model_robot
 
     check_outputs(force, folders=[output])
     c_prefix(name, robot.name)
+    fit_prefix(name, robot.name)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
     _need_recordings(recordings, {"--validate": others, "--simulate": simulate, "--urdf": urdf})
     made = model_robot(

@@ -15,9 +15,10 @@ from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.backends.c.reference import Reference
 from tauform.codegen.folder import write_folder
 from tauform.codegen.generate import generate
-from tauform.codegen.names import c_prefix
+from tauform.codegen.names import c_prefix, fit_prefix
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
+from tauform.escaping.c import comment
 from tauform.identification.fitted.fit import Fit
 from tauform.identification.regression.terms import SHAPES, Term
 
@@ -50,7 +51,7 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
             "write_code: friction of the fit depends on temperature, which the C functions do not take; identify with "
             "friction='auto' at the temperature of use"
         )
-    prefix = c_prefix(name, f"{robot.name}_fit")
+    prefix = fit_prefix(None, robot.name) if name is None else c_prefix(name, robot.name)
     parameters = np.array(robot.parameters)
     parameters[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.0  # friction stands beside the program
     program = generate(robot.with_parameters(parameters), "inverse_dynamics")
@@ -111,8 +112,8 @@ def drive_header(fit: Fit, prefix: str) -> str:
     # all inputs are read before the first output is written: they may be the same array
     lines = [f"    const double t{j} = {' + '.join(parts) or '0.0'};" for j, parts in enumerate(sums)]
     lines += [f"    tau[{j}] = t{j};" for j in range(n)]
-    guard = f"{prefix.upper()}_DRIVE_H"
-    return _HEADER.format(guard=guard, prefix=prefix, n=n, lines="\n".join(lines), robot=fit.robot.name)
+    guard = f"TAUFORM_{prefix}_DRIVE_H"
+    return _HEADER.format(guard=guard, prefix=prefix, n=n, lines="\n".join(lines), robot=comment(fit.robot.name))
 
 
 def _joint_values(fit: Fit) -> list[tuple[float, float, float]]:

@@ -34,7 +34,7 @@ def write_multirate_c(
     rates = ("qd", "qdd") if split.reads_velocity else ("qdd",)
     facts = {
         "prefix": prefix,
-        "guard": prefix.upper(),
+        "guard": f"TAUFORM_{prefix}",
         "real": real,
         "n": n,
         "nn": n * n,

@@ -4,8 +4,8 @@
  * Written by tauform VERSION. SI units; matrices are flat, row by row.
  * No function keeps any state or allocates memory. Outputs may alias inputs.
  */
-#ifndef TWO_LINK_H
-#define TWO_LINK_H
+#ifndef TAUFORM_two_link_H
+#define TAUFORM_two_link_H
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,8 +4,8 @@
  * Written by tauform VERSION. SI units; matrices are flat, row by row.
  * No function keeps any state or allocates memory. Outputs may alias inputs.
  */
-#ifndef EXAMPLE_H
-#define EXAMPLE_H
+#ifndef TAUFORM_example_H
+#define TAUFORM_example_H
 
 #include <stddef.h>
 

@@ -1,8 +1,7 @@
-"""Choices of the C backend: the floating-point type and how C spells names and numbers."""
+"""Choices of the C backend: the floating-point type and how C spells numbers."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +17,6 @@ PART_SIZE = 1500
 
 # States that a batch function works on at once: a multiple of every vector width.
 BATCH_BLOCK = 16
-
-# C's keywords, names that math.h may hold, and those of our own variables.
-_RESERVED = """
-auto break case char const continue default do double else enum extern float for goto if inline int long register
-restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-sin cos tan exp log pow sqrt y0 y1 yn j0 j1 jn gamma angle offset sine cosine w i k l n count four
-"""
 
 
 @dataclass(frozen=True)
@@ -68,17 +60,3 @@ def real_type(name: str) -> Real:
     if name not in REALS:
         raise GenerationError(f"real: expected one of {', '.join(REALS)}, got {name!r}")
     return REALS[name]
-
-
-def comment(text: str) -> str:
-    """The text as it may stand in a comment of C, whatever names of robots and joints are in it."""
-    printable = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return printable.replace("*/", "* /").replace("/*", "/ *")
-
-
-def identifier(name: str) -> str:
-    """The name as a C identifier that clashes with nothing we print."""
-    word = re.sub(r"\W", "_", name, flags=re.ASCII)
-    if not word or word[0].isdigit() or word[0] == "_":
-        word = f"r{word}" if word else "model"
-    return f"{word}_" if word in _RESERVED.split() or re.fullmatch(r"t\d+", word) else word

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tauform.codegen.backends.c.config import Real, identifier
+from tauform.codegen.backends.c.config import Real
 from tauform.codegen.program.angles import Stage
 from tauform.codegen.program.parts import Part
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import FREE, Op, Program
+from tauform.escaping.c import identifier
 
 LINE_LENGTH = 110
 # The type of vectors, and its unit vectors.

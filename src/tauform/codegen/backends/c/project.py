@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
-from tauform.codegen.backends.c.config import Real, comment, identifier
+from tauform.codegen.backends.c.config import Real
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.reference import Reference
 from tauform.codegen.backends.c.selftest import batch_functions, test_text
@@ -26,6 +26,7 @@ from tauform.codegen.backends.c.source import (
 )
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
+from tauform.escaping.c import comment, identifier
 from tauform.version import __version__
 
 # gcc inlines static functions that are called once, which would undo the cut into parts, and others only where it
@@ -66,7 +67,7 @@ def project_files(
         **headers,
         f"{name}.h": template("header.h").substitute(
             about,
-            guard=f"{name.upper()}_H",
+            guard=f"TAUFORM_{name}_H",
             includes="\n#include <stddef.h>\n" if batch else "",
             conventions=_conventions(programs),
             declarations=_declarations(programs, real, name, batch),

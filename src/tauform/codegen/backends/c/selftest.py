@@ -7,12 +7,13 @@ from itertools import product
 from typing import Any
 
 from tauform.arrays import Array
-from tauform.codegen.backends.c.config import BATCH_BLOCK, Real, identifier
+from tauform.codegen.backends.c.config import BATCH_BLOCK, Real
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.reference import N_STATES, Reference
 from tauform.codegen.backends.c.source import function_name, struct_name, template
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
+from tauform.escaping.c import identifier, string
 
 # States of a batch: several blocks, the last of them not full; the reference states again and again.
 N_BATCH = 2 * BATCH_BLOCK + N_STATES
@@ -40,7 +41,7 @@ def test_text(reference: Reference, prefix: str, batch: bool) -> str:
         *_one_state(program, prefix),
         "    }",
         *(_batch(program, real, prefix, largest) if batch else []),
-        f'    return report("{program.name}", apart, in_place, {reference.tolerance!r});',
+        f"    return report({string(program.name)}, apart, in_place, {reference.tolerance!r});",
         "}",
         "",
     ]

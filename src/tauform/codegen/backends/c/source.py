@@ -10,12 +10,13 @@ from string import Template
 
 import numpy as np
 
-from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real, identifier
+from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real
 from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
 from tauform.codegen.program.angles import Stage, neighbours
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import LANES, Op, Program
+from tauform.escaping.c import identifier
 
 
 def template(name: str) -> Template:

@@ -1,0 +1,14 @@
+"""How each language that we write takes names and texts of others, whatever they hold: one function per language.
+
+Whoever writes the name of a robot, joint, link, frame or file into something takes the function of that language from
+here, or the language's own library where Python has one:
+
+| written | function |
+|---|---|
+| C, Makefile, CMake, README | `c.comment`, `c.string`, `c.identifier`, `c.build_name`, `documents.markdown` |
+| terminal, messages, names of files | `shown.visible`, `shown.visible_lines`, `shown.file_name` |
+| TOML, CSV, JSON | `tables.toml_string`, `tables.csv_line`; `json.dumps`, which writes ASCII |
+| HTML, URDF | `documents.html`, `documents.xml`, `documents.xml_comment` |
+| LaTeX, plots | `documents.latex`, `documents.plot` |
+| Python | `repr` |
+"""
