@@ -187,10 +187,10 @@ def time_in_c(program: Program, *state: Array) -> tuple[dict[str, float], dict[s
             continue
         with TemporaryDirectory() as folder:
             tf.write_c(program, folder, name="robot")
-            (Path(folder) / "timer.c").write_text(_timer(program, state))
+            (Path(folder) / "timer.c").write_text(_timer(program, state), encoding="utf-8")
             command = [compiler, *C_FLAGS, "timer.c", "robot.c", "-lm", "-o", "timer"]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
-            text = subprocess.run(["./timer"], cwd=folder, check=True, capture_output=True, text=True).stdout
+            text = subprocess.run(["./timer"], cwd=folder, check=True, capture_output=True, encoding="utf-8").stdout
         found[f"tauform C, {compiler} -O3 -march=native"] = float(text)
     return found, missing
 

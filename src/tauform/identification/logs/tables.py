@@ -133,6 +133,7 @@ def _csv_block(samples: _Samples, separator: str | None, places: Sequence[int], 
         ndmin=2,
         comments=None,
         quotechar='"',
+        encoding="utf-8",
     )
     return block
 

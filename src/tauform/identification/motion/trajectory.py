@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from tauform.arguments import checked_methods
-from tauform.arrays import Array
+from tauform.arrays import LARGEST, Array
 from tauform.description.robot import Robot
-from tauform.errors import IdentificationError
+from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.fitted.fresh_file import fresh_file
+from tauform.identification.logs.column_names import listed
+from tauform.identification.logs.tables import open_csv
 from tauform.identification.motion.bounds import Bounds
 from tauform.messages import counted
 
@@ -61,7 +63,9 @@ class Trajectory:
         table, header = np.column_stack([self.t, self.q, self.qd, self.qdd]), ",".join(_header(self.joint_names))
         with fresh_file(path) as file:
             # Python's own floats print the shortest decimals that read back as the same numbers
-            np.savetxt(file, table.astype(object), delimiter=",", header=header, comments="", fmt="%r")
+            np.savetxt(
+                file, table.astype(object), delimiter=",", header=header, comments="", fmt="%r", encoding="utf-8"
+            )
         return path
 
     @classmethod
@@ -71,19 +75,20 @@ class Trajectory:
         Raises:
             IdentificationError: not such a table, or of another robot.
         """
-        path = Path(path)
+        path, expected = Path(path), _header(robot.joint_names)
         try:
-            with path.open(encoding="utf-8") as file:
-                header = file.readline().strip().split(",")
-            table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-        except (OSError, ValueError) as error:
+            log = open_csv(path)
+            if list(log.widths) != expected:
+                raise IdentificationError(f"{path}: not a motion of {robot.name}; expected columns {listed(expected)}")
+            pieces = [np.column_stack([part[name] for name in expected]) for part in log.chunks(expected, 100_000)]
+        except (OSError, RecordingError) as error:
             raise IdentificationError(f"{path}: not a table of a motion ({error})") from None
-        if header != _header(robot.joint_names) or len(table) < 2 or not np.isfinite(table).all():
-            raise IdentificationError(
-                f"{path}: not a motion of {robot.name}; expected the columns {', '.join(_header(robot.joint_names))}"
-            )
+        table = np.concatenate(pieces) if pieces else np.empty((0, len(expected)))
+        t = table[:, 0]
+        if log.findings or len(t) < 2 or not (np.abs(table) < LARGEST).all() or not (np.diff(t) > 0).all():
+            raise IdentificationError(f"{path}: cut off or damaged; write it again")
         q, qd, qdd = np.split(table[:, 1:], 3, axis=1)
-        return cls(table[:, 0], q, qd, qdd, robot.joint_names)
+        return cls(t, q, qd, qdd, robot.joint_names)
 
     def plot(self, path: str | Path, robot: Robot) -> Path:
         """Draw positions, velocities, accelerations and torques with their limits: .html, .png, .svg or .pdf.

@@ -21,7 +21,7 @@ from tauform.escaping.c import identifier
 
 def template(name: str) -> Template:
     """A template file of this backend."""
-    return Template(resources.files(__package__).joinpath("templates", name).read_text())
+    return Template(resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8"))
 
 
 def struct_name(prefix: str, port: Port) -> str:

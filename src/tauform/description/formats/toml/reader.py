@@ -31,7 +31,10 @@ from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.documents import parse_toml
 from tauform.errors import DescriptionError, TauformError
 
-HEADER = ("name", "description", "source", "convention", "gravity", "tip", "frame", "payload", "relations", "loops")
+HEADER = (
+    *("name", "description", "source", "convention", "gravity", "tip"),
+    *("frame", "payload", "relations", "loops", "last_table", "end"),
+)
 LENGTH = ("name", "value", "direction")
 JOINT = ("name", "kind", "link", "parent", *PLACEMENT, "lengths", *INERTIAL, *DRIVE, *BOUNDS)
 
@@ -54,6 +57,7 @@ def read_toml(path: Path) -> Robot:
 
 def robot_from_mapping(data: Mapping[str, Any], default_name: str = "robot") -> Robot:
     """A robot from the contents of a TOML file."""
+    _check_end(data)
     convention = data.get("convention")
     name, gravity = str(data.get("name", default_name)), data.get("gravity", EARTH_GRAVITY)
     if convention == "frames":
@@ -68,6 +72,22 @@ def robot_from_mapping(data: Mapping[str, Any], default_name: str = "robot") -> 
     frames = tuple(_frame(robot, fields, i) for i, fields in enumerate(_tables(data, "frame")))
     robot = replace(robot, frames=robot.frames + frames, tip=data.get("tip", robot.tip))
     return _with_payload(_with_loops(robot, data), data)
+
+
+def _check_end(data: Mapping[str, Any]) -> None:
+    """Refuse a file that says it ends in [end] and does not: a cut one is a shorter robot to every reader of TOML."""
+    promised, end = data.get("last_table"), data.get("end")
+    if promised not in (None, "end"):
+        raise DescriptionError(f'last_table: expected "end", got {promised!r:.60}')
+    if promised is None and end is None:
+        return
+    reject_unknown({} if end is None else end, ("joints",), "end")
+    held, count = len(data.get("joint", data.get("row", []))), (end or {}).get("joints")
+    if count != held:
+        raise DescriptionError(
+            f"holds {held} joints and no [end] with joints = {held}, as its first lines say: cut off? Copy it again, "
+            'or leave last_table = "end" out where it was edited by hand'
+        )
 
 
 def _tables(data: Mapping[str, Any], key: str, where: str = "") -> list[Mapping[str, Any]]:

@@ -22,6 +22,7 @@ def to_toml(robot: Robot, folder: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def _lines(robot: Robot) -> Iterator[str]:
+    yield 'last_table = "end"'
     header = {"name": robot.name, "convention": "frames", "gravity": robot.gravity, "tip": robot.tip}
     yield from _pairs(header)
     names = [link.name for link in robot.links]
@@ -41,6 +42,7 @@ def _lines(robot: Robot) -> Iterator[str]:
     if robot.payload:
         yield from ("", "[payload]")
         yield from _pairs({"frame": robot.payload.frame, "parameters": robot.payload.inertia.parameters})
+    yield from ("", "[end]", f"joints = {robot.n_bodies}")
 
 
 def _pairs(values: Mapping[str, Any]) -> Iterator[str]:
