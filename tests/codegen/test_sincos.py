@@ -10,8 +10,8 @@ import pytest
 
 from tauform.codegen.backends.llvm.module import compile_object, host_vector, load_object, print_module
 from tauform.codegen.backends.llvm.text import Vector
-from tauform.codegen.program.sincos import DOUBLE, FLOAT, SinCos
 from tauform.codegen.runtime.kernel import Kernel
+from tauform.portable.sincos import DOUBLE, FLOAT, SinCos
 from traced_programs import sines
 
 HALF_PI = Fraction("1.57079632679489661923132169163975144209858469968755291048747")

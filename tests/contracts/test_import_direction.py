@@ -21,6 +21,7 @@ LEVELS = (
         "documents",
         "files",
         "messages",
+        "portable",
         "description",
         "rigidbody",
         "closedform",

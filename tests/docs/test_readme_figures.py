@@ -10,7 +10,7 @@ import pytest
 
 import tauform as tf
 from benchmarks import quoted, results
-from tauform.codegen.program.sincos import DOUBLE, FLOAT
+from tauform.portable.sincos import DOUBLE, FLOAT
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = results.read(ROOT / "benchmarks" / "RESULTS.md")

@@ -16,6 +16,7 @@ from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array, fixed_array, read_only
 from tauform.description.values import Value, listed
 from tauform.errors import DescriptionError
+from tauform.portable.products import chain, product
 
 LINK_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 # TENSOR_INDEX[i][j] is the place of I_ij among the ten.
@@ -79,7 +80,7 @@ class Inertia(Value):
             raise DescriptionError("inertia: the tensor is not symmetric; give tensor entries, not products")
         if inertia_about == "com":
             # I_origin = I_com + m (c.c 1 - c c^T)
-            tensor = tensor + mass * (com @ com * np.eye(3) - np.outer(com, com))
+            tensor = tensor + mass * (product(com, com) * np.eye(3) - np.outer(com, com))
         elif inertia_about != "origin":
             raise DescriptionError(f'inertia_about: expected "com" or "origin", got {inertia_about!r}')
         return cls.from_tensor(mass, mass * com, tensor)
@@ -113,7 +114,7 @@ class Inertia(Value):
     def tensor_about_com(self) -> Array:
         """(3, 3) inertia tensor about the centre of mass [kg m^2]."""
         com = self.com
-        return self.tensor - self.mass * (com @ com * np.eye(3) - np.outer(com, com))
+        return self.tensor - self.mass * (product(com, com) * np.eye(3) - np.outer(com, com))
 
     @property
     def pseudo_inertia(self) -> Array:
@@ -128,7 +129,8 @@ class Inertia(Value):
         Raises:
             ShapeError: the placement is no (4, 4) array of numbers.
         """
-        return Inertia(parameter_transform(fixed_array(new_from_old, (4, 4), "new_from_old")) @ self.parameters)
+        T = fixed_array(new_from_old, (4, 4), "new_from_old")
+        return Inertia(product(parameter_transform(T), self.parameters))
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.parameters + other.parameters)
@@ -149,7 +151,7 @@ def parameter_transform(new_from_old: ArrayLike) -> Array:
 def _moved(parameters: Array, R: Array, p: Array) -> Array:
     # m' = m;  h' = R h + m p;  Sigma' = R Sigma R^T + h_R p^T + p h_R^T + m p p^T, with I = tr(Sigma) 1 - Sigma
     mass, tensor = parameters[0], parameters[TENSOR_INDEX]
-    h = R @ parameters[1:4]
-    second = R @ (np.trace(tensor) / 2 * np.eye(3) - tensor) @ R.T
+    h = product(R, parameters[1:4])
+    second = chain(R, np.trace(tensor) / 2 * np.eye(3) - tensor, R.T)
     second = second + np.outer(h, p) + np.outer(p, h) + mass * np.outer(p, p)
     return Inertia.from_tensor(mass, h + mass * p, np.trace(second) * np.eye(3) - second).parameters

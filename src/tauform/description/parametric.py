@@ -14,6 +14,7 @@ from tauform.description.joint import Frame, Joint, JointKind, Limits, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.description.transform import rotation_rpy, rotation_x, translation
 from tauform.errors import DescriptionError
+from tauform.portable.products import chain, product
 
 KIND_OF_LETTER: dict[str, JointKind] = {"R": "revolute", "P": "prismatic"}
 # Random chains of these twists look like industrial arms: their geometry simplifies as real geometry does.
@@ -34,7 +35,7 @@ def planar_chain(n: int, length: float = 1.0, mass: float = 1.0, gravity: ArrayL
         ShapeError: gravity is no vector.
     """
     _check_size(n)
-    about_com = np.diag([0.0, 1.0, 1.0]) * mass * length**2 / 12
+    about_com = np.diag([0.0, 1.0, 1.0]) * mass * (length * length) / 12
     rod = Inertia.of(mass, [length / 2, 0, 0], about_com, inertia_about="com")
     joints = tuple(Joint(f"joint{i + 1}", "revolute", i - 1, translation([length * (i > 0), 0, 0])) for i in range(n))
     links = tuple(Link(f"link{i + 1}", rod) for i in range(n))
@@ -80,8 +81,8 @@ def random_inertia(rng: np.random.Generator) -> Inertia:
     """A physical body: a few point masses within 0.2 m of a centre that lies up to 0.2 m away."""
     points = rng.uniform(-0.2, 0.2, 3) + rng.uniform(-0.2, 0.2, (8, 3))
     masses = rng.uniform(0.05, 0.5, 8)
-    second = np.einsum("i,ij,ik->jk", masses, points, points)
-    return Inertia.from_tensor(masses.sum(), masses @ points, np.trace(second) * np.eye(3) - second)
+    second = product(points.T * masses, points)
+    return Inertia.from_tensor(masses.sum(), product(masses, points), np.trace(second) * np.eye(3) - second)
 
 
 def _letters(kinds: int | str, rng: np.random.Generator) -> str:
@@ -101,13 +102,13 @@ def _check_size(n: int) -> None:
 
 
 def _any_placement(rng: np.random.Generator) -> Array:
-    return translation(rng.uniform(-0.4, 0.4, 3)) @ rotation_rpy(rng.uniform(-np.pi, np.pi, 3))
+    return product(translation(rng.uniform(-0.4, 0.4, 3)), rotation_rpy(rng.uniform(-np.pi, np.pi, 3)))
 
 
 def _industrial_placement(rng: np.random.Generator) -> Array:
     a, d = rng.uniform(0.1, 0.4, 2) * rng.integers(0, 2, 2)
     twist = rotation_x(float(rng.choice(INDUSTRIAL_TWISTS)))
-    return translation([a, 0, 0]) @ twist @ translation([0, 0, d])
+    return chain(translation([a, 0, 0]), twist, translation([0, 0, d]))
 
 
 def _drive(rng: np.random.Generator) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array
 from tauform.errors import DescriptionError
+from tauform.portable.correct import arctan2, sin_cos
+from tauform.portable.products import chain, product
 
 # How far the columns of a rotation may be from unit length and from right angles.
 ROTATION_TOLERANCE = 1e-9
@@ -21,7 +23,7 @@ def rigid(values: ArrayLike, where: str) -> Array:
     """
     T = fixed_array(values, (4, 4), where)
     R = T[:3, :3]
-    turned = np.abs(R @ R.T - np.eye(3)).max() <= ROTATION_TOLERANCE and np.linalg.det(R) > 0
+    turned = np.abs(product(R, R.T) - np.eye(3)).max() <= ROTATION_TOLERANCE and product(np.cross(R[0], R[1]), R[2]) > 0
     if not turned or not np.array_equal(T[3], [0, 0, 0, 1]):
         raise DescriptionError(f"{where} does not hold a rotation and a translation; check its columns and last row")
     return T
@@ -52,17 +54,17 @@ def rotation_z(angle: float) -> Array:
 def rotation_rpy(angles: ArrayLike) -> Array:
     """(4, 4) Rz(yaw) Ry(pitch) Rx(roll): roll, pitch and yaw about fixed axes, as URDF has them."""
     roll, pitch, yaw = np.asarray(angles, dtype=np.float64)
-    return rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
+    return chain(rotation_z(yaw), rotation_y(pitch), rotation_x(roll))
 
 
 def rpy_of(T: Array) -> Array:
     """(3,) roll, pitch and yaw of a rotation, exact to rounding at a pitch of a quarter turn too; yaw is then zero."""
     R = T[:3, :3]
-    yaw = np.arctan2(R[1, 0], R[0, 0])
-    s, c = exact_sin_cos(float(yaw))
+    yaw = angle_of(R[1, 0], R[0, 0])
+    s, c = exact_sin_cos(yaw)
     # What is left of R after the yaw is Ry(pitch) Rx(roll): no angle is divided by a small cosine.
-    pitch = np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
-    roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    pitch = angle_of(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    roll = angle_of(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
     return np.array([roll, pitch, yaw]) + 0.0
 
 
@@ -81,14 +83,19 @@ def exact_sin_cos(angle: float) -> tuple[float, float]:
     quarter_turns = round(angle / (np.pi / 2))
     if abs(angle - quarter_turns * (np.pi / 2)) <= 4 * np.spacing(max(abs(angle), 1e-300)):
         return ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))[quarter_turns % 4]
-    return float(np.sin(angle)), float(np.cos(angle))
+    return sin_cos(float(angle))
+
+
+def angle_of(y: float, x: float) -> float:
+    """Angle of the point (x, y) [rad], the nearest double."""
+    return arctan2(float(y), float(x))
 
 
 def inverse(T: Array) -> Array:
     """Inverse of a homogeneous transform."""
     result = np.eye(4)
     result[:3, :3] = T[:3, :3].T
-    result[:3, 3] = -T[:3, :3].T @ T[:3, 3]
+    result[:3, 3] = -product(T[:3, :3].T, T[:3, 3])
     return result
 
 

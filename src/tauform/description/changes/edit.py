@@ -13,9 +13,11 @@ from tauform.description.fields import number
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint, Link
 from tauform.description.robot import Closure, Robot
-from tauform.description.transform import rotation_x, rotation_z, translation
+from tauform.description.transform import angle_of, rotation_x, rotation_z, translation
 from tauform.errors import DescriptionError
 from tauform.messages import no_such
+from tauform.portable.correct import hypot
+from tauform.portable.products import chain, product
 
 # Positions of a follower that count as the same [rad or m].
 FOLLOWER_TOLERANCE = 1e-9
@@ -105,14 +107,14 @@ def _straight(joint: Joint, angle: float, length: float) -> Joint:
 
 def _straight_rotation(R: Array, tolerance: float) -> Array:
     # R = Rz(a) Rx(b) Rz(c), each angle on its own: the twist b between the two axes, and the turns about each.
-    b = float(np.arctan2(np.hypot(R[0, 2], R[1, 2]), R[2, 2]))
+    b = angle_of(hypot(float(R[0, 2]), float(R[1, 2])), R[2, 2])
     if min(b, np.pi - b) <= tolerance:  # parallel axes: only one turn is left
         flip = rotation_x(0.0 if b < 1 else np.pi)
-        turn = _snap_angle(float(np.arctan2(R[1, 0], R[0, 0])), tolerance)
-        return (rotation_z(turn) @ flip)[:3, :3]
-    a = _snap_angle(float(np.arctan2(R[0, 2], -R[1, 2])), tolerance)
-    c = _snap_angle(float(np.arctan2(R[2, 0], R[2, 1])), tolerance)
-    straight = (rotation_z(a) @ rotation_x(_snap_angle(b, tolerance)) @ rotation_z(c))[:3, :3]
+        turn = _snap_angle(angle_of(R[1, 0], R[0, 0]), tolerance)
+        return product(rotation_z(turn), flip)[:3, :3]
+    a = _snap_angle(angle_of(R[0, 2], -R[1, 2]), tolerance)
+    c = _snap_angle(angle_of(R[2, 0], R[2, 1]), tolerance)
+    straight = chain(rotation_z(a), rotation_x(_snap_angle(b, tolerance)), rotation_z(c))[:3, :3]
     # Angles that needed no straightening leave the frame exactly as it was.
     return R if np.abs(straight - R).max() <= 4 * np.finfo(float).eps else straight
 
@@ -130,9 +132,9 @@ def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
     frames: list[Frame] = []
     for i, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True)):
         parent = host[joint.parent]
-        host_from_joint = host_from_link[joint.parent] @ joint.parent_from_joint
+        host_from_joint = product(host_from_link[joint.parent], joint.parent_from_joint)
         if i in rigid:
-            host[i], host_from_link[i] = parent, host_from_joint @ joint_motion(joint, rigid[i])
+            host[i], host_from_link[i] = parent, product(host_from_joint, joint_motion(joint, rigid[i]))
             frames.append(Frame(link.name, parent, read_only(host_from_link[i])))
             if parent >= 0:
                 links[parent] = _with_inertia(links[parent], link.inertia.moved(host_from_link[i]))
@@ -142,7 +144,7 @@ def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
             joints.append(replace(joint, parent=parent, parent_from_joint=host_from_joint, lengths=lengths))
             links.append(link)
     moved = [
-        Frame(frame.name, host[frame.link], read_only(host_from_link[frame.link] @ frame.link_from_frame))
+        Frame(frame.name, host[frame.link], read_only(product(host_from_link[frame.link], frame.link_from_frame)))
         for frame in robot.frames
     ]
     tip = robot.tip if robot.tip is not None else robot.links[-1].name

@@ -13,6 +13,7 @@ from tauform.description.fields import number
 from tauform.description.robot import Closure, Robot
 from tauform.errors import DescriptionError
 from tauform.messages import no_such
+from tauform.portable.products import product
 
 
 def constraints_of(robot: Robot) -> tuple[Array, Array]:
@@ -40,7 +41,7 @@ def related(robot: Robot, relations: Mapping[str, Mapping[str, float | str]]) ->
                 G[row, _coordinate(robot, leader)] = value
     F, offset = constraints_of(robot)
     columns = [coordinates.index(name) for name in active]
-    return looped(robot, F @ G[:, columns], F @ constant + offset, active)
+    return looped(robot, product(F, G[:, columns]), product(F, constant) + offset, active)
 
 
 def _coordinate(robot: Robot, name: str) -> int:
@@ -58,7 +59,10 @@ def looped(robot: Robot, F: ArrayLike, offset: ArrayLike, active: Sequence[str])
     if robot.closure is not None:
         places = [[joint.name for joint in robot.joints].index(name) for name in robot.closure.active]
         earlier, start = constraints_of(robot)
-        if not (np.allclose(F, earlier @ F[places]) and np.allclose(offset, earlier @ offset[places] + start)):
+        if not (
+            np.allclose(F, product(earlier, F[places]))
+            and np.allclose(offset, product(earlier, offset[places]) + start)
+        ):
             raise DescriptionError(
                 f"F: {robot.name} has constraints already, and these let joints move that follow others; "
                 "let F keep them, or take the robot without them"

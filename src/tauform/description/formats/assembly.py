@@ -14,6 +14,7 @@ from tauform.description.joint import Frame, Joint, JointKind, Link
 from tauform.description.robot import Robot
 from tauform.description.transform import inverse, rotation_x, rotation_z, tidy, translation
 from tauform.errors import DescriptionError
+from tauform.portable.products import norm, product
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +60,15 @@ def assemble(name: str, bodies: Sequence[Body], gravity: Array) -> Robot:
     waiting: list[tuple[Body, int, Array]] = [(children[None][0], -1, np.eye(4))]
     while waiting:
         body, host, host_from_parent = waiting.pop()
-        host_from_body = tidy(host_from_parent @ body.parent_from_body)
+        host_from_body = tidy(product(host_from_parent, body.parent_from_body))
         if body.joint is None:
             if host >= 0:
                 merged = links[host].inertia + body.inertia.moved(host_from_body)
                 links[host] = Link(links[host].name, merged)
             frames.append(Frame(body.name, host, read_only(host_from_body)))
         else:
-            body_from_joint = translation(body.joint.anchor) @ axis_frame(body.joint.axis, body.joint.name)
-            joints.append(_joint(body.joint, host, host_from_body @ body_from_joint))
+            body_from_joint = product(translation(body.joint.anchor), axis_frame(body.joint.axis, body.joint.name))
+            joints.append(_joint(body.joint, host, product(host_from_body, body_from_joint)))
             host, host_from_body = len(joints) - 1, inverse(body_from_joint)
             links.append(Link(body.name, body.inertia.moved(host_from_body)))
             if not np.array_equal(host_from_body, np.eye(4)):
@@ -108,14 +109,14 @@ def _children(bodies: Sequence[Body]) -> dict[str | None, list[Body]]:
 def _joint(joint: BodyJoint, parent: int, parent_from_joint: Array) -> Joint:
     if joint.reference:
         back = rotation_z(-joint.reference) if joint.kind == "revolute" else translation([0, 0, -joint.reference])
-        parent_from_joint = parent_from_joint @ back
+        parent_from_joint = product(parent_from_joint, back)
     return Joint(joint.name, joint.kind, parent, tidy(parent_from_joint), **joint.drive)
 
 
 def axis_frame(axis: Array, joint: str) -> Array:
     """(4, 4) rotation whose z axis is the given one; made of 0 and +-1 where the axis is a coordinate axis."""
     usable = float(np.abs(axis).max()) < LARGEST  # whose square is still a number
-    length = float(np.linalg.norm(axis)) if usable else 0.0
+    length = norm(np.asarray(axis, dtype=np.float64)) if usable else 0.0
     if not np.isfinite(length) or length == 0:
         raise DescriptionError(f"joint {joint!r}: axis {np.asarray(axis).tolist()} has no direction; give one")
     z = np.asarray(axis, dtype=np.float64) / length
@@ -124,9 +125,9 @@ def axis_frame(axis: Array, joint: str) -> Array:
     if abs(z[k]) == 1.0:
         # cyclic permutation of the axes that brings z onto axis k, turned over for a negative one
         T[:3, :3] = np.roll(np.eye(3), k - 2, axis=0)
-        return T if z[k] > 0 else T @ rotation_x(np.pi)
+        return T if z[k] > 0 else product(T, rotation_x(np.pi))
     # x is normal to z and to the coordinate axis farthest from it, so that zeros of the axis stay zeros of the frame
     x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
-    x = x / np.linalg.norm(x)
+    x = x / norm(x)
     T[:3, :3] = np.column_stack([x, np.cross(z, x), z])
     return tidy(T)

@@ -21,6 +21,7 @@ from tauform.description.joint import Frame, Joint, JointKind, Length, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.description.transform import inverse, rigid, rotation_x, rotation_z, translation
 from tauform.errors import DescriptionError
+from tauform.portable.products import chain, product
 
 # A larger constant angle is a table in degrees [rad].
 LARGEST_ANGLE = 4 * np.pi
@@ -48,23 +49,23 @@ def robot_from_dh(
     joints, links = [], []
     for i, row in enumerate(rows):
         values = _checked_row(row, i)
-        along_x = translation([values["a"], 0, 0]) @ rotation_x(values["alpha"])
-        about_z = rotation_z(values["theta"]) @ translation([0, 0, values["d"]])
+        along_x = product(translation([values["a"], 0, 0]), rotation_x(values["alpha"]))
+        about_z = product(rotation_z(values["theta"]), translation([0, 0, values["d"]]))
         flip = np.eye(4) if values["sign"] > 0 else rotation_x(np.pi)  # Rz(-q) = Rx(pi) Rz(q) Rx(pi)^-1
         lengths: tuple[Length, ...] = (Length(f"D{i + 1}", values["a"], np.array([1.0, 0, 0])),)
         if convention == "modified":
-            placed, link_from_dh = previous @ along_x, inverse(flip)
+            placed, link_from_dh = product(previous, along_x), inverse(flip)
         else:
-            placed, link_from_dh, lengths = previous, inverse(flip) @ along_x, pending_lengths
+            placed, link_from_dh, lengths = previous, product(inverse(flip), along_x), pending_lengths
             pending_lengths = (Length(f"a{i + 1}", values["a"], np.array([1.0, 0, 0])),)
         d = Length(f"{'R' if convention == 'modified' else 'd'}{i + 1}", values["d"], placed[:3, 2])
-        parent_from_joint = placed @ about_z @ flip
+        parent_from_joint = chain(placed, about_z, flip)
         named = () if i == 0 and base is not None else tuple(x for x in (*lengths, d) if x.value)
         joints.append(_joint(values, i, parent_from_joint, named))
         inertia = inertia_of(values, f"DH row {i + 1}").moved(link_from_dh)
         links.append(Link(values["link"] or f"link{i + 1}", inertia))
         previous = link_from_dh
-    flange = previous if tool is None else previous @ rigid(tool, "tool")
+    flange = previous if tool is None else product(previous, rigid(tool, "tool"))
     frames = (Frame("tool", len(joints) - 1, flange),)
     return Robot(name, tuple(joints), tuple(links), fixed_array(gravity, (3,), "gravity"), frames, tip="tool")
 

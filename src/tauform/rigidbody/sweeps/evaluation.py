@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, joint_vector
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
+from tauform.portable.products import product
 
 STATES_PER_SLICE = 2048
 
@@ -76,12 +77,14 @@ def batched(n: int, core: Core, states_per_slice: int, **vectors: ArrayLike) -> 
 def _of_tree(robot: Robot, name: str, inside: AnyArray) -> AnyArray:
     if robot.closure is None:
         return inside
-    bodies: AnyArray = robot.closure.F @ inside
+    bodies = product(robot.closure.F, inside)
     return bodies + robot.closure.offset[:, None] if name == "q" else bodies
 
 
 def _projected(robot: Robot, result: AnyArray, dimensions: int) -> AnyArray:
     if robot.closure is not None:
         for k in range(dimensions):
-            result = np.moveaxis(np.tensordot(robot.closure.F.T, result, axes=(1, k)), 0, k)
+            moved = np.moveaxis(result, k, 0)
+            users = product(robot.closure.F.T, moved.reshape(len(moved), -1))
+            result = np.moveaxis(users.reshape(-1, *moved.shape[1:]), 0, k)
     return result

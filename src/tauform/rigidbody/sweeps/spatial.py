@@ -13,6 +13,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
+from tauform.portable.elementwise import sin_cos
 
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 # Places of the six entries of a tensor, in the order of the ten parameters.
@@ -32,7 +33,7 @@ def joint_transform(tree: Tree, i: int, q: AnyArray) -> Transform:
     X, p = tree.rotations[i], tree.translations[i]
     if not tree.revolute[i]:
         return Transform(np.broadcast_to(X, (3, 3, *q.shape)), p + X[:, 2] * q)
-    s, c = np.sin(q), np.cos(q)
+    s, c = sin_cos(q)
     R = np.empty((3, 3, *q.shape), dtype=np.result_type(X, c))
     # parent_from_joint Rz(q)
     R[:, 0] = X[:, 0] * c + X[:, 1] * s

@@ -8,8 +8,8 @@ import numpy as np
 
 from tauform.codegen.program import exponential
 from tauform.codegen.program.exponential import Exponential
-from tauform.codegen.program.sincos import DOUBLE, FLOAT, SinCos
 from tauform.errors import GenerationError
+from tauform.portable.sincos import DOUBLE, FLOAT, SinCos
 
 # Operations of one C function: compilers need more than linear time beyond.
 LONGEST_FUNCTION = 8000

@@ -1,11 +1,11 @@
-"""Sine and cosine of vectors as LLVM text; the scheme and its constants are in `tauform.codegen.program.sincos`."""
+"""Sine and cosine of vectors as LLVM text; the scheme and its constants are in `tauform.portable.sincos`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tauform.codegen.backends.llvm.text import Block, Vector
-from tauform.codegen.program.sincos import DOUBLE
+from tauform.portable.sincos import DOUBLE
 
 # |x| beyond the limit: atan2(sin x, cos x) of the C library, entry by entry. Rare, so it stays out of line.
 BRING_CLOSE = f"""\

@@ -19,6 +19,7 @@ from tauform.description.robot import Robot
 from tauform.description.shapes import Shape
 from tauform.description.transform import inverse
 from tauform.errors import DescriptionError
+from tauform.portable.products import product
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ class _Writer:
     def _joint(self, name: str, kind: str, parent: int, child: str, parent_from_child: Array) -> Any:
         element = ElementTree.Element("joint", name=name, type=kind)
         carrier = self.bodies[parent]
-        element.append(origin(inverse(carrier.link_from_body) @ parent_from_child))
+        element.append(origin(product(inverse(carrier.link_from_body), parent_from_child)))
         ElementTree.SubElement(element, "parent", link=carrier.name)
         ElementTree.SubElement(element, "child", link=child)
         return element
@@ -152,7 +153,7 @@ class _Writer:
         body, limits = self.bodies[i], joint.limits
         bounded = not joint.is_revolute or np.isfinite([limits.lower, limits.upper]).any()
         kind = joint.kind if bounded else "continuous"
-        placed = joint.parent_from_joint @ body.link_from_body
+        placed = product(joint.parent_from_joint, body.link_from_body)
         element = self._joint(joint.name, kind, joint.parent, body.name, placed)
         ElementTree.SubElement(element, "axis", xyz=numbers(body.link_from_body[2, :3]))
         # A URDF must state these of a bounded joint; what is unlimited gets the largest number that `load` takes.

@@ -1,0 +1,76 @@
+"""Sine and cosine of arrays, made of sums and products in a fixed order: the same bits on every processor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.portable import correct
+from tauform.portable.sincos import DOUBLE
+
+# Fewer angles than this are quicker one by one.
+_FEW = 8
+
+
+def sin_cos(angles: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """sin and cos of angles [rad], within 1.5 units of the last place; other scalars than double use NumPy's own.
+
+    The scheme is that of the generated code (`tauform.portable.sincos`); angles beyond its limit are reduced in
+    integers, one by one.
+    """
+    angles = np.asarray(angles)
+    if angles.dtype != np.float64:
+        return np.sin(angles), np.cos(angles)
+    if angles.size < _FEW:
+        pairs = np.array([_of_one(angle) for angle in angles.ravel().tolist()]).reshape(*angles.shape, 2)
+        return pairs[..., 0], pairs[..., 1]
+    near = np.abs(angles) <= DOUBLE.limit
+    if near.all():
+        return _of_many(angles)
+    sine, cosine = _of_many(np.where(near, angles, 0.0))
+    sine[~near], cosine[~near] = np.array([correct.sin_cos(angle) for angle in angles[~near].tolist()]).T
+    return sine, cosine
+
+
+def sin(angles: AnyArray) -> AnyArray:
+    """sin of angles [rad]."""
+    return sin_cos(angles)[0]
+
+
+def cos(angles: AnyArray) -> AnyArray:
+    """cos of angles [rad]."""
+    return sin_cos(angles)[1]
+
+
+def _of_one(x: float) -> tuple[float, float]:
+    if not abs(x) <= DOUBLE.limit:
+        return correct.sin_cos(x)
+    k = round(x * DOUBLE.inverse)
+    s, c = _reduced(x, k)
+    return ((s, c), (c, -s), (-s, -c), (-c, s))[k % 4]
+
+
+def _of_many(x: Array) -> tuple[Array, Array]:
+    k = np.rint(x * DOUBLE.inverse)
+    s, c = _reduced(x, k)
+    quadrant = k.astype(np.int64)
+    odd = (quadrant & 1).astype(bool)
+    sine, cosine = np.where(odd, c, s), np.where(odd, s, c)
+    sine *= 1 - (quadrant & 2)
+    cosine *= 1 - ((quadrant + 1) & 2)
+    return sine, cosine
+
+
+def _reduced(x: Any, k: Any) -> tuple[Any, Any]:
+    """sin and cos of r = x - k pi / 2: sin r = r + r u S(u), cos r = 1 + u C(u), u = r^2."""
+    r = ((x - k * DOUBLE.half_pi[0]) - k * DOUBLE.half_pi[1]) - k * DOUBLE.half_pi[2]
+    u = r * r
+    sine: Any = DOUBLE.sine[-1]
+    for coefficient in DOUBLE.sine[-2::-1]:
+        sine = sine * u + coefficient
+    cosine: Any = DOUBLE.cosine[-1]
+    for coefficient in DOUBLE.cosine[-2::-1]:
+        cosine = cosine * u + coefficient
+    return sine * u * r + r, cosine * u + 1.0

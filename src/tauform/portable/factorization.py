@@ -1,0 +1,197 @@
+"""Factorizations of small matrices by Householder's reflections, written as operations on whole rows.
+
+Matrices are held transposed inside, so that a column is contiguous.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.portable.products import norm, product
+
+# Of columns whose sizes differ by less than this part, the first is taken: rounding must not choose between equals.
+TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """matrix = Q R with orthonormal Q, which is not kept.
+
+    Attributes:
+        R: (k, n); its columns `chosen`, in their order, form an upper triangle.
+        chosen: columns that the others are told by.
+        sizes: (n,) what was left of each column, outside the span of those chosen before it, when it was looked at.
+    """
+
+    R: Array
+    chosen: list[int]
+    sizes: Array
+
+    @property
+    def others(self) -> list[int]:
+        """Columns that were not chosen."""
+        return sorted(set(range(len(self.sizes))) - set(self.chosen))
+
+    @property
+    def square(self) -> Array:
+        """(k, k) R of the chosen columns."""
+        return self.R[: len(self.chosen), self.chosen]
+
+    def weights(self) -> Array:
+        """(k, others) by which the chosen columns sum up to each of the others."""
+        return back_substituted(self.square, self.R[: len(self.chosen), self.others])
+
+
+def in_order(matrix: Array, threshold: float) -> Triangle:
+    """Walk through the columns and choose each that stands out of the span of those before by more than a threshold."""
+    columns, chosen = np.array(matrix.T, order="C"), list[int]()
+    n, height = columns.shape
+    sizes = np.zeros(n)
+    for k in range(n):
+        rank = len(chosen)
+        sizes[k] = norm(columns[k, rank:])
+        if sizes[k] > threshold and rank < height:
+            _reflect(columns[k:, rank:])
+            chosen.append(k)
+    return Triangle(columns.T[: len(chosen)], chosen, sizes)
+
+
+def by_size(matrix: Array, threshold: float = 0.0) -> Triangle:
+    """Choose the largest column first, then always the largest of what is left, down to a threshold."""
+    columns = np.array(matrix.T, order="C")
+    n, height = columns.shape
+    order, sizes = np.arange(n), np.zeros(n)
+    rank = 0
+    while rank < n:
+        rest = columns[rank:, rank:]
+        lengths = np.sqrt((rest * rest).sum(axis=1))
+        sizes[order[rank:]] = lengths
+        equal = lengths >= (1 - TIE) * lengths.max()
+        best = rank + int(np.argmin(np.where(equal, order[rank:], n)))
+        if rank == height or lengths[best - rank] <= threshold:
+            break
+        columns[[rank, best]], order[[rank, best]] = columns[[best, rank]], order[[best, rank]]
+        _reflect(rest)
+        rank += 1
+    R = np.empty((min(n, height), n))
+    R[:, order] = columns.T[: len(R)]
+    return Triangle(R, order[:rank].tolist(), sizes)
+
+
+def _reflect(columns: Array) -> None:
+    """Turn the first of some columns into the first axis, and the others with it; in place."""
+    v = columns[0].copy()
+    size = norm(v)
+    v[0] += np.copysign(size, v[0])
+    square = (v * v).sum()
+    if square > 0:
+        rest = columns[1:]
+        rest -= ((rest * v).sum(axis=1) * (2.0 / square))[:, None] * v
+        columns[0, 0], columns[0, 1:] = np.copysign(size, -v[0]), 0.0
+
+
+def back_substituted(R: Array, right: Array) -> Array:
+    """X with R X = right (n, k), R an upper triangle."""
+    X, rest = np.zeros_like(right), np.array(right)
+    for k in reversed(range(len(R))):
+        X[k] = rest[k] / R[k, k]
+        rest[:k] -= R[:k, k, None] * X[k]
+    return X
+
+
+def solved(A: Array, right: Array) -> Array:
+    """X with A X = right (n, k), A square and regular."""
+    n = len(A)
+    columns = np.concatenate([A.T, right.T])
+    for k in range(n):
+        _reflect(columns[k:, k:])
+    return back_substituted(columns[:n].T, columns[n:].T)
+
+
+def inverse(A: Array) -> Array:
+    """Inverse of a regular matrix."""
+    return solved(A, np.eye(len(A)))
+
+
+def least_squares(A: Array, b: Array, smallest: float) -> Array:
+    """x that minimises |A x - b|; columns that the others explain but for this part of the largest stay at zero."""
+    both = by_size(A, smallest * float(np.sqrt((A * A).sum(axis=0).max(initial=0.0))))
+    kept = A[:, both.chosen]
+    x = np.zeros(A.shape[1])
+    together = in_order(np.concatenate([kept, b[:, None]], axis=1), 0.0).R
+    n = len(both.chosen)
+    x[both.chosen] = back_substituted(together[:n, :n], together[:n, n:])[:, 0]
+    return x
+
+
+def singular_values(A: Array) -> Array:
+    """(n,) singular values of a matrix with at least as many rows as columns, the largest first.  [Golub1965]"""
+    beside = _beside_diagonal(A)
+    return np.array([_singular_value(beside, k) for k in range(A.shape[1])])
+
+
+def condition(A: Array) -> float:
+    """Largest over smallest singular value of a matrix with at least as many rows as columns."""
+    beside = _beside_diagonal(A)
+    return _singular_value(beside, 0) / _singular_value(beside, A.shape[1] - 1)
+
+
+def _beside_diagonal(A: Array) -> list[float]:
+    """Squares of what stands beside the zero diagonal of a matrix whose eigenvalues are +- the singular values of A."""
+    diagonal, above = _bidiagonal(A)
+    entries = np.zeros(2 * len(diagonal))
+    entries[1::2], entries[2::2] = diagonal, above
+    return (entries * entries).tolist()
+
+
+def _singular_value(beside: list[float], k: int) -> float:
+    """The k-th largest, by halving an interval: the signs of a Sturm sequence count the eigenvalues below."""
+    low, high = 0.0, 2.0 * math.sqrt(max(beside))
+    tiny = sys.float_info.min
+    for _ in range(sys.float_info.mant_dig + 2):
+        middle = 0.5 * (low + high)
+        pivot, n_below = math.inf, 0
+        for square in beside:
+            pivot = -middle - square / pivot or -tiny
+            n_below += pivot < 0.0
+        low, high = (low, middle) if n_below >= len(beside) - k else (middle, high)
+    return high
+
+
+def _bidiagonal(A: Array) -> tuple[Array, Array]:
+    """Diagonal and the one above it of U^T A V."""
+    columns = np.array(A.T, order="C")
+    n = len(columns)
+    for k in range(n):
+        _reflect(columns[k:, k:])
+        if k + 2 < n:
+            _reflect(columns[k + 1 :, k:].T)
+    return np.diag(columns).copy(), np.diag(columns, -1).copy()
+
+
+def null_space(A: Array, threshold: float) -> Array:
+    """(n, n - rank) orthonormal basis of what A takes to zero, its rank counted down to a threshold."""
+    triangle = by_size(A, threshold)
+    n, others = A.shape[1], triangle.others
+    vectors = np.zeros((n, len(others)))
+    vectors[triangle.chosen] = -triangle.weights()
+    vectors[others, np.arange(len(others))] = 1.0
+    # X = Q R, so Q = X R^-1
+    R = in_order(vectors, 0.0).R
+    return product(vectors, inverse(R)) if len(others) else vectors
+
+
+def are_positive_definite(matrices: Array) -> bool:
+    """Whether all symmetric matrices (..., n, n) have positive pivots."""
+    rest = np.array(matrices)
+    while rest.shape[-1]:
+        pivot = rest[..., :1, :1]
+        if not (pivot > 0).all():
+            return False
+        rest = rest[..., 1:, 1:] - rest[..., 1:, :1] * rest[..., :1, 1:] / pivot
+    return True
