@@ -12,6 +12,7 @@ from tauform.arrays import Array, joint_vector, read_only
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import counted
+from tauform.portable.elementwise import sin_cos
 
 VECTORS = ("q", "qd", "qdd")
 # A recording is cut into so many blocks, fitted to and held out by turns.
@@ -141,7 +142,8 @@ class Profile:
         # one phase of each joint in each of n equal parts of a turn: reversals, though rare, get their share
         parts = rng.permuted(np.tile(np.arange(n_states), (len(middle), 1)), axis=1).T
         phase = 2 * np.pi * ((parts + rng.random((n_states, len(middle)))) / n_states - 0.5)
-        q, qd, qdd = middle + V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
+        s, c = sin_cos(phase)
+        q, qd, qdd = middle + V * V / A * s, V * c, -A * s
         return cls.trajectory(q, qd, qdd, name)
 
     @property

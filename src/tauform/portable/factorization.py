@@ -37,14 +37,22 @@ class Triangle:
         """Columns that were not chosen."""
         return sorted(set(range(len(self.sizes))) - set(self.chosen))
 
-    @property
-    def square(self) -> Array:
-        """(k, k) R of the chosen columns."""
-        return self.R[: len(self.chosen), self.chosen]
+    def weights(self, rank: int | None = None) -> Array:
+        """(rank, others) by which the first chosen columns sum up to each of the others."""
+        first, others = self.chosen[:rank], self._beside(rank)
+        return back_substituted(self.R[: len(first), first], self.R[: len(first), others])
 
-    def weights(self) -> Array:
-        """(k, others) by which the chosen columns sum up to each of the others."""
-        return back_substituted(self.square, self.R[: len(self.chosen), self.others])
+    def null_space(self, rank: int | None = None) -> Array:
+        """(n, n - rank) orthonormal basis of what the matrix takes to zero, were it of this rank."""
+        first, others = self.chosen[:rank], self._beside(rank)
+        vectors = np.zeros((len(self.sizes), len(others)))
+        vectors[first] = -self.weights(rank)
+        vectors[others, np.arange(len(others))] = 1.0
+        # X = Q R, so Q = X R^-1
+        return product(vectors, inverse(in_order(vectors, 0.0).R)) if others else vectors
+
+    def _beside(self, rank: int | None) -> list[int]:
+        return sorted(set(range(len(self.sizes))) - set(self.chosen[:rank]))
 
 
 def in_order(matrix: Array, threshold: float) -> Triangle:
@@ -105,12 +113,12 @@ def back_substituted(R: Array, right: Array) -> Array:
 
 
 def solved(A: Array, right: Array) -> Array:
-    """X with A X = right (n, k), A square and regular."""
-    n = len(A)
+    """X with A X = right (m, k), or nearest to it; A has independent columns."""
+    n = A.shape[1]
     columns = np.concatenate([A.T, right.T])
     for k in range(n):
         _reflect(columns[k:, k:])
-    return back_substituted(columns[:n].T, columns[n:].T)
+    return back_substituted(columns[:n, :n].T, columns[n:, :n].T)
 
 
 def inverse(A: Array) -> Array:
@@ -120,30 +128,29 @@ def inverse(A: Array) -> Array:
 
 def least_squares(A: Array, b: Array, smallest: float) -> Array:
     """x that minimises |A x - b|; columns that the others explain but for this part of the largest stay at zero."""
-    both = by_size(A, smallest * float(np.sqrt((A * A).sum(axis=0).max(initial=0.0))))
-    kept = A[:, both.chosen]
+    largest = float(np.sqrt((A * A).sum(axis=0).max(initial=0.0)))
+    kept = by_size(A, smallest * largest).chosen
     x = np.zeros(A.shape[1])
-    together = in_order(np.concatenate([kept, b[:, None]], axis=1), 0.0).R
-    n = len(both.chosen)
-    x[both.chosen] = back_substituted(together[:n, :n], together[:n, n:])[:, 0]
+    x[kept] = solved(A[:, kept], b[:, None])[:, 0]
     return x
 
 
 def singular_values(A: Array) -> Array:
-    """(n,) singular values of a matrix with at least as many rows as columns, the largest first.  [Golub1965]"""
+    """(n,) singular values of a matrix with n columns, the largest first.  [Golub1965]"""
     beside = _beside_diagonal(A)
     return np.array([_singular_value(beside, k) for k in range(A.shape[1])])
 
 
 def condition(A: Array) -> float:
-    """Largest over smallest singular value of a matrix with at least as many rows as columns."""
+    """Largest over smallest singular value."""
     beside = _beside_diagonal(A)
     return _singular_value(beside, 0) / _singular_value(beside, A.shape[1] - 1)
 
 
 def _beside_diagonal(A: Array) -> list[float]:
     """Squares of what stands beside the zero diagonal of a matrix whose eigenvalues are +- the singular values of A."""
-    diagonal, above = _bidiagonal(A)
+    missing = np.zeros((max(A.shape[1] - len(A), 0), A.shape[1]))
+    diagonal, above = _bidiagonal(np.concatenate([A, missing]))
     entries = np.zeros(2 * len(diagonal))
     entries[1::2], entries[2::2] = diagonal, above
     return (entries * entries).tolist()
@@ -174,18 +181,6 @@ def _bidiagonal(A: Array) -> tuple[Array, Array]:
     return np.diag(columns).copy(), np.diag(columns, -1).copy()
 
 
-def null_space(A: Array, threshold: float) -> Array:
-    """(n, n - rank) orthonormal basis of what A takes to zero, its rank counted down to a threshold."""
-    triangle = by_size(A, threshold)
-    n, others = A.shape[1], triangle.others
-    vectors = np.zeros((n, len(others)))
-    vectors[triangle.chosen] = -triangle.weights()
-    vectors[others, np.arange(len(others))] = 1.0
-    # X = Q R, so Q = X R^-1
-    R = in_order(vectors, 0.0).R
-    return product(vectors, inverse(R)) if len(others) else vectors
-
-
 def are_positive_definite(matrices: Array) -> bool:
     """Whether all symmetric matrices (..., n, n) have positive pivots."""
     rest = np.array(matrices)
@@ -195,3 +190,17 @@ def are_positive_definite(matrices: Array) -> bool:
             return False
         rest = rest[..., 1:, 1:] - rest[..., 1:, :1] * rest[..., :1, 1:] / pivot
     return True
+
+
+def definite_solved(matrices: Array, right: Array) -> Array:
+    """X with M X = right (..., n, k) for symmetric positive definite matrices (..., n, n), by elimination."""
+    M, X = np.array(matrices), np.array(right)
+    n = M.shape[-1]
+    for k in range(n):
+        factors = M[..., k + 1 :, k, None] / M[..., k, k, None, None]
+        M[..., k + 1 :, k + 1 :] -= factors * M[..., k, None, k + 1 :]
+        X[..., k + 1 :, :] -= factors * X[..., k, None, :]
+    for k in reversed(range(n)):
+        X[..., k, :] /= M[..., k, k, None]
+        X[..., :k, :] -= M[..., :k, k, None] * X[..., k, None, :]
+    return X

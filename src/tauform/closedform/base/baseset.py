@@ -16,6 +16,7 @@ from tauform.closedform.base.relations import NEGLIGIBLE, Relation, readable, sy
 from tauform.description.parameter_groups import PARAMETER_GROUPS
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
+from tauform.portable.products import product
 
 
 @checked_methods
@@ -140,7 +141,7 @@ class BaseParameters:
         """(l,) theta of a robot, or of a (14 n_bodies,) vector of standard parameters."""
         if isinstance(parameters, Robot):
             parameters = parameters.parameters
-        return read_only(self.grouping @ fixed_array(parameters, (self.grouping.shape[1],), "parameters"))
+        return read_only(product(self.grouping, fixed_array(parameters, (self.grouping.shape[1],), "parameters")))
 
     def checked(self, theta: ArrayLike) -> Array:
         """theta as a read-only (l,) array.

@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.linalg
 
 from tauform.arrays import Array
 from tauform.errors import ModelError
+from tauform.portable.factorization import Triangle, by_size, condition, in_order, singular_values, solved
 
 Method = Literal["qr", "qr_pivoted", "svd"]
 METHODS: tuple[Method, ...] = ("qr", "qr_pivoted", "svd")
 # Residuals below the first part of a column are rounding, above the second never; between them the widest gap decides.
 ROUNDING, CERTAIN = 1e-14, 1e-5
 EPSILON = float(np.finfo(float).eps)
+# Rows of the null space are told apart as clearly as they can be.
+THRESHOLDS = tuple(10.0**-k for k in range(3, 15))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +58,14 @@ def eliminate(matrix: Array, preferred: Sequence[int], method: Method = "qr") ->
     if method not in METHODS:
         raise ModelError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
     present = [k for k in preferred if matrix[:, k].any()]
+    # all that follows works on the triangle: its columns stand to one another as those of the matrix do
+    whole = by_size(matrix[:, present], _floor(len(present)))
     way = {"qr": _by_preference, "qr_pivoted": _by_pivoting, "svd": _by_null_space}[method]
-    chosen, weakest, strongest = way(matrix[:, present]) if present else ([], 1.0, 0.0)
+    chosen, weakest, strongest = way(whole) if present else ([], 1.0, 0.0)
+    place = {column: k for k, column in enumerate(present)}
     kept = sorted(present[k] for k in chosen)
     folded = sorted(set(present) - set(kept))
-    beta, condition = _fold(matrix[:, kept], matrix[:, folded])
+    beta, condition = _fold(whole.R[:, [place[k] for k in kept]], whole.R[:, [place[k] for k in folded]])
     return Split(
         kept=kept,
         folded=folded,
@@ -74,67 +79,48 @@ def eliminate(matrix: Array, preferred: Sequence[int], method: Method = "qr") ->
 
 def threshold_in_gap(sizes: Array) -> float:
     """Where rounding ends: the middle of the widest gap between sizes, each relative to one."""
-    floor = ROUNDING * np.sqrt(len(sizes))
+    floor = _floor(len(sizes))
     levels = np.unique(np.clip(np.concatenate([sizes, [floor, CERTAIN]]), floor, CERTAIN))
     widest = int(np.argmax(levels[1:] / levels[:-1]))
     return float(np.sqrt(levels[widest] * levels[widest + 1]))
 
 
-def _by_preference(matrix: Array) -> tuple[list[int], float, float]:
+def _floor(n_columns: int) -> float:
+    """Size of what rounding leaves at most of a unit column that the others span."""
+    return float(ROUNDING * np.sqrt(n_columns))
+
+
+def _by_preference(whole: Triangle) -> tuple[list[int], float, float]:
     # Pivoting shows the rank most clearly; the walk in the order of preference uses its threshold.
-    R = scipy.linalg.qr(matrix, mode="r", pivoting=True)[0]
-    return _independent(matrix, threshold_in_gap(np.abs(np.diag(R))))
+    walk = in_order(whole.R, threshold_in_gap(whole.sizes))
+    return walk.chosen, float(walk.sizes[walk.chosen].min()), float(walk.sizes[walk.others].max(initial=0.0))
 
 
-def _by_pivoting(matrix: Array) -> tuple[list[int], float, float]:
-    R, places = scipy.linalg.qr(matrix, mode="r", pivoting=True)
-    sizes = np.abs(np.diag(R))
+def _by_pivoting(whole: Triangle) -> tuple[list[int], float, float]:
+    kept = whole.sizes > threshold_in_gap(whole.sizes)
+    return np.flatnonzero(kept).tolist(), float(whole.sizes[kept].min()), float(whole.sizes[~kept].max(initial=0.0))
+
+
+def _by_null_space(whole: Triangle) -> tuple[list[int], float, float]:
+    sizes = singular_values(whole.R)
+    sizes = sizes / sizes[0]
     rank = int(np.sum(sizes > threshold_in_gap(sizes)))
-    return sorted(places[:rank].tolist()), float(sizes[rank - 1]), float(sizes[rank:].max(initial=0.0))
-
-
-def _by_null_space(matrix: Array) -> tuple[list[int], float, float]:
-    _, sizes, Vt = np.linalg.svd(matrix, full_matrices=True)
-    sizes = np.concatenate([sizes, np.zeros(matrix.shape[1] - len(sizes))]) / sizes[0]
-    rank = int(np.sum(sizes > threshold_in_gap(sizes)))
-    V2 = Vt[rank:].T
+    V2 = whole.null_space(rank)
     # From the last row of V2 upwards, the first rows that are independent belong to the columns to fold.
-    for threshold in 10.0 ** -np.arange(3, 15):
-        folded = _independent(V2[::-1].T, threshold)[0]
+    for threshold in THRESHOLDS:
+        folded = in_order(V2[::-1].T, threshold).chosen
         if len(folded) == V2.shape[1]:
             break
-    last = matrix.shape[1] - 1
+    last = len(V2) - 1
     kept = sorted(set(range(last + 1)) - {last - k for k in folded})
     return kept, float(sizes[rank - 1]), float(sizes[rank:].max(initial=0.0))
-
-
-def _independent(matrix: Array, threshold: float) -> tuple[list[int], float, float]:
-    """Columns that stand out of the span of those before them, the weakest of these, and the strongest other."""
-    basis = np.zeros((len(matrix), min(matrix.shape)))
-    chosen: list[int] = []
-    weakest, strongest = 1.0, 0.0
-    for k, column in enumerate(matrix.T):
-        known = basis[:, : len(chosen)]
-        residual = column - known @ (known.T @ column)
-        residual -= known @ (known.T @ residual)  # twice is enough (Kahan)
-        size = float(np.sqrt(residual @ residual))
-        if size > threshold and len(chosen) < basis.shape[1]:
-            basis[:, len(chosen)] = residual / size
-            chosen.append(k)
-            weakest = min(weakest, size)
-        else:
-            strongest = max(strongest, size)
-    return chosen, weakest, strongest
 
 
 def _fold(W1: Array, W2: Array) -> tuple[Array, float]:
     """beta with W2 = W1 beta [Gautier1991, Eq. 17], and the condition number of W1."""
     if not W1.shape[1]:
         return np.zeros((0, W2.shape[1])), 1.0
-    Q, R = np.linalg.qr(W1)
-    beta = scipy.linalg.solve_triangular(R, Q.T @ W2)
-    beta += scipy.linalg.solve_triangular(R, Q.T @ (W2 - W1 @ beta))
-    condition = float(np.linalg.cond(R))
+    beta, kappa = solved(W1, W2), condition(W1)
     # Entries at the level of rounding are zeros of the exact relation.
-    beta[np.abs(beta) <= 8 * EPSILON * condition] = 0.0
-    return beta, condition
+    beta[np.abs(beta) <= 8 * EPSILON * kappa] = 0.0
+    return beta, kappa

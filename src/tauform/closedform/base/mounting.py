@@ -11,6 +11,7 @@ from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint, Link
 from tauform.description.robot import Closure, Robot
 from tauform.description.transform import inverse
+from tauform.portable.products import product
 
 # Slides along x, y, z, then turns about x, y, z; a joint's own axis is z.
 N_FREEDOMS = 6
@@ -75,7 +76,7 @@ def _freedoms(at: int, parent: int, placed: Array) -> list[Joint]:
                 name=f"freedom {k + 1}",
                 kind="prismatic" if k < 3 else "revolute",
                 parent=parent if k == 0 else at + k - 1,
-                parent_from_joint=previous @ axis,
+                parent_from_joint=product(previous, axis),
             )
         )
         previous = inverse(axis)

@@ -22,6 +22,7 @@ from tauform.closedform.base.polynomial import Polynomial
 from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
 from tauform.description.joint import JOINT_PARAMETERS, Joint
 from tauform.description.robot import Robot
+from tauform.portable.products import chain, product
 from tauform.rigidbody.kinematics import link_placements
 
 # Index into robot.parameters -> coefficient.
@@ -115,16 +116,16 @@ def _rotor_and_weight(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVe
     """A slide on parents that do not turn feels its mass as a rotor and a constant force m (qdd - g)."""
     i, axis = j, np.array([0.0, 0.0, 1.0])
     while i >= 0:
-        axis, i = _rotation(robot.joints[i]) @ axis, robot.joints[i].parent
+        axis, i = product(_rotation(robot.joints[i]), axis), robot.joints[i].parent
     offset = 10 * robot.n_bodies + 4 * j + JOINT_PARAMETERS.index("Fo")
-    return {**_rotor(robot, j, T), offset: Polynomial.constant(float(axis @ robot.gravity))}
+    return {**_rotor(robot, j, T), offset: Polynomial.constant(float(product(axis, robot.gravity)))}
 
 
 def _moment_along_axis(robot: Robot, j: int) -> NullVector:
     """First moment of a sliding link along the axis of the nearest revolute joint before it."""
     i, R = j, np.eye(3)
     while i >= 0 and not robot.joints[i].is_revolute:
-        R, i = _rotation(robot.joints[i]) @ R, robot.joints[i].parent
+        R, i = product(_rotation(robot.joints[i]), R), robot.joints[i].parent
     return {10 * j + 1 + k: Polynomial.constant(value) for k, value in enumerate(R[2]) if value}
 
 
@@ -135,7 +136,7 @@ def _parallel_links(robot: Robot) -> list[NullVector]:
     vectors = []
     for j in range(1, robot.n_bodies):
         for i in range(j):
-            relative = np.swapaxes(R[i], -1, -2) @ R[j]
+            relative = product(np.swapaxes(R[i], -1, -2), R[j])
             if np.abs(relative - relative[0]).max() <= PARALLEL:
                 vectors.extend(_tensors_as_of(i, j, _exact(relative[0], PARALLEL)))
     return vectors
@@ -157,8 +158,8 @@ def moved(parameters: AnyArray, R: Array, p: AnyArray) -> list[Polynomial]:
     """The ten parameters in the parent's frame, symbolic in p; see `description.inertia.parameter_transform`."""
     # m' = m;  h' = R h + m p;  Sigma' = R Sigma R^T + h_R p^T + p h_R^T + m p p^T, with I = tr(Sigma) 1 - Sigma
     mass, tensor = parameters[0], parameters[TENSOR_INDEX]
-    h = R @ parameters[1:4]
-    second: Any = R @ (np.trace(tensor) / 2 * np.eye(3) - tensor) @ R.T
+    h = product(R, parameters[1:4])
+    second: Any = chain(R, np.trace(tensor) / 2 * np.eye(3) - tensor, R.T)
     second = [[p[i] * h[j] + p[j] * h[i] + p[i] * p[j] * mass + second[i, j] for j in range(3)] for i in range(3)]
     trace = second[0][0] + second[1][1] + second[2][2]
     result = [Polynomial.constant(mass), *(p[i] * mass + h[i] for i in range(3)), *[ONE] * 6]

@@ -12,6 +12,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.description.robot import Robot
+from tauform.portable.products import product
 from tauform.rigidbody.energy import energy_regressor
 from tauform.rigidbody.regressor import regressor
 
@@ -42,10 +43,10 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
     h = energy_regressor(robot, q, qd)
     path = rng.normal(size=(n_states, STATES_PER_PATH, robot.n_joints))
     F = robot.closure.F if robot.closure else np.eye(robot.n_bodies)
-    speeds = path @ F.T
+    speeds = product(path, F.T)
     viscous, coulomb, offset = np.array(_friction(robot)).reshape(robot.n_bodies, 3).T
-    h[:, viscous], h[:, coulomb] = (speeds**2).mean(axis=1), np.abs(speeds).mean(axis=1)
-    h[:, offset] = q @ F.T
+    h[:, viscous], h[:, coulomb] = (speeds * speeds).mean(axis=1), np.abs(speeds).mean(axis=1)
+    h[:, offset] = product(q, F.T)
     difference: Array = h[1:] - h[0]
     return difference[:, list(columns)]
 

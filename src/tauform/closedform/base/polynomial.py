@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tauform.closedform.notation import PLAIN, Notation
+from tauform.portable.correct import power as raised
 
 # ((name, exponent), ...) sorted by name; () is the constant.
 Monomial = tuple[tuple[str, int], ...]
@@ -93,7 +94,7 @@ class Polynomial:
         total = 0.0
         for monomial, value in self.terms.items():
             for name, power in monomial:
-                value *= lengths[name] ** power
+                value *= raised(lengths[name], power)
             total += value
         return total
 

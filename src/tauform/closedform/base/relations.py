@@ -16,6 +16,7 @@ from tauform.closedform.base.preference import default_order
 from tauform.closedform.expansion.dimensionless import parameter_factors, units
 from tauform.closedform.notation import LATEX, latex_name
 from tauform.description.robot import Robot
+from tauform.portable.products import product
 
 if TYPE_CHECKING:
     from tauform.closedform.base.baseset import BaseParameters
@@ -175,5 +176,5 @@ def _holds(vector: NullVector, base: BaseParameters, lengths: Mapping[str, float
     change = np.zeros(base.grouping.shape[1])
     for k, value in vector.items():
         change[k] = value.evaluate(lengths)
-    felt = (base.grouping @ change) * factors[list(base.pivots)]
+    felt = product(base.grouping, change) * factors[list(base.pivots)]
     return bool(np.abs(felt).max(initial=0.0) <= AGREEMENT * np.abs(change * factors).max())

@@ -13,6 +13,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.expansion.dimensionless import parameter_factors, units
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
+from tauform.portable.products import norm
 
 # A column below this part of what it could have been holds nothing but rounding.
 ROUNDING = 1e-14
@@ -85,9 +86,10 @@ def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
     strength = _strength(entries, robot, columns)
     length, time = units(robot)
     # In these units the inertia of revolute joints has size one; gravity and slides differ by powers of both.
-    factors = length**2 * parameter_factors(robot, length, time)[list(columns)]
+    factors = length * length * parameter_factors(robot, length, time)[list(columns)]
     entries = replace(entries, values=entries.values / factors[entries.columns])
-    smallest_row = 1.0 / max(1.0, length, time**2, length * time**2)
+    fall = time * time
+    smallest_row = 1.0 / max(1.0, length, fall, length * fall)
     row_sizes = np.maximum(entries.row_sizes(), smallest_row)
     entries = replace(entries, values=entries.values / row_sizes[entries.rows])
     return _in_unit_columns(entries, factors, strength)
@@ -113,7 +115,7 @@ def _in_unit_columns(entries: Entries, factors: Array, strength: Array) -> Scale
 def _strength(entries: Entries, robot: Robot, columns: Sequence[int]) -> Array:
     sizes = entries.column_sizes()
     moments = np.array([robot.parameter_names[c].startswith("m") and c % 10 > 0 for c in columns], dtype=bool)
-    weight = float(np.linalg.norm(robot.gravity))
+    weight = norm(robot.gravity)
     return np.where(moments & (sizes > 0), sizes / weight, 1.0) if weight else np.ones(len(sizes))
 
 
@@ -125,10 +127,10 @@ def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) ->
     """
     sizes = entries.column_sizes()
     kinds = np.array([robot.parameter_names[c].rsplit("_", 1)[0] for c in columns])
-    largest = {kind: sizes[kinds == kind].max(initial=0.0) for kind in set(kinds)}
+    largest = {kind: sizes[kinds == kind].max(initial=0.0) for kind in np.unique(kinds)}
     tensor = ROUNDING * max((size for kind, size in largest.items() if kind.startswith("I")), default=0.0)
     moments = ROUNDING * max(largest.get(kind, 0.0) for kind in ("mx", "my", "mz"))
-    moment = max(moments, LEVEL * float(np.linalg.norm(robot.gravity)))
+    moment = max(moments, LEVEL * norm(robot.gravity))
     reach = float(np.abs(robot.tree.translations).sum())
     floors = {"m": max(ROUNDING * largest.get("m", 0.0), reach * moment), "mx": moment, "my": moment, "mz": moment}
     floor = np.array([floors.get(kind, tensor if kind.startswith("I") else 0.0) for kind in kinds])

@@ -15,6 +15,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.description.transform import exact_sin_cos
+from tauform.portable.products import product
 
 # Digits of the monomial code: 1, c, s, c^2, s c of a revolute joint; 1, q, q^2 of a prismatic one.
 N_DIGITS = 5
@@ -62,16 +63,21 @@ def joint_matrices(robot: Robot, fixed: dict[int, float]) -> list[JointMatrices]
 def _one_joint(robot: Robot, i: int, ten: Array, wrench: Array, position: float | None) -> JointMatrices:
     revolute = robot.joints[i].is_revolute
     derivative = _REVOLUTE_DERIVATIVE if revolute else _PRISMATIC_DERIVATIVE
-    T = ten @ (_TEN_ABOUT_Z if revolute else _TEN_ALONG_Z)
-    X = wrench @ (_WRENCH_ABOUT_Z if revolute else _WRENCH_ALONG_Z)
-    dT = np.tensordot(derivative, T, 1)
+    T = product(ten, _TEN_ABOUT_Z if revolute else _TEN_ALONG_Z)
+    X = product(wrench, _WRENCH_ABOUT_Z if revolute else _WRENCH_ALONG_Z)
+    dT = _combined(derivative, T)
     # A wrench has degree one: it needs the first functions only, and so does its derivative.
-    dX = np.tensordot(derivative[: len(X), : len(X)], X, 1)
+    dX = _combined(derivative[: len(X), : len(X)], X)
     if position is not None:
         values = _function_values(revolute, position)
-        T, dT = (np.tensordot(values, matrix, 1)[None] for matrix in (T, dT))
-        X, dX = (np.tensordot(values[: len(X)], matrix, 1)[None] for matrix in (X, dX))
+        T, dT = (_combined(values[None], matrix) for matrix in (T, dT))
+        X, dX = (_combined(values[None, : len(X)], matrix) for matrix in (X, dX))
     return JointMatrices(T, dT, X, dX, _MOMENTUM_ABOUT_Z if revolute else _MOMENTUM_ALONG_Z)
+
+
+def _combined(weights: Array, matrices: Array) -> Array:
+    """(r, ...) sums of k matrices, weighted by (r, k)."""
+    return product(weights, matrices.reshape(len(matrices), -1)).reshape(-1, *matrices.shape[1:])
 
 
 def _function_values(revolute: bool, q: float) -> Array:
@@ -88,14 +94,14 @@ def placed_ten(R: Array, p: Array) -> Array:
     T[:, 1:4, 1:4] = R
     for row, (a, b) in enumerate(_PAIRS, start=4):
         # I = sum (r.r 1 - r r^T): from the mass, from the first moment, from the tensor
-        T[:, row, 0] = (p**2) @ _OTHERS[a] if a == b else -p[:, a] * p[:, b]
+        T[:, row, 0] = product(p * p, _OTHERS[a]) if a == b else -p[:, a] * p[:, b]
         if a == b:
-            T[:, row, 1:4] = 2 * np.einsum("nc,nch->nh", p * _OTHERS[a], R)
+            T[:, row, 1:4] = 2 * ((p * _OTHERS[a])[:, :, None] * R).sum(axis=1)
         else:
             T[:, row, 1:4] = -(R[:, a] * p[:, b, None] + R[:, b] * p[:, a, None])
         for column, (c, d) in enumerate(_PAIRS, start=4):
-            product = R[:, a, c] * R[:, b, d]
-            T[:, row, column] = product if c == d else product + R[:, a, d] * R[:, b, c]
+            straight = R[:, a, c] * R[:, b, d]
+            T[:, row, column] = straight if c == d else straight + R[:, a, d] * R[:, b, c]
     return T
 
 

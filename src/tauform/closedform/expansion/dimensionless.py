@@ -12,6 +12,7 @@ import numpy as np
 
 from tauform.arrays import Array, read_only
 from tauform.description.robot import Robot
+from tauform.portable.products import norm
 
 # Powers of length in each of the ten link parameters, in their order.
 LENGTH_POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
@@ -38,7 +39,7 @@ def dimensionless(robot: Robot) -> Dimensionless:
         T = np.array(joint.parent_from_joint)
         T[:3, 3] /= length
         joints.append(replace(joint, parent_from_joint=T, lengths=()))
-    scaled = replace(robot, joints=tuple(joints), gravity=robot.gravity * time**2 / length, payload=None)
+    scaled = replace(robot, joints=tuple(joints), gravity=robot.gravity * (time * time) / length, payload=None)
     if robot.closure:
         unit = np.array([1.0 if joint.is_revolute else length for joint in robot.joints])
         names = [joint.name for joint in robot.joints]
@@ -56,14 +57,15 @@ def units(robot: Robot) -> tuple[float, float]:
     """Mean length of the joints' offsets [m], and the time in which gravity falls it [s]; 1 where there is none."""
     offsets = np.linalg.norm(robot.tree.translations[:, :, 0], axis=1)
     length = float(offsets[offsets > 0].mean()) if offsets.any() else 1.0
-    gravity = float(np.linalg.norm(robot.gravity))
+    gravity = norm(robot.gravity)
     return length, float(np.sqrt(length / gravity)) if gravity else 1.0
 
 
 def parameter_factors(robot: Robot, length: float, time: float) -> Array:
     """(14 n_bodies,) factor that takes the units of length and time out of each parameter."""
-    links = np.tile(length ** -LENGTH_POWERS.astype(float), robot.n_bodies)
+    links = np.tile(np.array([1.0, 1 / length, 1 / (length * length)])[LENGTH_POWERS], robot.n_bodies)
     # Torques scale with length squared, forces of slides with length.
-    turn = np.array([length**-2, time / length**2, (time / length) ** 2, (time / length) ** 2])
-    slide = np.array([1.0, time, time**2 / length, time**2 / length])
+    area, fall = length * length, time * time
+    turn = np.array([1 / area, time / area, fall / area, fall / area])
+    slide = np.array([1.0, time, fall / length, fall / length])
     return read_only(np.concatenate([links, *(turn if joint.is_revolute else slide for joint in robot.joints)]))

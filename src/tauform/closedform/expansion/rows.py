@@ -65,10 +65,9 @@ class Rows:
         """Each row times each matrix; the key grows by step for each further matrix."""
         k, width, out = matrices.shape
         stacked = matrices.transpose(1, 0, 2).reshape(width, k * out)
-        values = (self.values @ stacked).reshape(-1, out)
-        sizes = (self.sizes @ np.abs(stacked)).reshape(-1, out)
+        values, sizes = _products(self.values, self.sizes, stacked)
         keys = (self.keys[:, None] + step * np.arange(k)).reshape(-1)
-        return Rows(keys, values, sizes).cleaned()
+        return Rows(keys, values.reshape(-1, out), sizes.reshape(-1, out)).cleaned()
 
     def cleaned(self) -> Rows:
         """Rounding set to zero, and rows without any coefficient left out."""
@@ -76,6 +75,21 @@ class Rows:
         present = keep.any(axis=1)
         keep = keep[present]
         return Rows(self.keys[present], self.values[present] * keep, self.sizes[present] * keep)
+
+
+def _products(values: Array, sizes: Array, matrix: Array) -> tuple[Array, Array]:
+    """values @ matrix and sizes @ |matrix|; of each column only the entries that are not zero are visited."""
+    of_values, of_sizes = np.zeros((2, len(values), matrix.shape[1]))
+    depth = np.count_nonzero(matrix, axis=0)
+    # the rows of each column's entries, in their order, then rows of zeros
+    rows = np.argsort(matrix == 0, axis=0, kind="stable")
+    for k in range(depth.max(initial=0)):
+        columns = np.flatnonzero(depth > k)
+        row = rows[k, columns]
+        weights = matrix[row, columns]
+        of_values[:, columns] += values[:, row] * weights
+        of_sizes[:, columns] += sizes[:, row] * np.abs(weights)
+    return of_values, of_sizes
 
 
 def aligned(a: Rows, b: Rows) -> tuple[Rows, Rows]:

@@ -29,6 +29,8 @@ from tauform.closedform.expansion.sweep import (
     KeyLayout,
 )
 from tauform.description.robot import Robot
+from tauform.portable.correct import power
+from tauform.portable.products import norm
 
 ABSENT = -1
 
@@ -91,8 +93,10 @@ class Coefficients:
         for i, turning in enumerate(turns):
             if not turning:
                 powers = powers - monomial // self.layout.step(i) % N_DIGITS
-        gravity = float(np.linalg.norm(robot.gravity)) or 1.0
-        sizes: Array = length ** powers.astype(float) * np.where(kind == GRAVITY, gravity, 1.0)
+        gravity = norm(robot.gravity) or 1.0
+        lowest = int(powers.min(initial=0))
+        lengths = np.array([power(length, k) for k in range(lowest, int(powers.max(initial=0)) + 1)])
+        sizes: Array = lengths[powers - lowest] * np.where(kind == GRAVITY, gravity, 1.0)
         return sizes
 
 

@@ -25,6 +25,7 @@ from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import no_such
+from tauform.portable.products import product
 
 
 def derive(
@@ -163,7 +164,7 @@ def _load_grouping(robot: Robot, base: BaseParameters, assumed: Assumed) -> Arra
     if tool.link < 0 or not set(own) <= set(assumed.free):
         return None
     link_from_tool = tool.link_from_frame[None]
-    return read_only(base.grouping[:, own] @ placed_ten(link_from_tool[:, :3, :3], link_from_tool[:, :3, 3])[0])
+    return read_only(product(base.grouping[:, own], placed_ten(link_from_tool[:, :3, :3], link_from_tool[:, :3, 3])[0]))
 
 
 def _ties(assumed: Assumed) -> Array:

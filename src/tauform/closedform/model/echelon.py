@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.portable.factorization import in_order, inverse
+from tauform.portable.products import product
 
 # A row that keeps less than this of itself, after the chosen ones are taken out, follows from them.
 DEPENDENT = 1e-9
@@ -46,11 +48,15 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, 
     rows = np.where(is_gravity[None, :, None], reduction / g, reduction).reshape(n * n_terms, n_base)
     known = np.concatenate([rows, joint_terms.reshape(-1, n_base)])
     theta_from_base = known[_first_independent(known)]
-    base_from_theta = np.linalg.inv(theta_from_base)
-    P = rows @ base_from_theta
-    P[np.abs(P) <= ROUNDING * (np.abs(rows) @ np.abs(base_from_theta))] = 0.0
-    B = np.asarray(np.linalg.pinv(P), dtype=np.float64).reshape(n_base, n, n_terms).transpose(1, 0, 2)
-    return Echelon(P.reshape(n, n_terms, n_base), B, theta_from_base, g)
+    base_from_theta = inverse(theta_from_base)
+    P = product(rows, base_from_theta)
+    P[np.abs(P) <= ROUNDING * product(np.abs(rows), np.abs(base_from_theta))] = 0.0
+    B = np.zeros((n_base, n * n_terms))
+    told = P.any(axis=0)  # all but friction
+    # P = Q R, so its pseudoinverse is R^-1 Q^T with Q = P R^-1
+    from_triangle = inverse(in_order(P[:, told], 0.0).R)
+    B[told] = product(from_triangle, product(P[:, told], from_triangle).T)
+    return Echelon(P.reshape(n, n_terms, n_base), B.reshape(n_base, n, n_terms).transpose(1, 0, 2), theta_from_base, g)
 
 
 def _first_independent(rows: Array) -> list[int]:
@@ -64,7 +70,7 @@ def _first_independent(rows: Array) -> list[int]:
         sizes = np.linalg.norm(rest, axis=1)
         k = int(np.argmax(sizes > DEPENDENT))
         direction = rest[k] / sizes[k]
-        rest = rest - np.outer(rest @ direction, direction)
+        rest = rest - np.outer(product(rest, direction), direction)
         rest[: k + 1] = 0.0
         chosen.append(k)
     return chosen

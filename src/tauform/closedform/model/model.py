@@ -31,6 +31,7 @@ from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import counted
+from tauform.portable.products import product, sparse_product
 from tauform.rigidbody.sweeps.evaluation import batched
 
 # Geometry that differs by less than this is the same (a description written and read again).
@@ -180,19 +181,19 @@ class ClosedFormModel:
         """
         theta = self.theta(values) if isinstance(values, Robot) else self.base.checked(values)
         if payload is not None:
-            theta = read_only(theta + self._load_grouping() @ payload.parameters)
+            theta = read_only(theta + product(self._load_grouping(), payload.parameters))
         if friction is not None:
             carried = fixed_array(friction, (self.n_joints, 3), "friction")
         else:
             carried = self._carried(values) if isinstance(values, Robot) else read_only(np.zeros((self.n_joints, 3)))
         carried = self._felt(carried)
-        coefficients = (self.sparse_reduction @ theta).reshape(self.n_joints, self.n_terms)
+        coefficients = sparse_product(self.sparse_reduction, theta).reshape(self.n_joints, self.n_terms)
         return BoundModel(
             name=self.robot_name,
             joint_names=self.joint_names,
             exponents=self.exponents,
             coefficients=read_only(coefficients),
-            joint_coefficients=read_only(self.joint_terms @ theta + carried),
+            joint_coefficients=read_only(product(self.joint_terms, theta) + carried),
             carried=carried,
             base=self.base,
             theta=theta,
@@ -237,7 +238,8 @@ class ClosedFormModel:
                 f"bind: the model of {self.robot_name} was derived for another robot than {robot.name} ({difference}); "
                 "call tf.derive on this robot"
             )
-        errors = np.abs(self.ties @ robot.parameters) / np.maximum(np.abs(self.ties) @ np.abs(robot.parameters), 1e-300)
+        sizes = product(np.abs(self.ties), np.abs(robot.parameters))
+        errors = np.abs(product(self.ties, robot.parameters)) / np.maximum(sizes, 1e-300)
         if (errors > SAME_GEOMETRY).any():
             worst = self.ties[int(np.argmax(errors))]
             name = robot.parameter_names[int(np.argmax(worst == 1.0))]

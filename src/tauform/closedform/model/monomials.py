@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
+from tauform.portable.elementwise import sin_cos
 
 Indices = NDArray[np.int64]
 
@@ -160,7 +161,7 @@ def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[ND
 def _distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:
     """The distinct columns and the place of each column among them, by way of one integer a column."""
     base = int(exponents.max(initial=0)) + 1
-    rows = max(1, int(CODE_BITS / np.log2(max(base, 2))))
+    rows = max(1, CODE_BITS // max(1, (base - 1).bit_length()))
     weights = base ** np.arange(rows, dtype=np.int64)
     place = np.zeros(exponents.shape[1], dtype=np.int64)
     first = place[:1]
@@ -178,5 +179,5 @@ def _slice_for(n_values: int) -> int:
 
 
 def _functions(exponents: NDArray[np.int8], x: AnyArray) -> AnyArray:
-    s, c = np.sin(x), np.cos(x)
+    s, c = sin_cos(x)
     return np.stack([x ** int(a) * s ** int(b) * c ** int(d) for a, b, d in exponents.T])

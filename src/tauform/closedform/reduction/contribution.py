@@ -101,10 +101,10 @@ class _Parts:
 
     def statistics(self, monomials: Array, accelerations: Array) -> tuple[Array, Array]:
         """(p,) sum and maximum of each term over the states."""
-        summed = (monomials @ accelerations.T)[self.products.monomial, self.products.acceleration]
-        largest = np.empty(len(self.size))
+        summed, largest = np.empty((2, len(self.size)))
         for group, acceleration in zip(self.groups, accelerations, strict=True):
-            largest[group] = (monomials[self.products.monomial[group]] * acceleration).max(axis=1)
+            shares = monomials[self.products.monomial[group]] * acceleration
+            summed[group], largest[group] = shares.sum(axis=1), shares.max(axis=1)
         return self.size * summed, self.size * largest
 
     def shares(self, monomials: Array, accelerations: Array) -> Array:

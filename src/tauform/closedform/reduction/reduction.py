@@ -21,6 +21,8 @@ from tauform.closedform.profile import Profile, States
 from tauform.closedform.reduction.contribution import contributions
 from tauform.closedform.reduction.regrouping import Regrouping, all_rows
 from tauform.closedform.reduction.streaming import sizes
+from tauform.portable.factorization import definite_solved, least_squares
+from tauform.portable.products import product
 
 Mask = NDArray[np.bool_]
 ACCELERATION = 1
@@ -81,7 +83,7 @@ def fewest_terms(
         if M is None:
             return TermReduction(smaller, relative_error(found, exact, confidence), order)
         # what the missing torque does to the accelerations
-        missed = np.linalg.solve(M, (exact - found)[..., None])[..., 0]
+        missed = definite_solved(M, (exact - found)[..., None])[..., 0]
         return TermReduction(smaller, relative_error(check[2] + missed, check[2], confidence), order)
 
     return _bisected(reduced, bound.n_terms, tolerance)
@@ -163,6 +165,6 @@ def refitted(Y: Array, tau: Array, theta: Array) -> Array:
     """theta moved so that Y theta fits tau; directions that the states hardly show stay where they were."""
     scale = np.linalg.norm(Y, axis=0)
     scale[scale == 0] = 1.0
-    change = np.linalg.lstsq(Y / scale, tau - Y @ theta, rcond=FIT_TOLERANCE)[0]
+    change = least_squares(Y / scale, tau - product(Y, theta), FIT_TOLERANCE)
     fitted: Array = theta + change / scale
     return fitted
