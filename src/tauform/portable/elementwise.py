@@ -44,6 +44,12 @@ def cos(angles: AnyArray) -> AnyArray:
     return sin_cos(angles)[1]
 
 
+def arctan2(y: AnyArray, x: AnyArray) -> AnyArray:
+    """Angles of points (x, y) [rad], correctly rounded; one by one, for the few that there are."""
+    points = zip(*(side.ravel().tolist() for side in np.broadcast_arrays(y, x)), strict=True)
+    return np.array([correct.arctan2(b, a) for b, a in points]).reshape(np.broadcast_shapes(np.shape(y), np.shape(x)))
+
+
 def _of_one(x: float) -> tuple[float, float]:
     if not abs(x) <= DOUBLE.limit:
         return correct.sin_cos(x)

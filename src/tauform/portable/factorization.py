@@ -55,6 +55,15 @@ class Triangle:
         return sorted(set(range(len(self.sizes))) - set(self.chosen[:rank]))
 
 
+def first_largest(sizes: Array) -> int:
+    """The first of the largest sizes, those within rounding counted as equal."""
+    return _largest(sizes)[0]
+
+
+def _largest(sizes: Array) -> list[int]:
+    return np.flatnonzero(sizes >= (1 - TIE) * sizes.max()).tolist()
+
+
 def in_order(matrix: Array, threshold: float) -> Triangle:
     """Walk through the columns and choose each that stands out of the span of those before by more than a threshold."""
     columns, chosen = np.array(matrix.T, order="C"), list[int]()
@@ -79,8 +88,8 @@ def by_size(matrix: Array, threshold: float = 0.0) -> Triangle:
         rest = columns[rank:, rank:]
         lengths = np.sqrt((rest * rest).sum(axis=1))
         sizes[order[rank:]] = lengths
-        equal = lengths >= (1 - TIE) * lengths.max()
-        best = rank + int(np.argmin(np.where(equal, order[rank:], n)))
+        # of equals the one that stands first in the matrix
+        best = rank + min(_largest(lengths), key=lambda k: order[rank + k])
         if rank == height or lengths[best - rank] <= threshold:
             break
         columns[[rank, best]], order[[rank, best]] = columns[[best, rank]], order[[best, rank]]

@@ -19,6 +19,8 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.minimal.vectors import dot, turned_symmetric
 from tauform.description.tree import Tree
+from tauform.portable.correct import sin_cos
+from tauform.portable.products import chain, product
 
 # Places of the eleven parameters of a body: m, hx, hy, hz, Kxx, Kxy, Kyy, Kxz, Kyz, Kzz, Ia.
 N_PARAMETERS = 11
@@ -56,7 +58,7 @@ class Bodies:
             link_parameters: (n, 10, 1 + inputs) in the order of robot.parameters.
             rotors: (n, 1 + inputs) rotor inertias.
         """
-        ten = np.einsum("ab,ibk->iak", to_second_moments(), link_parameters)
+        ten = product(to_second_moments(), link_parameters)
         return cls(
             tree.parents,
             tree.revolute,
@@ -95,7 +97,7 @@ class Bodies:
         Only in metres: another unit would scale the coordinates of prismatic joints.
         """
         assert self.unit == 1.0
-        back = np.linalg.inv(to_second_moments()).tolist()
+        back = from_second_moments().tolist()
         ten = [[dot(weights, row[:10]) for weights in back] for row in self.parameters.tolist()]
         drives = np.zeros((self.n, 4), dtype=object)
         drives[:, 0] = self.parameters[:, IA]
@@ -116,8 +118,19 @@ def to_second_moments() -> Array:
     for diagonal, others in ((4, (6, 9)), (6, (4, 9)), (9, (4, 6))):
         T[diagonal, diagonal] = -0.5
         T[diagonal, others] = 0.5
-    for product in (5, 7, 8):
-        T[product, product] = -1.0
+    for product_of_inertia in (5, 7, 8):
+        T[product_of_inertia, product_of_inertia] = -1.0
+    return T
+
+
+def from_second_moments() -> Array:
+    """(10, 10) the inverse: Ixx = Kyy + Kzz and so on, Ixy = -Kxy."""
+    T = np.zeros((10, 10))
+    T[:4, :4] = np.eye(4)
+    for diagonal, others in ((4, (6, 9)), (6, (4, 9)), (9, (4, 6))):
+        T[diagonal, others] = 1.0
+    for product_of_inertia in (5, 7, 8):
+        T[product_of_inertia, product_of_inertia] = -1.0
     return T
 
 
@@ -125,7 +138,7 @@ def second_moment_transform(R: Array, p: Array) -> Array:
     """(10, 10) matrix that expresses m, h, K in a frame where x_new = R x_old + p."""
     columns = []
     for unit in np.eye(10):
-        m, h, K = unit[0], R @ unit[1:4], R @ unit[SECOND] @ R.T
+        m, h, K = unit[0], product(R, unit[1:4]), chain(R, unit[SECOND], R.T)
         K = K + np.outer(h, p) + np.outer(p, h) + m * np.outer(p, p)
         columns.append(np.concatenate([[m], h + m * p, K[_UPPER]]))
     return np.column_stack(columns)
@@ -139,23 +152,23 @@ def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
     for child, parent in enumerate(bodies.parents):
         if parent == i:
             P[child] = snapped(P[child] - s * z)
-    parameters[i, :10] = second_moment_transform(np.eye(3), -s * z) @ parameters[i, :10]
+    parameters[i, :10] = product(second_moment_transform(np.eye(3), -s * z), parameters[i, :10])
     return replace(bodies, P=P, parameters=parameters)
 
 
 def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
     """Turn the frame of body i by an angle about its joint axis; the bodies that it carries see it turned back."""
-    c, s = np.cos(angle), np.sin(angle)
+    s, c = sin_cos(angle)
     R = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     X, P, offsets, parameters = (array.copy() for array in (bodies.X, bodies.P, bodies.offsets, bodies.parameters))
-    parameters[i, :10] = second_moment_transform(R, np.zeros(3)) @ parameters[i, :10]
+    parameters[i, :10] = product(second_moment_transform(R, np.zeros(3)), parameters[i, :10])
     if bodies.revolute[i]:
         offsets[i] += angle
     else:
-        X[i] = X[i] @ R.T
+        X[i] = product(X[i], R.T)
     for child, parent in enumerate(bodies.parents):
         if parent == i:
-            X[child], P[child] = R @ X[child], snapped(R @ P[child])
+            X[child], P[child] = product(R, X[child]), snapped(product(R, P[child]))
     return replace(bodies, X=X, P=P, offsets=offsets, parameters=parameters)
 
 
@@ -174,12 +187,12 @@ def turned_by_load(bodies: Bodies, i: int) -> Bodies:
 def scaled(bodies: Bodies, unit: float) -> Bodies:
     """Measure lengths in another unit and masses such that torques keep theirs: h and m grow, K stays."""
     ratio = unit / bodies.unit
-    powers = np.array([2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0])
+    powers = np.array([ratio * ratio, ratio, ratio, ratio, 1, 1, 1, 1, 1, 1, 1])
     return replace(
         bodies,
         P=bodies.P / ratio,
         gravity=bodies.gravity / ratio,
-        parameters=bodies.parameters * ratio ** powers[:, None],
+        parameters=bodies.parameters * powers[:, None],
         unit=unit,
     )
 

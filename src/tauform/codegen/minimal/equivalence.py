@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 
 from tauform.arrays import Array
-from tauform.codegen.minimal.bodies import HX, HZ, KZZ, N_PARAMETERS, SECOND, Bodies, M, to_second_moments
+from tauform.codegen.minimal.bodies import HX, HZ, KZZ, N_PARAMETERS, SECOND, Bodies, M, from_second_moments
 from tauform.description.tree import Tree
+from tauform.portable.factorization import by_size, first_largest
+from tauform.portable.products import chain, product
 from tauform.rigidbody.regressor import inverse_regressor
 
 # Columns of a noise-free regressor: equal or zero beyond rounding.
@@ -46,7 +47,7 @@ def _across_joints(bodies: Bodies) -> list[Array]:
             ]
         else:
             units = [(a, b, _symmetric_unit(a, b)) for a in range(3) for b in range(a, 3)]
-            moves = [(int(SECOND[a, b]), 0.0, 0 * z, X @ E @ X.T) for a, b, E in units]
+            moves = [(int(SECOND[a, b]), 0.0, 0 * z, chain(X, E, X.T)) for a, b, E in units]
         for place, mass, first, second in moves:
             vector = np.zeros((bodies.n, N_PARAMETERS))
             vector[j, place] = -1.0
@@ -68,18 +69,17 @@ def _further(columns: Array, size: Array, known: Array) -> Array:
     """Null vectors beyond the known ones: what a fixed base cannot excite ties the parameters of its first links."""
     rest = np.setdiff1d(np.arange(len(columns)), _eliminated(known))
     scaled = columns[rest] / size[rest, None]
-    _, R, order = qr(scaled.T, mode="economic", pivoting=True)
-    diagonal = np.abs(np.diag(R))
-    rank = int(np.count_nonzero(diagonal > COLUMN_TOLERANCE * diagonal.max(initial=0.0)))
-    weights = solve_triangular(R[:rank, :rank], R[:rank, rank:])
-    vectors = np.zeros((len(rest) - rank, len(columns)))
-    for vector, dependent, weight in zip(vectors, rest[order[rank:]], weights.T, strict=True):
+    largest = float(np.sqrt((scaled * scaled).sum(axis=1).max(initial=0.0)))
+    triangle = by_size(scaled.T, COLUMN_TOLERANCE * largest)
+    kept, others = rest[triangle.chosen], rest[triangle.others]
+    vectors = np.zeros((len(others), len(columns)))
+    for vector, dependent, weight in zip(vectors, others, triangle.weights().T, strict=True):
         weight = np.where(np.abs(weight) > COLUMN_TOLERANCE, weight, 0.0)
-        ratio = weight * size[dependent] / size[rest[order[:rank]]]
+        ratio = weight * size[dependent] / size[kept]
         whole = np.round(ratio)
-        vector[rest[order[:rank]]] = -np.where(np.abs(ratio - whole) < COLUMN_TOLERANCE, whole, ratio)
+        vector[kept] = -np.where(np.abs(ratio - whole) < COLUMN_TOLERANCE, whole, ratio)
         vector[dependent] = 1.0
-    shown = np.abs(vectors @ columns).max(axis=1, initial=0.0)
+    shown = np.abs(product(vectors, columns)).max(axis=1, initial=0.0)
     return vectors[shown <= COLUMN_TOLERANCE * (np.abs(vectors) * size).max(axis=1, initial=0.0)]
 
 
@@ -87,7 +87,7 @@ def _eliminated(vectors: Array) -> list[int]:
     """As many places as there are independent vectors, such that the vectors can make those parameters vanish."""
     vectors, places = vectors.copy(), []
     for row in vectors:
-        place = int(np.abs(row).argmax())
+        place = first_largest(np.abs(row))
         if abs(row[place]) > ROUNDING:
             places.append(place)
             others = np.flatnonzero(vectors[:, place])
@@ -98,14 +98,13 @@ def _eliminated(vectors: Array) -> list[int]:
 def _sampled_columns(bodies: Bodies) -> Array:
     """(11 n, samples) regressor columns of the parameters at random states."""
     n = bodies.n
-    q, qd, qdd = np.random.default_rng(0).normal(size=(3, n, _SAMPLES))
+    q, qd, qdd = 4 * np.random.default_rng(0).random((3, n, _SAMPLES)) - 2
     placement = np.tile(np.eye(4), (n, 1, 1))
     placement[:, :3, :3], placement[:, :3, 3] = bodies.X, bodies.P
     zeros = np.zeros((n, 14))
     tree = Tree.of(bodies.parents, bodies.revolute, placement, zeros[:, :10], zeros[:, 10:], bodies.gravity)
     Y = inverse_regressor(tree, q, qd, qdd)  # (n, 14 n, samples)
-    from_second = np.linalg.inv(to_second_moments())
-    links = np.einsum("ijkt,kl->jlit", Y[:, : 10 * n].reshape(n, n, 10, -1), from_second)
+    links = product(from_second_moments().T, Y[:, : 10 * n].reshape(n, n, 10, -1)).transpose(1, 2, 0, 3)
     rotors = np.moveaxis(Y[:, 10 * n :: 4], 1, 0)[:, None]
     return np.concatenate([links, rotors], axis=1).reshape(n * N_PARAMETERS, -1)
 
@@ -118,7 +117,7 @@ def booked(null: Array, parameters: Array, order: Sequence[int]) -> Array:
         column = np.abs(null[:, place])
         if not column.any():
             continue
-        row = int(np.argmax(column / size))
+        row = first_largest(column / size)
         if column[row] <= COLUMN_TOLERANCE * size[row]:
             continue
         vector = null[row] / null[row, place]

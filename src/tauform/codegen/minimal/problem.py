@@ -15,6 +15,7 @@ from tauform.codegen.minimal.straighten import straightened
 from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError
+from tauform.portable.products import product
 
 Parameters = Literal["baked", "runtime"]
 Payload = Literal["baked", "runtime"]
@@ -66,7 +67,7 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
         constant = np.zeros_like(constant)
         blocks.append(np.eye(len(constant))[:, places])
         ports.append(RuntimePort("theta", names))
-        defaults.append(grouping @ bare.parameters)
+        defaults.append(product(grouping, bare.parameters))
     if payload == "runtime":
         blocks.append(_payload_columns(robot))
         ports.append(RuntimePort("payload", LINK_PARAMETERS))

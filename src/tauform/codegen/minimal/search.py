@@ -33,6 +33,8 @@ from tauform.codegen.minimal.bodies import (
     turned,
 )
 from tauform.codegen.minimal.equivalence import booked, null_vectors
+from tauform.description.transform import angle_of
+from tauform.portable.products import product
 
 # The order in which parameters are made to vanish, if nothing better is found: by the products they cost.
 _WITHIN_BODY = (HZ, M, KZZ, IA, KYZ, KXZ, KXY, KYY, HY, HX, KXX)
@@ -94,7 +96,7 @@ class Search:
             if not bodies.baked[i, HX : HY + 1].all():
                 continue  # the angle depends on the load: the tracer turns by it
             hx, hy = bodies.parameters[i, HX : HY + 1, 0]
-            bodies = turned(bodies, i, float(np.arctan2(hy, hx)))
+            bodies = turned(bodies, i, angle_of(hy, hx))
             bodies.parameters[i, HY] = 0.0
         if choice.turned:  # turning mixes second moments, some of which can be booked away again
             bodies = replace(bodies, parameters=booked(null, bodies.parameters, choice.order))
@@ -129,7 +131,7 @@ class Search:
     def _shift_options(self, i: int) -> list[float]:
         """No shift; to where the joint's own offset vanishes; to where a child's does."""
         bodies = self.bodies
-        options = [0.0, -float(bodies.X[i][:, 2] @ bodies.P[i])]
+        options = [0.0, -float(product(bodies.X[i][:, 2], bodies.P[i]))]
         options += [float(bodies.P[child][2]) for child, parent in enumerate(bodies.parents) if parent == i]
         return [option for k, option in enumerate(options) if option not in options[:k]]
 

@@ -13,6 +13,9 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.codegen.minimal.bodies import Bodies, turned
+from tauform.description.transform import angle_of
+from tauform.portable.correct import hypot, sin_cos
+from tauform.portable.products import product
 
 # A turn about one axis has five entries that are not zero, a quarter turn three.
 CHEAP_ENTRIES = 5
@@ -41,7 +44,7 @@ def _first_joint_upright(bodies: Bodies) -> Bodies:
     if len(roots) > 1 or not _is_costly(bodies.X[roots[0]]):
         return bodies
     X = bodies.X.copy()
-    gravity = X[roots[0]].T @ bodies.gravity
+    gravity = product(X[roots[0]].T, bodies.gravity)
     X[roots[0]] = np.eye(3)
     return replace(bodies, X=X, gravity=gravity)
 
@@ -53,16 +56,16 @@ def _without_last_turn(bodies: Bodies, i: int, twist: float, angle: float) -> Bo
     X, offsets = bodies.X.copy(), bodies.offsets.copy()
     if bodies.revolute[i]:
         offsets[i] += angle
-    c, s = np.cos(twist), np.sin(twist)
+    s, c = sin_cos(twist)
     X[i] = [[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]]
     return replace(bodies, X=X, offsets=offsets)
 
 
 def _euler_zxz(X: Array) -> tuple[float, float, float]:
     """Angles a, b, c of X = Rz(a) Rx(b) Rz(c)."""
-    lean = float(np.hypot(X[0, 2], X[1, 2]))
-    a, b = float(np.arctan2(X[0, 2], -X[1, 2])) if lean else 0.0, float(np.arctan2(lean, X[2, 2]))
+    lean = hypot(float(X[0, 2]), float(X[1, 2]))
+    a, b = angle_of(X[0, 2], -X[1, 2]) if lean else 0.0, angle_of(lean, X[2, 2])
     # Where the axes almost coincide a is arbitrary, so c comes from what a leaves over, not from an entry near zero.
-    rest = (np.cos(a), np.sin(a))
-    along_x = rest[0] * X[0] + rest[1] * X[1]  # first row of Rz(a)^T X, which is that of Rz(c)
-    return a, b, float(np.arctan2(-along_x[1], along_x[0]))
+    s, c = sin_cos(a)
+    along_x = c * X[0] + s * X[1]  # first row of Rz(a)^T X, which is that of Rz(c)
+    return a, b, angle_of(-along_x[1], along_x[0])

@@ -17,6 +17,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import FREE, Op
+from tauform.portable.correct import arctan2, sin_cos
 
 Key = tuple[Any, ...]
 
@@ -120,7 +121,7 @@ class Graph:
         """atan2(y, x)."""
         a, b = self.number(y), self.number(x)
         if a is not None and b is not None:
-            return self.constant(math.atan2(a, b))
+            return self.constant(arctan2(a, b))
         return self.node((Op.ATAN2, y, x))
 
     def hidden(self, a: int) -> int:
@@ -161,8 +162,8 @@ class Graph:
 
 
 _FUNCTIONS: dict[Op, Callable[[float], float]] = {
-    Op.SIN: math.sin,
-    Op.COS: math.cos,
+    Op.SIN: lambda x: sin_cos(x)[0],
+    Op.COS: lambda x: sin_cos(x)[1],
     Op.SQRT: math.sqrt,
     Op.SIGN: lambda x: float((x > 0) - (x < 0)),
     Op.ABS: abs,

@@ -17,6 +17,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.program.port import Port, misfit
 from tauform.errors import ShapeError, VerificationError
+from tauform.portable.elementwise import arctan2, sin_cos
 
 
 class Op(Enum):
@@ -194,14 +195,26 @@ class Program:
             raise ShapeError(f"{self.name}: the leading dimensions do not fit ({error})") from None
         # The lanes of a vector are an axis before those of the batch, which every input must have for that.
         flat = [a.reshape((1,) * (len(batch) + 1 - a.ndim) + a.shape) for a in flat]
-        values: list[Any] = []
-        for instruction in self.instructions:
-            values.append(evaluate_instruction(instruction, values, flat))
+        values = self.values(flat)
         outputs = []
         for port, result in zip(self.outputs, self.results, strict=True):
             entries = [np.broadcast_to(values[k], batch) for k in result]
             outputs.append(np.stack(entries, axis=-1).reshape((*batch, *port.shape)))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def values(self, flat: list[AnyArray]) -> list[Any]:
+        """The value of each instruction, from flat inputs (..., size)."""
+        values: list[Any] = []
+        angles: dict[int, tuple[AnyArray, AnyArray]] = {}  # sine and cosine of an angle are made together
+        for instruction in self.instructions:
+            if instruction.op in (Op.SIN, Op.COS):
+                (angle,) = instruction.args
+                if angle not in angles:
+                    angles[angle] = sin_cos(values[angle])
+                values.append(angles[angle][instruction.op is Op.COS])
+            else:
+                values.append(_value(instruction, values, flat))
+        return values
 
     def __repr__(self) -> str:
         extra = f", certified to {self.certificate.error:.1e}" if self.certificate else ""
@@ -211,8 +224,7 @@ class Program:
         )
 
 
-def evaluate_instruction(instruction: Instruction, values: list[Any], flat: list[AnyArray]) -> Any:
-    """Value of an instruction, from earlier values and the flat inputs (..., size)."""
+def _value(instruction: Instruction, values: list[Any], flat: list[AnyArray]) -> Any:
     op = instruction.op
     if op is Op.INPUT:
         port, index = instruction.place
@@ -235,13 +247,11 @@ _NUMPY: dict[Op, Callable[..., Any]] = {
     Op.MULTIPLY: np.multiply,
     Op.DIVIDE: np.divide,
     Op.NEGATE: np.negative,
-    Op.SIN: np.sin,
-    Op.COS: np.cos,
     Op.SQRT: np.sqrt,
     Op.SIGN: np.sign,
     Op.ABS: np.abs,
     Op.EXP: np.exp,
     Op.TANH: np.tanh,
-    Op.ATAN2: np.arctan2,
+    Op.ATAN2: arctan2,
     Op.LANE: _dot,
 }

@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from tauform.arrays import Array
 from tauform.codegen.program.program import BINARY, FUNCTIONS, Op, Program
 from tauform.codegen.pruning.sensitivity import Sensitivity
@@ -57,9 +55,9 @@ def moves(program: Program, linear: Sensitivity, error: Array) -> Iterator[Move]
                 sign = 1.0 if instruction.op is Op.SUBTRACT and place == 1 else -1.0
                 saved = 1 + _freed(program, uses, summand)
                 yield Move(k, place, 0.0, saved, (sign * slope) * linear.values[summand])
-        size = float(np.vdot(slope, slope))
+        size = float((slope * slope).sum())
         if size > 0:  # the number that fits best, given the error already there
-            number = float(np.vdot(slope, slope * linear.values[k] - error)) / size
+            number = float((slope * (slope * linear.values[k] - error)).sum()) / size
             yield Move(k, None, number, _freed(program, uses, k, uses[k]), slope * (number - linear.values[k]))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from tauform.codegen.program.program import Op, Program
 from tauform.codegen.pruning.moves import Move, cost, moves
 from tauform.codegen.pruning.rewrite import polished, rewritten
 from tauform.codegen.pruning.sensitivity import sensitivity
+from tauform.portable.factorization import definite_solved
+from tauform.portable.products import gram_matrix
 
 # States on which moves are ranked, times results; the error itself is measured on all.
 RANKED_RESULTS, FEWEST_RANKED = 6000, 200
@@ -86,7 +89,10 @@ class Task:
         power = (error * error).sum(axis=0)
         for _ in range(1, self.doublings):
             power = power * power
-        return float(np.mean(power)) ** (0.5**self.doublings)
+        mean = float(np.mean(power))
+        for _ in range(self.doublings):
+            mean = sqrt(mean)
+        return mean
 
 
 def relative_weights(expected: Array) -> Array:
@@ -207,7 +213,8 @@ def refitted(rung: Rung, task: Task) -> Rung:
             break
         numbers = np.array([program.instructions[k].number for k in places])
         J = np.stack([slope.ravel() for slope in places.values()], axis=1) * numbers
-        steps = [_damped(J, error.ravel(), damping) for damping in DAMPINGS]
+        products = gram_matrix(np.column_stack([J, error.ravel()]))
+        steps = [_damped(products, damping) for damping in DAMPINGS]
         changes = [dict(zip(places, (numbers * (1 - x)).tolist(), strict=True)) for x in steps]
         fitted = min((Rung.of(rewritten(program, {}, change), task) for change in changes), key=task.reached)
         if task.reached(fitted) >= task.reached(rung):
@@ -216,9 +223,8 @@ def refitted(rung: Rung, task: Task) -> Rung:
     return rung
 
 
-def _damped(J: Array, residual: Array, damping: float) -> Array:
-    """Least-squares step; directions that the data hardly determine are left alone."""
-    normal = J.T @ J
+def _damped(products: Array, damping: float) -> Array:
+    """Least-squares step from [J r]^T [J r]; directions that the data hardly determine are left alone."""
+    normal, right = products[:-1, :-1], products[:-1, -1:]
     ridge = damping * float(np.trace(normal)) / len(normal) * np.eye(len(normal))
-    step: Array = np.linalg.solve(normal + ridge, J.T @ residual).astype(np.float64)
-    return step
+    return definite_solved(normal + ridge, right)[:, 0]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.program.program import Instruction, Op, Program, evaluate_instruction
+from tauform.codegen.program.program import Instruction, Op, Program
+from tauform.portable.elementwise import cos, sin
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +32,7 @@ def sensitivity(program: Program, states: list[Array], weights: Array) -> Sensit
         states: for each input port (N, size).
         weights: (N, m) factor of each result at each state.
     """
-    values: list[Any] = []
-    for instruction in program.instructions:
-        values.append(evaluate_instruction(instruction, values, states))
+    values = program.values(states)
     results = [k for result in program.results for k in result]
     slopes: list[Array | None] = [None] * len(values)
     for row, k in enumerate(results):
@@ -64,9 +63,9 @@ def _spread(instruction: Instruction, k: int, slope: Array, values: list[Any], s
     elif op is Op.SQRT:
         _add(slopes, args[0], slope * 0.5 / values[k])
     elif op is Op.SIN:
-        _add(slopes, args[0], slope * np.cos(values[args[0]]))
+        _add(slopes, args[0], slope * cos(values[args[0]]))
     elif op is Op.COS:
-        _add(slopes, args[0], -slope * np.sin(values[args[0]]))
+        _add(slopes, args[0], -slope * sin(values[args[0]]))
     elif op is Op.ABS:
         _add(slopes, args[0], slope * np.sign(values[args[0]]))
     elif op is Op.EXP:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.program.program import Op, Program, evaluate_instruction
+from tauform.codegen.program.program import Op, Program
 from tauform.codegen.pruning.prune import relative_weights
+from tauform.portable.factorization import are_positive_definite
 
 # Functions that are worth nothing without a definite mass matrix.
 NEED_DEFINITE = ("mass_matrix", "forward_dynamics")
@@ -71,11 +72,7 @@ def positive_definite(matrices: Array) -> bool:
     """Whether all matrices (..., n, n) are symmetric and positive definite."""
     if not np.array_equal(matrices, np.swapaxes(matrices, -1, -2)):
         return False
-    try:
-        np.linalg.cholesky(matrices)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    return are_positive_definite(matrices)
 
 
 def steady_pivots(program: Program, states: list[Array]) -> bool:
@@ -83,8 +80,6 @@ def steady_pivots(program: Program, states: list[Array]) -> bool:
 
     The pivots of a factorization are positive exactly where the mass matrix is positive definite.
     """
-    values: list[Any] = []
-    for instruction in program.instructions:
-        values.append(evaluate_instruction(instruction, values, states))
+    values = program.values(states)
     divisors = [values[i.args[-1]] for i in program.instructions if i.op in (Op.DIVIDE, Op.SQRT)]
     return all(bool(np.all(x > 0) or np.all(x < 0)) for x in divisors)
