@@ -13,12 +13,12 @@ import pytest
 import tauform as tf
 from tauform.codegen.backends.llvm.module import compile_object, host_vector, load_object, print_module
 from tauform.codegen.backends.llvm.text import Vector
-from tauform.codegen.program.exponential import DOUBLE, FLOAT, Exponential
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Program
 from tauform.codegen.program.tangent import tangents
 from tauform.codegen.runtime.kernel import Kernel
+from tauform.portable.exponential import DOUBLE, FLOAT, Exponential
 
 LOG_2 = Fraction("0.693147180559945309417232121458176568075500134360254996119")
 EXTENDED = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no extended precision to compare with")

@@ -90,3 +90,22 @@ def test_angles_and_lengths_are_the_nearest_doubles() -> None:
 @pytest.mark.parametrize("exponent", [-3, -1, 0, 1, 2, 5])
 def test_whole_powers(exponent: int) -> None:
     assert correct.power(0.3, exponent) == pytest.approx(0.3**exponent, rel=1e-15)
+
+
+@needs_extended
+def test_exponentials_and_hyperbolic_tangents() -> None:
+    rng = np.random.default_rng(3)
+    x = np.concatenate([rng.uniform(-700, 700, 1000), rng.uniform(-1, 1, 2000) * 10.0 ** rng.uniform(-12, 1, 2000)])
+    wide = x.astype(np.longdouble)
+    for single, many, exact in (
+        (correct.exp, elementwise.exp, np.exp(wide)),
+        (correct.tanh, elementwise.tanh, np.tanh(wide)),
+    ):
+        assert _ulps(np.array([single(value) for value in x.tolist()]), exact) <= NEAREST
+        assert _ulps(many(x), exact) < 3.0
+    ends = [-np.inf, -1e308, -800.0, 0.0, 800.0, 1e308, np.inf]
+    for f in (elementwise.exp, lambda x: np.array([correct.exp(value) for value in x.tolist()])):
+        assert f(np.array(ends)).tolist() == [0.0, 0.0, 0.0, 1.0, np.inf, np.inf, np.inf]
+    for f in (elementwise.tanh, lambda x: np.array([correct.tanh(value) for value in x.tolist()])):
+        assert f(np.array(ends)).tolist() == [-1.0, -1.0, -1.0, 0.0, 1.0, 1.0, 1.0]
+        assert np.isnan(f(np.array([np.nan]))).all()

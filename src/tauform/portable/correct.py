@@ -7,12 +7,17 @@ bits, so that large angles are reduced exactly and small results keep all their 
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 from functools import lru_cache
 
 # A double next to a multiple of pi / 2 leaves at most 62 leading zeros; 53 bits and a wide margin remain.
 _GUARD = 192
 # Halvings of an arc's tangent before its series, each of which makes the series shorter.
 _HALVINGS = 8
+# Digits of exponentials, which the decimal module rounds correctly.
+_DIGITS = 60
+# Beyond, e^x is infinite or zero in doubles; up to the other, tanh x is x.
+LARGEST_EXPONENT, SMALLEST_TANH = 750.0, 1e-8
 
 
 def sin_cos(angle: float) -> tuple[float, float]:
@@ -52,6 +57,23 @@ def hypot(x: float, y: float) -> float:
         return 0.0
     shift = max(_GUARD + unit.bit_length() - square.bit_length() // 2, 0)
     return math.isqrt(square << (2 * shift)) / (unit << shift)
+
+
+def exp(x: float) -> float:
+    """e^x, the nearest double."""
+    if not -LARGEST_EXPONENT < x < LARGEST_EXPONENT:
+        return math.nan if math.isnan(x) else math.inf if x > 0 else 0.0
+    with localcontext(prec=_DIGITS):
+        return float(Decimal(x).exp())
+
+
+def tanh(x: float) -> float:
+    """tanh x, the nearest double."""
+    if not SMALLEST_TANH < abs(x) < LARGEST_EXPONENT:
+        return x if abs(x) <= SMALLEST_TANH or math.isnan(x) else math.copysign(1.0, x)
+    with localcontext(prec=_DIGITS):
+        fraction = (Decimal(-2) * Decimal(abs(x))).exp()
+        return math.copysign(float((1 - fraction) / (1 + fraction)), x)
 
 
 def power(x: float, exponent: int) -> float:

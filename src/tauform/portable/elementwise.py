@@ -1,4 +1,7 @@
-"""Sine and cosine of arrays, made of sums and products in a fixed order: the same bits on every processor."""
+"""Elementary functions of arrays, made of sums and products in a fixed order: the same bits on every processor.
+
+The schemes are those of the generated code (`tauform.portable.sincos`, `tauform.portable.exponential`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.portable import correct
+from tauform.portable.exponential import DOUBLE as EXPONENTIAL
 from tauform.portable.sincos import DOUBLE
 
 # Fewer angles than this are quicker one by one.
@@ -17,8 +21,7 @@ _FEW = 8
 def sin_cos(angles: AnyArray) -> tuple[AnyArray, AnyArray]:
     """sin and cos of angles [rad], within 1.5 units of the last place; other scalars than double use NumPy's own.
 
-    The scheme is that of the generated code (`tauform.portable.sincos`); angles beyond its limit are reduced in
-    integers, one by one.
+    Angles beyond the limit of the scheme are reduced in integers, one by one.
     """
     angles = np.asarray(angles)
     if angles.dtype != np.float64:
@@ -48,6 +51,38 @@ def arctan2(y: AnyArray, x: AnyArray) -> AnyArray:
     """Angles of points (x, y) [rad], correctly rounded; one by one, for the few that there are."""
     points = zip(*(side.ravel().tolist() for side in np.broadcast_arrays(y, x)), strict=True)
     return np.array([correct.arctan2(b, a) for b, a in points]).reshape(np.broadcast_shapes(np.shape(y), np.shape(x)))
+
+
+def exp(x: AnyArray) -> AnyArray:
+    """e^x, within 1.5 units of the last place; 0 below -708 and infinite above 709."""
+    x = np.asarray(x)
+    if x.dtype != np.float64:
+        return np.exp(x)
+    k, p = _power_of_two(np.clip(x, EXPONENTIAL.lowest, EXPONENTIAL.highest))
+    scale = np.ldexp(1.0, k)
+    inside = np.where(x < EXPONENTIAL.lowest, 0.0, scale + scale * p)
+    return np.where(x > EXPONENTIAL.highest, np.inf, inside)
+
+
+def tanh(x: AnyArray) -> AnyArray:
+    """tanh x, within a few units of the last place."""
+    x = np.asarray(x)
+    if x.dtype != np.float64:
+        return np.tanh(x)
+    k, p = _power_of_two(-2.0 * np.minimum(np.abs(x), -0.5 * EXPONENTIAL.saturated))
+    scale = np.ldexp(1.0, k)
+    m = scale * p + (scale - 1.0)  # e^(-2|x|) - 1
+    return np.copysign(-m / (2.0 + m), x)
+
+
+def _power_of_two(x: Array) -> tuple[AnyArray, Array]:
+    """k and p with e^x = 2^k (1 + p), |p| < 0.42."""
+    k = np.rint(x * EXPONENTIAL.inverse)
+    r = (x - k * EXPONENTIAL.log_2[0]) - k * EXPONENTIAL.log_2[1]
+    value: Any = EXPONENTIAL.coefficients[-1]
+    for coefficient in EXPONENTIAL.coefficients[-2::-1]:
+        value = value * r + coefficient
+    return np.nan_to_num(k).astype(np.int64), value * (r * r) + r
 
 
 def _of_one(x: float) -> tuple[float, float]:

@@ -17,7 +17,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import FREE, Op
-from tauform.portable.correct import arctan2, sin_cos
+from tauform.portable.correct import arctan2, exp, sin_cos, tanh
 
 Key = tuple[Any, ...]
 
@@ -167,8 +167,8 @@ _FUNCTIONS: dict[Op, Callable[[float], float]] = {
     Op.SQRT: math.sqrt,
     Op.SIGN: lambda x: float((x > 0) - (x < 0)),
     Op.ABS: abs,
-    Op.EXP: math.exp,
-    Op.TANH: math.tanh,
+    Op.EXP: exp,
+    Op.TANH: tanh,
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.program.port import Port, misfit
 from tauform.errors import ShapeError, VerificationError
-from tauform.portable.elementwise import arctan2, sin_cos
+from tauform.portable.elementwise import arctan2, exp, sin_cos, tanh
 
 
 class Op(Enum):
@@ -250,8 +250,8 @@ _NUMPY: dict[Op, Callable[..., Any]] = {
     Op.SQRT: np.sqrt,
     Op.SIGN: np.sign,
     Op.ABS: np.abs,
-    Op.EXP: np.exp,
-    Op.TANH: np.tanh,
+    Op.EXP: exp,
+    Op.TANH: tanh,
     Op.ATAN2: arctan2,
     Op.LANE: _dot,
 }

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tauform.codegen.program import exponential
-from tauform.codegen.program.exponential import Exponential
 from tauform.errors import GenerationError
+from tauform.portable import exponential
+from tauform.portable.exponential import Exponential
 from tauform.portable.sincos import DOUBLE, FLOAT, SinCos
 
 # Operations of one C function: compilers need more than linear time beyond.

@@ -1,11 +1,11 @@
-"""Exponential and tanh of vectors as LLVM text; the scheme is in `tauform.codegen.program.exponential`."""
+"""Exponential and tanh of vectors as LLVM text; the scheme is in `tauform.portable.exponential`."""
 
 from __future__ import annotations
 
 import math
 
 from tauform.codegen.backends.llvm.text import Block, Vector
-from tauform.codegen.program.exponential import DOUBLE
+from tauform.portable.exponential import DOUBLE
 
 
 def emit_exp(block: Block, vector: Vector, x: str) -> str:
