@@ -21,6 +21,9 @@ from tauform.rigidbody.regressor import inverse_regressor
 # Columns of a noise-free regressor: equal or zero beyond rounding.
 COLUMN_TOLERANCE = 1e-11
 ROUNDING = 1e-13
+# A parameter vanishes only by a change that moves no other by more than 200 times as much. Frames that are almost aligned
+# offer changes of a million times, whose large numbers of opposite sign would cost single precision its digits.
+WEAKEST_PIVOT = 5e-3
 _SAMPLES = 30
 
 
@@ -118,7 +121,7 @@ def booked(null: Array, parameters: Array, order: Sequence[int]) -> Array:
         if not column.any():
             continue
         row = first_largest(column / size)
-        if column[row] <= COLUMN_TOLERANCE * size[row]:
+        if column[row] <= WEAKEST_PIVOT * size[row]:
             continue
         vector = null[row] / null[row, place]
         others = np.flatnonzero(column)
