@@ -5,13 +5,11 @@ values identified from measured data, and verified real-time C. The public names
 first use, so importing is quick.
 """
 
-from inspect import isfunction
+from types import FunctionType
 from typing import Any
 
 import lazy_loader
 
-from tauform.arguments import checked
-from tauform.hints import no_public_name
 from tauform.moved import find_moved_modules
 from tauform.version import __version__ as __version__
 
@@ -22,9 +20,13 @@ __all__ = ["__version__", *_names]
 
 def __getattr__(name: str) -> Any:
     if name not in _names:
+        from tauform.hints import no_public_name
+
         raise no_public_name(name, __all__)
     value = _load(name)
-    if isfunction(value):
+    if isinstance(value, FunctionType):
+        from tauform.arguments import checked
+
         value = checked(value)
         value.__module__ = "tauform"  # where pickle and help find it
     globals()[name] = value

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 import tauform as tf
+from full_disk import full_disk
 from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.program.program import Op, Program
-from tauform.codegen.write import MANIFEST, write_c
+from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
+from tauform.files import checks
+from tauform.files.manifest import MANIFEST
 from traced_programs import every_kind, inverse_dynamics
 
 PROGRAM = every_kind()
@@ -84,15 +87,9 @@ def test_a_failure_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pyte
     folder = tmp_path / "build"
     write_c(PROGRAM, folder)
     before = _contents(folder)
-    write_text = Path.write_text
-
-    def fail_on_readme(path: Path, *arguments: object, **options: object) -> int:
-        if path.name == "README.md":
-            raise OSError(28, "No space left on device")
-        return write_text(path, *arguments, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Path, "write_text", fail_on_readme)
-    with pytest.raises(GenerationError, match=r"No space left on device.*nothing was changed"):
+    monkeypatch.setattr(checks, "LEAST_SPACE", 1)
+    # the first files fit, the source does not
+    with full_disk(2000), pytest.raises(GenerationError, match=r"build: cannot be .*too large.*nothing was changed"):
         write_c(PROGRAM, folder, real="float")
     assert _contents(folder) == before
     assert os.listdir(tmp_path) == ["build"]

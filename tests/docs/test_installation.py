@@ -74,7 +74,7 @@ def test_wheel_says_what_it_is(wheel: Path) -> None:
     metadata = Parser().parsestr(text)
     assert metadata["Version"] == tauform.__version__
     assert metadata["License-Expression"] == "MIT"
-    assert "tauform = tauform.cli:main" in scripts
+    assert "tauform = tauform.__main__:main" in scripts
     assert set(metadata.get_all("Provides-Extra")) == set(PYPROJECT["project"]["optional-dependencies"])
 
 

@@ -14,7 +14,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fresh_file import fresh_file
+from tauform.files.file import fresh_file
 from tauform.identification.recording.simulate import simulated_recording
 
 PLAIN = {"friction": "plain", "couplings": None}
@@ -114,10 +114,11 @@ def test_two_writers_of_one_fit_do_not_meet(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     # What a writer of a fixed name would write to, or find in its way.
     (tmp_path / f".fit.part{path.suffix}").mkdir()
-    with fresh_file(path) as first:
-        first.write_text("half")
+    with fresh_file(path, IdentificationError) as first:
+        first.write(b"half")
+        first.seek(0)
         fit().save(path)
         whole = path.read_bytes()
-        first.write_bytes(whole)
+        first.write(whole)
     assert path.read_bytes() == whole
     assert sorted(os.listdir(tmp_path)) == sorted([name, f".fit.part{path.suffix}"])

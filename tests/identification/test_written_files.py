@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import os
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import tauform as tf
+from full_disk import full_disk
 from identification.arms import arm, motion
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fresh_file import fresh_file
-
-
-@contextmanager
-def full_disk(n_bytes: int = 2000) -> Iterator[None]:
-    """The system refuses files beyond this size."""
-    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, usual[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+from tauform.files.file import fresh_file
 
 
 def test_a_table_that_does_not_fit_leaves_the_one_before(tmp_path: Path) -> None:
@@ -38,11 +25,10 @@ def test_a_table_that_does_not_fit_leaves_the_one_before(tmp_path: Path) -> None
 
 def test_two_writers_at_a_time_leave_one_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    with fresh_file(path) as first:
-        first.write_text("first")
-        with fresh_file(path) as second:
-            assert second != first
-            second.write_text("second")
+    with fresh_file(path, IdentificationError) as first:
+        first.write(b"first")
+        with fresh_file(path, IdentificationError) as second:
+            second.write(b"second")
         assert path.read_text() == "second"
     assert path.read_text() == "first"
     assert os.listdir(tmp_path) == ["a.txt"]

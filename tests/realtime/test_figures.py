@@ -66,7 +66,7 @@ def test_figures_and_tables_are_written(
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(reduction_figures, "accuracy_table", lambda *args, **options: cells)
     files = write_figures(bound, tmp_path / "figures", n_states=3000)
-    assert [file.suffix for file in files] == [".png", ".csv", ".png", ".csv", ".csv"]
+    assert [file.suffix for file in files] == [".csv", ".png", ".csv", ".png", ".csv"]
     assert all(file.stat().st_size > 0 for file in files)
     assert len(files[-1].read_text().splitlines()) == 9
-    assert len(files[1].read_text().splitlines()) == 1 + 2 * bound.n_terms
+    assert len(files[0].read_text().splitlines()) == 1 + 2 * bound.n_terms

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.codegen.folder import MANIFEST
 from tauform.errors import GenerationError
+from tauform.files.manifest import MANIFEST, Manifest, digest
 from tauform.pipeline import model_robot as pipeline
 from tauform.pipeline.model_robot import RobotModel
 from tauform.report import delivery as module
@@ -106,8 +106,8 @@ def test_a_folder_of_somebody_else_is_left_alone(two_link: RobotModel, tmp_path:
     assert all(path.is_file() for path in written.files)
     assert os.listdir(tmp_path) == ["out"]
     # what we wrote there before and write no longer goes; what is not ours stays
-    (folder / MANIFEST).write_text(json.dumps({"files": ["old.txt"], "products": []}))
     (folder / "old.txt").write_text("ours, from before")
+    (folder / MANIFEST).write_text(Manifest({"old.txt": digest(folder / "old.txt")}).text())
     two_link.write(folder, force=True)
     assert not (folder / "old.txt").exists()
     assert (folder / "c" / "notes.txt").exists()

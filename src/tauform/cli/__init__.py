@@ -6,6 +6,7 @@ VERBS registers it. Heavy imports stay inside the verbs, so that `tauform --help
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from tauform.cli.commands import Command, Group
 from tauform.cli.page import complain, note
 from tauform.cli.wording import in_flags
 from tauform.errors import TauformError
+from tauform.files.streams import drop_output
 from tauform.version import __version__
 
 # What a newcomer sees first stands first.
@@ -32,7 +34,8 @@ PANELS = {
 }
 VERBS = tuple(name for names in PANELS.values() for name in names)
 COMMANDS = tuple(name.replace("_", "-") for name in VERBS)
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT, INTERRUPTED, NOBODY_READS = 2, 130, 141
+WIDEST = 10_000  # columns of a terminal
 
 app = typer.Typer(
     name="tauform",
@@ -62,18 +65,28 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code.
 
-    0; 1 where the result must not be relied on; 2 after one sentence on what was wrong with the input.
+    0; 1 where the result must not be relied on; 2 after one sentence on what was wrong with the input; 141 where nobody
+    reads on what is printed.
     """
+    _drop_impossible_width()
     words = sys.argv[1:] if arguments is None else arguments
     wording = partial(in_flags, verb=next((word.replace("-", "_") for word in words if word in COMMANDS), ""))
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(wording(str(message)))
             code = app(args=arguments, prog_name="tauform", standalone_mode=False)
+        sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
+    except BrokenPipeError:
+        drop_output()
+        return NOBODY_READS
+    except SystemExit as end:  # typer's answer to a pipe that is closed (1), and to a shell that completes
+        drop_output()
+        return NOBODY_READS if end.code == 1 else BAD_INPUT if end.code else 0
     except OSError as error:
         complain(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
+        drop_output()
     except TauformError as error:
         complain(wording(str(error)))
     except MemoryError as error:
@@ -86,3 +99,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         return code if isinstance(code, int) else 0
     return BAD_INPUT
+
+
+def _drop_impossible_width() -> None:
+    """Forget a width of the terminal that no table could have."""
+    width = os.environ.get("COLUMNS", "80")
+    if not (width.isascii() and width.isdigit() and 0 < int(width) < WIDEST):
+        del os.environ["COLUMNS"]

@@ -15,7 +15,7 @@ def check_outputs(force: bool, folders: Iterable[Path | None] = (), files: Itera
     Raises:
         GenerationError: the first of them that may not be written.
     """
-    from tauform.codegen.folder import check_file, check_folder
+    from tauform.files.checks import check_file, check_folder
 
     for folder in folders:
         if folder is not None:

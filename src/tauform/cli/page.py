@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+# What rich raises where standard error is closed at its other end: the exit code says it all.
+NOBODY_LISTENS = (OSError, SystemExit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +84,8 @@ def note(sentence: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True, highlight=False).print(Text(" ".join(sentence.split()), style="yellow"), soft_wrap=True)
+    with suppress(*NOBODY_LISTENS):
+        Console(stderr=True, highlight=False).print(Text(" ".join(sentence.split()), style="yellow"), soft_wrap=True)
 
 
 def complain(sentence: str, hint: str | None = None) -> None:
@@ -89,7 +94,8 @@ def complain(sentence: str, hint: str | None = None) -> None:
     from rich.text import Text
 
     console = Console(stderr=True, highlight=False)
-    # Line breaks in a library's message would make two sentences of one.
-    console.print(Text(" ".join(sentence.split()), style="red"), soft_wrap=True)
-    if hint:
-        console.print(Text(hint, style="dim"), soft_wrap=True)
+    with suppress(*NOBODY_LISTENS):
+        # Line breaks in a library's message would make two sentences of one.
+        console.print(Text(" ".join(sentence.split()), style="red"), soft_wrap=True)
+        if hint:
+            console.print(Text(hint, style="dim"), soft_wrap=True)

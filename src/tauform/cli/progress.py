@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import RLock, Timer
 from typing import Any
 
@@ -77,7 +77,8 @@ class Lines(Progress):
                 self._print(self._begun, self._words)
 
     def _print(self, when: float, words: str) -> None:
-        print(f"{when - self._first:6.1f} s  {words}", file=sys.stderr, flush=True)
+        with suppress(OSError):  # nobody listens
+            print(f"{when - self._first:6.1f} s  {words}", file=sys.stderr, flush=True)
 
 
 class Bar(Progress):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -69,7 +70,11 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
                 arguments["tell"] = tell
             tell(function.__name__)
             page = function(**arguments)
-        print_page(page, as_json, partial(in_flags, verb=function.__name__))
+        try:
+            print_page(page, as_json, partial(in_flags, verb=function.__name__))
+            sys.stdout.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, "standard output") from None
         if page.doubt is not None:
             complain(page.doubt)
             raise typer.Exit(DOUBTFUL)

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
-from tauform.codegen.folder import MANIFEST, write_folder
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
-
-__all__ = ["MANIFEST", "write_c"]
+from tauform.files.file import write_text
+from tauform.files.folder import write_folder
 
 
 def write_c(
@@ -56,7 +55,7 @@ def write_c(
 
     def fill(fresh: Path) -> list[str]:
         for file, text in files.items():
-            (fresh / file).write_text(text, newline="\n")
+            write_text(fresh / file, text, GenerationError)
         return [f"test_{prefix}"]
 
     return write_folder(folder, fill, force)

@@ -7,15 +7,16 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tauform.codegen.folder import write_folder
 from tauform.codegen.names import c_prefix, fit_prefix
 from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
+from tauform.files.file import write_text
+from tauform.files.folder import write_folder
+from tauform.files.temporaries import scratch_folder
 from tauform.identification.fitted.fit import Fit
 from tauform.messages import counted
 from tauform.pipeline.model_robot import RobotModel
@@ -86,9 +87,9 @@ def deliver(
         with log.stage("report") as describe:
             describe(outcome="report.html")
             page = model_page(replace(model, stages=tuple(log.stages)))
-            (fresh / "report.html").write_text(page, encoding="utf-8", newline="\n")
+            write_text(fresh / "report.html", page, GenerationError)
         summary = {"tauform": __version__, "robot": model.robot.name, "stages": [asdict(s) for s in log.stages]}
-        (fresh / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", newline="\n")
+        write_text(fresh / "summary.json", json.dumps(summary, indent=2) + "\n", GenerationError)
         return products
 
     files = write_folder(folder, fill, force)
@@ -141,8 +142,8 @@ def self_test(folder: Path) -> tuple[float, float] | None:
     compiler = os.environ.get("CC", "cc").split()
     if not compiler or shutil.which("make") is None or shutil.which(compiler[0]) is None:
         return None
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = shutil.copytree(folder, Path(scratch) / "c")
+    with scratch_folder() as scratch:
+        copy = shutil.copytree(folder, scratch / "c")
         done = _run(["make", "check"], copy)
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,9 @@ from tauform.cli.comparison.models import mujoco_model, pinocchio_model
 from tauform.codegen.minimal.problem import has_friction
 from tauform.codegen.program.program import Program
 from tauform.description.robot import Robot
+from tauform.errors import GenerationError
+from tauform.files.file import write_text
+from tauform.files.temporaries import scratch_folder
 
 Task = Callable[[], Any]
 C_FLAGS = ("-std=c99", "-O3", "-march=native", "-ffp-contract=fast")
@@ -117,13 +118,13 @@ def _compiled(function: Any, compiler: str) -> Any:
     """The same function in C, called through CasADi."""
     import casadi
 
-    with TemporaryDirectory() as folder:
+    with scratch_folder() as folder:
         code = casadi.CodeGenerator("rnea.c")
         code.add(function)
         code.generate(f"{folder}/")
         command = [compiler, *C_FLAGS, "-shared", "-fPIC", "rnea.c", "-lm", "-o", "rnea.so"]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
-        return casadi.external("rnea", str(Path(folder) / "rnea.so"))
+        return casadi.external("rnea", str(folder / "rnea.so"))
 
 
 @dataclass(frozen=True)
@@ -185,9 +186,9 @@ def time_in_c(program: Program, *state: Array) -> tuple[dict[str, float], dict[s
         if shutil.which(compiler) is None:
             missing[f"C by {compiler}"] = "not installed"
             continue
-        with TemporaryDirectory() as folder:
+        with scratch_folder() as folder:
             tf.write_c(program, folder, name="robot")
-            (Path(folder) / "timer.c").write_text(_timer(program, state), encoding="utf-8")
+            write_text(folder / "timer.c", _timer(program, state), GenerationError)
             command = [compiler, *C_FLAGS, "timer.c", "robot.c", "-lm", "-o", "timer"]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
             text = subprocess.run(["./timer"], cwd=folder, check=True, capture_output=True, encoding="utf-8").stdout

@@ -35,6 +35,8 @@ def linearize(
 
     import tauform as tf
 
+    if output is not None and output.suffix != ".npz":
+        raise typer.BadParameter(f"--output: the file's name must end in .npz, not {output.name!r}")
     check_outputs(force, files=[output])
     at, speed = joint_values(robot, q, "q"), joint_values(robot, qd, "qd")
     still = np.zeros(robot.n_joints)
@@ -110,9 +112,11 @@ def _tables(robot: Robot, state: dict[str, Any], model: Any, forward: Any) -> li
 def _write(path: Path, arrays: dict[str, Any]) -> None:
     import numpy as np
 
-    if path.suffix != ".npz":
-        raise typer.BadParameter(f"--output: the file's name must end in .npz, not {path.name!r}")
-    np.savez(path, **arrays)
+    from tauform.errors import ModelError
+    from tauform.files.file import fresh_file
+
+    with fresh_file(path, ModelError) as file:
+        np.savez(file, **arrays)
 
 
 def _written(path: Path | None) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def reduce(
     c_prefix(name, robot.name)
     if plot is not None:
         robots = [robot, *(tauform.load(name) for name in also or [])]
-        return _figures(robots, plot, samples, threads, tell)
+        return _figures(robots, plot, samples, threads, tell, force)
     recordings = reading.recordings(recording, robot, tell)
     found = tauform.reduce(
         robot,
@@ -206,16 +206,17 @@ def _kind(found: Reduction) -> str:
     return "fresh" if found.profile.recorded is None else "held-out"
 
 
-def _figures(robots: list[Robot], folder: Path, samples: int, threads: int, tell: Callable[[str], None]) -> Page:
+def _figures(
+    robots: list[Robot], folder: Path, samples: int, threads: int, tell: Callable[[str], None], force: bool
+) -> Page:
     from rich.text import Text
 
     import tauform
-    from tauform.codegen.folder import record_files
-    from tauform.report.figures.reduction import write_figures
+    from tauform.report.figures.reduction import check_figures, write_figures
 
+    check_figures()
     files = []
     for robot in robots:
         bound = tauform.derive(robot).bind(robot)
-        files += write_figures(bound, folder, samples, threads, tell)
-        record_files(folder, files)
+        files += write_figures(bound, folder, samples, threads, tell, force)
     return Page({"files": files}, tuple(Text(f"wrote {file}", style="green") for file in files))

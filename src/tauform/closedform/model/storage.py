@@ -16,7 +16,7 @@ from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.model import ClosedFormModel, Geometry
 from tauform.documents import is_indices, is_number, is_texts, parse_json
 from tauform.errors import ModelError
-from tauform.files import fresh_file
+from tauform.files.file import fresh_file
 
 FORMAT = "tauform closed-form model"
 VERSION = 1
@@ -56,7 +56,7 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     }
     if model.load_grouping is not None:
         arrays["load_grouping"] = model.load_grouping
-    with fresh_file(target, ModelError) as fresh, fresh.open("wb") as file:
+    with fresh_file(target, ModelError) as file:
         np.savez_compressed(file, **arrays)
 
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
-from tauform.codegen.runtime.private import private_folder
+from tauform.files.file import keep
+from tauform.files.private import private_folder
 
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
@@ -50,7 +49,7 @@ def cached(key: str, build: Callable[[], bytes]) -> bytes:
         if found is None:
             found = build()
             if own is not None:
-                _write(place / name, _digest(of_key.digest(), found) + found)
+                keep(place / name, _digest(of_key.digest(), found) + found)
     return found
 
 
@@ -64,15 +63,3 @@ def _intact(data: bytes | None, of_key: bytes) -> bytes | None:
 
 def _digest(of_key: bytes, payload: bytes) -> bytes:
     return hashlib.sha256(of_key + payload).digest()
-
-
-def _write(path: Path, data: bytes) -> None:
-    with suppress(OSError):
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(name, path)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(name)

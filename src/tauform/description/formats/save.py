@@ -10,7 +10,7 @@ from tauform.description.formats.toml.writer import to_toml
 from tauform.description.formats.urdf.writer import to_urdf
 from tauform.description.robot import Robot
 from tauform.errors import DescriptionError
-from tauform.files import fresh_file
+from tauform.files.file import write_text
 
 # By suffix: the text of the file, from the robot and the folder it will stand in, and the findings.
 FORMATS: dict[str, Callable[[Robot, Path], tuple[str, tuple[str, ...]]]] = {".toml": to_toml, ".urdf": to_urdf}
@@ -40,6 +40,4 @@ def save(robot: Robot, path: str | Path) -> Written:
     if not target.parent.is_dir():
         raise DescriptionError(f"{target}: the folder {target.parent} does not exist; create it first")
     text, findings = FORMATS[target.suffix.lower()](robot, target.parent)
-    with fresh_file(target, DescriptionError) as file:
-        file.write_text(text, encoding="utf-8")
-    return Written(target, findings)
+    return Written(write_text(target, text, DescriptionError), findings)

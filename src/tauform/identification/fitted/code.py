@@ -13,12 +13,14 @@ from tauform.arrays import Array
 from tauform.codegen.backends.c.config import Real, real_type
 from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.backends.c.reference import Reference
-from tauform.codegen.folder import write_folder
 from tauform.codegen.generate import generate
 from tauform.codegen.names import c_prefix, fit_prefix
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment
+from tauform.files.checks import check_folder
+from tauform.files.file import write_text
+from tauform.files.folder import write_folder
 from tauform.identification.fitted.fit import Fit
 from tauform.identification.regression.terms import SHAPES, Term
 
@@ -52,6 +54,7 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
             "friction='auto' at the temperature of use"
         )
     prefix = fit_prefix(None, robot.name) if name is None else c_prefix(name, robot.name)
+    check_folder(folder, force)
     parameters = np.array(robot.parameters)
     parameters[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.0  # friction stands beside the program
     program = generate(robot.with_parameters(parameters), "inverse_dynamics")
@@ -73,7 +76,7 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
 
     def fill(place: Path) -> list[str]:
         for file, text in files.items():
-            (place / file).write_text(text, newline="\n")
+            write_text(place / file, text, GenerationError)
         return [f"test_{prefix}"]
 
     return write_folder(folder, fill, force)

@@ -18,9 +18,9 @@ from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.documents import parse_json, parse_toml
 from tauform.errors import IdentificationError, TauformError
+from tauform.files.file import fresh_file, write_text
 from tauform.identification.fitted.checks import check_fit
 from tauform.identification.fitted.fit import Fit, Unreduced
-from tauform.identification.fitted.fresh_file import fresh_file
 from tauform.identification.fitted.same_robot import difference
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
@@ -40,12 +40,23 @@ def save_fit(fit: Fit, path: Path) -> Path:
         IdentificationError: the ending is neither, the fit holds columns of the user's own (.npz), or the disk
             refuses.
     """
-    writers = {".json": _write_json, ".npz": _write_npz}
-    if path.suffix not in writers:
-        raise IdentificationError(f"{path.name}: a fit is saved as .json (to read) or .npz (to load again)")
-    with fresh_file(path) as file:
-        writers[path.suffix](fit, file)
+    check_fit_file(path)
+    if path.suffix == ".json":
+        return write_text(path, json.dumps(summary(fit), indent=1), IdentificationError)
+    contents = _contents(fit, path.parent)
+    with fresh_file(path, IdentificationError) as file:
+        np.savez_compressed(file, **contents)
     return path
+
+
+def check_fit_file(path: Path) -> None:
+    """Refuse a name that says of no known format; ask before a fit is made.
+
+    Raises:
+        IdentificationError: the ending is neither .json nor .npz.
+    """
+    if path.suffix not in (".json", ".npz"):
+        raise IdentificationError(f"{path.name}: a fit is saved as .json (to read) or .npz (to load again)")
 
 
 def summary(fit: Fit) -> dict[str, Any]:
@@ -116,11 +127,8 @@ def _swap(plain: dict[str, Any] | None) -> Swap | None:
     return Swap(plain["kind"], tuple(plain["order"]), np.array(plain["before"]), np.array(plain["after"]))
 
 
-def _write_json(fit: Fit, path: Path) -> None:
-    path.write_text(json.dumps(summary(fit), indent=1), encoding="utf-8")
-
-
-def _write_npz(fit: Fit, path: Path) -> None:
+def _contents(fit: Fit, folder: Path) -> dict[str, Any]:
+    """What the archive of a fit in a folder holds."""
     terms = fit.terms if fit.unreduced is None else fit.unreduced.design.terms
     if not all(isinstance(term, Term) for term in terms):
         raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json")
@@ -145,8 +153,8 @@ def _write_npz(fit: Fit, path: Path) -> None:
         arrays |= {"unreduced_triangles": fit.unreduced.evidence.triangles}
         arrays |= {"unreduced_peaks": fit.unreduced.evidence.peaks}
         text |= {"unreduced_terms": _plain_terms(fit.unreduced.design.terms)}
-    texts = {"summary": np.array(json.dumps(text)), "robot": np.array(to_toml(fit.robot, path.parent)[0])}
-    np.savez_compressed(path, **texts, **arrays)  # type: ignore[arg-type]
+    texts = {"summary": np.array(json.dumps(text)), "robot": np.array(to_toml(fit.robot, folder)[0])}
+    return {**texts, **arrays}
 
 
 def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:

@@ -14,8 +14,9 @@ from tauform.description.formats.urdf.notes import gravity_note, left_out_of_urd
 from tauform.description.formats.urdf.parts import comment, inertial_element, set_dynamics
 from tauform.description.formats.urdf.writer import to_urdf
 from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.files.file import write_text
 from tauform.identification.fitted.fit import Fit
-from tauform.identification.fitted.fresh_file import fresh_file
 from tauform.identification.fitted.plain_friction import Loss, loss_of, robot_with_plain_friction
 from tauform.identification.fitted.urdf_source import UrdfSource, check_joints
 
@@ -75,9 +76,7 @@ def write_urdf(fit: Fit, source: Path | None, path: Path) -> WrittenUrdf:
         merged = list(_fill(document, robot))
         findings = (*notes, *left_out_of_urdf(robot), *gravity_note(robot), *_merged(merged))
         text = _text(document, (_heading(fit), *(f"Note: {finding}." for finding in findings)))
-    with fresh_file(path) as file:
-        file.write_text(text, encoding="utf-8")
-    return WrittenUrdf(path, findings, robot, loss, with_notes)
+    return WrittenUrdf(write_text(path, text, IdentificationError), findings, robot, loss, with_notes)
 
 
 def without_rotors_and_offsets(robot: Robot) -> Robot:

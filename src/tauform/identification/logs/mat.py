@@ -7,7 +7,6 @@ import math
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from tauform.archives import damage_as_value_error
 from tauform.arrays import Array
 from tauform.errors import MissingExtraError, RecordingError
+from tauform.files.temporaries import scratch_folder
 from tauform.identification.logs.arrays import NUMBERS, check_lengths, log_of
 from tauform.identification.logs.log import Log, Table, check_packing
 
@@ -34,10 +34,10 @@ def open_mat(path: Path) -> Log:
     with path.open("rb") as file:
         if HDF5 in (file.read(len(HDF5)), file.read(USER_BLOCK)[-len(HDF5) :]):
             return _open_hdf5(path)
-    with tempfile.TemporaryDirectory(prefix="tauform-mat-") as folder:
-        names = _converted(path, Path(folder))
+    with scratch_folder() as folder:
+        names = _converted(path, folder)
         # What is mapped stays readable after its name is gone.
-        files = {name: np.load(Path(folder) / f"{k}.npy", mmap_mode="r") for k, name in enumerate(names)}
+        files = {name: np.load(folder / f"{k}.npy", mmap_mode="r") for k, name in enumerate(names)}
     # MATLAB has no vectors: a row or column of N is one.
     arrays = {name: array.reshape(_vector(array.shape)) for name, array in files.items()}
 

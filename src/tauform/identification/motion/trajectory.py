@@ -15,7 +15,7 @@ from tauform.arguments import checked_methods
 from tauform.arrays import LARGEST, Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
-from tauform.identification.fitted.fresh_file import fresh_file
+from tauform.files.file import fresh_file
 from tauform.identification.logs.column_names import listed
 from tauform.identification.logs.tables import open_csv
 from tauform.identification.motion.bounds import Bounds
@@ -61,7 +61,7 @@ class Trajectory:
         """
         path = Path(path)
         table, header = np.column_stack([self.t, self.q, self.qd, self.qdd]), ",".join(_header(self.joint_names))
-        with fresh_file(path) as file:
+        with fresh_file(path, IdentificationError) as file:
             # Python's own floats print the shortest decimals that read back as the same numbers
             np.savetxt(
                 file, table.astype(object), delimiter=",", header=header, comments="", fmt="%r", encoding="utf-8"

@@ -90,7 +90,8 @@ class Spool:
     def add(self, piece: Array) -> None:
         """Append rows."""
         try:
-            np.ascontiguousarray(piece, dtype=NUMBER).tofile(self._file)
+            self._file.write(np.ascontiguousarray(piece, dtype=NUMBER).data)
+            self._file.flush()
         except OSError as error:
             reason = error.strerror or "the disk is full"
             raise RecordingError(

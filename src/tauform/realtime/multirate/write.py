@@ -9,8 +9,10 @@ from string import Template
 
 from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
-from tauform.codegen.folder import write_folder
 from tauform.codegen.names import c_prefix
+from tauform.errors import GenerationError
+from tauform.files.file import write_text
+from tauform.files.folder import write_folder
 from tauform.realtime.multirate.tasks import Tasks
 from tauform.version import __version__
 
@@ -47,11 +49,11 @@ def write_multirate_c(
 
     def fill(place: Path) -> list[str]:
         for file, text in files.items():
-            (place / file).write_text(text, encoding="utf-8", newline="\n")
+            write_text(place / file, text, GenerationError)
         for template, file in TEMPLATES.items():
             text = resources.files(__package__).joinpath("templates", template).read_text(encoding="utf-8")
             filled = Template(text).substitute(facts)
-            (place / file.format(prefix=prefix)).write_text(filled, encoding="utf-8", newline="\n")
+            write_text(place / file.format(prefix=prefix), filled, GenerationError)
         return [f"test_{prefix}", "demo"]
 
     return write_folder(folder, fill, force)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, MissingExtraError
+from tauform.files.file import fresh_file, write_text
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import bullets, facts
@@ -54,13 +56,11 @@ def write_motion_figure(trajectory: Trajectory, robot: Robot, path: Path) -> Pat
     check_motion_figure(path)
     quantities = _quantities(trajectory, robot)
     step = max(1, len(trajectory.t) // MOST_POINTS)
-    try:
-        if path.suffix.lower() == ".html":
-            path.write_text(_page(trajectory, robot, quantities, step), encoding="utf-8", newline="\n")
-        else:
-            _picture(trajectory, quantities, path, step)
-    except OSError as error:
-        raise IdentificationError(f"{path}: cannot be written ({error.strerror})") from None
+    if path.suffix.lower() == ".html":
+        return write_text(path, _page(trajectory, robot, quantities, step), IdentificationError)
+    figure = _picture(trajectory, quantities, step)
+    with fresh_file(path, IdentificationError) as file:
+        figure.savefig(file, format=path.suffix.lower()[1:], dpi=110)
     return path
 
 
@@ -101,7 +101,7 @@ def _page(trajectory: Trajectory, robot: Robot, quantities: list[_Quantity], ste
     return document(title, _words(trajectory), [Section("motion", "Planned motion", body)])
 
 
-def _picture(trajectory: Trajectory, quantities: list[_Quantity], path: Path, step: int) -> None:
+def _picture(trajectory: Trajectory, quantities: list[_Quantity], step: int) -> Any:
     from matplotlib.figure import Figure
 
     names = trajectory.joint_names
@@ -121,4 +121,4 @@ def _picture(trajectory: Trajectory, quantities: list[_Quantity], path: Path, st
             if k == 0:
                 axes[j, k].set_ylabel(name)
     figure.suptitle(f"{_words(trajectory)}; limits dashed")
-    figure.savefig(path, dpi=110)
+    return figure

@@ -11,6 +11,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile
 from tauform.errors import MissingExtraError, ModelError
+from tauform.files.file import fresh_file
 from tauform.realtime.multirate.multirate import MultiRate
 from tauform.realtime.multirate.prediction import measure, predict
 from tauform.realtime.multirate.run import Motion
@@ -57,8 +58,8 @@ def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, r
     over_time.set(xlabel="time [s]", ylabel="norm of the torque error", title=f"{split.robot.name}, {_words(rates)}")
     over_time.legend()
     _periods(over_periods, split, motion, profile, rates)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    with fresh_file(path, ModelError) as file:
+        figure.savefig(file, format=path.suffix.lower()[1:], dpi=150)
     return path
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ import numpy as np
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.contribution import Contributions, contributions
-from tauform.errors import MissingExtraError, ModelError
+from tauform.codegen.names import c_prefix
+from tauform.errors import GenerationError, MissingExtraError, ModelError
+from tauform.files.checks import check_folder
+from tauform.files.file import fresh_file
+from tauform.files.folder import add_to_folder
 from tauform.realtime.reduction.figures import Cell, Tradeoff, accuracy_table, tradeoff
 from tauform.realtime.reduction.reduce import robot_of
 
@@ -25,14 +30,22 @@ TABLE_HEADINGS = (
 
 
 def write_figures(
-    bound: BoundModel, folder: Path, n_states: int = 1_000_000, threads: int = 1, progress: Progress | None = None
+    bound: BoundModel,
+    folder: Path,
+    n_states: int = 1_000_000,
+    threads: int = 1,
+    progress: Progress | None = None,
+    force: bool = False,
 ) -> list[Path]:
     """Figures 2 and 7 and Table 3 of a robot, slow and fast profiles, with the numbers behind them as CSV.
 
     Args:
+        folder: what was written there before stays.
         n_states: fresh states for accuracies; contributions of terms take a tenth of them, a million at most.
+        force: also write into a folder that holds other files.
 
     Raises:
+        GenerationError: the folder is not ours or cannot be written.
         MissingExtraError: matplotlib is not installed.
         ModelError: no state or no thread.
     """
@@ -44,25 +57,50 @@ def write_figures(
         if progress:
             progress(f"{bound.name}, {sentence}")
 
-    _pyplot()
-    folder.mkdir(parents=True, exist_ok=True)
+    check_figures()
+    check_folder(folder, force)
     profiles = Profile.slow(bound.n_joints), Profile.fast(bound.n_joints)
     n_contributions = min(max(1000, n_states // CONTRIBUTION_SHARE), MOST_CONTRIBUTIONS)
-    # each part is written as soon as it is measured: with many states the whole takes long
-    start = f"{bound.name}_"
     shares = [_contributions(bound, profile, n_contributions, threads, tell) for profile in profiles]
     names = [profile.name for profile in profiles]
-    files = [
-        _contribution_figure(folder / f"{start}figure_2.png", bound.name, names, shares),
-        _csv(folder / f"{start}figure_2.csv", _CONTRIBUTION_HEADINGS, _contribution_rows(names, shares)),
-    ]
+    # each part is written as soon as it is measured: with many states the whole takes long
+    parts: dict[str, Any] = {
+        "figure_2.png": _contribution_figure(bound.name, names, shares),
+        "figure_2.csv": _csv(_CONTRIBUTION_HEADINGS, _contribution_rows(names, shares)),
+    }
+    files = _add(bound, folder, parts, force)
     curves = [tradeoff(bound, profile, n_states=n_states, threads=threads, progress=tell) for profile in profiles]
-    files += [
-        _tradeoff_figure(folder / f"{start}figure_7.png", bound.name, curves),
-        _csv(folder / f"{start}figure_7.csv", _TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
-    ]
+    parts = {
+        "figure_7.png": _tradeoff_figure(bound.name, curves),
+        "figure_7.csv": _csv(_TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
+    }
+    files += _add(bound, folder, parts, force)
     cells = list(accuracy_table(robot_of(bound), profiles, n_fresh=n_states, threads=threads, progress=tell))
-    return [*files, _csv(folder / f"{start}table_3.csv", TABLE_HEADINGS, [table_row(cell) for cell in cells])]
+    table = _csv(TABLE_HEADINGS, [table_row(cell) for cell in cells])
+    return files + _add(bound, folder, {"table_3.csv": table}, force)
+
+
+def check_figures() -> None:
+    """Whether figures can be drawn, before what they show is computed.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("figures need matplotlib; install tauform[plot]")
+
+
+def _add(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: bool) -> list[Path]:
+    """Write figures and texts under names that begin with the robot's."""
+    start = c_prefix(None, bound.name)
+
+    def fill(fresh: Path) -> list[str]:
+        for name, part in parts.items():
+            with fresh_file(fresh / f"{start}_{name}", GenerationError) as file:
+                file.write(part.encode()) if isinstance(part, str) else part.savefig(file, format="png", dpi=150)
+        return []
+
+    return add_to_folder(folder, fill, force)
 
 
 def _contributions(bound: BoundModel, profile: Profile, n_states: int, threads: int, tell: Progress) -> Contributions:
@@ -114,26 +152,15 @@ def _tradeoff_rows(curves: Sequence[Tradeoff]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _csv(path: Path, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Path:
-    lines = [headings, *rows]
-    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines), encoding="utf-8")
-    return path
+def _csv(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    return "".join(",".join(map(str, line)) + "\n" for line in [headings, *rows])
 
 
-def _pyplot() -> Any:
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtraError("figures need matplotlib; install tauform[plot]") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+def _contribution_figure(name: str, profiles: Sequence[str], shares: Sequence[Contributions]) -> Any:
+    from matplotlib.figure import Figure
 
-    return pyplot
-
-
-def _contribution_figure(path: Path, name: str, profiles: Sequence[str], shares: Sequence[Contributions]) -> Path:
-    plt = _pyplot()
-    figure, axes = plt.subplots(len(shares), 1, figsize=(7, 6), sharex=True, layout="constrained")
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    axes = figure.subplots(len(shares), 1, sharex=True)
     bins = np.linspace(-12, 0, 61)
     for ax, profile, found in zip(axes, profiles, shares, strict=True):
         for label, values in (("median", found.median), ("maximum", found.maximum)):
@@ -142,18 +169,18 @@ def _contribution_figure(path: Path, name: str, profiles: Sequence[str], shares:
         ax.set_ylabel("terms")
         ax.legend()
     axes[-1].set_xlabel("log10 of a term's share of the torque")
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
-    return path
+    return figure
 
 
 # Equal steps on the axis are equal ratios of terms kept; on a linear one nearly all the gain would lie at its end.
 _REMOVED_TICKS = np.array([0.0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995])
 
 
-def _tradeoff_figure(path: Path, name: str, curves: Sequence[Tradeoff]) -> Path:
-    plt = _pyplot()
-    figure, axes = plt.subplots(1, len(curves), figsize=(11, 4.5), layout="constrained")
+def _tradeoff_figure(name: str, curves: Sequence[Tradeoff]) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    axes = figure.subplots(1, len(curves))
     for ax, curve in zip(axes, curves, strict=True):
         shown = curve.removed > 0
         for k, label in enumerate(("95 %", "99.9 %")):
@@ -170,6 +197,4 @@ def _tradeoff_figure(path: Path, name: str, curves: Sequence[Tradeoff]) -> Path:
         ax.set_title(f"{name}, {curve.profile} profile, {curve.n_states} states")
         lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]
         ax.legend(handles=lines, loc="upper right", fontsize="small")
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
-    return path
+    return figure

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tauform.errors import IdentificationError
+from tauform.files.file import write_text
 from tauform.identification.fitted.fit import Fit
 from tauform.identification.verdict.validate import autocorrelation, spectrum
 from tauform.report.html.document import Section, document
@@ -31,11 +32,7 @@ def write_report(fit: Fit, path: Path) -> Path:
         IdentificationError: the file cannot be written.
     """
     page = document(f"Identification of {fit.robot.name}", f"{fit.method}; {fit.verdict.grade}", fit_sections(fit))
-    try:
-        path.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise IdentificationError(f"{path}: cannot be written ({error.strerror})") from None
-    return path
+    return write_text(path, page, IdentificationError)
 
 
 def fit_sections(fit: Fit) -> list[Section]:

@@ -1,0 +1,24 @@
+"""Standard streams that are closed, or that nobody reads any more."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+
+def open_standard_streams() -> None:
+    """Give closed streams a place: a file that is opened later would take theirs, with all that is printed."""
+    for handle, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != handle:
+                os.dup2(null, handle)
+                os.close(null)
+            setattr(sys, name, open(handle, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def drop_output() -> None:
+    """Send what is still to be printed nowhere: Python would complain about it at the end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
