@@ -74,6 +74,6 @@ def real_robot(name: str) -> Pair:
     robot = tf.load(path, lock=dict.fromkeys(locked[:1], 0.0), gravity=model.gravity.linear)
     ids = tuple(model.getJointId(joint) for joint in robot.joint_names)
     rigid = np.array(robot.parameters)
-    rigid[10 * robot.n_bodies :] = 0
+    rigid[robot.layout.drives] = 0
     model.armature = np.zeros(model.nv)
     return Pair(robot.with_parameters(rigid), model, model.createData(), ids)

@@ -51,8 +51,8 @@ def puma() -> Robot:
     return tf.load("puma560_gautier")
 
 
-def in_gautier(names: tuple[str, ...]) -> set[str]:
-    return {gautier_name(name) for name in names}
+def in_gautier(base: tf.BaseParameters, names: tuple[str, ...]) -> set[str]:
+    return {gautier_name(base.layout.parameter(name)) for name in names}
 
 
 @pytest.mark.parametrize("method", ["qr", "svd"])
@@ -60,12 +60,12 @@ def in_gautier(names: tuple[str, ...]) -> set[str]:
 def test_puma560_has_the_papers_base_parameters(puma: Robot, method: str, source: str) -> None:
     base = tf.base_parameters(puma, method=method, source=source)
     assert (len(base.columns), len(base.columns) - len(base.no_effect), base.n) == (66, 55, 40)
-    assert in_gautier(base.no_effect) == set(NO_EFFECT.split())
-    assert in_gautier(base.regrouped) == set(REGROUPED.split())
-    assert in_gautier(base.alone) == set(ALONE.split())
+    assert in_gautier(base, base.no_effect) == set(NO_EFFECT.split())
+    assert in_gautier(base, base.regrouped) == set(REGROUPED.split())
+    assert in_gautier(base, base.alone) == set(ALONE.split())
     cells = TABLE_III.split()
     printed = dict(zip(cells[::2], map(float, cells[1::2]), strict=True))
-    values = {gautier_name(name): value for name, value in zip(base.names, base.values(puma), strict=True)}
+    values = {gautier_name(own): value for own, value in zip(base.parameters, base.values(puma), strict=True)}
     assert values.keys() == printed.keys()
     for name, value in printed.items():
         assert abs(values[name] - value) < 0.5e-4 + 1e-12, name
@@ -87,7 +87,8 @@ def with_lengths(robot: Robot, values: dict[str, float]) -> Robot:
 
 def test_puma560_relations_are_those_of_table_v_for_any_lengths(puma: Robot) -> None:
     """As polynomials: equal at 20 random values of the lengths and of the parameters."""
-    relations = {gautier_name(relation.name): relation for relation in tf.base_parameters(puma).relations}
+    found = tf.base_parameters(puma)
+    relations = dict(zip(map(gautier_name, found.parameters), found.relations, strict=True))
     assert all(relation.exact for relation in relations.values())
     assert {name for name, relation in relations.items() if len(relation.terms) > 1} == TABLE_V.keys()
     rng = np.random.default_rng(0)
@@ -96,10 +97,11 @@ def test_puma560_relations_are_those_of_table_v_for_any_lengths(puma: Robot) -> 
         other = with_lengths(puma, lengths)
         numeric = tf.base_parameters(other)
         parameters = rng.normal(size=84)
-        symbols = {gautier_name(name): value for name, value in zip(puma.parameter_names, parameters, strict=True)}
-        theta = dict(zip((gautier_name(name) for name in numeric.names), numeric.values(parameters), strict=True))
+        symbols = {gautier_name(own): value for own, value in zip(puma.layout.parameters, parameters, strict=True)}
+        theta = dict(zip(map(gautier_name, numeric.parameters), numeric.values(parameters), strict=True))
         for name, relation in relations.items():
-            ours = sum(c.evaluate(lengths) * symbols[gautier_name(k)] for k, c in relation.terms.items())
+            terms = {gautier_name(relation.parameters[k]): c.evaluate(lengths) for k, c in relation.terms.items()}
+            ours = sum(value * symbols[k] for k, value in terms.items())
             assert ours == pytest.approx(theta[name], rel=1e-12, abs=1e-12)
             if name in TABLE_V:
                 assert ours == pytest.approx(eval(TABLE_V[name], {}, {**symbols, **lengths}), rel=1e-12, abs=1e-12)

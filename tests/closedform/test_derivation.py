@@ -27,7 +27,7 @@ def counts(robot: tf.Robot, **options) -> tuple[int, int]:
 
 def planar_zeros(robot: tf.Robot) -> dict[str, int]:
     """Example 5 keeps m, mx and Izz of each link."""
-    links = robot.parameter_names[: 10 * robot.n_bodies]
+    links = robot.parameter_names[robot.layout.links]
     return {name: 0 for name in links if name.split("_")[0] not in ("m", "mx", "Izz")}
 
 

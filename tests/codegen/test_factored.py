@@ -28,7 +28,7 @@ def bound_model(name: str, with_friction: bool = False) -> Any:
     robot = tf.load(name)
     if with_friction:
         four = np.tile([0.1, 0.2, 0.3, 0.4], robot.n_bodies)
-        robot = robot.with_parameters(np.concatenate([robot.parameters[: 10 * robot.n_bodies], four]))
+        robot = robot.with_parameters(np.concatenate([robot.parameters[robot.layout.links], four]))
         return tf.derive(robot, include=("link", "rotor", "viscous", "coulomb", "offset")).bind(robot)
     return tf.derive(robot).bind(robot)
 

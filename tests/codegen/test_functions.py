@@ -117,8 +117,8 @@ def changed(robot: tf.Robot) -> tf.Robot:
     parameters = robot.parameters.copy()
     n = robot.n_bodies
     # a physical body stays one when its parameters are scaled together
-    parameters[: 10 * n] *= np.repeat(rng.uniform(0.5, 2.0, n), 10)
-    parameters[10 * n :] *= rng.uniform(0.5, 2.0, 4 * n)
+    parameters[robot.layout.links] *= np.repeat(rng.uniform(0.5, 2.0, n), 10)
+    parameters[robot.layout.drives] *= rng.uniform(0.5, 2.0, 4 * n)
     return robot.with_parameters(parameters)
 
 

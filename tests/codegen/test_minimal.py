@@ -29,8 +29,7 @@ robots = pytest.mark.parametrize("robot", [random_tree(n, s, chain=c, friction=F
 
 def bodies_of(robot: Robot) -> Bodies:
     """The bodies in the robot's own frames."""
-    n = robot.n_bodies
-    links, joints = robot.parameters[: 10 * n].reshape(n, 10, 1), robot.parameters[10 * n :].reshape(n, 4, 1)
+    links, joints = (part(robot.parameters)[..., None] for part in (robot.layout.by_link, robot.layout.by_joint))
     return Bodies.of(robot.tree, links, joints[:, 0])
 
 
@@ -116,7 +115,7 @@ def test_booking_leaves_as_many_parameters_as_there_are_base_parameters(robot: R
 def test_null_vectors_are_in_the_null_space_of_the_regressor(robot: Robot) -> None:
     """By the textbook regressor: changes of a body's ten parameters and rotor that no torque shows."""
     bodies, n = bodies_of(robot), robot.n_bodies
-    Y = regressor(robot, *random_states(robot, 20, seed=3)).reshape(-1, 14 * n)
+    Y = regressor(robot, *random_states(robot, 20, seed=3)).reshape(-1, robot.layout.n)
     for vector in null_vectors(bodies).reshape(-1, n, 11):
         ten = vector[:, :10] @ np.linalg.inv(to_second_moments()).T
         four = np.zeros((n, 4))

@@ -75,12 +75,11 @@ def from_table(robot: Robot, table: tuple[tuple[float, ...], ...], convention: s
     ours, theirs = tf.link_placements(exact, q), tf.link_placements(robot, q)
     exact_from_link = np.linalg.inv(ours) @ theirs
     np.testing.assert_allclose(exact_from_link[1:], exact_from_link[:-1], rtol=0, atol=1e-9)
-    n = robot.n_bodies
     moved = [
         parameter_transform(T) @ ten
-        for T, ten in zip(exact_from_link[0], robot.parameters[: 10 * n].reshape(n, 10), strict=True)
+        for T, ten in zip(exact_from_link[0], robot.layout.by_link(robot.parameters), strict=True)
     ]
-    return exact.with_parameters(np.concatenate([*moved, robot.parameters[10 * n :]]))
+    return exact.with_parameters(np.concatenate([*moved, robot.parameters[robot.layout.drives]]))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def arm() -> tf.Robot:
 def with_drives(robot: tf.Robot, seed: int = 5) -> tf.Robot:
     """The robot with random rotors and friction."""
     parameters = np.array(robot.parameters)
-    drives = parameters[10 * robot.n_bodies :].reshape(-1, 4)
+    drives = robot.layout.by_joint(parameters)
     drives[:] = np.random.default_rng(seed).uniform(0.3, 1.0, drives.shape) * [0.3, 3.0, 3.0, 1.0]
     return robot.with_parameters(parameters)
 

@@ -469,7 +469,9 @@ URDF = """<robot name="arm">
 def test_masses_that_hardly_show_stay_near_the_description() -> None:
     pytest.importorskip("cvxpy")
     robot = tf.load("kr6_r700")
-    described = robot.with_parameters(np.where(np.arange(14 * 6) < 60, robot.parameters, 0.0))
+    described = robot.with_parameters(
+        np.where(np.arange(robot.layout.n) < robot.layout.links.stop, robot.parameters, 0.0)
+    )
     true = with_drives(described)
     rng = np.random.default_rng(2)
     recordings = [simulated_recording(true, motion(true, k), rng, torque_noise=[1.0] * 3 + [0.3] * 3) for k in (1, 2)]

@@ -39,9 +39,7 @@ def robots() -> list[tf.Robot]:
 
 def rigid_parts(robot: tf.Robot) -> tf.Robot:
     """Without what a URDF cannot hold or Pinocchio leaves out: rotors and friction."""
-    return robot.with_parameters(
-        np.concatenate([robot.parameters[: 10 * robot.n_bodies], np.zeros(4 * robot.n_bodies)])
-    )
+    return robot.with_parameters(np.where(np.arange(robot.layout.n) < robot.layout.links.stop, robot.parameters, 0.0))
 
 
 def theirs(model: pin.Model, robot: tf.Robot, states: np.ndarray) -> tuple[np.ndarray, ...]:

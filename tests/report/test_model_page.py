@@ -80,7 +80,7 @@ def test_plotted_torques_add_up_to_inverse_dynamics(page: str, two_link: RobotMo
 def test_parts_from_the_closed_form_and_from_the_textbook_agree(name: str) -> None:
     robot = tf.load(name)
     values = np.array(robot.parameters)
-    values[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.3, 0.2, 0.1  # Fv, Fc, Fo
+    robot.layout.by_joint(values)[:, 1:] = 0.3, 0.2, 0.1  # Fv, Fc, Fo
     robot = robot.with_parameters(values)
     motion = sweep_motion(robot)
     include = ("link", "viscous", "coulomb", "offset")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tauform.description.layout import Parameter
+
 # A number is written with the fewest digits that give it back to this many units of rounding.
 ROUNDING_UNITS = 8
 
@@ -22,7 +24,8 @@ class Notation:
         times, power: between factors, and before an exponent.
         left: the left side with its equals sign.
         sign: of what stands for {}.
-        name: writes the name of a parameter or length, `Izz_2` or `D3`.
+        name: writes the name of a length, `D3`.
+        parameter: writes a parameter, `Izz_2`.
         number: writes a number, given with its digits.
     """
 
@@ -32,6 +35,7 @@ class Notation:
     left: str
     sign: str
     name: Callable[[str], str]
+    parameter: Callable[[Parameter], str]
     number: Callable[[str], str]
 
     def terms(self, exponents: NDArray[np.int8]) -> tuple[str, ...]:
@@ -76,8 +80,15 @@ def digits_of(value: float, digits: int | None = None) -> str:
     return next((text for text in texts if abs(float(text) - value) <= allowed), f"{value:.17g}")
 
 
+def latex_parameter(parameter: Parameter) -> str:
+    """`I_{zzR,1}` for `IzzR_1`."""
+    letters = parameter.kind + "R" * parameter.is_sum
+    index = ",".join(part for part in (letters[1:], parameter.number.replace("_", ",")) if part)
+    return rf"{letters[0]}_{{{index}}}"
+
+
 def latex_name(name: str) -> str:
-    """`I_{zzR,1}` for `IzzR_1`, `x_{3}` for `x_3`, `D_{3}` for `D3`."""
+    """`x_{3}` for `x_3`, `D_{3}` for `D3`."""
     letters, number = re.fullmatch(r"([A-Za-z]*)_?(.*)", name).groups()  # type: ignore[union-attr]
     index = ",".join(part for part in (letters[1:], number) if part)
     return rf"{letters[:1]}_{{{index}}}" if index else letters
@@ -89,7 +100,12 @@ def latex_number(text: str) -> str:
     return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
-PLAIN = Notation(("q{}", "s{}", "c{}", "qd{}", "qdd{}"), "*", "**", "tau{} = ", "sign({})", str, str)
+def plain_parameter(parameter: Parameter) -> str:
+    """`IzzR_1`, as everywhere in Python."""
+    return parameter.name
+
+
+PLAIN = Notation(("q{}", "s{}", "c{}", "qd{}", "qdd{}"), "*", "**", "tau{} = ", "sign({})", str, plain_parameter, str)
 LATEX = Notation(
     ("q_{{{}}}", "s_{{{}}}", "c_{{{}}}", r"\dot q_{{{}}}", r"\ddot q_{{{}}}"),
     " ",
@@ -97,5 +113,6 @@ LATEX = Notation(
     r"\tau_{{{}}} &= ",
     r"\operatorname{{sign}}({})",
     latex_name,
+    latex_parameter,
     latex_number,
 )

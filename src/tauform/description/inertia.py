@@ -19,6 +19,7 @@ from tauform.errors import DescriptionError
 from tauform.portable.products import chain, product
 
 LINK_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+FIRST_MOMENTS, MOMENTS_OF_INERTIA = LINK_PARAMETERS[1:4], LINK_PARAMETERS[4:]
 # TENSOR_INDEX[i][j] is the place of I_ij among the ten.
 TENSOR_INDEX = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
 

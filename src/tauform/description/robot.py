@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import check_fields, checked_methods
 from tauform.arrays import Array, fixed_array, read_only
-from tauform.description.inertia import LINK_PARAMETERS, Inertia
-from tauform.description.joint import JOINT_PARAMETERS, Frame, Joint, Link
+from tauform.description.inertia import Inertia
+from tauform.description.joint import Frame, Joint, Link
+from tauform.description.layout import Layout
 from tauform.description.parameter_groups import Include, chosen_columns
 from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
@@ -174,17 +175,20 @@ class Robot(Value):
         )
 
     @cached_property
+    def layout(self) -> Layout:
+        """Which column of `parameters` is which."""
+        return Layout.of([joint.is_revolute for joint in self.joints])
+
+    @cached_property
     def parameters(self) -> Array:
-        """(14 n_bodies,) the ten of each link, then Ia, Fv, Fc, Fo of each joint; payload included."""
+        """(layout.n,) the ten of each link, then Ia, Fv, Fc, Fo of each joint; payload included."""
         links = [inertia.parameters for inertia in self.inertias]
         return read_only(np.concatenate([*links, *(joint.parameters for joint in self.joints)]))
 
-    @cached_property
+    @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of `parameters`: mx_2 belongs to the second link, Ia_3 to the third joint."""
-        numbers = range(1, self.n_bodies + 1)
-        links = [f"{name}_{i}" for i in numbers for name in LINK_PARAMETERS]
-        return tuple(links + [f"{name}_{i}" for i in numbers for name in JOINT_PARAMETERS])
+        return self.layout.names
 
     def columns(self, include: Include | None = None) -> tuple[int, ...]:
         """Indices into `parameters` of what takes part; everything in the package that counts parameters asks here.
@@ -196,7 +200,7 @@ class Robot(Value):
         Raises:
             UnknownNameError: no group of that name.
         """
-        return chosen_columns(self.joints, include)
+        return chosen_columns(self.layout, self.joints, include)
 
     def frame(self, name: str) -> Frame:
         """The frame of that name; a link's name gives the link's own frame."""
@@ -226,11 +230,10 @@ class Robot(Value):
 
     def with_parameters(self, parameters: ArrayLike) -> Robot:
         """The same geometry with other values of `parameters`; a payload is merged into its link."""
-        n = self.n_bodies
-        values = fixed_array(parameters, (14 * n,), "parameters")
+        values = fixed_array(parameters, (self.layout.n,), "parameters")
         links = tuple(
             replace(link, inertia=Inertia(ten))
-            for link, ten in zip(self.links, values[: 10 * n].reshape(n, 10), strict=True)
+            for link, ten in zip(self.links, self.layout.by_link(values), strict=True)
         )
         joints = tuple(
             replace(
@@ -240,7 +243,7 @@ class Robot(Value):
                 coulomb=float(four[2]),
                 offset=float(four[3]),
             )
-            for joint, four in zip(self.joints, values[10 * n :].reshape(n, 4), strict=True)
+            for joint, four in zip(self.joints, self.layout.by_joint(values), strict=True)
         )
         return replace(self, links=links, joints=joints, payload=None)
 

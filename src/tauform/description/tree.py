@@ -7,10 +7,12 @@ on batches of numbers, on complex numbers, on counting scalars and on symbolic s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.description.layout import Layout
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +62,11 @@ class Tree:
     def n(self) -> int:
         """Number of bodies."""
         return len(self.parents)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Which parameter is which."""
+        return Layout.of(self.revolute)
 
     def children(self, i: int) -> tuple[int, ...]:
         """Bodies mounted on body i."""

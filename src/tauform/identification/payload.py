@@ -111,7 +111,7 @@ def load_regressor(robot: Robot, frame: str | None = None) -> Callable[[Array, A
     place = robot.tool if frame is None else robot.frame(frame)
     if place.link < 0:
         raise IdentificationError(f"frame {place.name!r} sits on the base and carries nothing that moves")
-    own, link_from_frame = slice(10 * place.link, 10 * place.link + 10), parameter_transform(place.link_from_frame)
+    own, link_from_frame = robot.layout.link(place.link), parameter_transform(place.link_from_frame)
     return lambda q, qd, qdd: regressor(robot, q, qd, qdd)[..., own] @ link_from_frame
 
 

@@ -62,7 +62,7 @@ def energy_regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, energy: Energy =
         energy: "total" (the paper's H = E + U), "kinetic" or "potential".
 
     Returns:
-        (..., 14 n_bodies), columns in the order of robot.parameter_names; friction stores no energy, so the
+        (..., n_parameters), columns in the order of robot.parameter_names; friction stores no energy, so the
         columns of Fv, Fc and Fo are zero.
 
     Raises:
@@ -83,7 +83,7 @@ def energy_regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, energy: Energy =
 
 
 def kinetic_functions(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
-    """(14 n, N) contribution of each unit parameter to the kinetic energy; arrays of any scalar."""
+    """(n_parameters, N) contribution of each unit parameter to the kinetic energy; arrays of any scalar."""
     rows = []
     for twist in body_twists(tree, transforms_of(tree, q), qd):
         w, v = twist[ANGULAR], twist[LINEAR]
@@ -93,11 +93,11 @@ def kinetic_functions(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
         rows.append(np.stack([mass, *cross(v, w), *tensor]))
     zero = 0 * qd
     joints = np.stack([0.5 * qd * qd, zero, zero, zero], axis=1)
-    return np.concatenate([*rows, joints.reshape(4 * tree.n, *qd.shape[1:])])
+    return np.concatenate([*rows, *joints])
 
 
 def potential_functions(tree: Tree, q: AnyArray) -> AnyArray:
-    """(14 n, N) contribution of each unit parameter to the potential energy; arrays of any scalar."""
+    """(n_parameters, N) contribution of each unit parameter to the potential energy; arrays of any scalar."""
     base = np.broadcast_to(tree.gravity, (3, *q.shape[1:]))
     gravities: list[AnyArray] = []
     heights: list[AnyArray] = []
@@ -110,7 +110,7 @@ def potential_functions(tree: Tree, q: AnyArray) -> AnyArray:
         heights.append(heights[parent] + height if parent >= 0 else height)
         gravities.append(rotate_back(X.R, g))
         rows.append(np.stack([heights[i], *(-gravities[i]), *[0 * heights[i]] * 6]))
-    rest = np.zeros((4 * tree.n, *q.shape[1:]), dtype=q.dtype)
+    rest = np.zeros((tree.layout.n - tree.layout.links.stop, *q.shape[1:]), dtype=q.dtype)
     return np.concatenate([*rows, rest])
 
 

@@ -32,7 +32,7 @@ def regressor(
         include: groups of columns to keep ("link", "rotor", "viscous", "coulomb", "offset"); None keeps all.
 
     Returns:
-        (..., n, 14 n_bodies), columns in the order of robot.parameter_names; with `include`, only the columns
+        (..., n, n_parameters), columns in the order of robot.parameter_names; with `include`, only the columns
         robot.columns(include).
 
     Raises:
@@ -70,7 +70,7 @@ def slotine_li_regressor(
         include: groups of columns to keep; None keeps all.
 
     Returns:
-        (..., n, 14 n_bodies), columns in the order of robot.parameter_names.
+        (..., n, n_parameters), columns in the order of robot.parameter_names.
 
     Raises:
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
@@ -91,14 +91,14 @@ def chosen_columns(robot: Robot, include: Include | None) -> list[int] | slice:
 
 
 def inverse_regressor(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
-    """(n, 14 n, N) regressor of the tree; arrays of any scalar."""
+    """(n, n_parameters, N) regressor of the tree; arrays of any scalar."""
     motion = body_motion(tree, q, qd, qdd)
     wrenches = [wrench_regressor(a, v) for a, v in zip(motion.accelerations, motion.twists, strict=True)]
     return np.concatenate([_link_columns(tree, motion.transforms, wrenches), _joint_columns(qdd, qd)], axis=1)
 
 
 def reference_regressor(tree: Tree, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> AnyArray:
-    """(n, 14 n, N) regressor of M qdd_r + C(q, qd) qd_r + g + friction; arrays of any scalar."""
+    """(n, n_parameters, N) regressor of M qdd_r + C(q, qd) qd_r + g + friction; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
     references = body_twists(tree, transforms, qd_r)
@@ -110,10 +110,10 @@ def reference_regressor(tree: Tree, q: AnyArray, qd: AnyArray, qd_r: AnyArray, q
 
 def _link_columns(tree: Tree, transforms: list[Transform], wrenches: list[AnyArray]) -> AnyArray:
     """Torques J_i^T A_i of each body's wrench columns, (n, 10 n, N)."""
-    n = tree.n
-    Y = np.zeros((n, 10 * n, *wrenches[0].shape[2:]), dtype=wrenches[0].dtype)
+    layout = tree.layout
+    Y = np.zeros((tree.n, layout.links.stop, *wrenches[0].shape[2:]), dtype=wrenches[0].dtype)
     for i, axes in enumerate(body_jacobians(tree, transforms, wrenches[0])):
-        Y[tree.ancestors(i)[::-1], 10 * i : 10 * i + 10] = _torques(axes, wrenches[i])
+        Y[tree.ancestors(i)[::-1], layout.link(i)] = _torques(axes, wrenches[i])
     return Y
 
 
@@ -149,4 +149,4 @@ def _joint_columns(qdd: AnyArray, qd: AnyArray) -> AnyArray:
     for i in range(n):
         for k, values in enumerate(four):
             columns[i, i, k] = values[i]
-    return columns.reshape(n, 4 * n, *qdd.shape[1:])
+    return columns.reshape(n, n * len(four), *qdd.shape[1:])

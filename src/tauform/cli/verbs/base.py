@@ -94,7 +94,7 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
         name, right = relation.text(symbols).split(" = ", 1)  # type: ignore[arg-type]
         rows.append((name, "" if len(relation.terms) == 1 else right, float(value)))
     note = not_counted(robot, found)
-    absent = ", ".join(write(name) for name in found.no_effect)
+    absent = ", ".join(write(found.layout.parameter(name)) for name in found.no_effect)
     parts = (
         Text(heading, style="bold"),
         table("Base parameters", ("name", "relation", "value"), rows, text_columns=2),
@@ -112,5 +112,5 @@ def not_counted(robot: Robot, found: BaseParameters) -> str:
 
     if found.columns != robot.columns():
         return ""
-    left_out = composition(set(robot.columns("declared")) - set(found.columns), robot.n_bodies)
+    left_out = composition(set(robot.columns("declared")) - set(found.columns), robot.layout)
     return f"Declared but not counted: {left_out}; --include declared counts all." if left_out else ""

@@ -13,6 +13,7 @@ from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.base.polynomial import Polynomial
 from tauform.closedform.base.relations import NEGLIGIBLE, Relation, readable, symbolic_relations
+from tauform.description.layout import Layout, Parameter
 from tauform.description.parameter_groups import PARAMETER_GROUPS
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
@@ -27,9 +28,9 @@ class BaseParameters:
     Attributes:
         robot_name: the robot they belong to.
         names: (l,) `Izz_2` where a standard parameter stands alone, `IzzR_1` where others are folded into it.
-        grouping: (l, 14 n_bodies); one in each pivot's own column.
+        grouping: (l, layout.n); one in each pivot's own column.
         pivots: (l,) index into robot.parameters that each base parameter grows from.
-        parameter_names: names of the standard parameters, the columns of grouping.
+        layout: the standard parameters, the columns of grouping.
         columns: indices of the standard parameters that took part.
         no_effect: names of parameters that no torque depends on.
         alone: names of parameters that are base parameters as they stand.
@@ -47,7 +48,7 @@ class BaseParameters:
     names: tuple[str, ...]
     grouping: Array
     pivots: tuple[int, ...]
-    parameter_names: tuple[str, ...]
+    layout: Layout
     columns: tuple[int, ...]
     no_effect: tuple[str, ...]
     alone: tuple[str, ...]
@@ -74,15 +75,15 @@ class BaseParameters:
         findings: tuple[str, ...] = (),
     ) -> BaseParameters:
         """From a grouping without units whose rows belong to `pivots`; a row that holds more is called a sum."""
-        parameter_names = robot.parameter_names
+        standard, parameter_names = robot.layout.parameters, robot.layout.names
         kept, absent = [int(k) for k in pivots], {int(k) for k in no_effect}
         alone = [np.count_nonzero(np.abs(row) > NEGLIGIBLE) == 1 for row in grouping]
         return cls(
             robot_name=robot.name,
-            names=tuple(base_name(parameter_names[k], single) for k, single in zip(kept, alone, strict=True)),
+            names=tuple(_base_parameter(standard[k], single).name for k, single in zip(kept, alone, strict=True)),
             grouping=read_only(grouping),
             pivots=tuple(kept),
-            parameter_names=parameter_names,
+            layout=robot.layout,
             columns=tuple(columns),
             no_effect=tuple(parameter_names[k] for k in columns if k in absent),
             alone=tuple(parameter_names[k] for k, single in zip(kept, alone, strict=True) if single),
@@ -94,6 +95,17 @@ class BaseParameters:
             robot=robot,
         )
 
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the standard parameters, the columns of grouping."""
+        return self.layout.names
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What each base parameter is: kind, joints and unit of the standard parameter it grows from."""
+        standard, alone = (self.layout.parameters[k] for k in self.pivots), set(self.alone)
+        return tuple(_base_parameter(parameter, parameter.name in alone) for parameter in standard)
+
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """Each base parameter as a sum of standard ones, in symbols of the geometry where the robot is known.
@@ -102,9 +114,10 @@ class BaseParameters:
         """
         if self.robot is not None:
             return readable(self.robot, self, symbolic_relations(self.robot, self))
+        standard = self.layout.parameters
         return tuple(
-            Relation(name, {self.parameter_names[k]: Polynomial.constant(row[k]) for k in np.flatnonzero(row)}, False)
-            for name, row in zip(self.names, self.grouping, strict=True)
+            Relation.of(own, {standard[k]: Polynomial.constant(row[k]) for k in np.flatnonzero(row)}, False)
+            for own, row in zip(self.parameters, self.grouping, strict=True)
         )
 
     @property
@@ -135,10 +148,10 @@ class BaseParameters:
     @property
     def composition(self) -> str:
         """What was counted, by group: "60 link, 6 rotor"."""
-        return composition(self.columns, self.grouping.shape[1] // 14)
+        return composition(self.columns, self.layout)
 
     def values(self, parameters: Robot | ArrayLike) -> Array:
-        """(l,) theta of a robot, or of a (14 n_bodies,) vector of standard parameters."""
+        """(l,) theta of a robot, or of a (layout.n,) vector of standard parameters."""
         if isinstance(parameters, Robot):
             parameters = parameters.parameters
         return read_only(product(self.grouping, fixed_array(parameters, (self.grouping.shape[1],), "parameters")))
@@ -194,13 +207,11 @@ class BaseParameters:
         return "\n".join([repr(self), *(relation.text() for relation in self.relations), *absent, *self.findings])
 
 
-def composition(columns: Iterable[int], n_bodies: int) -> str:
+def composition(columns: Iterable[int], layout: Layout) -> str:
     """How many of these indices into robot.parameters belong to each group: "60 link, 6 rotor"."""
-    groups = ["link" if k < 10 * n_bodies else PARAMETER_GROUPS[1 + (k - 10 * n_bodies) % 4] for k in columns]
+    groups = [layout.parameters[k].group for k in columns]
     return ", ".join(f"{groups.count(group)} {group}" for group in PARAMETER_GROUPS if group in groups)
 
 
-def base_name(parameter: str, alone: bool) -> str:
-    """`Izz_2` as it stands, `IzzR_2` when others are folded into it."""
-    kind, number = parameter.rsplit("_", 1)
-    return parameter if alone else f"{kind}R_{number}"
+def _base_parameter(parameter: Parameter, alone: bool) -> Parameter:
+    return parameter if alone else parameter.as_sum()

@@ -123,7 +123,7 @@ def _variants(robot: Robot, columns: Sequence[int], index: int) -> dict[str, Bas
     for k, motion in enumerate(BASE_MOTIONS):
         variants[f"a base that moves, {motion}"] = _extended_matrix(scaled, columns, rng, moving=k)
     variants["a six-axis force sensor under the base"] = _extended_matrix(scaled, columns, rng)
-    body = index // 10 if index < 10 * robot.n_bodies else (index - 10 * robot.n_bodies) // 4
+    body = robot.layout.parameters[index].joints[0]
     at_joint = f"a six-axis force sensor at joint {robot.joints[body].name!r}"
     variants[at_joint] = _extended_matrix(scaled, columns, rng, joint=body)
     return {name: regroup(W, scaled, columns) for name, W in variants.items()}

@@ -25,7 +25,7 @@ class FeasibleParameters:
     """A full, physically consistent parameter set.
 
     Attributes:
-        parameters: (14 n_bodies,) standard parameters.
+        parameters: (n_parameters,) standard parameters.
         robot: with these parameters.
         distance: from the prior, relative to its size (lengths over the robot's mean length).
         residual: largest difference to theta, relative to its largest value (in the same units).
@@ -45,7 +45,7 @@ def feasible_parameters(
     Args:
         robot: gives geometry, and the prior where none is given.
         theta: (l,) values of base.names.
-        prior: a robot or (14 n_bodies,) parameters, such as those of a CAD model; need not be physical.
+        prior: a robot or (n_parameters,) parameters, such as those of a CAD model; need not be physical.
         base: what theta means; the default is base_parameters(robot).
 
     Raises:
@@ -103,7 +103,7 @@ class _Nearest:
         return (base.grouping * size / own[:, None]) @ self.links.x == self.theta / own
 
     def parameters(self) -> Array | None:
-        """(14 n_bodies,) the nearest physical ones with this theta; None where there are none."""
+        """(n_parameters,) the nearest physical ones with this theta; None where there are none."""
         links, sum_squares = self.links, self.links.cp.sum_squares
         found = links.least(sum_squares(links.x - links.prior / links.size), [*links.conditions(), self.equation()])
         if found is None:

@@ -29,7 +29,7 @@ class Mounted:
     Attributes:
         robot: with the massless links of the six freedoms.
         freedoms: their places in its q.
-        columns: (14 n_bodies,) index into its parameters of each parameter of the original.
+        columns: (n_parameters,) index into its parameters of each parameter of the original.
     """
 
     robot: Robot
@@ -55,14 +55,13 @@ def mounted(robot: Robot, joint: int | None = None) -> Mounted:
     extended = replace(
         robot, joints=tuple(joints), links=links, closure=_closure(robot, at, added), frames=(), tip=None, payload=None
     )
-    bodies = np.array([i + N_FREEDOMS * (i >= at) for i in range(robot.n_bodies)])
-    n = extended.n_bodies
-    ten, four = np.add.outer(10 * bodies, np.arange(10)), np.add.outer(10 * n + 4 * bodies, np.arange(4))
+    bodies = [i + N_FREEDOMS * (i >= at) for i in range(robot.n_bodies)]
+    columns, layout = np.arange(extended.layout.n), extended.layout
     names = list(extended.joint_names)
     return Mounted(
         robot=extended,
         freedoms=tuple(names.index(freedom.name) for freedom in added),
-        columns=np.concatenate([ten.ravel(), four.ravel()]),
+        columns=np.concatenate([layout.by_link(columns)[bodies].ravel(), layout.by_joint(columns)[bodies].ravel()]),
     )
 
 

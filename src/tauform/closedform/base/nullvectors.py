@@ -20,7 +20,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.polynomial import Polynomial
 from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
-from tauform.description.joint import JOINT_PARAMETERS, Joint
+from tauform.description.joint import Joint
 from tauform.description.robot import Robot
 from tauform.portable.products import chain, product
 from tauform.rigidbody.kinematics import link_placements
@@ -94,19 +94,20 @@ def _exact(entries: Array, tolerance: float) -> Array:
 
 
 def _moved_to_parent(robot: Robot, j: int, change: AnyArray, T: tuple[Array, AnyArray]) -> NullVector:
-    vector = {10 * j + k: Polynomial.constant(value) for k, value in enumerate(change) if value}
+    own = robot.layout.link(j).start
+    vector = {own + k: Polynomial.constant(value) for k, value in enumerate(change) if value}
     parent = robot.joints[j].parent
     if parent >= 0:
         for k, value in enumerate(moved(change, *T)):
             if not value.is_zero:
-                vector[10 * parent + k] = -value
+                vector[robot.layout.link(parent).start + k] = -value
     return vector
 
 
 def _rotor(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
-    rotor = 10 * robot.n_bodies + 4 * j
+    rotor = robot.layout.rotor(j)
     if robot.joints[j].is_revolute:
-        return {rotor: ONE, 10 * j + LINK_PARAMETERS.index("Izz"): -ONE}
+        return {rotor: ONE, robot.layout.of_link("Izz", j): -ONE}
     mass = np.zeros(10)
     mass[0] = 1.0
     return {rotor: -ONE, **_moved_to_parent(robot, j, mass, T)}
@@ -117,8 +118,8 @@ def _rotor_and_weight(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVe
     i, axis = j, np.array([0.0, 0.0, 1.0])
     while i >= 0:
         axis, i = product(_rotation(robot.joints[i]), axis), robot.joints[i].parent
-    offset = 10 * robot.n_bodies + 4 * j + JOINT_PARAMETERS.index("Fo")
-    return {**_rotor(robot, j, T), offset: Polynomial.constant(float(product(axis, robot.gravity)))}
+    weight = Polynomial.constant(float(product(axis, robot.gravity)))
+    return {**_rotor(robot, j, T), robot.layout.offset(j): weight}
 
 
 def _moment_along_axis(robot: Robot, j: int) -> NullVector:
@@ -126,7 +127,8 @@ def _moment_along_axis(robot: Robot, j: int) -> NullVector:
     i, R = j, np.eye(3)
     while i >= 0 and not robot.joints[i].is_revolute:
         R, i = product(_rotation(robot.joints[i]), R), robot.joints[i].parent
-    return {10 * j + 1 + k: Polynomial.constant(value) for k, value in enumerate(R[2]) if value}
+    first = robot.layout.of_link("mx", j)
+    return {first + k: Polynomial.constant(value) for k, value in enumerate(R[2]) if value}
 
 
 def _parallel_links(robot: Robot) -> list[NullVector]:
@@ -138,18 +140,18 @@ def _parallel_links(robot: Robot) -> list[NullVector]:
         for i in range(j):
             relative = product(np.swapaxes(R[i], -1, -2), R[j])
             if np.abs(relative - relative[0]).max() <= PARALLEL:
-                vectors.extend(_tensors_as_of(i, j, _exact(relative[0], PARALLEL)))
+                vectors.extend(_tensors_as_of(robot, i, j, _exact(relative[0], PARALLEL)))
     return vectors
 
 
-def _tensors_as_of(i: int, j: int, R: Array) -> list[NullVector]:
+def _tensors_as_of(robot: Robot, i: int, j: int, R: Array) -> list[NullVector]:
     nowhere = np.array([Polynomial({})] * 3, dtype=object)
     vectors = []
     for k in range(4, 10):
-        vector = {10 * j + k: ONE}
+        vector = {robot.layout.link(j).start + k: ONE}
         for row, value in enumerate(moved(np.eye(10)[k], R, nowhere)):
             if not value.is_zero:
-                vector[10 * i + row] = -value
+                vector[robot.layout.link(i).start + row] = -value
         vectors.append(vector)
     return vectors
 

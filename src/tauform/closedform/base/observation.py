@@ -31,8 +31,8 @@ def velocity_free_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Ge
     """The same at rest; only friction, which is nothing at rest, keeps its velocities."""
     q, qd, qdd = random_states(robot, -(-ROWS_PER_COLUMN * len(columns) // robot.n_joints), rng)
     Y, moving = regressor(robot, q, 0 * qd, qdd), regressor(robot, q, qd, qdd)
-    for k in _friction(robot):
-        Y[..., k] = moving[..., k]
+    friction = list(robot.layout.friction)
+    Y[..., friction] = moving[..., friction]
     return _rows(Y, columns)
 
 
@@ -44,7 +44,7 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
     path = rng.normal(size=(n_states, STATES_PER_PATH, robot.n_joints))
     F = robot.closure.F if robot.closure else np.eye(robot.n_bodies)
     speeds = product(path, F.T)
-    viscous, coulomb, offset = np.array(_friction(robot)).reshape(robot.n_bodies, 3).T
+    viscous, coulomb, offset = (list(robot.layout.columns_of(group)) for group in ("viscous", "coulomb", "offset"))
     h[:, viscous], h[:, coulomb] = (speeds * speeds).mean(axis=1), np.abs(speeds).mean(axis=1)
     h[:, offset] = product(q, F.T)
     difference: Array = h[1:] - h[0]
@@ -62,8 +62,3 @@ def random_states(robot: Robot, n_states: int, rng: np.random.Generator) -> tupl
 
 def _rows(Y: Array, columns: Sequence[int]) -> Array:
     return Y.reshape(-1, Y.shape[-1])[:, list(columns)]
-
-
-def _friction(robot: Robot) -> list[int]:
-    n = robot.n_bodies
-    return [10 * n + 4 * i + k for i in range(n) for k in (1, 2, 3)]

@@ -65,26 +65,28 @@ class PhysicalLinks:
 
         Args:
             base: what takes part, and which of its base parameters are zero.
-            prior: (14 n_bodies,) gives what takes no part.
-            size: (14 n_bodies,) typical sizes, such that x is near one.
+            prior: (n_parameters,) gives what takes no part.
+            size: (n_parameters,) typical sizes, such that x is near one.
             margin: least eigenvalue of the scaled pseudo-inertias; one well above the solver's tolerance keeps links
                 physical when its last digits are put right.
         """
         self.cp = semidefinite_solver()
         self.base, self.prior, self.size, self.margin = base, prior, size, margin
         self.x: Any = self.cp.Variable(len(prior))
-        n = robot.n_bodies
-        drives = np.arange(10 * n, 14 * n).reshape(n, 4)[:, :3].ravel()
+        self.layout = robot.layout
+        drives = np.setdiff1d(np.arange(self.layout.n)[self.layout.drives], self.layout.signed)
         self.nonnegative = np.intersect1d(drives, base.columns)
         self.fixed = np.setdiff1d(np.arange(len(prior)), base.columns)
-        self.movable = [j for j in range(n) if not np.isin(np.arange(10 * j, 10 * j + 10), self.fixed).all()]
+        taking_part = self.layout.by_link(np.isin(np.arange(self.layout.n), base.columns))
+        self.movable = np.flatnonzero(taking_part.any(axis=1)).tolist()
 
     def pseudo_inertias(self) -> list[Any]:
         """Matrix of second moments of each movable link, its rows and columns scaled to numbers near one."""
         matrices = []
         for j in self.movable:
-            own = slice(10 * j, 10 * j + 10)
-            mass, reach = self.size[10 * j], self.size[10 * j + 1] / self.size[10 * j]
+            own = self.layout.link(j)
+            mass, moment = self.size[self.layout.of_link("m", j)], self.size[self.layout.of_link("mx", j)]
+            reach = moment / mass
             scale = np.array([1 / reach, 1 / reach, 1 / reach, 1.0]) / np.sqrt(mass)
             entries = np.outer(scale, scale).reshape(16, 1) * ENTRIES * self.size[own]
             matrices.append(self.cp.reshape(entries @ self.x[own], (4, 4), order="C"))
@@ -125,7 +127,7 @@ class PhysicalLinks:
         return self.solved(self.problem(objective, conditions))
 
     def parameters(self, x: Array) -> Array:
-        """(14 n_bodies,) parameters of a solution, the solver's tolerance taken off.
+        """(n_parameters,) parameters of a solution, the solver's tolerance taken off.
 
         What is fixed, zero or left out is so to rounding: a pivot is part of no other base parameter, so that moving it
         makes a base parameter that was left out zero and changes nothing else.

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tauform.description.inertia import LINK_PARAMETERS
-from tauform.description.joint import JOINT_PARAMETERS
+from tauform.description.layout import Layout
 from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
 
 # Within a link, as Gautier1991 writes XX XY XZ YY YZ ZZ MX MY MZ M Ia.
 GAUTIER_ORDER = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m", "Ia")
-FRICTION_ORDER = ("Fv", "Fc", "Fo")
 
 
 def default_order(robot: Robot) -> tuple[int, ...]:
     """Every index into robot.parameters: links ascending in Gautier's order, then friction."""
-    return gautier_order(robot.parameter_names)
+    return gautier_order(robot.layout)
 
 
-def gautier_order(parameter_names: Sequence[str]) -> tuple[int, ...]:
-    """The same of the names of a robot's parameters."""
-    place = {name: k for k, name in enumerate(parameter_names)}
-    numbers = range(1, len(parameter_names) // (len(GAUTIER_ORDER) + len(FRICTION_ORDER)) + 1)
-    groups = (GAUTIER_ORDER, FRICTION_ORDER)
-    return tuple(place[f"{kind}_{i}"] for kinds in groups for i in numbers for kind in kinds)
+def gautier_order(layout: Layout) -> tuple[int, ...]:
+    """The same of a layout."""
+    place = {kind: k for k, kind in enumerate(GAUTIER_ORDER)}
+    parameters, friction = layout.parameters, set(layout.friction)
+    rigid = [k for k in range(len(parameters)) if k not in friction]
+    rigid.sort(key=lambda k: (parameters[k].joints, place[parameters[k].kind]))
+    return (*rigid, *layout.friction)
 
 
 def order_of_preference(robot: Robot, columns: Sequence[int], order: Iterable[str] | None = None) -> tuple[int, ...]:
@@ -54,6 +53,5 @@ def parameter_index(robot: Robot, name: str) -> int:
 
 
 def _named(robot: Robot, name: str) -> list[int]:
-    if name in LINK_PARAMETERS + JOINT_PARAMETERS:
-        return [parameter_index(robot, f"{name}_{i}") for i in range(1, robot.n_bodies + 1)]
-    return [parameter_index(robot, name)]
+    of_kind = [k for k, parameter in enumerate(robot.layout.parameters) if parameter.kind == name]
+    return of_kind or [parameter_index(robot, name)]

@@ -14,7 +14,9 @@ from tauform.closedform.base.nullvectors import NullVector, length_values, null_
 from tauform.closedform.base.polynomial import PLAIN_POWERS, Polynomial, join_signed
 from tauform.closedform.base.preference import default_order
 from tauform.closedform.expansion.dimensionless import parameter_factors, units
-from tauform.closedform.notation import LATEX, latex_name
+from tauform.closedform.notation import LATEX, latex_parameter, plain_parameter
+from tauform.description.inertia import MOMENTS_OF_INERTIA
+from tauform.description.layout import Parameter
 from tauform.description.robot import Robot
 from tauform.portable.products import product
 
@@ -40,11 +42,19 @@ class Relation:
         terms: coefficient of each standard parameter, in Gautier's order; the pivot comes first with 1.
         exact: whether every coefficient is propagated from named lengths; otherwise some are numbers that hold for
             this robot's values only.
+        parameters: what each of these names stands for.
     """
 
     name: str
     terms: Mapping[str, Polynomial]
     exact: bool
+    parameters: Mapping[str, Parameter]
+
+    @classmethod
+    def of(cls, own: Parameter, terms: Mapping[Parameter, Polynomial], exact: bool) -> Relation:
+        """From parameters instead of their names."""
+        named = {parameter.name: parameter for parameter in (own, *terms)}
+        return cls(own.name, {parameter.name: value for parameter, value in terms.items()}, exact, named)
 
     def text(self, style: Style = "names") -> str:
         """The relation in a line.
@@ -62,25 +72,28 @@ class Relation:
         for parameter, coefficient in self.terms.items():
             text = coefficient.text(LATEX if is_latex else PLAIN_POWERS)
             group = f"{text} {parameter}" if text in ("1", "-1") else text
-            shared.setdefault(group, (text, []))[1].append(write(parameter))
+            shared.setdefault(group, (text, []))[1].append(write(self.parameters[parameter]))
         right = join_signed([_summand(text, names) for text, names in shared.values()])
         remark = r"\quad\text{(numbers of this robot)}" if is_latex else "   (numbers of this robot)"
-        return f"{write(self.name)} = {right}" + ("" if self.exact else remark)
+        return f"{write(self.parameters[self.name])} = {right}" + ("" if self.exact else remark)
 
     def __str__(self) -> str:
         return self.text()
 
 
-def gautier_name(name: str) -> str:
+def gautier_name(parameter: Parameter) -> str:
     """`ZZR1` for `IzzR_1`, `MX2` for `mx_2`, `Ia3` for `Ia_3`."""
-    kind, number = name.rsplit("_", 1)
-    plain, regrouped = (kind[:-1], "R") if kind.endswith("R") else (kind, "")
-    letters = plain[1:].upper() if plain.startswith("I") and plain != "Ia" else plain.upper()
-    return f"{plain if plain[0] == 'F' or plain == 'Ia' else letters}{regrouped}{number}"
+    kind = parameter.kind
+    letters = kind[1:].upper() if kind in MOMENTS_OF_INERTIA else kind.upper() if parameter.is_link else kind
+    return f"{letters}{'R' * parameter.is_sum}{parameter.number}"
 
 
-# How the name of a parameter is written in each style.
-WRITERS: dict[str, Callable[[str], str]] = {"names": str, "gautier": gautier_name, "latex": latex_name}
+# How a parameter is written in each style.
+WRITERS: dict[str, Callable[[Parameter], str]] = {
+    "names": plain_parameter,
+    "gautier": gautier_name,
+    "latex": latex_parameter,
+}
 
 
 def _summand(coefficient: str, names: list[str]) -> tuple[str, str]:
@@ -99,7 +112,7 @@ def symbolic_relations(robot: Robot, base: BaseParameters) -> tuple[Relation, ..
     numeric = [k for k in folded if k not in solved]
     order = default_order(robot)
     relations = []
-    for row, (name, pivot) in enumerate(zip(base.names, base.pivots, strict=True)):
+    for row, (own, pivot) in enumerate(zip(base.parameters, base.pivots, strict=True)):
         terms, exact = {pivot: Polynomial.constant(1.0)}, True
         for k in sorted(folded, key=order.index):
             vector = solved.get(k, {})
@@ -110,8 +123,7 @@ def symbolic_relations(robot: Robot, base: BaseParameters) -> tuple[Relation, ..
             if not coefficient.is_zero:
                 terms[k] = coefficient
                 exact = exact and not any(base.grouping[row, u] and (u == k or u in vector) for u in numeric)
-        named = {base.parameter_names[k]: value for k, value in terms.items()}
-        relations.append(Relation(name, named, exact))
+        relations.append(Relation.of(own, {base.layout.parameters[k]: value for k, value in terms.items()}, exact))
     return tuple(relations)
 
 

@@ -11,6 +11,7 @@ import scipy.sparse
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.expansion.dimensionless import parameter_factors, units
+from tauform.description.inertia import FIRST_MOMENTS, MOMENTS_OF_INERTIA
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 from tauform.portable.products import norm
@@ -22,6 +23,8 @@ LEVEL = 1e-12
 # Rows kept for each column when a tall matrix is shortened by random combinations of its rows.
 ROWS_PER_COLUMN = 4
 PLACES_PER_ROW = 4
+# Kinds of parameters that are moments of inertia.
+INERTIAS = (*MOMENTS_OF_INERTIA, "Ia")
 SEED = 1991
 
 
@@ -114,7 +117,7 @@ def _in_unit_columns(entries: Entries, factors: Array, strength: Array) -> Scale
 
 def _strength(entries: Entries, robot: Robot, columns: Sequence[int]) -> Array:
     sizes = entries.column_sizes()
-    moments = np.array([robot.parameter_names[c].startswith("m") and c % 10 > 0 for c in columns], dtype=bool)
+    moments = np.array([robot.layout.parameters[c].kind in FIRST_MOMENTS for c in columns], dtype=bool)
     weight = norm(robot.gravity)
     return np.where(moments & (sizes > 0), sizes / weight, 1.0) if weight else np.ones(len(sizes))
 
@@ -126,14 +129,15 @@ def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) ->
     much as any other first moment or as gravity, and a mass as a first moment times the robot's reach.
     """
     sizes = entries.column_sizes()
-    kinds = np.array([robot.parameter_names[c].rsplit("_", 1)[0] for c in columns])
+    kinds = np.array([robot.layout.parameters[c].kind for c in columns])
     largest = {kind: sizes[kinds == kind].max(initial=0.0) for kind in np.unique(kinds)}
-    tensor = ROUNDING * max((size for kind, size in largest.items() if kind.startswith("I")), default=0.0)
-    moments = ROUNDING * max(largest.get(kind, 0.0) for kind in ("mx", "my", "mz"))
+    tensor = ROUNDING * max((size for kind, size in largest.items() if kind in INERTIAS), default=0.0)
+    moments = ROUNDING * max(largest.get(kind, 0.0) for kind in FIRST_MOMENTS)
     moment = max(moments, LEVEL * norm(robot.gravity))
     reach = float(np.abs(robot.tree.translations).sum())
-    floors = {"m": max(ROUNDING * largest.get("m", 0.0), reach * moment), "mx": moment, "my": moment, "mz": moment}
-    floor = np.array([floors.get(kind, tensor if kind.startswith("I") else 0.0) for kind in kinds])
+    floors = {"m": max(ROUNDING * largest.get("m", 0.0), reach * moment), **dict.fromkeys(FIRST_MOMENTS, moment)}
+    floors |= dict.fromkeys(INERTIAS, tensor)
+    floor = np.array([floors.get(kind, 0.0) for kind in kinds])
     keep = (sizes > floor)[entries.columns]
     return Entries(entries.rows[keep], entries.columns[keep], entries.values[keep], entries.shape)
 

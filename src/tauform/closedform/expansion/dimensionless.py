@@ -24,7 +24,7 @@ class Dimensionless:
 
     Attributes:
         robot: with scaled lengths and gravity; its inertias are those of the original and mean nothing.
-        factors: (14 n_bodies,) standard parameters without units = factors * parameters.
+        factors: (n_parameters,) standard parameters without units = factors * parameters.
     """
 
     robot: Robot
@@ -62,7 +62,7 @@ def units(robot: Robot) -> tuple[float, float]:
 
 
 def parameter_factors(robot: Robot, length: float, time: float) -> Array:
-    """(14 n_bodies,) factor that takes the units of length and time out of each parameter."""
+    """(n_parameters,) factor that takes the units of length and time out of each parameter."""
     links = np.tile(np.array([1.0, 1 / length, 1 / (length * length)])[LENGTH_POWERS], robot.n_bodies)
     # Torques scale with length squared, forces of slides with length.
     area, fall = length * length, time * time

@@ -47,7 +47,7 @@ def estimate_size(robot: Robot) -> Size:
 def _terms_of_first(robot: Robot, n: int) -> int:
     part = Robot(robot.name, robot.joints[:n], robot.links[:n], robot.gravity)
     coefficients = Coefficients.gathered(part, sweep(part, {}))
-    return terms_of(coefficients, part, range(14 * n), {}).n_terms
+    return terms_of(coefficients, part, range(part.layout.n), {}).n_terms
 
 
 def refuse_if_too_large(robot: Robot, memory_limit: float) -> None:

@@ -42,7 +42,7 @@ class Coefficients:
     Attributes:
         layout: meaning of the keys.
         keys: (m,) distinct functions, ascending.
-        matrix: (m, 14 n) sparse; columns are robot.parameters.
+        matrix: (m, n_parameters) sparse; columns are robot.parameters.
     """
 
     layout: KeyLayout
@@ -55,24 +55,26 @@ class Coefficients:
 
         Fixed joints have no velocity, so that the functions of their Fv and Fc vanish.
         """
-        n, layout = robot.n_bodies, KeyLayout(robot.n_bodies)
+        n, layout, columns_of = robot.n_bodies, KeyLayout(robot.n_bodies), robot.layout
         keys, columns, values = [], [], []
         for k, rows in enumerate(links):
             row, column = np.nonzero(rows.values)
             keys.append(rows.keys[row])
-            columns.append(column + 10 * k)
+            columns.append(column + columns_of.link(k).start)
             values.append(rows.values[row, column])
         # Ia stands with D_ii, an offset with gravity's constant part, Fv and Fc on their own.
-        of_joint = [
-            [layout.key(INERTIA, i, i), *(layout.key(kind, 0, 0, i) for kind in _JOINT_KINDS)] for i in range(n)
-        ]
-        felt = [k for k in range(4 * n) if k // 4 not in fixed or k % 4 not in (1, 2)]
-        keys.append(np.array(of_joint, dtype=np.int64).reshape(-1)[felt])
-        columns.append(np.array(felt) + 10 * n)
-        values.append(np.ones(len(felt)))
+        of_joints = {columns_of.rotor(i): layout.key(INERTIA, i, i) for i in range(n)}
+        of_joints |= {columns_of.offset(i): layout.key(GRAVITY, 0, 0, i) for i in range(n)}
+        for i in range(n):
+            if i not in fixed:
+                of_joints[columns_of.viscous(i)] = layout.key(VISCOUS, 0, 0, i)
+                of_joints[columns_of.coulomb(i)] = layout.key(COULOMB, 0, 0, i)
+        keys.append(np.array(list(of_joints.values()), dtype=np.int64))
+        columns.append(np.array(list(of_joints)))
+        values.append(np.ones(len(of_joints)))
         distinct, row = np.unique(np.concatenate(keys), return_inverse=True)
         triplets = (np.concatenate(values), (row, np.concatenate(columns)))
-        return cls(layout, distinct, scipy.sparse.coo_array(triplets, shape=(len(distinct), 14 * n)).tocsr())
+        return cls(layout, distinct, scipy.sparse.coo_array(triplets, shape=(len(distinct), columns_of.n)).tocsr())
 
     def restricted(self, assumed: scipy.sparse.csr_array) -> Coefficients:
         """Coefficients for other parameters, standard = assumed @ other; functions that vanish are left out."""
@@ -100,7 +102,6 @@ class Coefficients:
         return sizes
 
 
-_JOINT_KINDS = (VISCOUS, COULOMB, GRAVITY)
 # Parameters that are assumed related may cancel; what is left of that is zero.
 CANCELLED = 1e-13
 
@@ -136,7 +137,7 @@ def terms_of(coefficients: Coefficients, robot: Robot, columns: Sequence[int], f
     kind, x, y, z, monomial = layout.parts(coefficients.keys)
     torque, acceleration, factor = _targets(n, fixed)
     meaning = ((kind * n + x) * n + y) * n + z
-    rigid = ~np.array([is_friction(column, n) for column in columns])
+    rigid = ~np.isin(columns, robot.layout.friction)
     present = (abs(coefficients.matrix) @ rigid) > 0
     source, use = np.nonzero((acceleration[meaning] != ABSENT) & present[:, None])
     at = meaning[source]
@@ -173,11 +174,6 @@ def _targets(n: int, fixed: dict[int, float]) -> tuple[Keys, Keys, Array]:
                 put(DIFFERENCE, x, y, z, 0, y, (x, z), 1.0)
                 put(DIFFERENCE, x, y, z, 1, z, (x, y), -1.0)
     return torque.reshape(-1, 2), acceleration.reshape(-1, 2), factor.reshape(-1, 2)
-
-
-def is_friction(column: int, n: int) -> bool:
-    """Whether a column of robot.parameters is Fv, Fc or Fo."""
-    return column >= 10 * n and (column - 10 * n) % 4 > 0
 
 
 def _velocity_pairs(n: int) -> list[tuple[int, int]]:

@@ -28,7 +28,7 @@ class Assumed:
 
     Attributes:
         free: indices into robot.parameters.
-        matrix: (14 n, len(free)) sparse; parameters = matrix @ parameters[free].
+        matrix: (n_parameters, len(free)) sparse; parameters = matrix @ parameters[free].
         tied: indices of parameters that an assumption determines.
     """
 

@@ -304,10 +304,9 @@ class BoundModel:
         """
         if self.base.robot is None:
             return None
-        n = self.n_joints
-        parameters = np.zeros(14 * n)
+        parameters = np.zeros(self.base.layout.n)
         parameters[list(self.base.pivots)] = self.theta
-        parameters[10 * n :].reshape(n, 4)[:, 1:] += self.carried
+        self.base.layout.by_joint(parameters)[:, 1:] += self.carried
         return self.base.robot.with_parameters(parameters)
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ from tauform.closedform.expansion.dimensionless import dimensionless, units
 from tauform.closedform.expansion.estimate import MEMORY_LIMIT, refuse_if_too_large
 from tauform.closedform.expansion.rows import Keys
 from tauform.closedform.expansion.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
-from tauform.closedform.expansion.terms import Coefficients, Terms, is_friction, terms_of
+from tauform.closedform.expansion.terms import Coefficients, Terms, terms_of
 from tauform.closedform.model.assume import Assumed, Assumption, assumptions
 from tauform.closedform.model.model import ClosedFormModel, Geometry
 from tauform.closedform.threads import one_blas_thread
@@ -70,7 +70,7 @@ def derive(
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress), positions)
         coefficients = coefficients.restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
-        rows = _rank_rows(coefficients, terms, assumed.free, positions)
+        rows = _rank_rows(robot, coefficients, terms, assumed.free, positions)
         base = _regrouped(robot, coefficients, rows, assumed.free, order)
         return _model(robot, coefficients, terms, base, assumed, positions)
 
@@ -83,11 +83,12 @@ def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, floa
     return {names.index(name): number(position, f"fixed: {name}") for name, position in fixed.items()}
 
 
-def _rank_rows(coefficients: Coefficients, terms: Terms, columns: Sequence[int], fixed: dict[int, float]) -> Keys:
+def _rank_rows(
+    robot: Robot, coefficients: Coefficients, terms: Terms, columns: Sequence[int], fixed: dict[int, float]
+) -> Keys:
     """Functions that decide which parameters are independent."""
-    n = coefficients.layout.n
     kind = coefficients.layout.parts(coefficients.keys)[0]
-    used: NDArray[np.bool_] = (abs(coefficients.matrix) @ np.array([is_friction(c, n) for c in columns])) > 0
+    used: NDArray[np.bool_] = (abs(coefficients.matrix) @ np.isin(columns, robot.layout.friction)) > 0
     used[terms.source] = True
     if not fixed:
         # Velocity torques are derivatives of the mass matrix: their rows are combinations of its rows.
@@ -117,7 +118,7 @@ def _model(
 ) -> ClosedFormModel:
     place = {column: k for k, column in enumerate(assumed.free)}
     kept = coefficients.matrix.tocsc()[:, [place[pivot] for pivot in base.pivots]].tocsr()
-    friction = np.array([is_friction(pivot, robot.n_bodies) for pivot in base.pivots], dtype=bool)
+    friction = np.isin(base.pivots, robot.layout.friction)
     rigid = kept @ scipy.sparse.diags_array((~friction).astype(float))
     names = robot.joint_names
     return ClosedFormModel(
@@ -145,7 +146,9 @@ def _placed_rows(rows: scipy.sparse.csr_array, terms: Terms, n: int) -> scipy.sp
     return placed
 
 
-def _joint_terms(kept: scipy.sparse.csr_array, coefficients: Coefficients, friction: Array, n: int) -> Array:
+def _joint_terms(
+    kept: scipy.sparse.csr_array, coefficients: Coefficients, friction: NDArray[np.bool_], n: int
+) -> Array:
     """(n, 3, l): viscous, Coulomb, offset."""
     layout = coefficients.layout
     result = np.zeros((n, 3, kept.shape[1]))
@@ -160,15 +163,15 @@ def _joint_terms(kept: scipy.sparse.csr_array, coefficients: Coefficients, frict
 
 def _load_grouping(robot: Robot, base: BaseParameters, assumed: Assumed) -> Array | None:
     tool = robot.tool
-    own = range(10 * tool.link, 10 * tool.link + 10)
-    if tool.link < 0 or not set(own) <= set(assumed.free):
+    own = robot.layout.link(tool.link)
+    if tool.link < 0 or not set(range(robot.layout.n)[own]) <= set(assumed.free):
         return None
     link_from_tool = tool.link_from_frame[None]
     return read_only(product(base.grouping[:, own], placed_ten(link_from_tool[:, :3, :3], link_from_tool[:, :3, 3])[0]))
 
 
 def _ties(assumed: Assumed) -> Array:
-    """(t, 14 n) parameter minus what it was assumed to be."""
+    """(t, n_parameters) parameter minus what it was assumed to be."""
     size = assumed.matrix.shape[0]
     ties = np.zeros((len(assumed.tied), size))
     ties[np.arange(len(assumed.tied)), list(assumed.tied)] = 1.0

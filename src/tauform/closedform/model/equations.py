@@ -34,7 +34,7 @@ def structure_equations(
 ) -> tuple[str, ...]:
     """tau_i in base parameters."""
     _check(model.robot_name, model.n_terms, max_terms, digits)
-    names, terms = [notation.name(name) for name in model.base.names], notation.terms(model.exponents)
+    names, terms = [notation.parameter(own) for own in model.base.parameters], notation.terms(model.exponents)
     lines = []
     for i, (coefficients, extra) in enumerate(zip(model.reduction, model.joint_terms, strict=True)):
         rows = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)

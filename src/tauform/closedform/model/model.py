@@ -90,7 +90,7 @@ class ClosedFormModel:
         base: what theta means; theta = base.grouping @ robot.parameters.
         load_grouping: (l, 10) what a body at the tool adds to theta, in the tool's axes; None where an assumption
             about that link rules a load out.
-        ties: (t, 14 n) rows that vanish on the parameters when the assumptions hold.
+        ties: (t, n_parameters) rows that vanish on the parameters when the assumptions hold.
         fixed: positions of joints that do not move; their entries of q, qd and qdd are not read.
     """
 
@@ -209,11 +209,10 @@ class ClosedFormModel:
 
     def _carried(self, robot: Robot) -> Array:
         """(n, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""
-        n = self.n_joints
         absent = np.array(robot.parameters)
         absent[list(self.base.columns)] = 0.0
         absent[self.ties.any(axis=0)] = 0.0  # assumed away, of which `theta` warns
-        of_joints = absent[10 * n :].reshape(n, 4)
+        of_joints = robot.layout.by_joint(absent)
         friction = read_only(of_joints[:, 1:].copy())
         of_joints[:, 1:] = 0.0
         if absent.any():

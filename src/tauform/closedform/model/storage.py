@@ -14,6 +14,7 @@ from tauform.archives import read_archive
 from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.model import ClosedFormModel, Geometry
+from tauform.description.layout import Layout
 from tauform.documents import is_indices, is_number, is_texts, parse_json
 from tauform.errors import ModelError
 from tauform.files.file import fresh_file
@@ -156,7 +157,10 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     _check_facts(facts)
     _check_arrays(facts, arrays)
     base_facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in facts["base"].items()}
-    base = BaseParameters(grouping=read_only(arrays["grouping"]), **base_facts)
+    layout = Layout.of(arrays["revolute"].tolist())
+    if base_facts.pop("parameter_names") != layout.names:
+        raise ValueError("the parameters are not those of the joints")
+    base = BaseParameters(grouping=read_only(arrays["grouping"]), layout=layout, **base_facts)
     n, exponents = len(facts["joint_names"]), arrays["exponents"].astype(np.int8)
     exponents.setflags(write=False)
     n_terms = exponents.shape[1]

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from tauform.arrays import Array, read_only
-from tauform.closedform.base.baseset import BaseParameters, base_name
+from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.elimination import eliminate
 from tauform.closedform.base.preference import gautier_order
 from tauform.closedform.base.scaling import equilibrated
@@ -39,7 +39,7 @@ class Regrouping:
     def of(cls, base: BaseParameters, rows: Any) -> Regrouping:
         """From the coefficients (rows, l) that are left."""
         place = {pivot: k for k, pivot in enumerate(base.pivots)}
-        preferred = [place[k] for k in gautier_order(base.parameter_names) if k in place]
+        preferred = [place[k] for k in gautier_order(base.layout) if k in place]
         scaled = equilibrated(rows)
         split = eliminate(scaled.matrix, preferred)
         matrix = np.zeros((len(split.kept), base.n))
@@ -53,9 +53,9 @@ class Regrouping:
         grouping = self.matrix @ before.grouping
         pivots = [before.pivots[k] for k in self.kept]
         sums = np.count_nonzero(self.matrix, axis=1) > 1
-        standard = before.parameter_names
+        standard = before.layout.names
         names = tuple(
-            base_name(standard[pivot], False) if is_sum else before.names[k]
+            before.layout.parameters[pivot].as_sum().name if is_sum else before.names[k]
             for k, pivot, is_sum in zip(self.kept, pivots, sums, strict=True)
         )
         absent = {k for k in before.columns if not grouping[:, k].any()}

@@ -13,6 +13,8 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.codegen.minimal.bodies import HX, HZ, KZZ, N_PARAMETERS, SECOND, Bodies, M, from_second_moments
+from tauform.description.inertia import LINK_PARAMETERS
+from tauform.description.joint import JOINT_PARAMETERS
 from tauform.description.tree import Tree
 from tauform.portable.factorization import by_size, first_largest
 from tauform.portable.products import chain, product
@@ -21,8 +23,8 @@ from tauform.rigidbody.regressor import inverse_regressor
 # Columns of a noise-free regressor: equal or zero beyond rounding.
 COLUMN_TOLERANCE = 1e-11
 ROUNDING = 1e-13
-# A parameter vanishes only by a change that moves no other by more than 200 times as much. Frames that are almost aligned
-# offer changes of a million times, whose large numbers of opposite sign would cost single precision its digits.
+# A parameter vanishes only by a change that moves no other by more than 200 times as much. Frames that are almost
+# aligned offer changes of a million times, whose large numbers of opposite sign would cost single precision its digits.
 WEAKEST_PIVOT = 5e-3
 _SAMPLES = 30
 
@@ -104,12 +106,13 @@ def _sampled_columns(bodies: Bodies) -> Array:
     q, qd, qdd = 4 * np.random.default_rng(0).random((3, n, _SAMPLES)) - 2
     placement = np.tile(np.eye(4), (n, 1, 1))
     placement[:, :3, :3], placement[:, :3, 3] = bodies.X, bodies.P
-    zeros = np.zeros((n, 14))
-    tree = Tree.of(bodies.parents, bodies.revolute, placement, zeros[:, :10], zeros[:, 10:], bodies.gravity)
-    Y = inverse_regressor(tree, q, qd, qdd)  # (n, 14 n, samples)
-    links = product(from_second_moments().T, Y[:, : 10 * n].reshape(n, n, 10, -1)).transpose(1, 2, 0, 3)
-    rotors = np.moveaxis(Y[:, 10 * n :: 4], 1, 0)[:, None]
-    return np.concatenate([links, rotors], axis=1).reshape(n * N_PARAMETERS, -1)
+    links, joints = np.zeros((n, len(LINK_PARAMETERS))), np.zeros((n, len(JOINT_PARAMETERS)))
+    tree = Tree.of(bodies.parents, bodies.revolute, placement, links, joints, bodies.gravity)
+    Y = inverse_regressor(tree, q, qd, qdd)  # (n, n_parameters, samples)
+    columns = tree.layout.by_link(np.moveaxis(Y, 1, -1))  # (n, samples, n, 10)
+    of_links = product(from_second_moments().T, columns.transpose(0, 2, 3, 1)).transpose(1, 2, 0, 3)
+    rotors = np.moveaxis(Y[:, list(tree.layout.columns_of("rotor"))], 1, 0)[:, None]
+    return np.concatenate([of_links, rotors], axis=1).reshape(n * N_PARAMETERS, -1)
 
 
 def booked(null: Array, parameters: Array, order: Sequence[int]) -> Array:

@@ -74,8 +74,7 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
         carried = robot.payload.inertia.parameters if robot.payload else np.zeros(10)
         defaults.append(np.array(carried))
     affine = np.hstack([constant, *blocks])
-    n = robot.n_bodies
-    links, joints = affine[: 10 * n].reshape(n, 10, -1), affine[10 * n :].reshape(n, 4, -1)
+    links, joints = (np.moveaxis(part(affine.T), 0, -1) for part in (robot.layout.by_link, robot.layout.by_joint))
     bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0]))
     return Problem(robot, bodies, joints[:, 1:], tuple(ports), tuple(defaults))
 
@@ -104,8 +103,8 @@ def _payload_columns(robot: Robot) -> Array:
     frame = robot.frame(robot.payload.frame) if robot.payload else robot.tool
     if frame.link < 0:
         raise GenerationError(f"payload: frame {frame.name!r} is fixed to the base; a load there moves with nothing")
-    columns = np.zeros((14 * robot.n_bodies, 10))
-    columns[10 * frame.link : 10 * frame.link + 10] = parameter_transform(frame.link_from_frame)
+    columns = np.zeros((robot.layout.n, len(LINK_PARAMETERS)))
+    columns[robot.layout.link(frame.link)] = parameter_transform(frame.link_from_frame)
     return columns
 
 

@@ -56,7 +56,7 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
     prefix = fit_prefix(None, robot.name) if name is None else c_prefix(name, robot.name)
     check_folder(folder, force)
     parameters = np.array(robot.parameters)
-    parameters[10 * robot.n_bodies :].reshape(-1, 4)[:, 1:] = 0.0  # friction stands beside the program
+    parameters[list(robot.layout.friction)] = 0.0  # friction stands beside the program
     program = generate(robot.with_parameters(parameters), "inverse_dynamics")
     summary = f"torque of links and rotors alone; {prefix}_predicted_torque in {prefix}_drive.h adds friction"
     about = [line for line in program.notes["conventions"] if not line.startswith("Friction")]
@@ -84,8 +84,7 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
 
 def _references(fit: Fit, program: Program, real: Real) -> list[Reference]:
     """What drives and the whole fit give, for the self-test."""
-    n_link = 10 * fit.robot.n_bodies
-    rigid = [k for k, pivot in enumerate(fit.design.base.pivots) if pivot < n_link or (pivot - n_link) % 4 == 0]
+    rigid = [k for k, own in enumerate(fit.design.base.parameters) if own.group in ("link", "rotor")]
     values = np.array(fit.values)
     values[rigid] = 0.0
 
@@ -120,12 +119,9 @@ def drive_header(fit: Fit, prefix: str) -> str:
 
 
 def _joint_values(fit: Fit) -> list[tuple[float, float, float]]:
-    n = fit.robot.n_bodies
-    values = np.zeros((n, 4))
-    for pivot, value in zip(fit.design.base.pivots, fit.theta, strict=True):
-        if pivot >= 10 * n:
-            values[divmod(pivot - 10 * n, 4)] = value
-    return [(float(v), float(c), float(o)) for _, v, c, o in values]
+    values = np.zeros(fit.robot.layout.n)
+    values[list(fit.design.base.pivots)] = fit.theta
+    return [(float(v), float(c), float(o)) for _, v, c, o in fit.robot.layout.by_joint(values)]
 
 
 def _step(velocity: str, width: float) -> str:

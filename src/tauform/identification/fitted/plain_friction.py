@@ -18,8 +18,6 @@ from tauform.identification.verdict.validate import residuals_of
 
 # Where a robot is judged that takes the place of a fit, unless there are validation recordings.
 FITTED = "the fitted rows"
-# Places of a joint's own parameters Ia, Fv, Fc, Fo; of these only the offset may be negative.
-ROTOR, OFFSET = 0, 3
 
 
 @dataclass(frozen=True)
@@ -57,18 +55,16 @@ def robot_with_plain_friction(fit: Fit) -> Robot:
     robot, plain = fit.rigid_robot, Design.of(fit.robot)
     source = replace(fit.source, design=plain)
     parameters = np.array(robot.parameters)
-    drives = parameters[10 * robot.n_bodies :].reshape(-1, 4)
-    drives[:, ROTOR + 1 :] = 0.0
+    parameters[list(robot.layout.friction)] = 0.0
     stack = gather(source, source).stacked(fit.weights if fit.weights is not None else 1.0 / fit.sigma)
     left = stack[:, -1] - stack[:, :-1] @ plain.base.values(parameters)
-    own = {k: (pivot - 10 * robot.n_bodies) % 4 for k, pivot in enumerate(plain.base.pivots)}
-    own = {k: kind for k, kind in own.items() if plain.base.pivots[k] >= 10 * robot.n_bodies and kind != ROTOR}
-    columns = list(own)
+    columns = [k for k, pivot in enumerate(plain.base.pivots) if pivot in robot.layout.friction]
+    pivots = [plain.base.pivots[k] for k in columns]
     size = np.linalg.norm(stack[:, columns], axis=0)
     size = np.where(size > 0, size, 1.0)
-    least = [-np.inf if kind == OFFSET else 0.0 for kind in own.values()]
+    least = [-np.inf if pivot in robot.layout.signed else 0.0 for pivot in pivots]
     found = lsq_linear(stack[:, columns] / size, left, (least, np.inf), method="bvls").x / size
-    parameters[[plain.base.pivots[k] for k in columns]] = found
+    parameters[pivots] = found
     return robot.with_parameters(parameters)
 
 

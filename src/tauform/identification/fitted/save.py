@@ -259,9 +259,8 @@ def _include(robot: Robot, columns: list[int]) -> Include:
     """What was asked for, by what took part."""
     if columns == list(robot.columns("declared")):
         return "declared"
-    n_link = 10 * robot.n_bodies
-    kinds = {0 if c < n_link else 1 + (c - n_link) % 4 for c in columns}
-    return [group for k, group in enumerate(PARAMETER_GROUPS) if k in kinds]
+    groups = {robot.layout.parameters[c].group for c in columns}
+    return [group for group in PARAMETER_GROUPS if group in groups]
 
 
 def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Design:

@@ -58,11 +58,11 @@ class CompiledColumns(Columns):
     """Columns of links and rotors from kernels; those of friction are written down."""
 
     def __init__(self, robot: Robot, include: Include | None) -> None:
-        n = robot.n_bodies
+        layout = robot.layout
         wanted = base_parameters(robot, include=include).pivots
         # A rotor that is asked for counts as declared, though the description has none.
         rotors = [
-            joint.rotor_inertia or 0.0 if 10 * n + 4 * i in robot.columns(include) else joint.rotor_inertia
+            joint.rotor_inertia or 0.0 if layout.rotor(i) in robot.columns(include) else joint.rotor_inertia
             for i, joint in enumerate(robot.joints)
         ]
         smooth = replace(
@@ -73,7 +73,7 @@ class CompiledColumns(Columns):
             ),
         )
         inertial = base_parameters(smooth)
-        losses = [k for k in range(10 * n, 14 * n) if (k - 10 * n) % 4 and (k in wanted or robot.parameters[k])]
+        losses = [k for k in layout.friction if k in wanted or robot.parameters[k]]
         places = [*inertial.pivots, *losses]
         if not set(wanted) <= set(places):
             raise GenerationError(f"{robot.name}: its friction takes over columns of its links")
@@ -81,9 +81,8 @@ class CompiledColumns(Columns):
         self.chosen = slice(len(chosen)) if chosen == list(range(len(chosen))) else chosen
         self.values = np.concatenate([inertial.values(robot), robot.parameters[losses]])
         # (n_bodies, n) rates of the tree's joints for unit rates of q.
-        self.loops = robot.closure.F if robot.closure else np.eye(n)
-        # (joint, kind) with kind 1 viscous, 2 Coulomb, 3 offset.
-        self.losses = [divmod(k - 10 * n, 4) for k in losses]
+        self.loops = robot.closure.F if robot.closure else np.eye(robot.n_bodies)
+        self.losses = [layout.parameters[k] for k in losses]
         program = generate(smooth, "base_regressor")
         self.kernel = compile_program(program)
         self.adjoint = compile_program(adjoint_program(program))
@@ -95,19 +94,21 @@ class CompiledColumns(Columns):
         out = np.empty((*q.shape, len(self.values)))
         p = inertial.shape[-1]
         out[:, :, :p] = inertial
-        for k, (joint, kind) in enumerate(self.losses, start=p):
-            v = qd @ self.loops[joint]
-            value = v if kind == 1 else np.sign(v) if kind == 2 else np.ones_like(v)
-            out[:, :, k] = value[:, None] * self.loops[joint]
+        for k, loss in enumerate(self.losses, start=p):
+            shares = self.loops[loss.joints[0]]
+            v = qd @ shares
+            value = {"viscous": v, "coulomb": np.sign(v), "offset": np.ones_like(v)}[loss.group]
+            out[:, :, k] = value[:, None] * shares
         return out
 
     def slopes(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
         """By the adjoint kernel; of friction only the viscous part has any."""
         p = len(self.values) - len(self.losses)
         found = np.stack(self.adjoint(q, qd, qdd, weights[:, :, :p]))
-        for k, (joint, kind) in enumerate(self.losses, start=p):
-            if kind == 1:
-                found[1] += (weights[:, :, k] @ self.loops[joint])[:, None] * self.loops[joint]
+        for k, loss in enumerate(self.losses, start=p):
+            if loss.group == "viscous":
+                shares = self.loops[loss.joints[0]]
+                found[1] += (weights[:, :, k] @ shares)[:, None] * shares
         return found
 
 

@@ -31,7 +31,7 @@ def physically_consistent(
     same error, the values that they cannot lack take part again, and a finding names them.
 
     Args:
-        prior: robot or (14 n_bodies,) parameters near which open parameters stay; the fit's robot by default.
+        prior: robot or (n_parameters,) parameters near which open parameters stay; the fit's robot by default.
         method: "semidefinite" reaches the boundary of what could be built, and any start leads to the best fit;
             "log_cholesky" searches smoothly inside it and needs no solver. It approaches zero without reaching it, so
             that all that was left out takes part again, as small as the data allow.

@@ -73,15 +73,14 @@ class SmoothProgram:
             small: columns whose values are kept as small as the data allow.
         """
         self.design, self.prior, self.size, self.pull, self.small = design, prior, size, pull, list(small)
-        n = design.robot.n_bodies
-        own = np.arange(10 * n, 14 * n)
-        taking_part = np.isin(own, design.base.columns)
-        signed = own % 4 == (10 * n + 3) % 4
-        self.positive, self.free = own[taking_part & ~signed], own[taking_part & signed]
+        self.layout = design.robot.layout
+        own = np.intersect1d(np.arange(self.layout.n)[self.layout.drives], design.base.columns)
+        signed = np.isin(own, self.layout.signed)
+        self.positive, self.free = own[~signed], own[signed]
         self.start = self._started()
 
     def solve(self, evidence: Evidence, weights: Array) -> tuple[Array, Array]:
-        """(14 n_bodies,) parameters and (p,) values.
+        """(n_parameters,) parameters and (p,) values.
 
         Raises:
             IdentificationError: the search does not settle.
@@ -117,14 +116,13 @@ class SmoothProgram:
         return parameters, np.concatenate([base.grouping @ parameters, found.x[n_own:]])
 
     def _mapped(self, x: Array) -> tuple[Array, Array]:
-        """(14 n_bodies,) parameters and their slopes by the free numbers."""
-        n = self.design.robot.n_bodies
-        parameters, slopes = np.array(self.prior), np.zeros((14 * n, len(x)))
-        for k in range(n):
-            own = slice(10 * k, 10 * k + 10)
+        """(n_parameters,) parameters and their slopes by the free numbers."""
+        parameters, slopes = np.array(self.prior), np.zeros((self.layout.n, len(x)))
+        for k in range(self.layout.n_bodies):
+            own = self.layout.link(k)
             ten, by = link_map(x[own])
             parameters[own], slopes[own, own] = self.size[own] * ten, self.size[own, None] * by
-        first = 10 * n
+        first = self.layout.links.stop
         for place, exponential in ((self.positive, True), (self.free, False)):
             columns = np.arange(first, first + len(place))
             values = np.exp(np.clip(x[columns], -LARGEST_NUMBER, LARGEST_NUMBER)) if exponential else x[columns]
@@ -135,11 +133,10 @@ class SmoothProgram:
 
     def _started(self) -> Array:
         """Free numbers near the prior, moved inside where that is on the boundary."""
-        n, scaled = self.design.robot.n_bodies, self.prior / self.size
+        scaled = self.prior / self.size
         inside = LEAST * np.array([1, 0, 0, 0, 2, 0, 2, 0, 0, 2])
         links = []
-        for k in range(n):
-            ten = scaled[10 * k : 10 * k + 10] + inside
+        for ten in self.layout.by_link(scaled) + inside:
             while not _is_definite(ten):
                 ten = ten + (1 + np.abs(ten).max()) * inside
             links.append(link_numbers(ten))

@@ -71,7 +71,7 @@ class SemidefiniteFit:
         return size**2
 
     def solve(self, evidence: Evidence, weights: Array) -> tuple[Array, Array]:
-        """(14 n_bodies,) parameters and (p,) values; the matrices are small, so it takes a tenth of a second.
+        """(n_parameters,) parameters and (p,) values; the matrices are small, so it takes a tenth of a second.
 
         Raises:
             IdentificationError: the solver finds no solution.
@@ -94,7 +94,7 @@ class SemidefiniteFit:
         """Links that an inaccurate solution left unphysical, made physical; the margin spares all others that."""
         mended = np.array(parameters)
         for j in self.links.movable:
-            ten = mended[10 * j : 10 * j + 10]
+            ten = mended[self.design.robot.layout.link(j)]
             matrix = Inertia(ten).pseudo_inertia
             least = np.linalg.eigvalsh(matrix)[0]
             if least < 0:
@@ -139,9 +139,8 @@ def needed(design: Design, left_out: Sequence[int], prior: Array, evidence: Evid
 
 
 def typical_sizes(robot: Robot, prior: Array) -> Array:
-    """(14 n_bodies,) a size for each parameter: mass, mass times length, mass times length squared."""
-    n = robot.n_bodies
-    mass = max(float(prior[: 10 * n : 10].max()), 1.0)
+    """(n_parameters,) a size for each parameter: mass, mass times length, mass times length squared."""
+    mass = max(float(robot.layout.by_link(prior)[:, 0].max()), 1.0)
     reach = max(float(np.linalg.norm(joint.parent_from_joint[:3, 3])) for joint in robot.joints) or 0.3
     link = np.concatenate([[mass], np.full(3, mass * reach), np.full(6, mass * reach**2)])
-    return np.concatenate([np.tile(link, n), np.ones(4 * n)])
+    return np.concatenate([np.tile(link, robot.n_bodies), np.ones(robot.layout.n - robot.layout.links.stop)])

@@ -20,8 +20,6 @@ from tauform.rigidbody.regressor import regressor
 
 # Batches from this length on are worth a second of compiling.
 KERNEL_STATES = 10_000
-# Place of Coulomb friction among a joint's own parameters Ia, Fv, Fc, Fo.
-COULOMB = 2
 DEFAULT_INCLUDE: tuple[ParameterGroup, ...] = ("link", "rotor", "viscous", "coulomb", "offset")
 
 
@@ -65,6 +63,12 @@ class Design:
         """Of the columns: base.names, then the terms'."""
         return (*self.base.names, *(term.name for term in self.terms))
 
+    @cached_property
+    def kinds(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Of each column the kind, `Izz` or `K`, and the joints it belongs to."""
+        own = [(parameter.kind, parameter.joints) for parameter in self.base.parameters]
+        return (*own, *((term.symbol, term.joints) for term in self.terms))
+
     @property
     def loops(self) -> Array:
         """(n_bodies, n) rates of the tree's joints for unit rates of q."""
@@ -87,10 +91,9 @@ class Design:
         """
         if self.is_thermal and temperature is None:
             raise IdentificationError("friction depends on temperature here; give temperature=, one for each joint")
-        n_link = 10 * self.robot.n_bodies
         out = np.empty((*q.shape, self.n_columns))
         kernel = self._kernel if max(len(q), total) >= KERNEL_STATES else None
-        of_links = [k for k, p in enumerate(self.base.pivots) if p < n_link]
+        of_links = [k for k, own in enumerate(self.base.parameters) if own.is_link]
         # The links' columns come first as a rule: a block is written several times as fast as a choice.
         first = of_links == list(range(len(of_links)))
         block: slice | list[int] = slice(len(of_links)) if first else of_links
@@ -103,11 +106,10 @@ class Design:
         others = [k for k in range(self.n_columns) if k not in of_links]
         out[:, :, slice(len(of_links), None) if first else others] = 0.0
         rates, accelerations = qd @ self.loops.T, qdd @ self.loops.T
-        for k, pivot in enumerate(self.base.pivots):
-            body, kind = divmod(pivot - n_link, 4)
-            if pivot >= n_link:
-                v = rates[:, body]
-                value = (accelerations[:, body], v, step(v, self.widths[body]), np.ones_like(v))[kind]
+        for k, own in enumerate(self.base.parameters):
+            if not own.is_link:
+                (body,) = own.joints
+                value = self._drive_column(own.group, body, rates[:, body], accelerations[:, body])
                 for j in np.flatnonzero(self.loops[body]):
                     out[:, j, k] = value * self.loops[body, j]
         for k, term in enumerate(self.terms):
@@ -115,6 +117,12 @@ class Design:
             if term.is_thermal and temperature is not None:
                 out[:, :, self.base.n + k] *= temperature - REFERENCE_TEMPERATURE
         return out
+
+    def _drive_column(self, group: str, body: int, rate: Array, acceleration: Array) -> Array:
+        """(N,) torque of one of a joint's own parameters for a value of one."""
+        if group == "coulomb":
+            return step(rate, self.widths[body])
+        return {"rotor": acceleration, "viscous": rate, "offset": np.ones_like(rate)}[group]
 
     @property
     def has_own_columns(self) -> bool:
@@ -133,10 +141,10 @@ class Design:
 
     def sharp_columns(self, q: Array, qd: Array, qdd: Array) -> Iterator[tuple[int, int, Array]]:
         """(column, joint, (N,) torque) of what jumps or bends where a velocity changes its sign."""
-        n_link, rates = 10 * self.robot.n_bodies, qd @ self.loops.T
-        for k, pivot in enumerate(self.base.pivots):
-            body, kind = divmod(pivot - n_link, 4)
-            if pivot >= n_link and kind == COULOMB:
+        rates = qd @ self.loops.T
+        for k, own in enumerate(self.base.parameters):
+            if own.group == "coulomb":
+                (body,) = own.joints
                 jump = step(rates[:, body], self.widths[body])
                 for j in np.flatnonzero(self.loops[body]):
                     yield k, int(j), jump * self.loops[body, j]
@@ -156,7 +164,7 @@ class Design:
                 replace(joint, rotor_inertia=None, viscous=0.0, coulomb=0.0, offset=0.0) for joint in self.robot.joints
             ),
         )
-        pivots = tuple(p for p in self.base.pivots if p < 10 * self.robot.n_bodies)
+        pivots = tuple(p for p in self.base.pivots if self.robot.layout.is_link(p))
         if bare.closure is not None or base_parameters(bare).pivots != pivots:
             return None
         try:

@@ -105,9 +105,12 @@ class Term:
     def name(self) -> str:
         """`K_3`, or `Iam_5_6` for a coupling; smooth steps carry their width."""
         numbers = "_".join(str(j + 1) for j in self.joints)
-        if self.kind in COUPLINGS:
-            return f"{COUPLINGS[self.kind][0]}_{numbers}"
-        return f"{SHAPES[self.kind].prefix}_{numbers}" + (f"@{self.width:.3g}" if self.width else "")
+        return f"{self.symbol}_{numbers}" + (f"@{self.width:.3g}" if self.width and not self.is_coupling else "")
+
+    @property
+    def symbol(self) -> str:
+        """`K` in `K_3`."""
+        return COUPLINGS[self.kind][0] if self.kind in COUPLINGS else SHAPES[self.kind].prefix
 
     @property
     def meaning(self) -> str:
@@ -159,6 +162,16 @@ class Column:
     function: Torque
     meaning: str = "given by the user"
     is_sharp: bool = True
+
+    @property
+    def symbol(self) -> str:
+        """None that is known."""
+        return ""
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """Unknown: the function may act on any."""
+        return ()
 
     @property
     def is_coupling(self) -> bool:

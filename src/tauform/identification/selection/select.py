@@ -75,7 +75,7 @@ def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) ->
         start = first + len(terms)
         terms += [Term("smooth", (j,), float(width * speeds[j])) for width in WIDTHS]
         steps = tuple(range(start, start + len(WIDTHS)))
-        sharp = own.get(10 * robot.n_bodies + 4 * j + 2)
+        sharp = own.get(robot.layout.coulomb(j))
         kinds = [k for k in PER_JOINT if robot.joints[j].is_revolute or k not in ("sine", "cosine")]
         terms += [Term(kind, (j,)) for kind in kinds]
         others = tuple(range(start + len(WIDTHS), first + len(terms)))

@@ -33,7 +33,7 @@ def check_excitation(design: Design, evidence: Evidence, rows: Iterable[Rows], h
     """Raise IdentificationError naming what the motion leaves open, first what it lacks; a prior makes up for it."""
     open_columns = unexcited(evidence)
     if open_columns and not has_prior:
-        names = [design.names[k] for k in open_columns]
+        names, missing = [design.names[k] for k in open_columns], missing_motion(design, open_columns)
         shown = ", ".join(names[:MOST_NAMES]) + (
             f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         )
@@ -41,11 +41,11 @@ def check_excitation(design: Design, evidence: Evidence, rows: Iterable[Rows], h
         if crooked is not None:
             raise IdentificationError(
                 f"the motion does not show {shown}, most likely because of {crooked.place}: {crooked.what}; "
-                f"{crooked.remedy}; if that does not help, {missing_motion(names)}"
+                f"{crooked.remedy}; if that does not help, {missing}"
             )
         _refuse_one_way(design, rows, shown)
         raise IdentificationError(
-            f"the motion does not show {shown}; {missing_motion(names)} (tf.excite plans such a motion), or give a "
+            f"the motion does not show {shown}; {missing} (tf.excite plans such a motion), or give a "
             "prior with method='ridge'"
         )
 
@@ -88,10 +88,10 @@ def unexcited(evidence: Evidence) -> list[int]:
     return [int(k) for k in np.flatnonzero(share > PART)]
 
 
-def missing_motion(names: list[str]) -> str:
-    """What to record so that these parameters show."""
-    kinds = {name.split("_")[0].rstrip("R") for name in names}
-    joints = sorted({int(part) for name in names for part in name.split("@")[0].split("_")[1:] if part.isdigit()})
+def missing_motion(design: Design, columns: Iterable[int]) -> str:
+    """What to record so that these columns show."""
+    meant = [design.kinds[k] for k in columns]
+    kinds, joints = {kind for kind, _ in meant}, sorted({j + 1 for _, own in meant for j in own})
     which = f"joint{'s' if len(joints) > 1 else ''} {', '.join(map(str, joints))}"
     advice = []
     if kinds & {"Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "Ia", "Iam"}:

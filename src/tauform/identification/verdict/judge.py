@@ -145,11 +145,11 @@ def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
         short = _seconds(fit) < SHORT
         span = f", after no more than {_seconds(fit):.2g} s of motion" if short else ""
         reasons.append(f"{shown} are known to no better than {100 * UNKNOWN:.0f} % and matter{span}")
-        following += [LONGER] * short + [missing_motion(names)]
+        following += [LONGER] * short + [missing_motion(fit.design, vague)]
     negative = [
-        name
-        for name, value, deviation in zip(fit.names, fit.values, fit.deviations, strict=True)
-        if name.startswith(("Fv_", "Fc_", "Ia_")) and value < -3 * deviation
+        own.name
+        for own, value, deviation in zip(fit.base.parameters, fit.values, fit.deviations, strict=False)
+        if own.group in ("viscous", "coulomb", "rotor") and not own.is_sum and value < -3 * deviation
     ]
     if negative and fit.physical is None:
         reasons.append(f"{', '.join(negative[:6])} came out negative; physical=True forbids that")

@@ -46,7 +46,7 @@ def gravity_ratios(fit: Fit) -> Array:
         return ratios
     q = postures(fit)
     still = np.zeros_like(q)
-    links = [k for k, pivot in enumerate(fit.design.base.pivots) if pivot < 10 * fit.robot.n_bodies]
+    links = [k for k, pivot in enumerate(fit.design.base.pivots) if fit.robot.layout.is_link(pivot)]
     Y_g = fit.design.with_terms(()).columns(q, still, still)[:, :, links]
     theta, covariance = fit.values[links], fit.covariance[np.ix_(links, links)]
     described = gravity_torque(fit.robot, q)
@@ -70,15 +70,14 @@ def has_plausible_masses(robot: Robot) -> bool:
 def _scale_at(fit: Fit, joint: int) -> float | None:
     """Factor between a joint's torque and the described one of its links, if both have the same shape."""
     base = fit.design.base
-    n_link = 10 * fit.robot.n_bodies
-    links = np.append(base.grouping[:, :n_link] @ fit.robot.parameters[:n_link], np.zeros(len(fit.terms)))
-    of_drives = np.append(base.grouping[:, n_link:].any(axis=1), np.ones(len(fit.terms), dtype=bool))
+    links, drives = fit.robot.layout.links, fit.robot.layout.drives
+    described = np.append(base.grouping[:, links] @ fit.robot.parameters[links], np.zeros(len(fit.terms)))
+    of_drives = np.append(base.grouping[:, drives].any(axis=1), np.ones(len(fit.terms), dtype=bool))
     # The condensed rows of all blocks: sums over them are sums over the rows.
     rows = fit.evidence.triangles[:, joint].reshape(-1, fit.evidence.n_columns + 1)
     columns, measured = rows[:, :-1], rows[:, -1]
-    drives = columns[:, of_drives]
-    described, left = (_outside(drives, x) for x in (columns @ links, measured))
-    own, other, together = described @ described, left @ left, described @ left
+    expected, left = (_outside(columns[:, of_drives], x) for x in (columns @ described, measured))
+    own, other, together = expected @ expected, left @ left, expected @ left
     tells = together > ALIKE * np.sqrt(own * other) and other > MUCH**2 * (measured @ measured)
     return float(together / own) if tells else None
 

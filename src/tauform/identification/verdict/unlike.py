@@ -55,11 +55,11 @@ def _standing(names: Sequence[str], squares: Array, at_rest: Array, times: Array
 
 def _further(fit: Fit, speeds: Array, torques: Array) -> tuple[tuple[str, str], ...]:
     """Joints that are faster, or carry more, than in the fitted recordings."""
-    names, base = fit.robot.joint_names, fit.design.base
+    names, base, layout = fit.robot.joint_names, fit.design.base, fit.robot.layout
     column = {pivot: k for k, pivot in enumerate(base.pivots)}
     said = []
     for j, name in enumerate(names):
-        viscous = column.get(10 * fit.robot.n_bodies + 4 * j + 1) if fit.robot.closure is None else None
+        viscous = column.get(layout.viscous(j)) if fit.robot.closure is None else None
         peaks = {"torque": (torques[j], fit.evidence.torque_peaks[j])}
         if viscous is not None:
             peaks["speed"] = (speeds[j], fit.evidence.peaks[j, viscous])

@@ -112,12 +112,12 @@ def _quiet_links(yardstick: Yardstick, tolerance: float) -> Route | None:
     """As many links as possible; which parameters a program books on which link decides, so it is asked itself."""
     robot = yardstick.robot
     base = base_parameters(robot, include="declared")
-    parameters = np.zeros(14 * robot.n_bodies)
+    parameters = np.zeros(robot.layout.n)
     parameters[list(base.pivots)] = base.values(robot)
     moving, resting = (
         regressor_without(robot, quiet, *yardstick.states) for quiet in (NOTHING, _all_links(robot.n_bodies))
     )
-    lost = ((moving - resting) * parameters)[..., : 10 * robot.n_bodies].reshape(*moving.shape[:2], robot.n_bodies, 10)
+    lost = robot.layout.by_link((moving - resting) * parameters)
     by_link = yardstick.weighed(lost.sum(axis=-1))
     chosen: list[int] = []
     while len(chosen) < robot.n_bodies:
@@ -168,7 +168,7 @@ def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:
 
     def fitted(n_kept: int) -> Array:
         kept = order[:n_kept]
-        values = np.zeros(14 * robot.n_bodies)
+        values = np.zeros(robot.layout.n)
         values[np.take(pivots, kept)] = refitted(
             weighted[..., kept].reshape(-1, n_kept), wanted.reshape(-1), theta[kept]
         )

@@ -121,12 +121,13 @@ def without_velocity(robot: Robot, quiet: Quiet, q: AnyArray, qd: AnyArray, qdd:
 def regressor_without(robot: Robot, quiet: Quiet, q: Array, qd: Array, qdd: Array) -> Array:
     """The regressor of all standard parameters without the velocity terms of some joints and links."""
     Y: Array = regressor(robot, q, qd, qdd).copy()
-    n = 10 * robot.n_bodies
+    layout = robot.layout
     if quiet.joints:
-        Y[..., :n] = regressor(robot, q, _masked(qd, quiet.joints), qdd)[..., :n]
+        Y[..., layout.links] = regressor(robot, q, _masked(qd, quiet.joints), qdd)[..., layout.links]
     if quiet.links:
-        columns = [10 * k + j for k in sorted(quiet.links) for j in range(10)]
-        Y[..., columns] = regressor(robot, q, 0 * qd, qdd)[..., columns]
+        resting = regressor(robot, q, 0 * qd, qdd)
+        for k in sorted(quiet.links):
+            Y[..., layout.link(k)] = resting[..., layout.link(k)]
     return Y
 
 

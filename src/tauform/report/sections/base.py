@@ -7,31 +7,13 @@ from tauform.description.robot import Robot
 from tauform.report.html.document import Section
 from tauform.report.html.elements import bullets, facts, folded, paragraph, table
 
-# Unit of a parameter's kind at a joint that turns, and at one that slides.
-UNITS = {
-    "m": ("kg", "kg"),
-    **dict.fromkeys(("mx", "my", "mz"), ("kg m", "kg m")),
-    "Ia": ("kg m²", "kg"),
-    "Fv": ("N m s/rad", "N s/m"),
-    "Fc": ("N m", "N"),
-    "Fo": ("N m", "N"),
-}
-
-
-def unit_of(parameter: str, robot: Robot) -> str:
-    """SI unit of a standard or regrouped parameter, by its name (`IzzR_2`)."""
-    kind, _, number = parameter.rpartition("_")
-    revolute = robot.joints[int(number) - 1].is_revolute if number.isdigit() else True
-    turning, sliding = UNITS.get(kind.removesuffix("R"), ("kg m²", "kg m²"))
-    return turning if revolute else sliding
-
 
 def base_section(base: BaseParameters, robot: Robot) -> Section:
     """Each base parameter with its relation to the standard ones and its value."""
     rows = []
-    for relation, value in zip(base.relations, base.values(robot), strict=True):
+    for relation, own, value in zip(base.relations, base.parameters, base.values(robot), strict=True):
         name, right = relation.text().split(" = ", 1)
-        rows.append((name, "" if len(relation.terms) == 1 else right, float(value), unit_of(relation.name, robot)))
+        rows.append((name, "" if len(relation.terms) == 1 else right, float(value), own.unit))
     body = facts(
         {
             "standard parameters": (len(base.columns), base.composition),

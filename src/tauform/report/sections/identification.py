@@ -13,7 +13,6 @@ from tauform.identification.verdict.validate import autocorrelation, spectrum
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, bullets, facts, paragraph, table
 from tauform.report.html.plot import Panel, Series, plot
-from tauform.report.sections.base import unit_of
 from tauform.report.sections.filters import filter_sections
 
 MOST_POINTS = 1500
@@ -139,14 +138,15 @@ def _torques(fit: Fit) -> Section:
 
 def _values(fit: Fit) -> Section:
     before = [*fit.base.values(fit.robot), *[None] * len(fit.terms)]
+    units = [*(own.unit for own in fit.base.parameters), *[""] * len(fit.terms)]
     moved = fit.compared_with().moved
     rows = []
-    for name, value, deviation, prior, by in zip(fit.names, fit.values, fit.deviations, before, moved, strict=True):
+    found = zip(fit.names, fit.values, fit.deviations, before, moved, units, strict=True)
+    for name, value, deviation, prior, by, unit in found:
         half = CONFIDENT * deviation
         relative = deviation / abs(value) if value else np.inf
         tone = "" if relative < VAGUE else "warn" if relative < UNKNOWN else "bad"
         mark = Marked(f"{100 * relative:.2g}" if relative < 1 else "> 100", tone)
-        unit = unit_of(name, fit.robot) if prior is not None else ""
         rows.append((name, value, value - half, value + half, mark, prior, None if prior is None else by, unit))
     columns = ("name", "value", "95 % from", "to", "deviation [%]", "description", "moved by [deviations]", "unit")
     body = paragraph(

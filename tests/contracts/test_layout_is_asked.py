@@ -1,0 +1,63 @@
+"""Nobody counts columns of parameters or reads their names: the layout is asked (docs/architecture.md)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
+# The one module that may count.
+LAYOUT = Path("description/layout.py")
+# Parameters of a link and of a link with its joint, times a number of bodies or the place of one.
+SIZES = (10, 14)
+BODIES = {"n", "n_bodies", "n_joints", "n_links", "i", "j", "k", "body", "bodies", "link", "parent", "joint"}
+# Ways to take a name such as IzzR_2 apart.
+TAKEN_APART = {"split": "_", "rsplit": "_", "partition": "_", "rpartition": "_", "rstrip": "R", "removesuffix": "R"}
+KINDS = ("m", "I", "F", "K")
+
+
+def faults(source: str) -> list[str]:
+    """Lines that count columns or parse names."""
+    return [f"line {line}: {what}" for node in ast.walk(ast.parse(source)) for line, what in _faults_of(node)]
+
+
+def _faults_of(node: ast.AST) -> Iterator[tuple[int, str]]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            name = other.id if isinstance(other, ast.Name) else other.attr if isinstance(other, ast.Attribute) else ""
+            if isinstance(one, ast.Constant) and one.value in SIZES and name in BODIES:
+                yield node.lineno, f"{one.value} * {name}"
+    if isinstance(node, ast.Call):
+        function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        given = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+        if function in TAKEN_APART and given[:1] == [TAKEN_APART[function]]:
+            yield node.lineno, f'.{function}("{given[0]}")'
+        if function == "divmod" and given[-1:] == [4]:
+            yield node.lineno, "divmod(..., 4)"
+        if function == "startswith" and given and str(given[0]).startswith(KINDS) and str(given[0]).endswith("_"):
+            yield node.lineno, f'.startswith("{given[0]}")'
+
+
+def test_package_asks_the_layout() -> None:
+    modules = (path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE) != LAYOUT)
+    found = {str(path.relative_to(PACKAGE)): faults(path.read_text(encoding="utf-8")) for path in modules}
+    assert {module: lines for module, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "column = 10 * robot.n_bodies + 4 * j + 2",
+        "values = np.zeros(14 * n)",
+        "own = slice(10 * j, 10 * j + 10)",
+        "body, kind = divmod(pivot - n_link, 4)",
+        'kind, number = name.rsplit("_", 1)',
+        'kinds = {name.split("_")[0].rstrip("R") for name in names}',
+        'viscous = name.startswith("Fv_")',
+    ],
+)
+def test_old_ways_are_found(line: str) -> None:
+    assert faults(line)
