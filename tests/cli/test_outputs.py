@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from full_disk import full_disk
 from tauform.cli import VERBS, main
 
 LOG = ["log.csv", "--friction", "plain", "--no-couplings"]
@@ -90,6 +91,91 @@ def test_a_file_is_overwritten_only_when_asked(name: str, place: Path, capsys: p
     assert file.read_text() == "mine"
     assert main([*FILES[name], "--force"]) == 0
     assert file.read_bytes() != b"mine"
+
+
+# What the verbs do in their minutes; none of it may begin where the result could not be written.
+WORK = ("generate", "derive", "reduce", "multirate", "identify", "excite", "state_space", "read_recording")
+
+
+@pytest.fixture
+def idle(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same place, where nothing can be computed."""
+
+    def work(*arguments: object, **options: object) -> None:
+        raise AssertionError("this was to be refused before the work")
+
+    for name in WORK:
+        monkeypatch.setattr(tf, name, work)
+    monkeypatch.setattr("tauform.pipeline.model_robot.model_robot", work)
+    return place
+
+
+def refusal(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    before = sorted(Path.cwd().rglob("*"))
+    assert main(command) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert sorted(Path.cwd().rglob("*")) == before
+    return err
+
+
+# Each in place of the output, with the words of its refusal.
+NO_FOLDERS = {
+    "log.csv": "is a file; give a folder",
+    "log.csv/below": "log.csv is a file",
+    "x" * 300: "File name too long",
+    "loop": "cannot be written",
+}
+NO_FILES = {
+    "log.csv/out": "does not exist",
+    "absent/out": "does not exist; create it first",
+    "x" * 300: "File name too long",
+    "loop": "cannot be written",
+    "folder": "is a folder",
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_that_cannot_be_is_refused_before_the_work(
+    name: str, idle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("loop").symlink_to("loop")
+    for folder, words in NO_FOLDERS.items():
+        assert words in refusal([*FOLDERS[name], folder], capsys)
+    with full_disk(1000):
+        assert "out: cannot be written (File too large)" in refusal([*FOLDERS[name], "out"], capsys)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_cannot_be_is_refused_before_the_work(
+    name: str, idle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    *command, usual = FILES[name]
+    ending = Path(usual).suffix
+    Path(f"loop{ending}").symlink_to(f"loop{ending}")
+    Path(f"folder{ending}").mkdir()
+    for file, words in NO_FILES.items():
+        said = refusal([*command, file + ending, "--force"], capsys)
+        assert words in said or (file == "folder" and "expected a file" in said)
+    with full_disk(1000):
+        assert "cannot be written (File too large)" in refusal([*command, f"new{ending}"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        (["--save", "a.npz", "--report", "./a.npz"], "two results cannot have one place"),
+        (["--code", "out", "--save", "out/fit.npz"], "stands in out, which is written as a whole"),
+        (["--save", "fit.txt"], "a fit is saved as .json"),
+        (["--urdf", "log.csv", "out.urdf"], "log.csv"),
+    ],
+)
+def test_outputs_that_do_not_go_together_are_refused_before_the_work(
+    outputs: list[str], words: str, idle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "out" in outputs:
+        Path("out").mkdir()
+    assert words in refusal(["identify", "two_link", *LOG, *outputs], capsys)
 
 
 def test_a_device_is_written_to(place: Path) -> None:

@@ -58,10 +58,17 @@ def identify(
     """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
     import tauform as tf
     from tauform.codegen.names import c_prefix
+    from tauform.identification.fitted.save import check_fit_file
+    from tauform.identification.fitted.urdf import check_urdf
     from tauform.identification.signals.filters import Filters
 
+    # what would fail at the end fails at once
     check_outputs(force, folders=[code], files=[report, save, urdf[1] if urdf else None])
     c_prefix(name, robot.name)
+    if save is not None:
+        check_fit_file(save)
+    if urdf is not None:
+        check_urdf(robot, urdf[0])
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
     recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
     fit = tf.identify(

@@ -55,11 +55,15 @@ def model(
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
     from tauform.codegen.names import c_prefix, fit_prefix
+    from tauform.identification.fitted.urdf import check_urdf
     from tauform.pipeline.model_robot import FUNCTIONS, model_robot
 
+    # what would fail at the end fails at once
     check_outputs(force, folders=[output])
     c_prefix(name, robot.name)
     fit_prefix(name, robot.name)
+    if urdf is not None and logs:
+        check_urdf(robot, urdf)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
     _need_recordings(recordings, {"--validate": others, "--simulate": simulate, "--urdf": urdf})
     made = model_robot(
