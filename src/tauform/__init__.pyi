@@ -12,6 +12,7 @@ from .closedform.profile import Profile as Profile
 from .codegen.compile import compile as compile
 from .codegen.generate import generate as generate
 from .codegen.program.program import Program as Program
+from .codegen.write import write as write
 from .codegen.write import write_c as write_c
 from .description.formats.load import load as load
 from .description.formats.load import robots as robots

@@ -1,4 +1,4 @@
-"""Write C files of programs into a folder: all of them or none."""
+"""Write programs in a target language into a folder: all files or none."""
 
 from __future__ import annotations
 
@@ -7,13 +7,62 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tauform.codegen.backends.c.config import real_type
-from tauform.codegen.backends.c.project import project_files
-from tauform.codegen.names import c_prefix
+from tauform.codegen.backends.backend import Request, check_options
+from tauform.codegen.backends.registry import Target, backend
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 from tauform.files.file import write_text
 from tauform.files.folder import write_folder
+
+
+def write(
+    programs: Program | Sequence[Program],
+    folder: str | os.PathLike[str],
+    *,
+    target: Target = "c",
+    real: str = "double",
+    batch: bool = False,
+    force: bool = False,
+    name: str | None = None,
+) -> list[Path]:
+    """Write programs in a target language, with a self-test of what was written.
+
+    The folder is put together elsewhere and then renamed, so it is never half-written.
+
+    Args:
+        programs: of one robot; each becomes a function.
+        folder: made if it does not exist; one that we wrote before is replaced.
+        target: "c" is C99 with a Makefile and a CMakeLists.txt; "javascript" an ES module for browsers and node.
+        real: "double" or, in C, "float".
+        batch: in C, also write a function for many states in structure-of-arrays form, which compilers vectorise.
+        force: write into a folder that holds other files too (they are kept unless they have our files' names).
+        name: prefix of all names, an identifier; made of the robot's name if not given.
+
+    Returns:
+        Paths of the files.
+
+    Raises:
+        UnknownNameError: no such target.
+        GenerationError: nothing to write, an option that the target lacks, a name that it does not allow, names that
+            clash, or a folder that is not ours or not writable.
+    """
+    programs = [programs] if isinstance(programs, Program) else list(programs)
+    if not programs:
+        raise GenerationError("write: no programs were given; make some with tauform.generate")
+    names = [program.name for program in programs]
+    if len(set(names)) < len(names):
+        raise GenerationError(f"write: two programs have the same name ({', '.join(names)}); write them apart")
+    chosen = backend(target)
+    check_options(chosen, real, batch)
+    prefix = chosen.prefix(name, programs[0].robot)
+    files = chosen.files(Request(tuple(_with_setups(programs)), prefix, real, batch))
+
+    def fill(fresh: Path) -> list[str]:
+        for file, text in files.items():
+            write_text(fresh / file, text, GenerationError)
+        return list(chosen.build_products(prefix))
+
+    return write_folder(folder, fill, force)
 
 
 def write_c(
@@ -25,9 +74,7 @@ def write_c(
     force: bool = False,
     name: str | None = None,
 ) -> list[Path]:
-    """Write programs as C99 with a self-test, a Makefile, a CMakeLists.txt and a README.
-
-    The folder is put together elsewhere and then renamed, so it is never half-written.
+    """Write programs as C99 with a self-test, a Makefile, a CMakeLists.txt and a README; see `tauform.write`.
 
     Args:
         programs: of one robot; each becomes the function <name>_<program.name>.
@@ -44,21 +91,7 @@ def write_c(
         GenerationError: nothing to write, a name that C does not allow, names that clash, or a folder that is not ours
             or not writable.
     """
-    programs = [programs] if isinstance(programs, Program) else list(programs)
-    if not programs:
-        raise GenerationError("write_c: no programs were given; make some with tauform.generate")
-    names = [program.name for program in programs]
-    if len(set(names)) < len(names):
-        raise GenerationError(f"write_c: two programs have the same name ({', '.join(names)}); write them apart")
-    prefix = c_prefix(name, programs[0].robot)
-    files = project_files(_with_setups(programs), prefix, real_type(real), batch)
-
-    def fill(fresh: Path) -> list[str]:
-        for file, text in files.items():
-            write_text(fresh / file, text, GenerationError)
-        return [f"test_{prefix}"]
-
-    return write_folder(folder, fill, force)
+    return write(programs, folder, target="c", real=real, batch=batch, force=force, name=name)
 
 
 def _with_setups(programs: Sequence[Program]) -> list[Program]:

@@ -27,6 +27,7 @@ def generate(
     tell: Progress,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
     functions: Functions = None,
+    target: Annotated[str, typer.Option(help="c, or javascript: an ES module.")] = "c",
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")
@@ -42,14 +43,15 @@ def generate(
     Without --functions: inverse_dynamics, gravity_torque, mass_matrix and forward_dynamics.
     """
     import tauform as tf
-    from tauform.codegen.backends.c.config import real_type
-    from tauform.codegen.names import c_prefix
+    from tauform.codegen.backends.backend import check_options
+    from tauform.codegen.backends.registry import backend
 
     names = chosen_functions(robot, functions or DEFAULT)
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
-    c_prefix(name, robot.name)
-    real_type(real)
+    chosen = backend(target)
+    check_options(chosen, real, batch)
+    prefix = chosen.prefix(name, robot.name)
     programs = []
     for function in names:
         tell(f"generating {function}")
@@ -62,10 +64,11 @@ def generate(
                 payload=payload,  # type: ignore[arg-type]
             )
         )
-    tell("writing C")
-    files = tf.write_c(programs, output, real=real, batch=batch, force=force, name=name)
+    tell(f"writing {chosen.title}")
+    files = tf.write(programs, output, target=target, real=real, batch=batch, force=force, name=name)  # type: ignore[arg-type]
     data = {"robot": robot.name, "folder": output, "files": files, "functions": list(map(describe, programs))}
-    return Page(data, shown(programs, output, files))
+    check = " && ".join(" ".join(command) for command in chosen.check_commands(prefix))
+    return Page(data, shown(programs, output, files, f"cd {output} && {check}"))
 
 
 def chosen_functions(robot: Robot, words: Sequence[str]) -> list[str]:
@@ -103,7 +106,7 @@ def sine_cosine_pairs(program: Program) -> int:
     return len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
 
 
-def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path]) -> tuple[Any, ...]:
+def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path], check: str) -> tuple[Any, ...]:
     """Tables of operations and candidates, and what to do next."""
     from tauform.report.tables import table
 
@@ -122,7 +125,7 @@ def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path]) -> t
     states = next((p.certificate.states for p in programs if p.certificate), 0)
     costs = table(f"{programs[0].robot}: operations a call", headings, rows, text_columns=2)
     checked = f"Errors: largest of {states} random states against the textbook algorithm, relative to each joint."
-    return (costs, checked, *_others(programs), *_next_steps(folder, files))
+    return (costs, checked, *_others(programs), *_next_steps(folder, files, check))
 
 
 def _others(programs: Sequence[Program]) -> list[Any]:
@@ -137,8 +140,8 @@ def _others(programs: Sequence[Program]) -> list[Any]:
     return ["", table("Candidates", ("function", "algorithm", "operations", ""), rows, text_columns=2)] if rows else []
 
 
-def _next_steps(folder: Path, files: Sequence[Path]) -> list[Any]:
+def _next_steps(folder: Path, files: Sequence[Path], check: str) -> list[Any]:
     from rich.text import Text
 
     names = ", ".join(path.name for path in files)
-    return [Text(f"Wrote {folder}: {names}"), Text(f"Next: make -C {folder} check", style="bold")]
+    return [Text(f"Wrote {folder}: {names}"), Text(f"Next: {check}", style="bold")]

@@ -7,9 +7,8 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-from tauform.codegen.backends.c.config import real_type
-from tauform.codegen.backends.c.project import project_files
-from tauform.codegen.names import c_prefix
+from tauform.codegen.backends.backend import Request, check_options
+from tauform.codegen.backends.registry import backend
 from tauform.errors import GenerationError
 from tauform.files.file import write_text
 from tauform.files.folder import write_folder
@@ -32,7 +31,9 @@ def write_multirate_c(
     name: str | None = None,
 ) -> list[Path]:
     """Write both tasks and the exchange between them as C; see `MultiRate.write_c`."""
-    prefix, n = c_prefix(name, split.robot.name), split.robot.n_joints
+    c = backend("c")
+    check_options(c, real, batch=False)
+    prefix, n = c.prefix(name, split.robot.name), split.robot.n_joints
     rates = ("qd", "qdd") if split.reads_velocity else ("qdd",)
     facts = {
         "prefix": prefix,
@@ -45,7 +46,7 @@ def write_multirate_c(
         "version": __version__,
     }
 
-    files = project_files(list(split.programs), prefix, real_type(real), batch=False)
+    files = c.files(Request(split.programs, prefix, real))
 
     def fill(place: Path) -> list[str]:
         for file, text in files.items():
@@ -54,6 +55,6 @@ def write_multirate_c(
             text = resources.files(__package__).joinpath("templates", template).read_text(encoding="utf-8")
             filled = Template(text).substitute(facts)
             write_text(place / file.format(prefix=prefix), filled, GenerationError)
-        return [f"test_{prefix}", "demo"]
+        return [*c.build_products(prefix), "demo"]
 
     return write_folder(folder, fill, force)

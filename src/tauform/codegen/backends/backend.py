@@ -1,0 +1,69 @@
+"""Backend: what a target language must offer. A new one is a folder beside this file and a line in `registry.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tauform.codegen.program.program import Program
+from tauform.errors import GenerationError
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be printed.
+
+    Attributes:
+        programs: of one robot; each becomes a function.
+        prefix: of all names, as `Backend.prefix` gives it.
+        real: floating-point type, one of the backend's `reals`.
+        batch: also a function for many states, where the backend `has_batch`.
+    """
+
+    programs: tuple[Program, ...]
+    prefix: str
+    real: str = "double"
+    batch: bool = False
+
+
+class Backend(Protocol):
+    """A language that programs are printed in.
+
+    Attributes:
+        title: the language, for people.
+        reals: floating-point types, the usual one first.
+        has_batch: whether it prints functions for many states.
+    """
+
+    title: str
+    reals: tuple[str, ...]
+    has_batch: bool
+
+    def prefix(self, name: str | None, robot: str) -> str:
+        """The prefix of all names: the user's own, or one made of the robot's name; GenerationError if it cannot be."""
+        ...
+
+    def files(self, request: Request) -> dict[str, str]:
+        """Contents of each file by its name; the same text every time."""
+        ...
+
+    def build_products(self, prefix: str) -> tuple[str, ...]:
+        """Files that the folder's own build makes, so that they count as ours when it is written again."""
+        ...
+
+    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
+        """Commands that, run in the folder, build what was printed and compare it with the results stored in it."""
+        ...
+
+
+def check_options(backend: Backend, real: str, batch: bool) -> None:
+    """Refuse what a backend cannot print.
+
+    Raises:
+        GenerationError: no such floating-point type, or no functions for many states.
+    """
+    if real not in backend.reals:
+        raise GenerationError(f"real: {backend.title} has {' and '.join(backend.reals)}, not {real!r}")
+    if batch and not backend.has_batch:
+        raise GenerationError(f"batch: {backend.title} functions take one state; write them without batch")

@@ -1,0 +1,24 @@
+"""Targets by name: the one place that knows which backends there are; each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Literal, get_args
+
+from tauform.codegen.backends.backend import Backend
+from tauform.messages import no_such
+
+Target = Literal["c", "javascript"]
+TARGETS: tuple[Target, ...] = get_args(Target)
+
+
+def backend(target: str) -> Backend:
+    """The backend of that name.
+
+    Raises:
+        UnknownNameError: no such target.
+    """
+    if target not in TARGETS:
+        raise no_such("target", target, TARGETS)
+    found: Backend = import_module(f"tauform.codegen.backends.{target}.backend").BACKEND
+    return found

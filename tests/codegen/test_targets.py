@@ -1,0 +1,84 @@
+"""Every target: what was written is built and run, and repeats the stored results, on chains, trees and loops."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import tauform as tf
+from tauform.codegen.backends.registry import TARGETS, backend
+from tauform.errors import GenerationError, UnknownNameError
+from traced_programs import every_kind
+
+FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
+ROBOTS = {"chain": tf.load("sr6ia"), "loop": tf.load("parallelogram"), "tree": tf.random_robot(5, seed=3, branching=0.6)}
+
+
+def check(folder: Path, target: str, prefix: str) -> str:
+    """Run the folder's own check; its output."""
+    printed = ""
+    for command in backend(target).check_commands(prefix):
+        if shutil.which(command[0]) is None:
+            pytest.skip(f"{command[0]} is not installed")
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        printed += done.stdout
+    return printed
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_written_folder_passes_its_own_check(tmp_path: Path, target: str, name: str) -> None:
+    programs = [tf.generate(ROBOTS[name], function) for function in FUNCTIONS]
+    programs.append(tf.generate(ROBOTS[name], "gravity_torque", parameters="runtime"))
+    tf.write(programs, tmp_path / "out", target=target, name="arm")
+    printed = check(tmp_path / "out", target, "arm")
+    assert all(program.name in printed for program in programs)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_operation_is_printed(tmp_path: Path, target: str) -> None:
+    tf.write(every_kind(), tmp_path / "out", target=target, name="arm")
+    check(tmp_path / "out", target, "arm")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_wrong_number_is_noticed(tmp_path: Path, target: str) -> None:
+    tf.write(tf.generate(ROBOTS["chain"], "inverse_dynamics"), tmp_path / "out", target=target, name="arm")
+    source = next(path for path in (tmp_path / "out").glob("arm.*") if path.suffix != ".h")
+    text = source.read_text(encoding="utf-8")
+    numbers = list(re.finditer(r"(?<![\w.])0\.\d{4,}", text))
+    source.write_text(text[: numbers[-1].start()] + "0.5" + text[numbers[-1].end() :], encoding="utf-8")
+    commands = backend(target).check_commands("arm")
+    if shutil.which(commands[0][0]) is None:
+        pytest.skip(f"{commands[0][0]} is not installed")
+    done = [subprocess.run(c, cwd=tmp_path / "out", capture_output=True, check=False).returncode for c in commands]
+    assert any(done)
+
+
+def test_what_a_target_lacks_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    program = tf.generate(ROBOTS["chain"], "inverse_dynamics")
+    with pytest.raises(UnknownNameError, match="target"):
+        tf.write(program, tmp_path / "out", target="fortran")  # type: ignore[arg-type]
+    with pytest.raises(GenerationError, match="real: JavaScript has double, not 'float'"):
+        tf.write(program, tmp_path / "out", target="javascript", real="float")
+    with pytest.raises(GenerationError, match="batch: JavaScript functions take one state"):
+        tf.write(program, tmp_path / "out", target="javascript", batch=True)
+    with pytest.raises(GenerationError, match="word of JavaScript"):
+        tf.write(program, tmp_path / "out", target="javascript", name="yield")
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_the_registry_names_a_backend() -> None:
+    package = Path(tf.__file__).parent
+    # The kernels' runtime is the other half of the LLVM backend.
+    allowed = [package / "codegen" / folder for folder in ("backends", "runtime")]
+    # A header beside the program, for terms that a robot does not hold yet.
+    allowed.append(package / "identification" / "fitted" / "code.py")
+    named = re.compile(rf"codegen\.backends\.({'|'.join([*TARGETS, 'llvm'])})\b")
+    others = [path for path in package.rglob("*.py") if not any(path.is_relative_to(place) for place in allowed)]
+    assert [str(p.relative_to(package)) for p in others if named.search(p.read_text(encoding="utf-8"))] == []
