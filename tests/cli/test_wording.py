@@ -14,7 +14,20 @@ from tauform.cli.wording import FLAGS, RENAMED, in_flags
 
 PACKAGE = Path(tauform.__file__).parent
 # Arguments that only Python takes, and formulas.
-PYTHON_ONLY = {"memory_limit", "temperature", "com", "qd", "class", "max", "step", "tabindex", "link", "joint", "tau"}
+PYTHON_ONLY = {
+    "memory_limit",
+    "stream",
+    "temperature",
+    "com",
+    "qd",
+    "class",
+    "max",
+    "step",
+    "tabindex",
+    "link",
+    "joint",
+    "tau",
+}
 
 
 @pytest.mark.parametrize(

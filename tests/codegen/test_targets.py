@@ -64,7 +64,7 @@ def test_what_a_target_lacks_is_refused_and_nothing_is_written(tmp_path: Path) -
     program = tf.generate(ROBOTS["chain"], "inverse_dynamics")
     with pytest.raises(UnknownNameError, match="target"):
         tf.write(program, tmp_path / "out", target="fortran")  # type: ignore[arg-type]
-    with pytest.raises(GenerationError, match="real: JavaScript has double, not 'float'"):
+    with pytest.raises(GenerationError, match="real: expected one of double in JavaScript, got 'float'"):
         tf.write(program, tmp_path / "out", target="javascript", real="float")
     with pytest.raises(GenerationError, match="batch: JavaScript functions take one state"):
         tf.write(program, tmp_path / "out", target="javascript", batch=True)

@@ -64,6 +64,7 @@ def check_options(backend: Backend, real: str, batch: bool) -> None:
         GenerationError: no such floating-point type, or no functions for many states.
     """
     if real not in backend.reals:
-        raise GenerationError(f"real: {backend.title} has {' and '.join(backend.reals)}, not {real!r}")
+        known = ", ".join(backend.reals)
+        raise GenerationError(f"real: expected one of {known} in {backend.title}, got {real!r}")
     if batch and not backend.has_batch:
         raise GenerationError(f"batch: {backend.title} functions take one state; write them without batch")
