@@ -15,7 +15,11 @@ from tauform.errors import GenerationError, UnknownNameError
 from traced_programs import every_kind
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
-ROBOTS = {"chain": tf.load("sr6ia"), "loop": tf.load("parallelogram"), "tree": tf.random_robot(5, seed=3, branching=0.6)}
+ROBOTS = {
+    "chain": tf.load("sr6ia"),
+    "loop": tf.load("parallelogram"),
+    "tree": tf.random_robot(5, seed=3, branching=0.6),
+}
 
 
 def check(folder: Path, target: str, prefix: str) -> str:
