@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache, wraps
-from inspect import CO_VARKEYWORDS
+from inspect import CO_VARKEYWORDS, unwrap
 from numbers import Integral, Real
 from types import FunctionType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -63,6 +63,17 @@ def checked(function: Function) -> Function:
         return function(*arguments, **options)
 
     return door  # type: ignore[return-value]
+
+
+def check_arguments(function: Callable[..., Any], **options: Any) -> None:
+    """Check some arguments of a public function without calling it: what it would refuse is refused before long work.
+
+    Raises:
+        ArgumentError: for the first value that its annotation does not allow.
+    """
+    expected = hints_of(unwrap(function))
+    for name, value in options.items():
+        check(value, expected.get(name, Any), f"{function.__name__}: {name}")
 
 
 def _no_argument(name: str, known: Iterable[str]) -> str:

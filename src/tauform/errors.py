@@ -5,7 +5,13 @@ Each message is one sentence that names the place and the remedy; the command li
 
 
 class TauformError(Exception):
-    """Base of all errors that a user's input can cause."""
+    """Base of all errors that a user's input can cause.
+
+    Attributes:
+        finished: what was done before the error, where that is worth keeping (a fit, a model, files); else None.
+    """
+
+    finished: object | None = None
 
 
 class ArgumentError(TauformError, TypeError):

@@ -46,7 +46,7 @@ def test_json_alone_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFix
         (["-o", "taken/below"], "taken"),
         (["absent.csv", "-o", "out"], "absent.csv"),
         (["full", "-o", "out"], "full"),
-        (["-o", "out", "--validate", "absent.csv"], "absent.csv"),
+        (["-o", "out", "--validate", "absent.csv"], "--validate"),
         (["-o", "out", "--tip", "nowhere"], "nowhere"),
     ],
 )

@@ -77,9 +77,12 @@ def test_c_that_fails_is_not_delivered(two_link: RobotModel, tmp_path: Path, mon
         return files
 
     monkeypatch.setattr(module, "write_c", damaged)
-    with pytest.raises(GenerationError, match=r"failed its self-test.*nothing was written"):
+    with pytest.raises(GenerationError, match=r"failed its self-test.*was not written; everything else is in .*out"):
         two_link.write(tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path / "out" / "c").exists()
+    assert "failed its self-test" in (tmp_path / "out" / "report.html").read_text()
+    stages = json.loads((tmp_path / "out" / "summary.json").read_text())["stages"]
+    assert [stage["name"] for stage in stages if stage["status"] == "failed"] == ["C"]
 
 
 def test_without_a_compiler_the_summary_says_so(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -71,6 +71,19 @@ NUMBERS = "NUMBER,..."  # one for all joints, or one a joint
 def one_a_joint(robot: Robot, **given: str | None) -> dict[str, list[float]]:
     """Options that were given as (n,) numbers each: of one number, or of one a joint with commas between."""
     return {name: _numbers(text, robot, f"--{name}") for name, text in given.items() if text is not None}
+
+
+def need(owner: object, given: Mapping[str, Any], remedy: str) -> None:
+    """Refuse options that would be left unused without another one.
+
+    Args:
+        owner: the option that they belong to, as it was given.
+        given: values by flag.
+        remedy: end of the sentence.
+    """
+    idle = [flag for flag, value in given.items() if value]
+    if idle and not owner:
+        raise typer.BadParameter(f"{idle[0]} {remedy}")
 
 
 def _numbers(text: str, robot: Robot, flag: str) -> list[float]:

@@ -1,10 +1,16 @@
-"""What a verb may write: nothing of others is overwritten without --force, and that is said before any work."""
+"""What a verb writes: conflicts are found before any work, and what can be written is written whatever else fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
+from typing import TypeVar
+
+from tauform.errors import GenerationError, TauformError
+
+Result = TypeVar("Result")
 
 
 def check_outputs(force: bool, folders: Iterable[Path | None] = (), files: Iterable[Path | None] = ()) -> None:
@@ -28,7 +34,6 @@ def check_outputs(force: bool, folders: Iterable[Path | None] = (), files: Itera
 
 def _check_apart(folders: list[Path], files: list[Path]) -> None:
     """Refuse two results in one place: the second would replace the first."""
-    from tauform.errors import GenerationError
     from tauform.files.file import is_stream
 
     places = [(path, path.expanduser().resolve()) for path in (*folders, *files) if not is_stream(path)]
@@ -38,3 +43,40 @@ def _check_apart(folders: list[Path], files: list[Path]) -> None:
         for inner, outer, around in ((second, first, one), (first, second, other)):
             if around in folders and inner.is_relative_to(outer):
                 raise GenerationError(f"{inner}: stands in {around}, which is written as a whole; choose another place")
+
+
+@dataclass
+class Writing:
+    """Results as they are written: one that fails does not take the others with it.
+
+    Attributes:
+        written: files.
+        failures: sentences.
+    """
+
+    written: list[Path] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def attempt(self, result: Callable[[], Result]) -> Result | None:
+        """A result; None, and its reason noted, where it fails."""
+        try:
+            return result()
+        except TauformError as error:
+            self.failures.append(str(error))
+        except OSError as error:
+            self.failures.append(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
+        return None
+
+    def keep(self, place: Path | None, write: Callable[[Path], Path | Sequence[Path]]) -> None:
+        """Write to a place, if one was given, and note what was written."""
+        found = None if place is None else self.attempt(lambda: write(place))
+        self.written += [] if found is None else [found] if isinstance(found, Path) else list(found)
+
+    @property
+    def failure(self) -> str | None:
+        """What failed, and where the rest is; None where nothing did."""
+        if not self.failures:
+            return None
+        tops = list(dict.fromkeys(str(path) for path in self.written))
+        rest = f"written all the same: {', '.join(tops)}" if tops else "nothing was written"
+        return f"{'; '.join(self.failures)}; {rest}"

@@ -25,11 +25,13 @@ class Page:
         data: what `--json` prints; arrays and paths are converted, numbers that are not finite become null.
         shown: rich renderables, printed in order without `--json`.
         doubt: why the result must not be relied on; said on standard error, with exit code 1.
+        failure: what could not be done, and where the rest is; said on standard error, with exit code 2.
     """
 
     data: Any
     shown: tuple[RenderableType, ...] = ()
     doubt: str | None = None
+    failure: str | None = None
 
 
 def print_page(page: Page, as_json: bool, wording: Callable[[str], str] = str) -> None:

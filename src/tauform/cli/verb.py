@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MADE = ("reading", "tell")
 # Exit code of a verb that did what it was told, with a result that must not be relied on.
 DOUBTFUL = 1
+# Exit code of a verb that could not do all it was told.
+FAILED = 2
 DEFAULTS = {"as_json": False, "quiet": False, "degrees": False, "time_unit": "s"}
 
 
@@ -70,11 +72,15 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
                 arguments["tell"] = tell
             tell(function.__name__)
             page = function(**arguments)
+        wording = partial(in_flags, verb=function.__name__)
         try:
-            print_page(page, as_json, partial(in_flags, verb=function.__name__))
+            print_page(page, as_json, wording)
             sys.stdout.flush()
         except OSError as error:
             raise OSError(error.errno, error.strerror, "standard output") from None
+        if page.failure is not None:
+            complain(wording(page.failure))
+            raise typer.Exit(FAILED)
         if page.doubt is not None:
             complain(page.doubt)
             raise typer.Exit(DOUBTFUL)

@@ -83,16 +83,12 @@ def generate(
         if (parameters, payload) != ("baked", "baked"):
             raise GenerationError("parameters: a bound model has its numbers; give the robot for run-time parameters")
         return model_program(source, function, algorithm, _recursive)
-    wanted = _function(function)
-    if function == "friction" and not has_friction(source):
-        raise GenerationError(f"friction of {source.name}: no joint has any; give it viscous, coulomb or offset values")
-    factorable = source.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
+    wanted = check_request(source, function, algorithm, parameters, payload)
     if algorithm == "factored":
-        if not factorable:
-            raise GenerationError(f"{function} of {source.name} has no factored closed form; that needs a chain, baked")
         return _factored(source, wanted)
     problem = problem_of(source, parameters, payload)
     names = _algorithms(wanted, algorithm, source)
+    factorable = _is_factorable(source, function, parameters, payload)
     with named_pivots(source):
         # what is timed is made of each algorithm, what is counted only of the cheapest
         groups = [[name] for name in names] if algorithm == "fastest" else [names]
@@ -102,8 +98,35 @@ def generate(
         return CHOICES.get(algorithm, cheaper)(verified(attempts))
 
 
+def check_request(
+    robot: Robot,
+    function: str,
+    algorithm: str = "auto",
+    parameters: Parameters = "baked",
+    payload: Payload = "baked",
+) -> Function:
+    """The function of that name; asked before long work, it refuses what `generate` would.
+
+    Raises:
+        UnknownNameError: no such function or algorithm.
+        GenerationError: the robot has no such function.
+    """
+    wanted = check_function(function)
+    if function == "friction" and not has_friction(robot):
+        raise GenerationError(f"friction of {robot.name}: no joint has any; give it viscous, coulomb or offset values")
+    if algorithm != "factored":
+        _algorithms(wanted, algorithm, robot)
+    elif not _is_factorable(robot, function, parameters, payload):
+        raise GenerationError(f"{function} of {robot.name} has no factored closed form; that needs a chain, baked")
+    return wanted
+
+
+def _is_factorable(robot: Robot, function: str, parameters: Parameters, payload: Payload) -> bool:
+    return robot.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
+
+
 def _recursive(robot: Robot, function: str) -> Program:
-    wanted = _function(function)
+    wanted = check_function(function)
     return program_of(problem_of(robot), wanted, _algorithms(wanted, "auto", robot))
 
 
@@ -164,7 +187,12 @@ def _with_vectors(program: Program, problem: Problem, function: Function, option
     return replace(program, wide=wide) if wide.n_operations < WORTH_VECTORS * program.n_operations else program
 
 
-def _function(name: str) -> Function:
+def check_function(name: str) -> Function:
+    """The function of that name.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
     if name not in FUNCTIONS:
         near = get_close_matches(name, FUNCTIONS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(FUNCTIONS)}"

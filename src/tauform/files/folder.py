@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -50,6 +51,11 @@ def write_folder(folder: str | os.PathLike[str], fill: Fill, force: bool = False
                     merge(new, target)
         sync_folder(target.parent)
     return [target / name for name in manifest.files]
+
+
+def drop_folder(folder: Path) -> None:
+    """Take away a part of a folder that is being filled, where it turned out not to be fit for use."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def add_to_folder(folder: str | os.PathLike[str], fill: Fill, force: bool = False) -> list[Path]:

@@ -18,7 +18,7 @@ from tauform.identification.fitted.fit import Fit
 from tauform.identification.recording.recording import FIELDS, Recording
 from tauform.identification.recording.segments import Segment, shifted, uniform_segments
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
-from tauform.identification.regression.estimators import METHODS, Method, estimate
+from tauform.identification.regression.estimators import METHODS, NO_REFERENCE, Method, estimate
 from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.laws import FrictionLaw, asked_terms, check_law, with_load_friction
 from tauform.identification.regression.rows import Rows, RowSource, strides
@@ -112,7 +112,8 @@ def identify(
     """
     say = progress or (lambda words: None)
     recordings = _several(recordings)
-    _check_method(method)
+    _check_method(method, recordings)
+    smooth = Smoother(smoother)
     check_include(robot, include)
     check_law(friction, recordings)
     if friction == "load":
@@ -130,7 +131,7 @@ def identify(
     chosen = choose_filters(segments) if filters == "auto" else filters
     asked = [*terms, *asked_terms(robot, segments, friction, couplings)]
     plain = Design.of(robot, include, asked, order=order)
-    source = RowSource(plain, segments, chosen, Smoother(smoother))
+    source = RowSource(plain, segments, chosen, smooth)
     say("evaluating columns")
     swap = find_swap(source)
     problem, more = _chosen_problem(source, friction == "auto", isinstance(couplings, str), swap is None, say)
@@ -270,6 +271,8 @@ def _several(recordings: Recording | Sequence[Recording]) -> list[Recording]:
     return several
 
 
-def _check_method(method: str) -> None:
+def _check_method(method: str, recordings: Sequence[Recording]) -> None:
     if method not in METHODS:
         raise IdentificationError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
+    if method == "instrumental" and any(recording.reference is None for recording in recordings):
+        raise IdentificationError(NO_REFERENCE)

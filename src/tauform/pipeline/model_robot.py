@@ -16,11 +16,11 @@ from tauform.closedform.model.derive import derive
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.profile import Profile
 from tauform.codegen.certificate import EXACT_MODEL
-from tauform.codegen.generate import generate
+from tauform.codegen.generate import check_function, generate
 from tauform.codegen.program.program import Program
 from tauform.description.findings import Finding
 from tauform.description.robot import Robot
-from tauform.errors import GenerationError, ModelError, VerificationError
+from tauform.errors import GenerationError, ModelError, TauformError, VerificationError
 from tauform.identification.fitted.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
@@ -31,7 +31,7 @@ from tauform.pipeline.identification_stages import identified_fit, identified_ro
 from tauform.pipeline.stages import Progress, Stage, StageLog
 from tauform.pipeline.usual import usual_profile, usual_routes
 from tauform.realtime.reduction.figures import Tradeoff, tradeoff
-from tauform.realtime.reduction.reduce import Reduction, reduce, robot_of
+from tauform.realtime.reduction.reduce import ROUTES, Reduction, check_promise, reduce, robot_of
 
 if TYPE_CHECKING:
     from tauform.report.delivery import Delivery
@@ -142,8 +142,10 @@ def model_robot(
         progress: called with a few words at each stage.
 
     Raises:
-        TauformError: of the stages: a recording that does not fit, an unknown function, a failed verification.
+        TauformError: of the stages: a recording that does not fit, an unknown function, a failed verification. What was
+            finished all the same, a RobotModel or at least a Fit, is the error's `finished`.
     """
+    check_choices(functions, tolerance, confidence, routes)
     log = StageLog(progress or (lambda words: None))
     several = [recordings] if isinstance(recordings, Recording) else list(recordings)
     findings = _check(robot, log)
@@ -152,17 +154,38 @@ def model_robot(
     if fit is not None and simulate:
         others = [validate] if isinstance(validate, Recording) else list(validate or ())
         simulated(fit, others or several, log)
-    modelled = robot if fit is None else identified_robot(fit, fitted, log)
-    base = _base(modelled, log)
+    try:
+        modelled = robot if fit is None else identified_robot(fit, fitted, log)
+        base = _base(modelled, log)
+    except TauformError as error:
+        error.finished = fit
+        raise
     closed_form = _derive(modelled, log)
     bound = None if closed_form is None else closed_form.bind(modelled)
     programs = _programs(modelled, functions, log)
     states = profile or usual_profile(modelled)
     reduction = _reduce(bound or modelled, programs, states, tolerance, confidence, routes, log)
     curve = None if bound is None or reduction is None else _tradeoff(bound, states, reduction.exact, log)
-    return RobotModel(
+    made = RobotModel(
         *(robot, modelled, findings, base, closed_form, bound, fit, programs, reduction, curve), tuple(log.stages)
     )
+    log.end(made)
+    return made
+
+
+def check_choices(
+    functions: Sequence[str], tolerance: float | None, confidence: float, routes: Sequence[str] | None
+) -> None:
+    """Refuse what a later stage would; ask before long work.
+
+    Raises:
+        ModelError: a tolerance or confidence out of range.
+        UnknownNameError: no such function or route.
+    """
+    for function in functions:
+        check_function(function)
+    if tolerance is not None:
+        check_promise(tolerance, confidence, "inverse_dynamics", routes or ROUTES)
 
 
 def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
@@ -191,7 +214,7 @@ def _base(robot: Robot, log: StageLog) -> BaseParameters:
 
 
 def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
-    with log.stage("closed form") as describe:
+    with log.stage("closed form", spare=True) as describe:
         if not robot.is_chain:
             describe(outcome="none: closed forms are for serial chains", status="skipped")
             return None
@@ -207,13 +230,14 @@ def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
             figure=closed_form_error(robot, model),
             allowed=EXACT_MODEL,
         )
-    return model
+        return model
+    return None
 
 
 def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Program, ...]:
     programs = []
     for function in dict.fromkeys(functions):
-        with log.stage(function) as describe:
+        with log.stage(function, spare=True) as describe:
             try:
                 program = generate(robot, function)
             except VerificationError:
@@ -221,8 +245,8 @@ def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Pr
             except GenerationError as reason:  # too long for one straight line, for example
                 describe(outcome=str(reason), status="skipped")
                 continue
-            programs.append(program)
             describe(outcome=f"{_cost(program)}, {program.algorithm}", **_certificate(program, "textbook,"))
+            programs.append(program)
     return tuple(programs)
 
 
@@ -237,7 +261,7 @@ def _reduce(
 ) -> Reduction | None:
     if tolerance is None:
         return None
-    with log.stage("inverse_dynamics, reduced") as describe:
+    with log.stage("inverse_dynamics, reduced", spare=True) as describe:
         robot = model if isinstance(model, Robot) else robot_of(model)
         known = (program for program in programs if program.name == "inverse_dynamics")
         try:
@@ -257,14 +281,16 @@ def _reduce(
                 outcome=f"{_cost(found.program)}, {saved:.0f} % fewer",
                 **_certificate(found.program, f"exact at {100 * confidence:g} % of"),
             )
-    return found
+        return found
+    return None
 
 
-def _tradeoff(bound: BoundModel, profile: Profile, exact: Program, log: StageLog) -> Tradeoff:
-    with log.stage("accuracy curve") as describe:
+def _tradeoff(bound: BoundModel, profile: Profile, exact: Program, log: StageLog) -> Tradeoff | None:
+    with log.stage("accuracy curve", spare=True) as describe:
         curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress, exact=exact)
         describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
-    return curve
+        return curve
+    return None
 
 
 def _cost(program: Program) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from tauform.codegen.certificate import within
+from tauform.errors import TauformError
 
-Status = Literal["verified", "done", "doubtful", "skipped"]
+Status = Literal["verified", "done", "doubtful", "skipped", "failed"]
 # Called with a few words when a stage begins.
 Progress = Callable[[str], None]
 
@@ -21,8 +22,9 @@ class Stage:
 
     Attributes:
         name: what was to be done.
-        outcome: what came out; for a skipped stage, why.
-        status: "verified" (compared with something independent), "done", "doubtful" (read the findings), "skipped".
+        outcome: what came out; for a stage that was skipped or failed, why.
+        status: "verified" (compared with something independent), "done", "doubtful" (read the findings), "skipped",
+            "failed" (its result is not handed over).
         check: what it was compared with.
         figure: how far it is off, relative.
         allowed: what the figure had to stay below.
@@ -52,16 +54,40 @@ class Stage:
 
 @dataclass
 class StageLog:
-    """Stages as they are run."""
+    """Stages as they are run.
+
+    Attributes:
+        failures: errors of stages that others do without.
+    """
 
     progress: Progress = lambda words: None
     stages: list[Stage] = field(default_factory=list)
+    failures: list[TauformError] = field(default_factory=list)
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Callable[..., None]]:
-        """Time a stage; the function it yields takes the fields of its Stage."""
+    def stage(self, name: str, *, spare: bool = False) -> Iterator[Callable[..., None]]:
+        """Time a stage; the function it yields takes the fields of its Stage.
+
+        Args:
+            spare: whether the others can do without it. Then its error is kept for the end, and what follows the
+                `with` block is run: a result is returned from within.
+        """
         self.progress(name)
         start = time.perf_counter()
         described: dict[str, Any] = {}
-        yield described.update
-        self.stages.append(replace(Stage(name, ""), **described, seconds=time.perf_counter() - start))
+        try:
+            yield described.update
+            self.stages.append(replace(Stage(name, ""), **described, seconds=time.perf_counter() - start))
+        except TauformError as error:
+            if not spare:
+                raise
+            self.failures.append(error)
+            self.stages.append(Stage(name, str(error), "failed", seconds=time.perf_counter() - start))
+
+    def end(self, finished: object, place: str = "") -> None:
+        """Raise the first error that was kept, with what was finished all the same and, if that is on a disk, where."""
+        if self.failures:
+            first = self.failures[0]
+            first.finished = finished
+            first.args = (f"{first}; {place}" if place else str(first),)
+            raise first

@@ -15,9 +15,10 @@ from tauform.codegen.names import c_prefix, fit_prefix
 from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
 from tauform.files.file import write_text
-from tauform.files.folder import write_folder
+from tauform.files.folder import drop_folder, write_folder
 from tauform.files.temporaries import scratch_folder
 from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.urdf import source_of
 from tauform.messages import counted
 from tauform.pipeline.model_robot import RobotModel
 from tauform.pipeline.stages import Progress, Stage, StageLog
@@ -61,7 +62,8 @@ def deliver(
     fit.json, c_fit/ (where a fit holds more than a robot can), robot.urdf (on request), summary.json and report.html.
 
     Args:
-        urdf: a URDF of the robot; robot.urdf is a copy with the identified inertias and friction.
+        urdf: a URDF of the robot; robot.urdf is a copy with the identified inertias and friction. "new" writes one of a
+            robot that came from another format.
         name: prefix of all C names; the robot's name if not given.
         folder: made if it does not exist; one that we wrote before is replaced.
         force: also write into a folder that holds other files.
@@ -69,7 +71,7 @@ def deliver(
 
     Raises:
         GenerationError: the folder is not ours or cannot be written, the C failed its self-test, or there is no fit for
-            a URDF.
+            a URDF. What can be written is written all the same: the error's `finished` is the Delivery.
     """
     if urdf is not None and model.fit is None:
         raise GenerationError(
@@ -83,7 +85,7 @@ def deliver(
         products += _write_fit_code(model, fresh / "c_fit", prefixes[1], log)
         _write_models(model, fresh)
         if model.fit is not None and urdf is not None:
-            _write_urdf(model.fit, Path(urdf), fresh / "robot.urdf", log)
+            _write_urdf(model.fit, source_of(urdf), fresh / "robot.urdf", log)
         with log.stage("report") as describe:
             describe(outcome="report.html")
             page = model_page(replace(model, stages=tuple(log.stages)))
@@ -93,19 +95,36 @@ def deliver(
         return products
 
     files = write_folder(folder, fill, force)
-    return Delivery(Path(folder).expanduser().resolve(), tuple(files), tuple(log.stages))
+    written = Delivery(Path(folder).expanduser().resolve(), tuple(files), tuple(log.stages))
+    log.end(written, f"everything else is in {folder}")
+    return written
+
+
+def deliver_fit(fit: Fit, folder: str | Path, *, force: bool = False) -> list[Path]:
+    """Write a fit alone, where nothing could be made of it: fit.json, fit.npz to load again, and report.html."""
+
+    def fill(fresh: Path) -> list[str]:
+        fit.save(fresh / "fit.json")
+        fit.report(fresh / "report.html")
+        if not fit.design.has_own_columns:
+            fit.save(fresh / "fit.npz")
+        return []
+
+    return write_folder(folder, fill, force)
 
 
 def _write_code(model: RobotModel, folder: Path, name: str, log: StageLog) -> list[str]:
     programs = model.delivered
-    with log.stage("C") as describe:
+    with log.stage("C", spare=True) as describe:
         if not programs:
             describe(outcome="no programs to write", status="skipped")
             return []
         files = write_c(programs, folder, name=name)
         words = f"{counted(len(files), 'file')}, {counted(len(programs), 'function')}"
         _described(words, self_test(folder), describe)
-    return [f"c/test_{name}"]
+        return [f"c/test_{name}"]
+    drop_folder(folder)
+    return []
 
 
 def _write_fit_code(model: RobotModel, folder: Path, name: str, log: StageLog) -> list[str]:
@@ -113,7 +132,7 @@ def _write_fit_code(model: RobotModel, folder: Path, name: str, log: StageLog) -
     fit = model.fit
     if fit is None or fit.holds_nothing_else:
         return []
-    with log.stage("C of the fit") as describe:
+    with log.stage("C of the fit", spare=True) as describe:
         try:
             fit.write_code(folder, name)
         except GenerationError as reason:
@@ -121,7 +140,9 @@ def _write_fit_code(model: RobotModel, folder: Path, name: str, log: StageLog) -
             return []
         words = f"c_fit: prediction with {counted(len(fit.terms), 'further term')}"
         _described(words, self_test(folder), describe)
-    return [f"c_fit/test_{name}"]
+        return [f"c_fit/test_{name}"]
+    drop_folder(folder)
+    return []
 
 
 def _described(words: str, tested: tuple[float, float] | None, describe: Callable[..., None]) -> None:
@@ -147,10 +168,10 @@ def self_test(folder: Path) -> tuple[float, float] | None:
         done = _run(["make", "check"], copy)
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]
-        raise GenerationError(f"the C failed its self-test ({' '.join(last)}); nothing was written")
+        raise GenerationError(f"the C failed its self-test ({' '.join(last)}) and was not written")
     found = [(float(error), float(allowed)) for error, allowed in DEVIATION.findall(done.stdout)]
     if not found:
-        raise GenerationError("the C's self-test ended without a figure; nothing was written")
+        raise GenerationError("the C's self-test ended without a figure; it was not written")
     return max(found, key=lambda pair: pair[0] / pair[1])
 
 
@@ -160,15 +181,15 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
             command, cwd=folder, capture_output=True, text=True, check=False, timeout=SELF_TEST_SECONDS
         )
     except subprocess.TimeoutExpired:
-        raise GenerationError(
-            f"the C's self-test took longer than {SELF_TEST_SECONDS} s; nothing was written"
-        ) from None
+        raise GenerationError(f"the C's self-test took longer than {SELF_TEST_SECONDS} s; it was not written") from None
 
 
-def _write_urdf(fit: Fit, source: Path, path: Path, log: StageLog) -> None:
-    with log.stage("URDF") as describe:
+def _write_urdf(fit: Fit, source: Path | None, path: Path, log: StageLog) -> None:
+    with log.stage("URDF", spare=True) as describe:
         written = fit.write_urdf(source, path)
-        describe(outcome="; ".join(["robot.urdf", *written.findings]))
+        loss = written.loss
+        check = f"{loss.rows}; {loss.points:.2f} % lost"
+        describe(outcome="; ".join(["robot.urdf", *written.findings]), check=check, figure=loss.other)
 
 
 def _write_models(model: RobotModel, folder: Path) -> None:

@@ -22,7 +22,7 @@ from tauform.report.tables import base_from_joints
 
 # Equations of more terms than this are for machines.
 SHOWN_TERMS = 60
-TONES = {"verified": "good", "doubtful": "warn", "skipped": "warn"}
+TONES = {"verified": "good", "doubtful": "warn", "skipped": "warn", "failed": "bad"}
 
 
 def model_page(model: RobotModel) -> str:

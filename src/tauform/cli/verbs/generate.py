@@ -43,8 +43,10 @@ def generate(
     Without --functions: inverse_dynamics, gravity_torque, mass_matrix and forward_dynamics.
     """
     import tauform as tf
+    from tauform.arguments import check_arguments
     from tauform.codegen.backends.backend import check_options
     from tauform.codegen.backends.registry import backend
+    from tauform.codegen.generate import check_request
 
     names = chosen_functions(robot, functions or DEFAULT)
     # what would fail at the end fails at once
@@ -52,6 +54,9 @@ def generate(
     chosen = backend(target)
     check_options(chosen, real, batch)
     prefix = chosen.prefix(name, robot.name)
+    check_arguments(tf.generate, algorithm=algorithm, parameters=parameters, payload=payload)
+    for function in names:
+        check_request(robot, function, algorithm, parameters, payload)  # type: ignore[arg-type]  # checked above
     programs = []
     for function in names:
         tell(f"generating {function}")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Delay, Force, Friction, Name, Physical, Simulate, Validate
-from tauform.cli.outputs import check_outputs
+from tauform.cli.identification import check_identification
+from tauform.cli.options import Delay, Force, Friction, Name, Physical, Simulate, Validate, need
+from tauform.cli.outputs import Writing, check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading, read_from
@@ -19,6 +20,7 @@ from tauform.cli.verb import verb
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
     from tauform.identification.fitted.fit import Fit
+    from tauform.identification.fitted.urdf import WrittenUrdf
     from tauform.identification.recording.recording import Recording
     from tauform.identification.verdict.resimulate import Resimulation
 
@@ -35,7 +37,8 @@ def identify(
         Path | None, typer.Option(metavar="FILE", help="Save the fit: .json to read, .npz to load.")
     ] = None,
     urdf: Annotated[
-        tuple[Path, Path] | None, typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias.")
+        tuple[Path, Path] | None,
+        typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias (IN new: write one)."),
     ] = None,
     method: Annotated[str, typer.Option(help="weighted, ordinary, robust, total, instrumental or ridge.")] = "weighted",
     friction: Friction = "auto",
@@ -57,45 +60,59 @@ def identify(
 ) -> Page:
     """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
     import tauform as tf
-    from tauform.codegen.names import c_prefix
-    from tauform.identification.fitted.save import check_fit_file
-    from tauform.identification.fitted.urdf import check_urdf
+    from tauform.identification.fitted.urdf import source_of
     from tauform.identification.signals.filters import Filters
 
     # what would fail at the end fails at once
     check_outputs(force, folders=[code], files=[report, save, urdf[1] if urdf else None])
-    c_prefix(name, robot.name)
-    if save is not None:
-        check_fit_file(save)
-    if urdf is not None:
-        check_urdf(robot, urdf[0])
+    need(code, {"--name": name}, "names C functions; give a folder for them with --code")
+    choices = {"method": method, "friction": friction, "smoother": smoother, "delay": delay}
+    check_identification(robot, physical=physical, urdf=urdf[0] if urdf else None, **choices)
+    _check_artefacts(robot, friction, save, code, name)
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
     recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
     fit = tf.identify(
         robot,
         recordings,
-        method=method,  # type: ignore[arg-type]
-        friction=friction,  # type: ignore[arg-type]
         couplings="auto" if couplings else None,
         filters=filters,  # type: ignore[arg-type]
-        smoother=smoother,  # type: ignore[arg-type]
-        delay=delay,
         validate=others or None,
         progress=tell,
+        **choices,  # type: ignore[arg-type]
     )
-    if reduce:
-        fit = fit.reduced()
-    if physical:
-        fit = fit.physically_consistent()
+    writing = Writing()
+    fit, is_whole = _refined(fit, reduce, physical, writing)
     followed = [(log.name, _followed(fit, log)) for log in others or recordings] if simulate else []
-    written = []
-    written += [fit.save(save)] if save else []
-    copied = fit.write_urdf(*urdf) if urdf else None
-    written += [copied.path] if copied else []
-    written += fit.write_code(code, name, force=force) if code else []
-    written += [fit.report(report)] if report else []
-    page = _page(fit, written, followed, copied.findings if copied else ())
+    writing.keep(save, fit.save)
+    writing.keep(report, fit.report)
+    written = None
+    if is_whole:  # else they would not be what was asked for
+        writing.keep(code, lambda folder: fit.write_code(folder, name, force=force))
+        written = writing.attempt(lambda: fit.write_urdf(source_of(urdf[0]), urdf[1])) if urdf else None
+        writing.written += [written.path] if written else []
+    page = _page(fit, writing, followed, written)
     return replace(page, data={**page.data, "columns": read_from([*recordings, *others])})
+
+
+def _check_artefacts(robot: Robot, friction: str, save: Path | None, code: Path | None, name: str | None) -> None:
+    """Refuse files that cannot hold such a fit."""
+    from tauform.codegen.names import c_prefix
+    from tauform.identification.fitted.code import check_code
+    from tauform.identification.fitted.save import check_save
+
+    if save is not None:
+        check_save(save, own_columns=friction == "load")
+    if code is not None:
+        c_prefix(name, robot.name)
+        check_code(robot, own_columns=friction == "load", is_thermal=friction == "thermal")
+
+
+def _refined(fit: Fit, reduce: bool, physical: bool, writing: Writing) -> tuple[Fit, bool]:
+    """The fit reduced and physical as far as that works, and whether all of it did."""
+    for wanted, step in ((reduce, lambda fit: fit.reduced()), (physical, lambda fit: fit.physically_consistent())):
+        if wanted:
+            fit = writing.attempt(partial(step, fit)) or fit
+    return fit, not writing.failures
 
 
 def _followed(fit: Fit, log: Recording) -> Resimulation | str:
@@ -109,9 +126,7 @@ def _followed(fit: Fit, log: Recording) -> Resimulation | str:
         return str(error)
 
 
-def _page(
-    fit: Fit, written: list[Path], followed: list[tuple[str, Resimulation | str]], about_urdf: Sequence[str]
-) -> Page:
+def _page(fit: Fit, writing: Writing, followed: list[tuple[str, Resimulation | str]], urdf: WrittenUrdf | None) -> Page:
     from rich.text import Text
 
     from tauform.identification.fitted.save import summary
@@ -159,8 +174,8 @@ def _page(
             if not isinstance(check, str)
         ),
         table("Identified values", columns, values),
-        *(Text(f"wrote {path}") for path in written),
-        *(Text(f"  {sentence}") for sentence in about_urdf),
+        *(Text(f"wrote {path}") for path in writing.written),
+        *(Text(f"  {sentence}") for sentence in (urdf.findings if urdf else ())),
     ]
     moved = {
         name: {"finding": check}
@@ -168,8 +183,9 @@ def _page(
         else {"rms": check.rms.tolist(), "relative": check.relative.tolist()}
         for name, check in followed
     }
-    data = {**summary(fit), "simulation": moved, "written": written, "urdf_findings": about_urdf}
-    return Page(data, tuple(shown), doubt_of(fit))
+    data = {**summary(fit), "simulation": moved, "written": writing.written, "failures": writing.failures}
+    data |= {"urdf_findings": urdf.findings if urdf else (), "urdf_loss": asdict(urdf.loss) if urdf else None}
+    return Page(data, tuple(shown), doubt_of(fit), writing.failure)
 
 
 def doubt_of(fit: Fit) -> str | None:

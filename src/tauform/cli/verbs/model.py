@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Delay, Force, Friction, Functions, Name, Physical, Simulate, Validate
+from tauform.cli.identification import check_identification
+from tauform.cli.options import Delay, Force, Friction, Functions, Name, Physical, Simulate, Validate, need
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -16,10 +19,10 @@ from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
 from tauform.cli.verbs.generate import chosen_functions
 from tauform.cli.verbs.identify import doubt_of
+from tauform.errors import TauformError
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
-    from tauform.identification.recording.recording import Recording
     from tauform.pipeline.model_robot import RobotModel
     from tauform.report.delivery import Delivery
 
@@ -38,7 +41,8 @@ def model(
     simulate: Simulate = False,
     delay: Delay = 0.0,
     urdf: Annotated[
-        Path | None, typer.Option(metavar="IN", help="Copy this URDF with the identified inertias to OUT/robot.urdf.")
+        Path | None,
+        typer.Option(metavar="IN", help="Copy this URDF with identified inertias to OUT/robot.urdf; new: write one."),
     ] = None,
     functions: Functions = None,
     tolerance: Annotated[
@@ -55,41 +59,72 @@ def model(
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
     from tauform.codegen.names import c_prefix, fit_prefix
-    from tauform.identification.fitted.urdf import check_urdf
-    from tauform.pipeline.model_robot import FUNCTIONS, model_robot
+    from tauform.pipeline.model_robot import FUNCTIONS, check_choices, model_robot
 
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
     c_prefix(name, robot.name)
     fit_prefix(name, robot.name)
-    if urdf is not None and logs:
-        check_urdf(robot, urdf)
+    idle = {"--validate": validate, "--simulate": simulate, "--urdf": urdf, "--physical": physical, "--delay": delay}
+    idle |= {"--friction": friction != "auto"}
+    need(logs, idle, "belongs to an identification; give a recording to identify from too")
+    need(tolerance, {"--route": route}, "reduces a program, which --tolerance 0 does not; leave one of them out")
+    names = chosen_functions(robot, functions or FUNCTIONS)
+    check_choices(names, tolerance or None, confidence, route)
+    check_identification(robot, physical=physical, urdf=urdf, friction=friction, delay=delay)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
-    _need_recordings(recordings, {"--validate": others, "--simulate": simulate, "--urdf": urdf})
-    made = model_robot(
+    making = partial(
+        model_robot,
         robot,
         recordings,
         validate=others or None,
-        friction=friction,  # type: ignore[arg-type]  # checked by identify
+        friction=friction,  # type: ignore[arg-type]  # checked above
         physical=physical,
         simulate=simulate,
         delay=delay,
-        functions=chosen_functions(robot, functions or FUNCTIONS),
+        functions=names,
         tolerance=tolerance or None,
         confidence=confidence,
         routes=route,
         progress=tell,
     )
-    written = made.write(output, urdf=urdf, name=name, force=force, progress=tell)
+    made, failed = _made(making, output, force)
+    place = None if urdf is None else str(urdf)
+    written, not_written = _written(partial(made.write, output, urdf=place, name=name, force=force, progress=tell))
     doubt = None if made.fit is None else doubt_of(made.fit)
-    return Page(describe(made, written), shown(made, written), doubt)
+    failures = [*failed, *not_written]
+    if failed and not not_written:
+        failures.append(f"everything else is in {output}")
+    return Page(describe(made, written), shown(made, written), doubt, "; ".join(failures) or None)
 
 
-def _need_recordings(recordings: list[Recording], given: dict[str, Any]) -> None:
-    """Refuse what would be left unused."""
-    idle = [flag for flag, value in given.items() if value]
-    if idle and not recordings:
-        raise typer.BadParameter(f"{idle[0]} belongs to an identification; give a recording to identify from too")
+def _made(making: Callable[[], RobotModel], output: Path, force: bool) -> tuple[RobotModel, list[str]]:
+    """The model as far as it goes, and what failed; where there is a fit only, that is written."""
+    from tauform.identification.fitted.fit import Fit
+    from tauform.pipeline.model_robot import RobotModel
+    from tauform.report.delivery import deliver_fit
+
+    try:
+        return making(), []
+    except TauformError as error:
+        if isinstance(error.finished, RobotModel):
+            return error.finished, [str(error)]
+        if isinstance(error.finished, Fit):
+            deliver_fit(error.finished, output, force=force)
+            error.args = (f"{error}; the fit that was found before is in {output}",)
+        raise
+
+
+def _written(writing: Callable[[], Delivery]) -> tuple[Delivery, list[str]]:
+    """What was written, and what could not be."""
+    from tauform.report.delivery import Delivery
+
+    try:
+        return writing(), []
+    except TauformError as error:
+        if not isinstance(error.finished, Delivery):
+            raise
+        return error.finished, [str(error)]
 
 
 def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
+from tauform.cli.options import NUMBERS, Force, Name, need, one_a_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -58,7 +58,10 @@ def multirate(
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
     import tauform
+    from tauform.arguments import check_arguments
     from tauform.codegen.names import c_prefix
+    from tauform.realtime.multirate.prediction import check_error
+    from tauform.realtime.multirate.run import check_seconds
     from tauform.report.figures.multirate import check_figure, write_multirate_figure
 
     # what would fail at the end fails at once
@@ -66,7 +69,12 @@ def multirate(
         check_figure(plot)
     check_outputs(force, folders=[output], files=[plot])
     c_prefix(name, robot.name)
+    need(output, {"--name": name}, "names C functions; give a folder for them with -o")
+    check_arguments(tauform.multirate, friction=friction)
+    check_error(error)
     rates = tauform.Rates(control, background, latency, coefficients_every)
+    if run:
+        check_seconds(run, rates)
     bounds = bounds_of_swing(robot, **one_a_joint(robot, velocity=velocity, acceleration=acceleration))
     swinging = tauform.Profile.harmonic(*bounds)
     recordings = reading.recordings(recording, robot, tell)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, Name, one_a_joint
+from tauform.cli.options import NUMBERS, Force, Name, need, one_a_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -79,7 +79,7 @@ def reduce(
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform
     from tauform.codegen.names import c_prefix
-    from tauform.realtime.reduction.reduce import ROUTES
+    from tauform.realtime.reduction.reduce import ROUTES, check_promise
 
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
     own |= {"velocity": velocity, "acceleration": acceleration}
@@ -87,6 +87,11 @@ def reduce(
     _check_plot(plot, also, own)
     check_outputs(force, folders=[output, plot])
     c_prefix(name, robot.name)
+    need(output, {"--name": name}, "names C functions; give a folder for them with -o")
+    bounds = [flag for flag, value in (("--velocity", velocity), ("--acceleration", acceleration)) if value]
+    if recording and bounds:
+        raise typer.BadParameter(f"--recording brings its own velocities; leave out {bounds[0]}")
+    check_promise(tolerance, confidence, function, tuple(route or ROUTES))
     if plot is not None:
         robots = [robot, *(tauform.load(name) for name in also or [])]
         return _figures(robots, plot, samples, threads, tell, force)
@@ -132,8 +137,6 @@ def _profile(
 
     given = one_a_joint(robot, velocity=velocity, acceleration=acceleration)
     if recordings:
-        if given:
-            raise typer.BadParameter(f"--recording brings its own velocities; leave out --{next(iter(given))}")
         return tauform.recorded_profile(recordings)
     if text in ("slow", "fast"):
         return tauform.Profile.within(robot, text, **given)
@@ -214,7 +217,7 @@ def _figures(
     import tauform
     from tauform.report.figures.reduction import check_figures, write_figures
 
-    check_figures()
+    check_figures(robots)
     files = []
     for robot in robots:
         bound = tauform.derive(robot).bind(robot)

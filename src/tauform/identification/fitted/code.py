@@ -16,6 +16,7 @@ from tauform.codegen.backends.c.reference import Reference
 from tauform.codegen.generate import generate
 from tauform.codegen.names import c_prefix, fit_prefix
 from tauform.codegen.program.program import Program
+from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment
 from tauform.files.checks import check_folder
@@ -42,17 +43,7 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
         GenerationError: the fit holds columns of the user's own, or belongs to a robot with loop constraints.
     """
     robot = fit.rigid_robot
-    if robot.closure is not None:
-        raise GenerationError(f"write_code: {robot.name} has loop constraints, for which friction is not written yet")
-    if not all(isinstance(term, Term) for term in fit.terms):
-        raise GenerationError(
-            "write_code: the fit holds columns of your own or friction that depends on load; write these terms by hand"
-        )
-    if fit.design.is_thermal:
-        raise GenerationError(
-            "write_code: friction of the fit depends on temperature, which the C functions do not take; identify with "
-            "friction='auto' at the temperature of use"
-        )
+    check_code(robot, own_columns=fit.design.has_own_columns, is_thermal=fit.design.is_thermal)
     prefix = fit_prefix(None, robot.name) if name is None else c_prefix(name, robot.name)
     check_folder(folder, force)
     parameters = np.array(robot.parameters)
@@ -96,6 +87,29 @@ def _references(fit: Fit, program: Program, real: Real) -> list[Reference]:
     return [
         Reference(replace(program, name=name), real, function, FIT_TOLERANCE) for name, function in functions.items()
     ]
+
+
+def check_code(robot: Robot, own_columns: bool = False, is_thermal: bool = False) -> None:
+    """Refuse what `write_code` cannot write; ask before long work.
+
+    Args:
+        own_columns: whether the fit will hold columns of the user's own, or friction that depends on load.
+        is_thermal: whether its friction will depend on temperature.
+
+    Raises:
+        GenerationError: there is no C of such a fit.
+    """
+    if robot.closure is not None:
+        raise GenerationError(f"write_code: {robot.name} has loop constraints, for which friction is not written yet")
+    if own_columns:
+        raise GenerationError(
+            "write_code: the fit holds columns of your own or friction that depends on load; write these terms by hand"
+        )
+    if is_thermal:
+        raise GenerationError(
+            "write_code: friction of the fit depends on temperature, which the C functions do not take; identify with "
+            "friction='auto' at the temperature of use"
+        )
 
 
 def drive_header(fit: Fit, prefix: str) -> str:

@@ -40,7 +40,8 @@ def save_fit(fit: Fit, path: Path) -> Path:
         IdentificationError: the ending is neither, the fit holds columns of the user's own (.npz), or the disk
             refuses.
     """
-    check_fit_file(path)
+    terms = fit.terms if fit.unreduced is None else fit.unreduced.design.terms
+    check_save(path, own_columns=not all(isinstance(term, Term) for term in terms))
     if path.suffix == ".json":
         return write_text(path, json.dumps(summary(fit), indent=1), IdentificationError)
     contents = _contents(fit, path.parent)
@@ -49,14 +50,19 @@ def save_fit(fit: Fit, path: Path) -> Path:
     return path
 
 
-def check_fit_file(path: Path) -> None:
-    """Refuse a name that says of no known format; ask before a fit is made.
+def check_save(path: Path, own_columns: bool = False) -> None:
+    """Refuse a name or a fit that `save_fit` cannot write; ask before a fit is made.
+
+    Args:
+        own_columns: whether the fit will hold columns of the user's own, or friction that depends on load.
 
     Raises:
-        IdentificationError: the ending is neither .json nor .npz.
+        IdentificationError: the ending is neither .json nor .npz, or such a fit cannot be loaded again.
     """
     if path.suffix not in (".json", ".npz"):
         raise IdentificationError(f"{path.name}: a fit is saved as .json (to read) or .npz (to load again)")
+    if own_columns and path.suffix == ".npz":
+        raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json")
 
 
 def summary(fit: Fit) -> dict[str, Any]:
@@ -129,9 +135,6 @@ def _swap(plain: dict[str, Any] | None) -> Swap | None:
 
 def _contents(fit: Fit, folder: Path) -> dict[str, Any]:
     """What the archive of a fit in a folder holds."""
-    terms = fit.terms if fit.unreduced is None else fit.unreduced.design.terms
-    if not all(isinstance(term, Term) for term in terms):
-        raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json")
     residuals, evidence = fit.residuals, fit.evidence
     arrays = {
         "triangles": evidence.triangles,

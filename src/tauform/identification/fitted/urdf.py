@@ -20,6 +20,9 @@ from tauform.identification.fitted.fit import Fit
 from tauform.identification.fitted.plain_friction import Loss, loss_of, robot_with_plain_friction
 from tauform.identification.fitted.urdf_source import UrdfSource, check_joints
 
+# In place of a URDF to copy.
+NEW = "new"
+
 
 @dataclass(frozen=True)
 class WrittenUrdf(Written):
@@ -34,6 +37,11 @@ class WrittenUrdf(Written):
     robot: Robot
     loss: Loss
     loss_with_notes: Loss
+
+
+def source_of(urdf: str | Path) -> Path | None:
+    """The URDF to copy; None where a new one is asked for."""
+    return None if str(urdf) == NEW else Path(urdf)
 
 
 def check_urdf(robot: Robot, source: Path | None) -> UrdfSource | None:

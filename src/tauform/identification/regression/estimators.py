@@ -26,6 +26,10 @@ METHODS: dict[str, str] = {
     "instrumental": "instrumental variables",
     "ridge": "least squares with a prior",
 }
+NO_REFERENCE = (
+    "method instrumental needs the commanded positions (Recording.reference), which carry no sensor noise; "
+    "record them, or use another method"
+)
 # Huber's constant: 95 % efficient where the noise is normal.
 HUBER = 1.345
 N_ROBUST_PASSES = 30
@@ -136,10 +140,7 @@ def instrumental(plain: Estimate, rows: Iterable[Rows], source: RowSource) -> Es
         IdentificationError: the recordings hold no commanded positions.
     """
     if any(segment.reference is None for segment in source.segments):
-        raise IdentificationError(
-            "method instrumental needs the commanded positions (Recording.reference), which carry no sensor noise; "
-            "record them, or use another method"
-        )
+        raise IdentificationError(NO_REFERENCE)
     commanded = [replace(s, q=s.reference, qd=None, qdd=None) for s in source.segments if s.reference is not None]
     p = source.design.n_columns
     triangle = np.zeros((2 * p + 1, 2 * p + 1))

@@ -155,6 +155,12 @@ def measure(split: Tasks, times: Array, motion: Motion, rates: Rates) -> Array:
     return error
 
 
+def check_error(error: float) -> None:
+    """Raise ModelError for an error that no share of the torque is."""
+    if not 0 < error < 1:
+        raise ModelError(f"error: expected a share of the torque between 0 and 1 (0.01 is 1 %), got {error}")
+
+
 def slowest_background(
     split: Tasks,
     profile: Profile,
@@ -164,8 +170,7 @@ def slowest_background(
     coefficients_every: int = 1,
 ) -> Rates | None:
     """The longest background period within an error; see `Tasks.slowest_background`."""
-    if not 0 < error < 1:
-        raise ModelError(f"error: expected a share of the torque between 0 and 1 (0.01 is 1 %), got {error}")
+    check_error(error)
     fastest = Rates(control, control, latency, coefficients_every)
 
     def fits(period: float) -> bool:

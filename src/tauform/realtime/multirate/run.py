@@ -74,10 +74,15 @@ class _Shared:
         self.stop = False
 
 
-def run(split: Tasks, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
-    """Run both tasks along a motion for some seconds of real time; see `Tasks.run`."""
+def check_seconds(seconds: float, rates: Rates) -> None:
+    """Raise ModelError for a run that is over before the background has run twice."""
     if not seconds > rates.background:
         raise ModelError(f"seconds: expected more than one background period ({rates.background:g} s), got {seconds}")
+
+
+def run(split: Tasks, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
+    """Run both tasks along a motion for some seconds of real time; see `Tasks.run`."""
+    check_seconds(seconds, rates)
     times = np.arange(0.0, seconds, rates.control)
     every = max(1, round(rates.background / rates.control))
     q, qd, qdd = motion(times)

@@ -134,7 +134,8 @@ def reduce(
     """
     robot = model if isinstance(model, Robot) else robot_of(model)
     profile = profile if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
-    _check(robot, profile, tolerance, confidence, function, routes)
+    check_promise(tolerance, confidence, function, routes)
+    profile.check_limits(robot)
     for name, number in (("n_fresh", n_fresh), ("threads", threads)):
         if number < 1:
             raise ModelError(f"{name}: expected at least 1, got {number}")
@@ -176,14 +177,13 @@ def _cheapest(results: list[RouteResult]) -> RouteResult:
     return min((r for r in results if r.verification.holds), key=lambda result: result.program.n_operations)
 
 
-def _check(
-    robot: Robot,
-    profile: Profile,
-    tolerance: float,
-    confidence: float,
-    function: str,
-    routes: Sequence[str],
-) -> None:
+def check_promise(tolerance: float, confidence: float, function: str, routes: Sequence[str]) -> None:
+    """Refuse what no search can keep or do; ask before long work.
+
+    Raises:
+        ModelError: a tolerance or confidence out of range.
+        UnknownNameError: no such function or route.
+    """
     if not 0 < tolerance < 1:
         raise ModelError(f"tolerance: expected a number between 0 and 1 (0.01 is 1 %), got {tolerance}")
     if not 0 < confidence < 1:
@@ -192,7 +192,6 @@ def _check(
         for name in names:
             if name not in known:
                 raise UnknownNameError(f"{kind} {name!r} does not exist; choose from {', '.join(known)}")
-    profile.check_limits(robot)
 
 
 def robot_of(bound: BoundModel) -> Robot:

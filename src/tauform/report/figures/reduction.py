@@ -13,6 +13,7 @@ from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.contribution import Contributions, contributions
 from tauform.codegen.names import c_prefix
+from tauform.description.robot import Robot
 from tauform.errors import GenerationError, MissingExtraError, ModelError
 from tauform.files.checks import check_folder
 from tauform.files.file import fresh_file
@@ -80,14 +81,18 @@ def write_figures(
     return files + _add(bound, folder, {"table_3.csv": table}, force)
 
 
-def check_figures() -> None:
-    """Whether figures can be drawn, before what they show is computed.
+def check_figures(robots: Sequence[Robot] = ()) -> None:
+    """Whether figures of these robots can be drawn, before what they show is computed.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
+        ModelError: a robot has no closed form.
     """
     if find_spec("matplotlib") is None:
         raise MissingExtraError("figures need matplotlib; install tauform[plot]")
+    for robot in robots:
+        if not robot.is_chain:
+            raise ModelError(f"{robot.name}: figures show closed forms, which serial chains alone have; leave it out")
 
 
 def _add(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: bool) -> list[Path]:
