@@ -138,6 +138,6 @@ def test_a_missing_solver_is_missed_before_any_work(
         raise MissingExtraError("install it with: pip install 'tauform[feasible]'")
 
     monkeypatch.setattr(physical, "semidefinite_solver", missing)
-    monkeypatch.setattr("tauform.identification.fitted.urdf.semidefinite_solver", missing)
+    monkeypatch.setattr("tauform.identification.export.urdf.semidefinite_solver", missing)
     assert main([*IDENTIFY, *option]) == 2
     assert "tauform[feasible]" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import tauform as tf
 from tauform.cli import main
 from tauform.codegen.functions import FUNCTIONS
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fit import Fit
 from tauform.report.delivery import Delivery
 
 pytest.importorskip("cvxpy")

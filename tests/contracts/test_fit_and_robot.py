@@ -13,7 +13,7 @@ import tauform as tf
 from identification.arms import arm, motion, with_drives
 from random_robots import random_tree
 from tauform.description.parameter_groups import ParameterGroup
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.estimators import METHODS
 
 pytest.importorskip("cvxpy")

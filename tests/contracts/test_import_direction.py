@@ -37,7 +37,7 @@ DELEGATED = {
     },
     # bound.reduce compares routes by counted operations
     Path("closedform/model/bound.py"): {("realtime", "reduction", "reduce")},
-    Path("identification/fitted/fit.py"): {("report", "sections", "identification")},
+    Path("identification/fit.py"): {("report", "sections", "identification")},
     Path("pipeline/model_robot.py"): {("report", "delivery")},
     Path("identification/motion/trajectory.py"): {("report", "figures", "motion")},
 }

@@ -11,8 +11,8 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import IdentificationError
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.motion.trajectory import Trajectory
-from tauform.identification.recording.simulate import simulated_recording
 
 NOISE = (1.0, 1.0, 0.5)
 RATE = 100.0

@@ -12,7 +12,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import IdentificationError, RecordingError, ShapeError, TauformError
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 
 
 @cache

@@ -11,9 +11,9 @@ import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.cli import main
 from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.identification.recording.segments import uniform_segments
-from tauform.identification.recording.simulate import simulated_recording
 
 
 def good(noise: tuple[float, ...] = (0.1, 1.0, 0.5), position_noise: float = 0.0) -> tf.Recording:

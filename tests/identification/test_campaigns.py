@@ -11,8 +11,8 @@ import tauform as tf
 from identification.arms import arm, motion
 from tauform.description.inertia import parameter_transform
 from tauform.description.transform import rotation_x, translation
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.motion.trajectory import polynomial_through
-from tauform.identification.recording.simulate import simulated_recording
 from tauform.identification.signals.differentiate import SMOOTHERS
 
 # The order in which Izaguirre1992 (section 6) keeps parameters: motors first, then links from the last to the first.

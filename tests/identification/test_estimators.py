@@ -7,7 +7,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.estimators import METHODS
 
 PLAIN = {"friction": "plain", "couplings": None}

@@ -10,8 +10,8 @@ from scipy import signal
 
 import tauform as tf
 from identification.arms import arm, motion
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.recording.segments import Segment, uniform_segments
-from tauform.identification.recording.simulate import simulated_recording
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.rows import RowSource, strides
 from tauform.identification.signals.differentiate import SMOOTHERS, Smoother, SmootherName

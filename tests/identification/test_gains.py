@@ -11,7 +11,7 @@ import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import IdentificationError
 from tauform.identification import gains
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 
 GAINS = np.array([38.0, 52.0, 21.0])
 LOAD = tf.Inertia.of(6.0, (0.05, -0.02, 0.1), (0.05, 0.06, 0.04, 0, 0, 0), inertia_about="com")

@@ -11,7 +11,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import GenerationError, IdentificationError, RecordingError
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 
 EXACT = {"filters": None, "couplings": None}
 SHARES, PER_KELVIN = np.array([0.05, 0.08, 0.03]), np.array([-0.02, -0.03, -0.01])

@@ -11,7 +11,7 @@ import scipy.io
 import tauform as tf
 from identification.arms import DATA, arm, motion, real_robot
 from tauform.errors import RecordingError
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 
 
 def recorded() -> tf.Recording:

@@ -13,7 +13,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import DATA, example, real_robot, scorer
-from tauform.identification.fitted.urdf import WrittenUrdf
+from tauform.identification.export.urdf import WrittenUrdf
 
 # Held-out errors [%] that the default call must reach; a plain weighted least squares reaches 7.63, 0.74, 2.17, 6.74.
 REACHED = {"tx40": 7.2, "panda": 0.70, "lwr4": 2.0, "ur10": 6.2}

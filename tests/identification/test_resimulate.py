@@ -16,7 +16,7 @@ import tauform as tf
 from identification.arms import arm, motion
 from tauform.cli import app
 from tauform.errors import IdentificationError
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 
 STIFFNESS, DAMPING = np.array([2000.0, 2000.0, 800.0]), np.array([150.0, 150.0, 60.0])
 PLAIN = {"friction": "plain", "couplings": None}

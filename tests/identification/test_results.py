@@ -17,10 +17,10 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.save import load_fit
+from tauform.identification.load_fit import load_fit
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.payload import identify_payload, load_columns, load_regressor
 from tauform.identification.physical.log_cholesky import link_map, link_numbers
-from tauform.identification.recording.simulate import simulated_recording
 from tauform.identification.regression.terms import Term, coupling
 
 NOISE = [2.0, 1.0, 0.5]

@@ -15,7 +15,7 @@ import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.errors import IdentificationError
 from tauform.files.file import fresh_file
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 
 PLAIN = {"friction": "plain", "couplings": None}
 

@@ -7,7 +7,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion, with_drives
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.terms import Term
 from tauform.identification.selection.chance import independent

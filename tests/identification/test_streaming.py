@@ -14,8 +14,8 @@ import scipy.io
 
 import tauform as tf
 from identification.arms import arm, motion
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.recording.segments import shifted, uniform_segments
-from tauform.identification.recording.simulate import simulated_recording
 from tauform.identification.recording.stored import Spool, StoredArray
 
 FIELDS = ("t", "q", "tau", "qd", "qdd", "reference")

@@ -12,13 +12,13 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion, real_robot, scorer, with_drives
 from tauform.errors import RecordingError
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.recording.segments import uniform_segments
-from tauform.identification.recording.simulate import simulated_recording
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.rows import RowSource
+from tauform.identification.regression.swaps import Swap, find_swap
 from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import choose_filters
-from tauform.identification.verdict.swaps import Swap, find_swap
 
 MOTION, TORQUE = ("q", "qd", "qdd", "reference"), ("tau",)
 FIELDS = {"torques": TORQUE, "positions": MOTION, "positions and torques": MOTION + TORQUE}

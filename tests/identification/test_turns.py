@@ -10,8 +10,8 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.recording import turns
-from tauform.identification.recording.simulate import simulated_recording
 from tauform.identification.recording.stored import is_lazy
 
 TURN = 2 * np.pi

@@ -12,8 +12,8 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.urdf import check_urdf
-from tauform.identification.recording.simulate import simulated_recording
+from tauform.identification.export.urdf import check_urdf
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.residuals import relative_error
 
 pytest.importorskip("cvxpy")

@@ -22,7 +22,7 @@ def check_identification(robot: Robot, *, physical: bool, urdf: Path | None, **c
     import tauform
     from tauform.arguments import check_arguments
     from tauform.closedform.base.physical import semidefinite_solver
-    from tauform.identification.fitted.urdf import check_urdf, source_of
+    from tauform.identification.export.urdf import check_urdf, source_of
 
     check_arguments(tauform.identify, **choices)
     if physical:

@@ -14,22 +14,22 @@ from tauform.closedform.threads import on_one_thread
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import FIELDS, Recording
 from tauform.identification.recording.segments import Segment, shifted, uniform_segments
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
 from tauform.identification.regression.estimators import METHODS, NO_REFERENCE, Method, estimate
 from tauform.identification.regression.evidence import Evidence, gather
-from tauform.identification.regression.laws import FrictionLaw, asked_terms, check_law, with_load_friction
+from tauform.identification.regression.excitation import check_excitation, check_include
 from tauform.identification.regression.rows import Rows, RowSource, strides
+from tauform.identification.regression.swaps import find_swap
 from tauform.identification.regression.terms import Column, Term
+from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law, with_load_friction
 from tauform.identification.selection.select import Candidates, candidates, select
 from tauform.identification.selection.synchrony import check_delay
 from tauform.identification.signals.differentiate import Smoother, SmootherName
 from tauform.identification.signals.filters import Filters, choose_filters
-from tauform.identification.verdict.excitation import check_excitation, check_include
 from tauform.identification.verdict.plausibility import check_recordings
-from tauform.identification.verdict.swaps import find_swap
 from tauform.identification.verdict.validate import (
     held_out_errors,
     inflation_of,

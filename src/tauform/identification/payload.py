@@ -11,7 +11,7 @@ from tauform.arrays import Array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia, parameter_transform
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import uniform_segments
 from tauform.identification.regression.evidence import gather

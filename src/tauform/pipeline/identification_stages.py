@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import Recording
 from tauform.identification.verdict.resimulate import validate_by_simulation
 from tauform.pipeline.stages import StageLog

@@ -21,10 +21,10 @@ from tauform.codegen.program.program import Program
 from tauform.description.findings import Finding
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ModelError, TauformError, VerificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
-from tauform.identification.regression.laws import FrictionLaw
+from tauform.identification.selection.laws import FrictionLaw
 from tauform.messages import counted
 from tauform.pipeline.comparison import N_STATES, base_error, closed_form_error
 from tauform.pipeline.identification_stages import identified_fit, identified_robot, simulated

@@ -17,8 +17,8 @@ from tauform.errors import GenerationError
 from tauform.files.file import write_text
 from tauform.files.folder import drop_folder, write_folder
 from tauform.files.temporaries import scratch_folder
-from tauform.identification.fitted.fit import Fit
-from tauform.identification.fitted.urdf import source_of
+from tauform.identification.export.urdf import source_of
+from tauform.identification.fit import Fit
 from tauform.messages import counted
 from tauform.pipeline.model_robot import RobotModel
 from tauform.pipeline.stages import Progress, Stage, StageLog

@@ -19,8 +19,8 @@ from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
-    from tauform.identification.fitted.fit import Fit
-    from tauform.identification.fitted.urdf import WrittenUrdf
+    from tauform.identification.export.urdf import WrittenUrdf
+    from tauform.identification.fit import Fit
     from tauform.identification.recording.recording import Recording
     from tauform.identification.verdict.resimulate import Resimulation
 
@@ -60,7 +60,7 @@ def identify(
 ) -> Page:
     """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
     import tauform as tf
-    from tauform.identification.fitted.urdf import source_of
+    from tauform.identification.export.urdf import source_of
     from tauform.identification.signals.filters import Filters
 
     # what would fail at the end fails at once
@@ -97,8 +97,8 @@ def identify(
 def _check_artefacts(robot: Robot, friction: str, save: Path | None, code: Path | None, name: str | None) -> None:
     """Refuse files that cannot hold such a fit."""
     from tauform.codegen.names import c_prefix
-    from tauform.identification.fitted.code import check_code
-    from tauform.identification.fitted.save import check_save
+    from tauform.identification.export.code import check_code
+    from tauform.identification.export.save import check_save
 
     if save is not None:
         check_save(save, own_columns=friction == "load")
@@ -129,7 +129,7 @@ def _followed(fit: Fit, log: Recording) -> Resimulation | str:
 def _page(fit: Fit, writing: Writing, followed: list[tuple[str, Resimulation | str]], urdf: WrittenUrdf | None) -> Page:
     from rich.text import Text
 
-    from tauform.identification.fitted.save import summary
+    from tauform.identification.export.save import summary
     from tauform.report.tables import table
 
     errors, before = fit.unseen, fit.compared_with()

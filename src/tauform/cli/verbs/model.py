@@ -100,7 +100,7 @@ def model(
 
 def _made(making: Callable[[], RobotModel], output: Path, force: bool) -> tuple[RobotModel, list[str]]:
     """The model as far as it goes, and what failed; where there is a fit only, that is written."""
-    from tauform.identification.fitted.fit import Fit
+    from tauform.identification.fit import Fit
     from tauform.pipeline.model_robot import RobotModel
     from tauform.report.delivery import deliver_fit
 

@@ -24,7 +24,7 @@ from tauform.identification.motion.delivery import delivered
 from tauform.identification.motion.planning import Problem
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis, Trajectory
-from tauform.identification.verdict.excitation import check_include
+from tauform.identification.regression.excitation import check_include
 
 MotionKind = Literal["fourier", "quintic"]
 # Drives and gears of arms swing from some hertz on: the highest harmonic stays below [Hz].

@@ -12,19 +12,19 @@ from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.threads import on_one_thread
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import ConsistencyMethod, Fit
+from tauform.identification.fitted.model import ConsistencyMethod, Fitted
 from tauform.identification.physical.log_cholesky import SmoothProgram
 from tauform.identification.physical.semidefinite import PRIOR_PULL, SemidefiniteFit, needed, typical_sizes
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.estimators import N_FOLDS
 from tauform.identification.regression.residuals import HELD_OUT, Errors
-from tauform.identification.selection.refit import chosen_design, of_columns, with_values
+from tauform.identification.verdict.refit import chosen_design, of_columns, with_values
 
 
 @on_one_thread
 def physically_consistent(
-    fit: Fit, prior: Robot | ArrayLike | None = None, method: ConsistencyMethod = "semidefinite"
-) -> Fit:
+    fit: Fitted, prior: Robot | ArrayLike | None = None, method: ConsistencyMethod = "semidefinite"
+) -> Fitted:
     """The best fit whose links could be built; the prior decides what the data leave open.
 
     What a reduced fit leaves out is zero in the links too. Where no physical links have all those zeros at about the
@@ -72,7 +72,9 @@ def physically_consistent(
     )
 
 
-def _with_what_links_need(fit: Fit, prior: Array, weights: Array, method: ConsistencyMethod) -> tuple[Fit, list[int]]:
+def _with_what_links_need(
+    fit: Fitted, prior: Array, weights: Array, method: ConsistencyMethod
+) -> tuple[Fitted, list[int]]:
     """The fit with those values back that physical links cannot lack, and its columns that should be small."""
     unreduced = fit.unreduced
     if unreduced is None or not fit.base.left_out:

@@ -8,11 +8,12 @@ from scipy import stats
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import Fitted, FittedModel
+from tauform.identification.physical.consistency import physically_consistent
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.estimators import held_out_squares
 from tauform.identification.regression.evidence import Evidence
-from tauform.identification.selection.refit import with_columns
+from tauform.identification.verdict.refit import with_columns
 
 # Level of the F-test: a column stays only if chance would explain its part less often than this.
 F_LEVEL = 0.01
@@ -22,12 +23,12 @@ ALLOWED_GROWTH = 1.05
 RULE_GROWTH = 1.2
 
 
-def contributions(fit: Fit) -> Array:
+def contributions(fit: FittedModel) -> Array:
     """(n, p) largest torque of each value at each joint, relative to that joint's largest measured torque."""
     return fit.evidence.peaks * np.abs(fit.values) / np.maximum(fit.evidence.torque_peaks, 1e-300)[:, None]
 
 
-def insignificant(fit: Fit, tolerance: float) -> list[int]:
+def insignificant(fit: FittedModel, tolerance: float) -> list[int]:
     """Columns whose torque stays below `tolerance` of the largest measured torque at every joint.
 
     The rule of Izaguirre1992 (1 %), joint by joint: one number for all joints would throw out the wrist.
@@ -37,12 +38,12 @@ def insignificant(fit: Fit, tolerance: float) -> list[int]:
 
 @on_one_thread
 def reduced(
-    fit: Fit,
+    fit: Fitted,
     tolerance: float = 0.01,
     max_deviation: float = 0.3,
     most: int | None = None,
     keep_accuracy: bool = True,
-) -> Fit:
+) -> Fitted:
     """Only the significant values, refitted; a physical fit is made physical again, with its links as the prior.
 
     First go the values that fail the 1 % rule; then, one by one, the value with the largest relative deviation, as
@@ -71,10 +72,10 @@ def reduced(
     smaller = smaller.with_findings(f"reduced from {before} to {len(kept)}, condition {smaller.raw_condition:.3g}")
     if fit.physical is None or fit.physical_method is None:
         return smaller
-    return smaller.physically_consistent(fit.physical, fit.physical_method)
+    return physically_consistent(smaller, fit.physical, fit.physical_method)
 
 
-def _significant(fit: Fit, tolerance: float, weights: Array, keep_accuracy: bool) -> list[int]:
+def _significant(fit: FittedModel, tolerance: float, weights: Array, keep_accuracy: bool) -> list[int]:
     everything = list(range(len(fit.values)))
     limit = RULE_GROWTH * _held_out(fit.evidence, everything, weights)
     while tolerance > 1e-4:

@@ -9,7 +9,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.residuals import Errors
 
 
@@ -37,7 +37,7 @@ class Comparison:
         return self.error_before.rms / np.maximum(self.error_after.rms, 1e-300)
 
 
-def compared_with(fit: Fit, other: Robot | None = None) -> Comparison:
+def compared_with(fit: FittedModel, other: Robot | None = None) -> Comparison:
     """Compare a fit with another model of the same robot, by default with the robot it was identified on.
 
     Raises:

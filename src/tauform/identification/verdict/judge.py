@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.identification.fitted.fit import Fit
-from tauform.identification.physical.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
+from tauform.identification.fitted.model import FittedModel
+from tauform.identification.regression.excitation import misalignment, missing_motion
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors
-from tauform.identification.verdict.excitation import misalignment, missing_motion
+from tauform.identification.verdict.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
 from tauform.identification.verdict.scale import gravity_ratios, has_plausible_masses, scales_off
 from tauform.identification.verdict.validate import autocorrelation
 
@@ -58,7 +58,7 @@ class Verdict:
         return f"{self.grade}: " + "; ".join(self.reasons or ("errors are small and every parameter is well known",))
 
 
-def judge(fit: Fit) -> Verdict:
+def judge(fit: FittedModel) -> Verdict:
     """Grade a fit by its errors on unseen data, the spread of its values, and what it leaves in the residuals.
 
     A good fit predicts data that it has not seen within 10 % over all joints and 25 % at each that carries torque,
@@ -97,7 +97,7 @@ def judge(fit: Fit) -> Verdict:
     return Verdict(grades[level], tuple(reasons), tuple(dict.fromkeys(following)), whiteness, ratios)
 
 
-def white_share(fit: Fit, n_lags: int = 20) -> Array:
+def white_share(fit: FittedModel, n_lags: int = 20) -> Array:
     """(n,) share of the residuals' correlations over n_lags that lie within two standard errors of zero."""
     error = fit.residuals.error - fit.residuals.error.mean(axis=0)
     n_lags = min(n_lags, max(1, len(error) // 4))
@@ -105,13 +105,13 @@ def white_share(fit: Fit, n_lags: int = 20) -> Array:
     return (np.abs(rho) <= 2 / np.sqrt(len(error))).mean(axis=0)
 
 
-def carries_torque(fit: Fit) -> AnyArray:
+def carries_torque(fit: FittedModel) -> AnyArray:
     """(n,) whether a joint's torque is large enough for its relative error to count."""
     squares = (fit.residuals.measured**2).sum(axis=0)
     return np.asarray(squares / max(float(squares.sum()), 1e-300) > CARRIES**2)
 
 
-def _judge_physical(fit: Fit, reasons: list[str], following: list[str]) -> int:
+def _judge_physical(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     if fit.free_error is None:
         return 0
     held_out = fit.held_out.total
@@ -125,7 +125,7 @@ def _judge_physical(fit: Fit, reasons: list[str], following: list[str]) -> int:
     return 1
 
 
-def _judge_joints(fit: Fit, errors: Errors, reasons: list[str]) -> int:
+def _judge_joints(fit: FittedModel, errors: Errors, reasons: list[str]) -> int:
     level, relative = 0, errors.joints
     carries = carries_torque(fit)
     for j, name in enumerate(fit.robot.joint_names):
@@ -135,7 +135,7 @@ def _judge_joints(fit: Fit, errors: Errors, reasons: list[str]) -> int:
     return level
 
 
-def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
+def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     # A value matters where its uncertainty alone makes a visible part of a joint's torque.
     reach = (fit.evidence.peaks * fit.deviations) / np.maximum(fit.evidence.torque_peaks, 1e-300)[:, None]
     vague = [k for k in range(len(fit.values)) if fit.relative_deviations[k] > UNKNOWN and reach[:, k].max() > MATTERS]
@@ -156,12 +156,12 @@ def _judge_values(fit: Fit, reasons: list[str], following: list[str]) -> int:
     return 1 if vague or negative else 0
 
 
-def _seconds(fit: Fit) -> float:
+def _seconds(fit: FittedModel) -> float:
     """Of motion that was fitted."""
     return fit.evidence.n_rows / fit.residuals.rate
 
 
-def _judge_generality(fit: Fit, reasons: list[str], following: list[str]) -> int:
+def _judge_generality(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     """Whether unseen data is predicted much worse than what was fitted, and why."""
     errors = fit.unseen
     worse = errors.total / max(fit.residuals.total, 1e-300)
@@ -180,7 +180,7 @@ def _judge_generality(fit: Fit, reasons: list[str], following: list[str]) -> int
     return 1
 
 
-def _judge_swap(fit: Fit, reasons: list[str], following: list[str]) -> int:
+def _judge_swap(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     if fit.swap is None:
         return 0
     reasons.append(fit.swap.described(fit.robot.joint_names))
@@ -188,7 +188,7 @@ def _judge_swap(fit: Fit, reasons: list[str], following: list[str]) -> int:
     return 2
 
 
-def _name_misalignment(fit: Fit, reasons: list[str], following: list[str]) -> None:
+def _name_misalignment(fit: FittedModel, reasons: list[str], following: list[str]) -> None:
     """What is the fault of the description, and not of the motion."""
     crooked = misalignment(fit.design) if fit.condition > GOOD_CONDITION else None
     if crooked is not None:
@@ -196,7 +196,7 @@ def _name_misalignment(fit: Fit, reasons: list[str], following: list[str]) -> No
         following.append(f"straighten the robot before more is recorded: {crooked.remedy}")
 
 
-def _judge_inertias(fit: Fit, reasons: list[str], following: list[str]) -> int:
+def _judge_inertias(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     impossible = [fit.robot.joint_names[j] for j in np.flatnonzero(negative_inertias(fit))]
     if not impossible:
         return _judge_mass_matrix(fit, reasons, following)
@@ -211,7 +211,7 @@ def _judge_inertias(fit: Fit, reasons: list[str], following: list[str]) -> int:
     return 2 if most else 1
 
 
-def _judge_mass_matrix(fit: Fit, reasons: list[str], following: list[str]) -> int:
+def _judge_mass_matrix(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     count = indefinite_postures(fit)
     if not count:
         return 0
@@ -223,7 +223,7 @@ def _judge_mass_matrix(fit: Fit, reasons: list[str], following: list[str]) -> in
     return 1
 
 
-def _judge_scale(fit: Fit, ratios: Array, reasons: list[str], following: list[str]) -> int:
+def _judge_scale(fit: FittedModel, ratios: Array, reasons: list[str], following: list[str]) -> int:
     scales = scales_off(fit) if fit.swap is None else {}
     if not scales:
         return _judge_gravity(fit, ratios, reasons, following) if fit.swap is None else 0
@@ -237,7 +237,7 @@ def _judge_scale(fit: Fit, ratios: Array, reasons: list[str], following: list[st
     return 1
 
 
-def _judge_gravity(fit: Fit, ratios: Array, reasons: list[str], following: list[str]) -> int:
+def _judge_gravity(fit: FittedModel, ratios: Array, reasons: list[str], following: list[str]) -> int:
     """A gain that is wrong by a factor scales gravity too, and leaves no error of its own."""
     told = np.flatnonzero(np.isfinite(ratios))
     if not (np.abs(np.log(ratios[told])) > np.log(GRAVITY_OFF)).any():

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import FittedModel
 from tauform.identification.motion.bounds import one_a_joint
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import Segment, resampled, uniform_segments
@@ -69,7 +69,7 @@ class Resimulation:
 
 
 def validate_by_simulation(
-    fit: Fit,
+    fit: FittedModel,
     recording: Recording,
     *,
     stiffness: ArrayLike | None = None,
@@ -137,7 +137,7 @@ class _Motion:
     rate: Array
 
     @classmethod
-    def of(cls, fit: Fit, segment: Segment, controlled: bool, feedforward: bool) -> _Motion:
+    def of(cls, fit: FittedModel, segment: Segment, controlled: bool, feedforward: bool) -> _Motion:
         filters = None if fit.filters is None else choose_filters([segment])
         everything = slice(0, segment.n_samples)
         q, qd, _ = Smoother().states(segment, everything, filters)
@@ -156,7 +156,7 @@ class _Motion:
 
 
 def _simulated(
-    fit: Fit, motion: _Motion, gains: tuple[Array, Array] | None, horizon: float | None
+    fit: FittedModel, motion: _Motion, gains: tuple[Array, Array] | None, horizon: float | None
 ) -> tuple[Array, Array, Array, Array]:
     """Time, positions of the model, recorded positions, and starts; all stretches move at once."""
     count = len(motion.t) - 1
@@ -180,7 +180,7 @@ def _simulated(
     return motion.t[place], np.stack(shown, axis=1).reshape(-1, q.shape[1]), motion.q[place], motion.t[starts]
 
 
-def _runaway(fit: Fit, controlled: bool) -> str:
+def _runaway(fit: FittedModel, controlled: bool) -> str:
     remedies = ["check the controller's gains" if controlled else "give a shorter horizon"]
     if fit.physical is None:  # a mass matrix that is not positive definite pushes the wrong way
         remedies.insert(0, "take a fit whose links could be built, physical=True")

@@ -7,8 +7,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.findings import inertia_findings
 from tauform.description.robot import Robot
-from tauform.identification.fitted.fit import Fit
-from tauform.identification.physical.mass_matrices import postures
+from tauform.identification.fitted.model import FittedModel
+from tauform.identification.verdict.mass_matrices import postures
 from tauform.rigidbody.gravity import gravity_torque
 
 # Masses that differ by less may be those of a gripper, or of a careless description.
@@ -19,7 +19,7 @@ ALIKE, MUCH = 0.9, 0.2
 HOLDS, RATIO_DEVIATION = 0.1, 0.1
 
 
-def scales_off(fit: Fit) -> dict[int, float]:
+def scales_off(fit: FittedModel) -> dict[int, float]:
     """Joint -> how many times as large as described its links' torque is, if that is > 5, or < 1/5, at all that tell.
 
     A joint tells where its torque, apart from what friction and rotors may do, has the shape of the described one.
@@ -32,7 +32,7 @@ def scales_off(fit: Fit) -> dict[int, float]:
     return scales if one_way else {}
 
 
-def gravity_ratios(fit: Fit) -> Array:
+def gravity_ratios(fit: FittedModel) -> Array:
     """(n,) identified over described gravity torque of each joint; NaN where a joint does not tell.
 
     Over postures within the limits, the ratio r that makes r g_described nearest to g_identified = Y_g theta, with
@@ -67,7 +67,7 @@ def has_plausible_masses(robot: Robot) -> bool:
     return max(masses) > 0 and not alike and all(x.severity != "unphysical" for x in inertia_findings(robot))
 
 
-def _scale_at(fit: Fit, joint: int) -> float | None:
+def _scale_at(fit: FittedModel, joint: int) -> float | None:
     """Factor between a joint's torque and the described one of its links, if both have the same shape."""
     base = fit.design.base
     links, drives = fit.robot.layout.links, fit.robot.layout.drives

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.estimate import least_squares
 
 
@@ -47,7 +47,7 @@ class Scatter:
         return self.estimates.min(axis=0)
 
 
-def per_recording(fit: Fit) -> Scatter:
+def per_recording(fit: FittedModel) -> Scatter:
     """Identify each recording on its own with the fit's columns and weights.
 
     Raises:

@@ -11,7 +11,7 @@ from tauform.arrays import Array
 from tauform.identification.regression.rows import Rows
 
 if TYPE_CHECKING:
-    from tauform.identification.fitted.fit import Fit
+    from tauform.identification.fitted.model import FittedModel
 
 # A joint stands below this many times the speed at which it would without any noise of its sensor.
 STANDS = 10.0
@@ -21,7 +21,7 @@ LONG, MOST = 0.2, 0.5
 FURTHER = 1.5
 
 
-def unlike(fit: Fit, rows: Iterable[Rows], rest: Array | None) -> tuple[tuple[str, str], ...]:
+def unlike(fit: FittedModel, rows: Iterable[Rows], rest: Array | None) -> tuple[tuple[str, str], ...]:
     """(what, remedy) of what sets these rows apart from those of the fit, and explains their errors.
 
     Args:
@@ -53,7 +53,7 @@ def _standing(names: Sequence[str], squares: Array, at_rest: Array, times: Array
     return ((what, "validate on motion without long rests (recording.between cuts them out); the fit may be good"),)
 
 
-def _further(fit: Fit, speeds: Array, torques: Array) -> tuple[tuple[str, str], ...]:
+def _further(fit: FittedModel, speeds: Array, torques: Array) -> tuple[tuple[str, str], ...]:
     """Joints that are faster, or carry more, than in the fitted recordings."""
     names, base, layout = fit.robot.joint_names, fit.design.base, fit.robot.layout
     column = {pivot: k for k, pivot in enumerate(base.pivots)}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import Fitted, FittedModel
 from tauform.identification.regression.estimators import held_out_squares
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors, Residuals
@@ -68,7 +68,7 @@ def held_out_errors(evidence: Evidence, values: Array, weights: Array) -> Errors
     return Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT)
 
 
-def errors_of(fit: Fit, source: RowSource, name: str) -> Errors:
+def errors_of(fit: FittedModel, source: RowSource, name: str) -> Errors:
     """A fit's errors on the rows of other recordings, filtered and as measured."""
     rows = source.kept()
     residuals = residuals_of(fit.values, rows, source.segments[0].rate)
@@ -76,7 +76,7 @@ def errors_of(fit: Fit, source: RowSource, name: str) -> Errors:
     return replace(filtered, unfiltered=unfiltered_errors(fit, source), unlike=unlike(fit, rows, source.rest))
 
 
-def validated(fit: Fit) -> Fit:
+def validated(fit: Fitted) -> Fitted:
     """The fit with its errors on its validation recordings, where there are any."""
     if fit.others is None:
         return replace(fit, validation=None)
@@ -84,7 +84,7 @@ def validated(fit: Fit) -> Fit:
     return replace(fit, others=others, validation=errors_of(fit, others, VALIDATION))
 
 
-def unfiltered_errors(fit: Fit, source: RowSource) -> Errors:
+def unfiltered_errors(fit: FittedModel, source: RowSource) -> Errors:
     """Errors against the torques as they were measured, at samples spread over each segment."""
     measured, predicted = [], []
     for segment in source.segments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fit import Fit
 from tauform.report.html.document import Section
 from tauform.report.html.elements import facts, paragraph
 from tauform.report.html.plot import Panel, Series, plot

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauform.errors import IdentificationError
 from tauform.files.file import write_text
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fit import Fit
 from tauform.identification.verdict.validate import autocorrelation, spectrum
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, bullets, facts, paragraph, table

@@ -22,14 +22,16 @@ from tauform.escaping.c import comment
 from tauform.files.checks import check_folder
 from tauform.files.file import write_text
 from tauform.files.folder import write_folder
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.terms import SHAPES, Term
 
 # Deviation that the self-test allows between the C and `fit.predict`, which adds up columns of the base parameters.
 FIT_TOLERANCE = 1e-9
 
 
-def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None, *, force: bool = False) -> list[Path]:
+def write_code(
+    fit: FittedModel, folder: str | os.PathLike[str], name: str | None = None, *, force: bool = False
+) -> list[Path]:
     """Write <name>_rigid_torque (links and rotors) and <name>_drive_torque (friction, springs, couplings) as C99.
 
     The torque that the fit predicts is their sum; <name>_predicted_torque in the same header adds them. No name is one
@@ -73,7 +75,7 @@ def write_code(fit: Fit, folder: str | os.PathLike[str], name: str | None = None
     return write_folder(folder, fill, force)
 
 
-def _references(fit: Fit, program: Program, real: Real) -> list[Reference]:
+def _references(fit: FittedModel, program: Program, real: Real) -> list[Reference]:
     """What drives and the whole fit give, for the self-test."""
     rigid = [k for k, own in enumerate(fit.design.base.parameters) if own.group in ("link", "rotor")]
     values = np.array(fit.values)
@@ -112,7 +114,7 @@ def check_code(robot: Robot, own_columns: bool = False, is_thermal: bool = False
         )
 
 
-def drive_header(fit: Fit, prefix: str) -> str:
+def drive_header(fit: FittedModel, prefix: str) -> str:
     """A C99 header with the drives' torque as static inline functions."""
     n = fit.robot.n_joints
     sums: list[list[str]] = [[] for _ in range(n)]
@@ -132,7 +134,7 @@ def drive_header(fit: Fit, prefix: str) -> str:
     return _HEADER.format(guard=guard, prefix=prefix, n=n, lines="\n".join(lines), robot=comment(fit.robot.name))
 
 
-def _joint_values(fit: Fit) -> list[tuple[float, float, float]]:
+def _joint_values(fit: FittedModel) -> list[tuple[float, float, float]]:
     values = np.zeros(fit.robot.layout.n)
     values[list(fit.design.base.pivots)] = fit.theta
     return [(float(v), float(c), float(o)) for _, v, c, o in fit.robot.layout.by_joint(values)]

@@ -16,9 +16,10 @@ from tauform.description.formats.urdf.writer import to_urdf
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.files.file import write_text
-from tauform.identification.fitted.fit import Fit
-from tauform.identification.fitted.plain_friction import Loss, loss_of, robot_with_plain_friction
-from tauform.identification.fitted.urdf_source import UrdfSource, check_joints
+from tauform.identification.export.plain_friction import Loss, loss_of, robot_with_plain_friction
+from tauform.identification.export.urdf_source import UrdfSource, check_joints
+from tauform.identification.fitted.model import FittedModel
+from tauform.identification.physical.consistency import physically_consistent
 
 # In place of a URDF to copy.
 NEW = "new"
@@ -56,7 +57,7 @@ def check_urdf(robot: Robot, source: Path | None) -> UrdfSource | None:
     return None if source is None else UrdfSource.of_robot(source, robot)
 
 
-def write_urdf(fit: Fit, source: Path | None, path: Path) -> WrittenUrdf:
+def write_urdf(fit: FittedModel, source: Path | None, path: Path) -> WrittenUrdf:
     """Write a fit's links and friction as a URDF; a fit that is not physical is made so first.
 
     Fv and Fc become damping and friction of <dynamics>, as Gazebo and MuJoCo read them. Where the fit holds other
@@ -74,7 +75,7 @@ def write_urdf(fit: Fit, source: Path | None, path: Path) -> WrittenUrdf:
     """
     check_joints(fit.robot)
     document = None if source is None else UrdfSource.of_robot(source, fit.robot)
-    physical = fit if fit.physical is not None else fit.physically_consistent()
+    physical = fit if fit.physical is not None else physically_consistent(fit)
     robot = robot_with_plain_friction(physical)
     loss, with_notes = (loss_of(fit, told) for told in (without_rotors_and_offsets(robot), robot))
     notes = (*_made_physical(fit, physical), *_other_terms(fit), _lost(loss, with_notes))
@@ -125,12 +126,12 @@ def _text(source: UrdfSource, lines: Sequence[str]) -> str:
     return f'<?xml version="1.0"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _heading(fit: Fit) -> str:
+def _heading(fit: FittedModel) -> str:
     errors = fit.unseen
     return f"Identified by {fit.method}; error of the fit on {errors.source} {100 * errors.total:.2g} %."
 
 
-def _made_physical(fit: Fit, physical: Fit) -> Iterator[str]:
+def _made_physical(fit: FittedModel, physical: FittedModel) -> Iterator[str]:
     if physical is not fit:
         before, after = (100 * x.held_out.total for x in (fit, physical))
         yield (
@@ -139,7 +140,7 @@ def _made_physical(fit: Fit, physical: Fit) -> Iterator[str]:
         )
 
 
-def _other_terms(fit: Fit) -> Iterator[str]:
+def _other_terms(fit: FittedModel) -> Iterator[str]:
     if not fit.holds_nothing_else:
         smooth = ["the width of Coulomb steps"] if any(fit.design.widths) else []
         lacking = ", ".join([*smooth, *(term.name for term in fit.terms)])

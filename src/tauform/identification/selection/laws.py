@@ -11,7 +11,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import Fitted, FittedModel
 from tauform.identification.recording.recording import Recording, pieces
 from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.terms import SHAPES, Column, Term, coupling
@@ -76,7 +76,7 @@ def _top_speed(segment: Segment) -> Array:
     return np.asarray(np.max(fastest, axis=0))
 
 
-def with_load_friction(identified: Callable[[Sequence[Column]], Fit]) -> Fit:
+def with_load_friction(identified: Callable[[Sequence[Column]], Fitted]) -> Fitted:
     """A fit with Fl |torque that the joint carries| sign(qd) at every joint.
 
     What a joint carries follows from the fit, and the fit from what it carries: they are found in turn.
@@ -94,7 +94,7 @@ def with_load_friction(identified: Callable[[Sequence[Column]], Fit]) -> Fit:
     return fit
 
 
-def carrying(fit: Fit) -> Robot:
+def carrying(fit: FittedModel) -> Robot:
     """The identified links and rotors, without friction."""
     robot = fit.rigid_robot
     return replace(robot, joints=tuple(replace(joint, viscous=0.0, coulomb=0.0, offset=0.0) for joint in robot.joints))

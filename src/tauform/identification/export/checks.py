@@ -9,10 +9,10 @@ import numpy as np
 
 from tauform.arrays import LARGEST
 from tauform.documents import is_indices, is_number, is_texts
-from tauform.identification.fitted.fit import ConsistencyMethod, Fit
+from tauform.identification.fitted.model import ConsistencyMethod, FittedModel
 from tauform.identification.regression.residuals import Errors
+from tauform.identification.regression.swaps import KINDS, Swap
 from tauform.identification.regression.terms import SHAPES, Term
-from tauform.identification.verdict.swaps import KINDS, Swap
 
 # Asymmetry of a covariance, relative to its largest entry, that is rounding.
 ROUNDING = 1e-9
@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 NEED_WIDTH = ("stribeck",)
 
 
-def check_fit(fit: Fit) -> None:
+def check_fit(fit: FittedModel) -> None:
     """Refuse a fit whose parts do not belong together.
 
     Raises:
@@ -31,7 +31,7 @@ def check_fit(fit: Fit) -> None:
         raise ValueError(f"{wrong} makes no sense")
 
 
-def _wrong_parts(fit: Fit) -> Iterator[str]:
+def _wrong_parts(fit: FittedModel) -> Iterator[str]:
     for name, (array, shape) in _arrays(fit).items():
         if not _is_array(array, shape):
             yield name
@@ -61,7 +61,7 @@ def _wrong_parts(fit: Fit) -> Iterator[str]:
         yield "physical_method"
 
 
-def _arrays(fit: Fit) -> dict[str, tuple[Any, tuple[int, ...]]]:
+def _arrays(fit: FittedModel) -> dict[str, tuple[Any, tuple[int, ...]]]:
     """Name -> array, and its shape."""
     n, p, evidence, residuals = fit.robot.n_joints, len(fit.names), fit.evidence, fit.residuals
     n_blocks, n_rows = len(evidence.counts), len(residuals.t)
@@ -116,7 +116,7 @@ def _is_term(term: Any, n: int) -> bool:
     return right and is_number(term.width) and (term.width > 0 or (term.width == 0 and term.kind not in NEED_WIDTH))
 
 
-def _cutoffs(fit: Fit) -> tuple[Any, ...]:
+def _cutoffs(fit: FittedModel) -> tuple[Any, ...]:
     filters = fit.filters
     if filters is None:
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import FittedModel
 
 # Postures at which the inertias of joints are looked at, and the share of the largest that is no rounding.
 N_POSTURES, ROUNDING = 100, 1e-6
@@ -13,7 +13,7 @@ N_POSTURES, ROUNDING = 100, 1e-6
 SINGULAR = 1e-12
 
 
-def postures(fit: Fit) -> Array:
+def postures(fit: FittedModel) -> Array:
     """(N_POSTURES, n) within the joints' limits."""
     joints = {joint.name: joint.limits for joint in fit.robot.joints}
     limits = [joints[name] for name in fit.robot.joint_names]
@@ -22,7 +22,7 @@ def postures(fit: Fit) -> Array:
     return np.random.default_rng(0).uniform(low, high, (N_POSTURES, len(limits)))
 
 
-def negative_inertias(fit: Fit) -> AnyArray:
+def negative_inertias(fit: FittedModel) -> AnyArray:
     """(n,) whether a joint's inertia M_jj is negative in some posture, by more than three standard deviations.
 
     M(q) of any links is positive definite in every posture, and its entries are linear in the base parameters.
@@ -37,7 +37,7 @@ def negative_inertias(fit: Fit) -> AnyArray:
     return np.asarray(negative.reshape(N_POSTURES, n).any(axis=0))
 
 
-def indefinite_postures(fit: Fit) -> int:
+def indefinite_postures(fit: FittedModel) -> int:
     """In how many of 100 postures within the joints' limits the fitted mass matrix is not positive definite."""
     if fit.physical is not None:  # links that could be built
         return 0
@@ -46,7 +46,7 @@ def indefinite_postures(fit: Fit) -> int:
     return int((eigenvalues[:, 0] < -SINGULAR * eigenvalues[:, -1]).sum())
 
 
-def _mass_columns(fit: Fit, q: Array) -> Array:
+def _mass_columns(fit: FittedModel, q: Array) -> Array:
     """(K, n, n, p) mass matrix of the links in each posture for a base parameter of one."""
     links = fit.design.with_terms(())
     count, n = q.shape

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tauform.arrays import Array, read_only
-from tauform.identification.fitted.fit import Fit, Unreduced
+from tauform.identification.fitted.model import Fitted, Unreduced
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.evidence import Evidence
@@ -16,14 +16,14 @@ from tauform.identification.regression.rows import RowSource
 from tauform.identification.verdict.validate import held_out_errors, residuals_of, validated
 
 
-def with_columns(fit: Fit, columns: Sequence[int], note: str = "") -> Fit:
+def with_columns(fit: Fitted, columns: Sequence[int], note: str = "") -> Fitted:
     """The fit on some of its columns, estimated anew on the condensed rows."""
     unreduced = fit.unreduced or Unreduced(fit.design, fit.evidence, fit.rows)
     smaller = of_columns(fit, unreduced, unreduced.places([fit.names[c] for c in columns]))
     return smaller.with_findings(note) if note else smaller
 
 
-def of_columns(fit: Fit, unreduced: Unreduced, columns: Sequence[int]) -> Fit:
+def of_columns(fit: Fitted, unreduced: Unreduced, columns: Sequence[int]) -> Fitted:
     """The fit on some columns of what it was reduced from."""
     kept = list(columns)
     evidence, design = unreduced.evidence.chosen(kept), chosen_design(unreduced.design, kept)
@@ -43,7 +43,7 @@ def of_columns(fit: Fit, unreduced: Unreduced, columns: Sequence[int]) -> Fit:
     )
 
 
-def with_values(fit: Fit, values: Array, evidence: Evidence, found: Estimate) -> Fit:
+def with_values(fit: Fitted, values: Array, evidence: Evidence, found: Estimate) -> Fitted:
     """The fit with other values; residual sizes, covariance and errors on other recordings follow."""
     inflation = fit.inflation if fit.inflation is not None else np.ones(evidence.n_joints)
     changed = replace(

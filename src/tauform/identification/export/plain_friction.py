@@ -9,7 +9,7 @@ from scipy.optimize import lsq_linear
 
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.fit import Fit
+from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import gather
 from tauform.identification.regression.residuals import VALIDATION
@@ -39,7 +39,7 @@ class Loss:
         return 100 * (self.other - self.fit)
 
 
-def robot_with_plain_friction(fit: Fit) -> Robot:
+def robot_with_plain_friction(fit: FittedModel) -> Robot:
     """Links and rotors as they are in the fit, with Fv, Fc and Fo that suit its recordings best.
 
     Raises:
@@ -68,7 +68,7 @@ def robot_with_plain_friction(fit: Fit) -> Robot:
     return robot.with_parameters(parameters)
 
 
-def loss_of(fit: Fit, robot: Robot) -> Loss:
+def loss_of(fit: FittedModel, robot: Robot) -> Loss:
     """What is lost where a robot's torque, its friction sharp, takes the place of a fit's prediction."""
     if fit.others is not None and fit.validation is not None:
         return Loss(fit.validation.total, _error(fit.others, robot), VALIDATION)

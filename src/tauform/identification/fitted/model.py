@@ -1,12 +1,11 @@
-"""Fit: what was identified, how well it is known, and what it predicts."""
+"""FittedModel: what was identified, how well it is known, and what it predicts; data that every later stage takes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,18 +18,15 @@ from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import Errors, Residuals
 from tauform.identification.regression.rows import Rows, RowSource
+from tauform.identification.regression.swaps import Swap
 from tauform.identification.regression.terms import Column, Term
 from tauform.identification.signals.filters import Filters
-from tauform.identification.verdict.swaps import Swap
 from tauform.rigidbody.sweeps.evaluation import batched
-
-if TYPE_CHECKING:
-    from tauform.identification.fitted.urdf import WrittenUrdf
-    from tauform.identification.verdict.comparison import Comparison
-    from tauform.identification.verdict.judge import Verdict
 
 STATES_PER_SLICE = 5000
 ConsistencyMethod = Literal["semidefinite", "log_cholesky"]
+# A stage gives back the type that it was given: users keep their Fit.
+Fitted = TypeVar("Fitted", bound="FittedModel")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +51,8 @@ class Unreduced:
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit:
-    """An identified model.
+class FittedModel:
+    """Values that explain recordings, how well they are known, and where they came from.
 
     Attributes:
         robot: the robot as described before; its parameters are the prior.
@@ -183,26 +179,10 @@ class Fit:
 
         return batched(self.robot.n_joints, core, STATES_PER_SLICE, **given)
 
-    @cached_property
-    def unfiltered(self) -> Errors | None:
-        """Errors against the torques as they were measured: noise that the filters took off shows here."""
-        if self.source is None:
-            return None
-        from tauform.identification.verdict.validate import unfiltered_errors
-
-        return unfiltered_errors(self, self.source)
-
     @property
     def unseen(self) -> Errors:
         """Errors on data that was not fitted: validation recordings where there are any, else held-out blocks."""
         return self.validation or self.held_out
-
-    @cached_property
-    def verdict(self) -> Verdict:
-        """Good, usable or not trustworthy, and why."""
-        from tauform.identification.verdict.judge import judge
-
-        return judge(self)
 
     @property
     def holds_nothing_else(self) -> bool:
@@ -236,85 +216,6 @@ class Fit:
         parameters[np.setdiff1d(np.arange(len(parameters)), self.design.base.columns)] = 0.0
         return self.robot.with_parameters(parameters)
 
-    def reduced(
-        self,
-        tolerance: float = 0.01,
-        max_deviation: float = 0.3,
-        most: int | None = None,
-        keep_accuracy: bool = True,
-    ) -> Fit:
-        """Only the significant values, refitted; a physical fit stays one.
-
-        See `tauform.identification.selection.significance.reduced`.
-        """
-        from tauform.identification.selection.significance import reduced
-
-        return reduced(self, tolerance, max_deviation, most, keep_accuracy)
-
-    def physically_consistent(
-        self,
-        prior: Robot | ArrayLike | None = None,
-        method: ConsistencyMethod = "semidefinite",
-    ) -> Fit:
-        """The nearest fit whose links could be built; see `tauform.identification.physical.consistency`."""
-        from tauform.identification.physical.consistency import physically_consistent
-
-        return physically_consistent(self, prior, method)
-
-    def compared_with(self, other: Robot | None = None) -> Comparison:
-        """Residuals and values beside those of another model, by default the robot as described."""
-        from tauform.identification.verdict.comparison import compared_with
-
-        return compared_with(self, other)
-
-    def per_recording(self) -> Any:
-        """Mean, standard deviation, maximum and minimum over recordings.  [Izaguirre1992, Table 1]"""
-        from tauform.identification.verdict.scatter import per_recording
-
-        return per_recording(self)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the fit: .json for people and other programs, .npz for `tauform.load_fit`."""
-        from tauform.identification.fitted.save import save_fit
-
-        return save_fit(self, Path(path))
-
-    def write_urdf(self, source: str | Path | None, path: str | Path) -> WrittenUrdf:
-        """Write a URDF with the identified, physically consistent links and as much friction as it holds.
-
-        Its `findings`, a comment in the file too, say what is not in it (rotor inertias, offsets, other friction laws)
-        and how much that costs on the recordings.
-
-        Args:
-            source: the URDF that the robot was read from, which is copied; None writes one of the robot.
-        """
-        from tauform.identification.fitted.urdf import write_urdf
-
-        return write_urdf(self, None if source is None else Path(source), Path(path))
-
-    def write_code(self, folder: str | Path, name: str | None = None, *, force: bool = False) -> list[Path]:
-        """C99 of the whole prediction: rigid body, friction and further terms.
-
-        Args:
-            name: prefix of all names, an identifier of C; the robot's name and _fit if not given.
-            force: also write into a folder that holds other files.
-        """
-        from tauform.identification.fitted.code import write_code
-
-        return write_code(self, Path(folder), name, force=force)
-
-    def report(self, path: str | Path) -> Path:
-        """One HTML file with plots and tables that opens offline."""
-        from importlib import import_module
-
-        return import_module("tauform.report.sections.identification").write_report(self, Path(path))
-
-    def with_findings(self, *sentences: str) -> Fit:
+    def with_findings(self: Fitted, *sentences: str) -> Fitted:
         """The same fit with more to say."""
         return replace(self, findings=(*self.findings, *sentences))
-
-    def __repr__(self) -> str:
-        return (
-            f"Fit({self.robot.name!r}, {self.method}, {len(self.values)} values, error on {self.unseen.source} "
-            f"{100 * self.unseen.total:.2f} %: {self.verdict.grade})"
-        )

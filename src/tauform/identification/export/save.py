@@ -1,0 +1,133 @@
+"""Save a fit: JSON for people and other programs, NPZ to work on with it later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.description.formats.toml.writer import to_toml
+from tauform.errors import IdentificationError
+from tauform.files.file import fresh_file, write_text
+from tauform.identification.fitted.model import FittedModel
+from tauform.identification.regression.residuals import Errors
+from tauform.identification.regression.terms import Column, Term
+from tauform.identification.verdict.judge import judge
+from tauform.identification.verdict.validate import unfiltered_errors
+
+# 2 holds the robot too, 3 what a reduced fit was reduced from.
+FORMAT = 3
+
+
+def save_fit(fit: FittedModel, path: Path) -> Path:
+    """Write a fit as .json or .npz; nothing is left behind when writing fails.
+
+    Raises:
+        IdentificationError: the ending is neither, the fit holds columns of the user's own (.npz), or the disk
+            refuses.
+    """
+    terms = fit.terms if fit.unreduced is None else fit.unreduced.design.terms
+    check_save(path, own_columns=not all(isinstance(term, Term) for term in terms))
+    if path.suffix == ".json":
+        return write_text(path, json.dumps(summary(fit), indent=1), IdentificationError)
+    contents = _contents(fit, path.parent)
+    with fresh_file(path, IdentificationError) as file:
+        np.savez_compressed(file, **contents)
+    return path
+
+
+def check_save(path: Path, own_columns: bool = False) -> None:
+    """Refuse a name or a fit that `save_fit` cannot write; ask before a fit is made.
+
+    Args:
+        own_columns: whether the fit will hold columns of the user's own, or friction that depends on load.
+
+    Raises:
+        IdentificationError: the ending is neither .json nor .npz, or such a fit cannot be loaded again.
+    """
+    if path.suffix not in (".json", ".npz"):
+        raise IdentificationError(f"{path.name}: a fit is saved as .json (to read) or .npz (to load again)")
+    if own_columns and path.suffix == ".npz":
+        raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json")
+
+
+def summary(fit: FittedModel) -> dict[str, Any]:
+    """What a fit says, in plain values."""
+    verdict = judge(fit)
+    return {
+        "format": FORMAT,
+        "robot": fit.robot.name,
+        "joints": list(fit.robot.joint_names),
+        "method": fit.method,
+        "verdict": verdict.grade,
+        "reasons": list(verdict.reasons),
+        "next": list(verdict.next),
+        "gravity_ratios": [x if np.isfinite(x) else None for x in verdict.gravity_ratios.tolist()],
+        "held_out": _plain(fit.held_out),
+        "validation": _plain(fit.validation),
+        "unfiltered": _plain(None if fit.source is None else unfiltered_errors(fit, fit.source)),
+        "free_error": fit.free_error,
+        "swap": fit.swap and {key: np.asarray(x).tolist() for key, x in vars(fit.swap).items()},
+        "condition": fit.condition,
+        "names": list(fit.names),
+        "values": fit.values.tolist(),
+        "deviations": fit.deviations.tolist(),
+        "covariance": fit.covariance.tolist(),
+        "sigma": fit.sigma.tolist(),
+        "coulomb_widths": list(fit.design.widths),
+        "order": list(fit.design.order),
+        "terms": _plain_terms(fit.terms),
+        "physical_parameters": None
+        if fit.physical is None
+        else dict(zip(fit.robot.parameter_names, fit.physical.tolist(), strict=True)),
+        "physical_method": fit.physical_method,
+        "filters": None if fit.filters is None else asdict(fit.filters),
+        "findings": list(fit.findings),
+    }
+
+
+def _plain_terms(terms: Sequence[Term | Column]) -> list[dict[str, Any]]:
+    return [asdict(term) if isinstance(term, Term) else {"name": term.name} for term in terms]
+
+
+def _plain(errors: Errors | None) -> dict[str, Any] | None:
+    """Errors as plain values; those against torques as measured stand within."""
+    if errors is None:
+        return None
+    held = {key: x for key, x in vars(errors).items() if x is not None}
+    return {key: _plain(x) if isinstance(x, Errors) else _listed(x) for key, x in held.items()}
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _contents(fit: FittedModel, folder: Path) -> dict[str, Any]:
+    """What the archive of a fit in a folder holds."""
+    residuals, evidence = fit.residuals, fit.evidence
+    arrays = {
+        "triangles": evidence.triangles,
+        "counts": evidence.counts,
+        "recordings": np.array(evidence.recordings),
+        "peaks": evidence.peaks,
+        "torque_peaks": evidence.torque_peaks,
+        "t": residuals.t,
+        "measured": residuals.measured,
+        "predicted": residuals.predicted,
+        "recording": residuals.recording,
+        "pivots": np.array(fit.design.base.pivots),
+        "columns": np.array(fit.design.base.columns),
+        "weights": fit.weights if fit.weights is not None else 1 / fit.sigma,
+        "inflation": fit.inflation if fit.inflation is not None else np.ones_like(fit.sigma),
+    }
+    text = {**summary(fit), "rate": residuals.rate, "raw_condition": fit.raw_condition}
+    if fit.unreduced is not None:
+        arrays |= {"unreduced_triangles": fit.unreduced.evidence.triangles}
+        arrays |= {"unreduced_peaks": fit.unreduced.evidence.peaks}
+        text |= {"unreduced_terms": _plain_terms(fit.unreduced.design.terms)}
+    texts = {"summary": np.array(json.dumps(text)), "robot": np.array(to_toml(fit.robot, folder)[0])}
+    return {**texts, **arrays}

@@ -1,0 +1,104 @@
+"""Fit: an identified model as users hold it, with everything that they do next."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from tauform.arguments import checked_methods
+from tauform.description.robot import Robot
+from tauform.identification.export.code import write_code
+from tauform.identification.export.save import save_fit
+from tauform.identification.export.urdf import WrittenUrdf, write_urdf
+from tauform.identification.fitted.model import ConsistencyMethod, FittedModel
+from tauform.identification.physical.consistency import physically_consistent
+from tauform.identification.regression.residuals import Errors
+from tauform.identification.selection.significance import reduced
+from tauform.identification.verdict.comparison import Comparison, compared_with
+from tauform.identification.verdict.judge import Verdict, judge
+from tauform.identification.verdict.scatter import per_recording
+from tauform.identification.verdict.validate import unfiltered_errors
+
+
+@checked_methods
+class Fit(FittedModel):
+    """An identified model: what it predicts, its verdict, and the ways on to robots, files and C."""
+
+    @cached_property
+    def unfiltered(self) -> Errors | None:
+        """Errors against the torques as they were measured: noise that the filters took off shows here."""
+        if self.source is None:
+            return None
+        return unfiltered_errors(self, self.source)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Good, usable or not trustworthy, and why."""
+        return judge(self)
+
+    def reduced(
+        self,
+        tolerance: float = 0.01,
+        max_deviation: float = 0.3,
+        most: int | None = None,
+        keep_accuracy: bool = True,
+    ) -> Fit:
+        """Only the significant values, refitted; a physical fit stays one.
+
+        See `tauform.identification.selection.significance.reduced`.
+        """
+        return reduced(self, tolerance, max_deviation, most, keep_accuracy)
+
+    def physically_consistent(
+        self,
+        prior: Robot | ArrayLike | None = None,
+        method: ConsistencyMethod = "semidefinite",
+    ) -> Fit:
+        """The nearest fit whose links could be built; see `tauform.identification.physical.consistency`."""
+        return physically_consistent(self, prior, method)
+
+    def compared_with(self, other: Robot | None = None) -> Comparison:
+        """Residuals and values beside those of another model, by default the robot as described."""
+        return compared_with(self, other)
+
+    def per_recording(self) -> Any:
+        """Mean, standard deviation, maximum and minimum over recordings.  [Izaguirre1992, Table 1]"""
+        return per_recording(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the fit: .json for people and other programs, .npz for `tauform.load_fit`."""
+        return save_fit(self, Path(path))
+
+    def write_urdf(self, source: str | Path | None, path: str | Path) -> WrittenUrdf:
+        """Write a URDF with the identified, physically consistent links and as much friction as it holds.
+
+        Its `findings`, a comment in the file too, say what is not in it (rotor inertias, offsets, other friction laws)
+        and how much that costs on the recordings.
+
+        Args:
+            source: the URDF that the robot was read from, which is copied; None writes one of the robot.
+        """
+        return write_urdf(self, None if source is None else Path(source), Path(path))
+
+    def write_code(self, folder: str | Path, name: str | None = None, *, force: bool = False) -> list[Path]:
+        """C99 of the whole prediction: rigid body, friction and further terms.
+
+        Args:
+            name: prefix of all names, an identifier of C; the robot's name and _fit if not given.
+            force: also write into a folder that holds other files.
+        """
+        return write_code(self, Path(folder), name, force=force)
+
+    def report(self, path: str | Path) -> Path:
+        """One HTML file with plots and tables that opens offline."""
+        return import_module("tauform.report.sections.identification").write_report(self, Path(path))
+
+    def __repr__(self) -> str:
+        return (
+            f"Fit({self.robot.name!r}, {self.method}, {len(self.values)} values, error on {self.unseen.source} "
+            f"{100 * self.unseen.total:.2f} %: {self.verdict.grade})"
+        )
