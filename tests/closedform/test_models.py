@@ -235,3 +235,27 @@ def test_a_model_that_may_not_be_read_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(type(path), "open", denied)
     with pytest.raises(tf.errors.ModelError, match=r"model\.npz: may not be read; change its permissions"):
         tf.load_model(path)
+
+
+@pytest.mark.parametrize("case", ["whole", "zeros", "relations", "file", "fixed", "friction"])
+def test_a_model_is_a_robot_of_virtual_links(case, tmp_path):
+    robot = tf.random_robot("RPRR", seed=6)
+    zeros = {"my_2": 0, "Ixz_3": 0}
+    relations = {"Iyy_4": "Ixx_4", "mx_3": {"my_3": -1.0, "mz_3": 0.5}}
+    options = {
+        "zeros": {"assume": zeros},
+        "relations": {"assume": relations},
+        "fixed": {"fixed": {"joint2": 0.3}},
+        "friction": {"include": ALL},
+    }
+    model = tf.derive(robot, **options.get(case, {}))
+    if case == "file":
+        model.save(tmp_path / "model.npz")
+        model = tf.load_model(tmp_path / "model.npz")
+    theta = np.random.default_rng(0).normal(size=model.n_base)
+    bound = model.bind(theta, friction=np.random.default_rng(1).uniform(size=(4, 3)))
+    q, qd, qdd = random_states(robot, 30, 2)
+    if case == "fixed":
+        q[:, 1], qd[:, 1], qdd[:, 1] = 0.3, 0.0, 0.0
+    assert relative_error(tf.inverse_dynamics(bound.as_robot(), q, qd, qdd), bound.inverse_dynamics(q, qd, qdd)) < 1e-12
+    assert bound.as_robot().joint_names == robot.joint_names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from tauform.codegen.program.program import Op
 from tauform.codegen.pruning.rewrite import rewritten
 from tauform.errors import ModelError, UnknownNameError
 from tauform.realtime.reduction import reduce as module
-from tauform.realtime.reduction.guards import positive_definite
+from tauform.realtime.reduction.guards import positive_definite, result_weights
+from tauform.realtime.reduction.subject import Subject
 from tauform.realtime.reduction.velocity import Quiet, all_joints, recursive, without_velocity
 from tauform.realtime.reduction.verification import Verification, Verifier
 
@@ -320,6 +322,78 @@ def test_states_whose_results_are_no_numbers_fail_verification() -> None:
     exact = tf.generate(robot, "inverse_dynamics")
     k = next(k for k, i in enumerate(exact.instructions) if i.op is Op.CONSTANT)
     spoilt = rewritten(exact, {}, {k: np.nan})
-    verify = Verifier(exact, robot, profile, None, 0.01, 0.9, 1000, np.random.default_rng(0))
+    verify = Verifier(exact, Subject.of(robot), profile, None, 0.01, 0.9, 1000, np.random.default_rng(0))
     assert verify(spoilt).share == 0.0
     assert not verify(spoilt).holds
+
+
+RELATED = {"Iyy_3": "Ixx_3", "my_3": 0}
+
+
+def of_kind(kind: str, tmp_path: Path) -> tuple[tf.BoundModel, tf.Robot]:
+    """A closed form that is no robot's as it was derived, and the robot that has its dynamics otherwise."""
+    robot = tf.random_robot("RPR", seed=6)
+    parameters = np.array(robot.parameters)
+    if kind == "assumed":
+        place = {name: k for k, name in enumerate(robot.parameter_names)}
+        parameters[place["Iyy_3"]], parameters[place["my_3"]] = parameters[place["Ixx_3"]], 0.0
+        robot = robot.with_parameters(parameters)
+        return tf.derive(robot, assume=RELATED).bind(robot), robot
+    model = tf.derive(robot, fixed={"joint2": 0.3} if kind == "fixed" else None)
+    if kind == "read":
+        model.save(tmp_path / "model.npz")
+        model = tf.load_model(tmp_path / "model.npz")
+    return model.bind(robot), robot
+
+
+FUNCTION_ROUTES = {
+    "inverse_dynamics": module.ROUTES,
+    "forward_dynamics": ("terms",),
+    "mass_matrix": ("operations",),
+    "gravity_torque": ("operations",),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTION_ROUTES)
+@pytest.mark.parametrize("kind", ["assumed", "read", "fixed"])
+def test_any_closed_form_can_be_reduced(kind: str, function: str, tmp_path: Path) -> None:
+    bound, robot = of_kind(kind, tmp_path)
+    found = bound.reduce("slow", 0.1, 0.99, function=function, routes=FUNCTION_ROUTES[function], n_fresh=20_000)
+    q, qd, qdd = states = [x.copy() for x in found.profile.sample(10_000, np.random.default_rng(8))]
+    if kind == "fixed":
+        q[:, 1], qd[:, 1], qdd[:, 1] = 0.3, 0.0, 0.0
+        states = found.profile.sample(10_000, np.random.default_rng(8))  # what is given of it is not read
+    tau = tf.inverse_dynamics(robot, q, qd, qdd)
+    known = {"q": states[0], "qd": states[1], "qdd": states[2], "tau": tau}
+    result = found.compile()(*(known[port.name] for port in found.program.inputs)).reshape(10_000, -1)
+    expected = {
+        "inverse_dynamics": lambda: tau,
+        "forward_dynamics": lambda: qdd,
+        "gravity_torque": lambda: tf.gravity_torque(robot, q),
+        "mass_matrix": lambda: bound.mass_matrix(q).reshape(10_000, -1),
+    }[function]()
+    weights = result_weights(function, expected)
+    assert (np.linalg.norm((result - expected) * weights, axis=1) > 0.1).mean() <= 0.01
+    assert found.program.n_operations < found.exact.n_operations or function == "forward_dynamics"
+    assert (found.bound is not None) == (function in ("inverse_dynamics", "forward_dynamics"))
+    left_out = {"parameters", "velocity"} if kind == "fixed" else set()
+    assert {c.name for c in found.candidates} == {"exact", *FUNCTION_ROUTES[function]} - left_out
+
+
+def test_a_reduced_closed_form_is_reduced_further_against_itself() -> None:
+    robot = tf.load("sr6ia")
+    bound = tf.derive(robot).bind(robot)
+    first = bound.reduce("slow", 0.2, 0.95, routes=("terms",), n_fresh=5000).bound
+    again = first.reduce("slow", 0.2, 0.95, routes=("terms", "operations"), n_fresh=5000)
+    assert again.exact.n_operations < tf.generate(bound, "inverse_dynamics").n_operations
+    states = again.profile.sample(5000, np.random.default_rng(1))
+    np.testing.assert_allclose(again.exact(*states), first.inverse_dynamics(*states), atol=1e-12)
+    assert again.program.n_operations < again.exact.n_operations
+
+
+def test_routes_of_robots_are_refused_by_name_for_models_that_are_none() -> None:
+    robot = tf.load("two_link")
+    bound = tf.derive(robot, fixed={robot.joint_names[0]: 0.2}).bind(robot)
+    for routes in (("parameters",), ("terms", "velocity")):
+        with pytest.raises(ModelError, match=r"fixed joints or terms left out; take terms or operations"):
+            bound.reduce("slow", routes=routes)

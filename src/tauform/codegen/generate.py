@@ -125,8 +125,7 @@ def _is_factorable(robot: Robot, function: str, parameters: Parameters, payload:
     return robot.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
 
 
-def _recursive(robot: Robot, function: str) -> Program:
-    wanted = check_function(function)
+def _recursive(robot: Robot, wanted: Function) -> Program:
     return program_of(problem_of(robot), wanted, _algorithms(wanted, "auto", robot))
 
 

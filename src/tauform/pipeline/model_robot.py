@@ -31,7 +31,7 @@ from tauform.pipeline.identification_stages import identified_fit, identified_ro
 from tauform.pipeline.stages import Progress, Stage, StageLog
 from tauform.pipeline.usual import usual_profile, usual_routes
 from tauform.realtime.reduction.figures import Tradeoff, tradeoff
-from tauform.realtime.reduction.reduce import ROUTES, Reduction, check_promise, reduce, robot_of
+from tauform.realtime.reduction.reduce import ROUTES, Reduction, check_promise, reduce
 
 if TYPE_CHECKING:
     from tauform.report.delivery import Delivery
@@ -262,10 +262,9 @@ def _reduce(
     if tolerance is None:
         return None
     with log.stage("inverse_dynamics, reduced", spare=True) as describe:
-        robot = model if isinstance(model, Robot) else robot_of(model)
         known = (program for program in programs if program.name == "inverse_dynamics")
         try:
-            exact = next(known, None) or generate(robot, "inverse_dynamics")
+            exact = next(known, None) or generate(model, "inverse_dynamics")
             options = {"routes": routes or usual_routes(exact), "n_fresh": N_FRESH, "exact": exact}
             found = reduce(model, profile, tolerance, confidence, **options, progress=log.progress)  # type: ignore[arg-type]
         except VerificationError:

@@ -297,17 +297,20 @@ class BoundModel:
     def _friction(self, qd: AnyArray) -> AnyArray:
         return joint_torque(self.joint_coefficients, qd)
 
-    def as_robot(self) -> Robot | None:
-        """A robot of virtual links that hold theta, and the friction; None where the robot's geometry is unknown.
+    def as_robot(self) -> Robot:
+        """A robot of virtual links that hold theta, and the friction: of these dynamics, unless terms were left out.
 
-        Its dynamics are these, unless terms were left out or something was assumed.
+        Joints that are fixed here can move there. A model that was read from a file knows no joint limits.
         """
-        if self.base.robot is None:
-            return None
         parameters = np.zeros(self.base.layout.n)
         parameters[list(self.base.pivots)] = self.theta
+        # tie @ parameters = 0, with one parameter that takes no part and follows from the others
+        for tie in self.model.ties:
+            tied = np.setdiff1d(np.flatnonzero(tie), self.base.columns)
+            parameters[tied] = -tie @ parameters
         self.base.layout.by_joint(parameters)[:, 1:] += self.carried
-        return self.base.robot.with_parameters(parameters)
+        robot = self.base.robot or self.model.geometry.robot(self.name, self.joint_names)
+        return robot.with_parameters(parameters)
 
     def __repr__(self) -> str:
         beside = [name for name, values in zip(FRICTION_NAMES, self.carried.T, strict=True) if values.any()]

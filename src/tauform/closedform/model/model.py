@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -28,6 +28,7 @@ from tauform.closedform.model.equations import (
 from tauform.closedform.model.monomials import Products
 from tauform.closedform.notation import LATEX
 from tauform.description.inertia import Inertia
+from tauform.description.joint import Joint, Link
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import counted
@@ -60,6 +61,17 @@ class Geometry:
             np.array([joint.is_revolute for joint in robot.joints]),
             read_only(robot.gravity),
         )
+
+    def robot(self, name: str, joint_names: Sequence[str]) -> Robot:
+        """A chain of this geometry without inertias."""
+        joints = tuple(
+            Joint(joint_name, "revolute" if turns else "prismatic", i - 1, placement)
+            for i, (joint_name, turns, placement) in enumerate(
+                zip(joint_names, self.revolute, self.parent_from_joint, strict=True)
+            )
+        )
+        links = tuple(Link(f"link{i + 1}", Inertia(np.zeros(10))) for i in range(len(joints)))
+        return Robot(name, joints, links, self.gravity)
 
     def differs_from(self, robot: Robot) -> str | None:
         """What is different, in words; None when nothing is."""

@@ -73,7 +73,9 @@ def fewest_terms(
     keep_inertia = keep_inertia or forward
     protected = term_kinds(bound.exponents) == ACCELERATION if keep_inertia else np.zeros(len(order), dtype=bool)
     exact = bound.inverse_dynamics(*check)
-    M = bound.mass_matrix(check[0]) if forward else None
+    moving = list(bound.moving)
+    M = bound.mass_matrix(check[0])[:, moving][..., moving] if forward else None
+    accelerations = check[2][:, moving]
 
     def reduced(n_kept: int) -> TermReduction:
         kept = protected.copy()
@@ -83,8 +85,8 @@ def fewest_terms(
         if M is None:
             return TermReduction(smaller, relative_error(found, exact, confidence), order)
         # what the missing torque does to the accelerations
-        missed = definite_solved(M, (exact - found)[..., None])[..., 0]
-        return TermReduction(smaller, relative_error(check[2] + missed, check[2], confidence), order)
+        missed = definite_solved(M, (exact - found)[:, moving, None])[..., 0]
+        return TermReduction(smaller, relative_error(accelerations + missed, accelerations, confidence), order)
 
     return _bisected(reduced, bound.n_terms, tolerance)
 

@@ -23,7 +23,8 @@ from tauform.codegen.factored.factored import (
     factored_torques,
     factored_velocity,
 )
-from tauform.codegen.functions import FUNCTIONS
+from tauform.codegen.factored.held import held_function, with_zeros_at
+from tauform.codegen.functions import FUNCTIONS, Function
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Candidate, Program
@@ -75,9 +76,7 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     graph = Graph()
     inputs = {name: graph.input(name, bound.n_joints) for name in names}
     values = np.array(trace(bound, inputs), dtype=object)
-    notes: dict[str, Any] = {"summary": FUNCTIONS[function].summary}
-    if bound.base.robot is not None:
-        notes["conventions"] = (*conventions(bound.base.robot), *_held(bound))
+    notes: dict[str, Any] = {"summary": FUNCTIONS[function].summary, "conventions": _conventions(bound)}
     program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", notes=notes)
     shapes = [(bound.n_joints,)] * len(names)
     wanted, whole = FUNCTIONS[function], bound.inverse_dynamics if FUNCTIONS[function].may_vanish else None
@@ -85,13 +84,14 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     return checked(program, shapes, _reference(bound, function), wanted.tolerance, described, whole=whole)
 
 
-def _held(bound: BoundModel) -> list[str]:
-    """What a caller must know of fixed joints."""
+def _conventions(bound: BoundModel) -> tuple[str, ...]:
+    """What a caller must know of the robot, and of fixed joints."""
     names = ("q", "qd", "qdd", "tau of forward_dynamics")
-    return [
+    fixed = [
         f"{joint} is fixed at {position:g}: its entries of {', '.join(names)} are not read."
         for joint, position in bound.model.fixed.items()
     ]
+    return (*conventions(bound.as_robot()), *fixed)
 
 
 def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
@@ -102,12 +102,12 @@ def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
 
 
 def model_program(
-    bound: BoundModel, function: str, algorithm: str, recursive: Callable[[Robot, str], Program]
+    bound: BoundModel, function: str, algorithm: str, recursive: Callable[[Robot, Function], Program]
 ) -> Program:
     """The better of the factored and (for a complete model) the recursive program.
 
     Args:
-        recursive: makes the program of a robot.
+        recursive: makes the program of a robot's function.
 
     Raises:
         UnknownNameError: no such function or algorithm.
@@ -117,18 +117,25 @@ def model_program(
         raise UnknownNameError(f"function {function!r} cannot be generated; choose from {', '.join(_TRACERS)}")
     if algorithm not in ("factored", "recursive", *CHOICES):
         raise UnknownNameError(f"algorithm {algorithm!r}: of a closed form choose auto, fastest, factored or recursive")
-    robot = _whole_robot(bound)
+    robot = whole_robot(bound)
     if algorithm == "recursive" and robot is None:
-        raise GenerationError(
-            f"{bound.name}: terms were dropped, joints are fixed or its robot is unknown, so there is no recursive "
-            "program; use factored"
-        )
+        raise GenerationError(f"{bound.name}: terms were dropped, so there is no recursive program; use factored")
     attempts = []
     if algorithm != "recursive":
         attempts.append(lambda: factored_program(bound, function))
     if algorithm != "factored" and robot is not None:
-        attempts.append(lambda: recursive(robot, function))
+        attempts.append(lambda: _recursive(bound, robot, function, recursive))
     return CHOICES.get(algorithm, cheaper)(verified(attempts))
+
+
+def _recursive(
+    bound: BoundModel, robot: Robot, function: str, recursive: Callable[[Robot, Function], Program]
+) -> Program:
+    if not bound.model.fixed:
+        return recursive(robot, FUNCTIONS[function])
+    held = held_function(bound.n_joints, bound.moving, function)
+    program = recursive(with_zeros_at(robot, bound.model.fixed), held)
+    return replace(program, notes={**program.notes, "conventions": _conventions(bound)})
 
 
 def verified(attempts: Sequence[Callable[[], Program]]) -> list[Program]:
@@ -163,12 +170,13 @@ def _candidate(program: Program) -> Candidate:
     return Candidate(program.algorithm, program.n_multiplications, program.n_additions, chosen=True)
 
 
-def _whole_robot(bound: BoundModel) -> Robot | None:
-    """The robot whose dynamics the model is, if it is one's."""
+def whole_robot(bound: BoundModel) -> Robot | None:
+    """The robot whose dynamics the model is, with its fixed joints held; None where it is no robot's."""
     robot = bound.as_robot()
-    if robot is None or len(bound.moving) < bound.n_joints:
-        return None
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, 20, bound.n_joints))
+    for joint, position in bound.model.fixed.items():
+        i = bound.joint_names.index(joint)
+        q[:, i], qd[:, i], qdd[:, i] = position, 0.0, 0.0
     expected = bound.inverse_dynamics(q, qd, qdd)
     deviation = np.abs(inverse_dynamics(robot, q, qd, qdd) - expected).max(axis=0)
     return robot if (deviation <= EXACT * np.abs(expected).max(axis=0)).all() else None

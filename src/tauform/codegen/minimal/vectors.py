@@ -5,6 +5,7 @@ X is a constant rotation as a list of rows; (s, c) are the sine and cosine of a 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 Vector = list[Any]
@@ -13,13 +14,13 @@ UPPER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # entries of a symmetr
 
 
 def sin(x: Any) -> Any:
-    """Sine of a scalar."""
-    return x.sin()
+    """Sine of a scalar, or of the number that a fixed joint's position is."""
+    return math.sin(x) if isinstance(x, float) else x.sin()
 
 
 def cos(x: Any) -> Any:
-    """Cosine of a scalar."""
-    return x.cos()
+    """Cosine likewise."""
+    return math.cos(x) if isinstance(x, float) else x.cos()
 
 
 def dot(a: Vector, b: Vector) -> Any:

@@ -20,7 +20,7 @@ from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.robot import Robot
-from tauform.realtime.reduction.reduce import Reduction, reduce, robot_of
+from tauform.realtime.reduction.reduce import Reduction, reduce
 
 CONFIDENCES = (0.95, 0.999)
 TOLERANCES = (0.01, 0.001)
@@ -82,7 +82,7 @@ def tradeoff(
     sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
     programs = _programs(bound, profile, sizes, rng, progress)
     kernels = [compile_program(program) for program in programs]
-    precise = compile_program(exact or generate(robot_of(bound), "inverse_dynamics"))
+    precise = compile_program(exact or generate(bound, "inverse_dynamics"))
 
     def errors(states: States) -> list[Array]:
         tau = precise(*states)

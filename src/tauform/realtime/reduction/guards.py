@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,13 @@ from tauform.portable.factorization import are_positive_definite
 NEED_DEFINITE = ("mass_matrix", "forward_dynamics")
 
 
-def guard(function: str, states: list[Array], required: bool) -> Callable[..., bool]:
+def guard(function: str, states: list[Array], required: bool, moving: Sequence[int]) -> Callable[..., bool]:
     """The condition on programs of a function: definite mass matrices, pivots that keep their sign.
 
     Args:
         states: inputs at which it must hold; all are used.
         required: whether a mass matrix must be definite where the function could do without (inverse dynamics).
+        moving: joints that the mass matrix is about; others are fixed.
 
     Returns:
         Takes the program and, where there is one, its kernel, which is quicker at many states.
@@ -30,12 +31,12 @@ def guard(function: str, states: list[Array], required: bool) -> Callable[..., b
     def condition(program: Program, kernel: Callable[..., Any] | None = None) -> bool:
         if function == "forward_dynamics" and not steady_pivots(program, states):
             return False
-        return is_definite(kernel or program, function, states) is not False
+        return is_definite(kernel or program, function, states, moving) is not False
 
     return condition if required or function in NEED_DEFINITE else lambda program, kernel=None: True
 
 
-def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array]) -> bool | None:
+def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array], moving: Sequence[int]) -> bool | None:
     """Whether the mass matrix that a function stands for is positive definite at all states; None where it has none.
 
     A mass matrix itself must be symmetric too. Inverse dynamics hold it as the columns tau(q, 0, e_j) - tau(q, 0, 0),
@@ -43,26 +44,35 @@ def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array]
     means x^T M x > 0 then.
     """
     if function == "mass_matrix":
-        return positive_definite(evaluate(*states))
+        return positive_definite(moving_block(evaluate(*states), moving))
     if function not in ("inverse_dynamics", "forward_dynamics"):
         return None
     N, n = states[0].shape
     # one call for all: at rest, then driven by one joint after the other
     q, drive = np.tile(states[0], (n + 1, 1)), np.repeat(np.eye(n + 1, n, -1), N, axis=0)
     rest, *columns = np.asarray(evaluate(q, 0 * q, drive)).reshape(n + 1, N, n)
-    matrices = np.stack(columns, axis=-1) - rest[..., None]
+    matrices = moving_block(np.stack(columns, axis=-1) - rest[..., None], moving)
     return positive_definite(matrices + np.swapaxes(matrices, -1, -2))
+
+
+def moving_block(matrices: Array, moving: Sequence[int]) -> Array:
+    """(..., m, m) entries of joints that are not fixed."""
+    return matrices[..., list(moving), :][..., list(moving)]
 
 
 def result_weights(function: str, expected: Array) -> Array:
     """(N, m) weights that make errors of a function's flat results relative.
 
-    Errors of a mass matrix are measured against the diagonal, D_ij / sqrt(D_ii D_jj), so that light joints count.
+    Errors of a mass matrix are measured against the diagonal, D_ij / sqrt(D_ii D_jj), so that light joints count; a
+    fixed joint, whose diagonal is not known, has at least what its other entries imply, D_ff >= D_fj^2 / D_jj.
     """
     if function != "mass_matrix":
         return relative_weights(expected)
     n = int(np.sqrt(expected.shape[1]))
-    diagonal = expected[:, :: n + 1]
+    diagonal = expected[:, :: n + 1].copy()
+    implied = (expected.reshape(-1, n, n) ** 2 / np.where(diagonal > 0, diagonal, np.inf)[:, None]).max(axis=2)
+    diagonal = np.where(diagonal > 0, diagonal, implied)
+    diagonal[diagonal <= 0] = 1.0
     scale = 1.0 / np.sqrt(diagonal[:, :, None] * diagonal[:, None, :]).reshape(expected.shape)
     weights: Array = scale * relative_weights(expected * scale)
     return weights

@@ -16,13 +16,13 @@ import numpy as np
 from tauform.arguments import Natural
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
-from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Candidate, Certificate, Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
+from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, Search
 from tauform.realtime.reduction.search import ROUTES as ROUTES
-from tauform.realtime.reduction.search import STRUCTURED, RouteResult, Search
+from tauform.realtime.reduction.subject import Subject
 from tauform.realtime.reduction.velocity import Quiet
 from tauform.realtime.reduction.verification import Verifier, refuse_nothing
 
@@ -110,7 +110,8 @@ def reduce(
     """The cheapest program whose relative error stays within a tolerance for a share of the profile's states.
 
     Args:
-        model: a robot, or its closed form with numbers.
+        model: a robot, or a closed form with numbers. One with fixed joints, or with terms left out already, is no
+            robot's: it has the routes "terms" and "operations".
         profile: states that the program will meet; "slow" or "fast" are those of Lloyd2021 within the joint limits,
             slow ones if not given. Every second block of a recording is held out of all fits, and the promise must hold
             there as on the whole.
@@ -132,10 +133,12 @@ def reduce(
         ModelError: a tolerance or confidence out of range, a profile outside joint limits or of another robot.
         UnknownNameError: no such function, route, joint or link.
     """
-    robot = model if isinstance(model, Robot) else robot_of(model)
+    subject = Subject.of(model)
+    robot = subject.robot
     profile = profile if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
     check_promise(tolerance, confidence, function, routes)
     profile.check_limits(robot)
+    routes = _possible(subject, routes)
     for name, number in (("n_fresh", n_fresh), ("threads", threads)):
         if number < 1:
             raise ModelError(f"{name}: expected at least 1, got {number}")
@@ -145,17 +148,17 @@ def reduce(
     tell = progress or (lambda sentence: None)
     if exact is None:
         tell("generating the exact program")
-        exact = generate(robot, function)
+        exact = subject.program(function)
     elif exact.name != function:
         raise ModelError(f"exact: expected a program of {function}, got one of {exact.name}")
     rng = np.random.default_rng(seed)
     seen, unseen = profile.halves()
     for half in (seen, unseen):
-        refuse_nothing(robot, exact, half)
+        refuse_nothing(subject, exact, half)
     whole = None if profile.recorded is None else profile
     n_screened = min(n_fresh, SCREENED_STATES)
-    verify = Verifier(exact, robot, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads)
-    search = Search(model, robot, exact, seen, verify, asked, rng)
+    verify = Verifier(exact, subject, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads)
+    search = Search(subject, exact, seen, verify, asked, rng)
     results = search.results(routes, tell)
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
@@ -194,19 +197,17 @@ def check_promise(tolerance: float, confidence: float, function: str, routes: Se
                 raise UnknownNameError(f"{kind} {name!r} does not exist; choose from {', '.join(known)}")
 
 
-def robot_of(bound: BoundModel) -> Robot:
-    """A robot with exactly the dynamics of a closed form.
-
-    Raises:
-        ModelError: the closed form came from a file, or assumes something that a robot cannot.
-    """
-    robot, model = bound.as_robot(), bound.model
-    if robot is None or model.fixed or len(model.ties):
+def _possible(subject: Subject, routes: Sequence[str]) -> Sequence[str]:
+    """The routes that the subject has; those of robots alone are refused where they were asked for by name."""
+    if subject.is_robot:
+        return routes
+    left = [name for name in routes if name not in ROBOT_ROUTES]
+    if not left or (tuple(routes) != ROUTES and len(left) < len(routes)):
         raise ModelError(
-            f"{bound.name}: this closed form came from a file or rests on assumptions, so no robot has its dynamics; "
-            "derive it again without assumptions, or reduce the robot itself"
+            f"routes: {' and '.join(ROBOT_ROUTES)} need a robot's own dynamics, and {subject.robot.name} has fixed "
+            "joints or terms left out; take terms or operations"
         )
-    return robot
+    return left
 
 
 def _decided(

@@ -19,7 +19,7 @@ from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.reduction import fewest_terms, refitted, relative_error
 from tauform.codegen.factored.model_program import factored_program
 from tauform.codegen.program.program import Program
-from tauform.realtime.reduction.guards import positive_definite
+from tauform.realtime.reduction.guards import moving_block, positive_definite
 from tauform.realtime.reduction.velocity import (
     NOTHING,
     Quiet,
@@ -50,13 +50,13 @@ class Route:
     bound: BoundModel | None = None
 
 
-def by_terms(
-    bound: BoundModel, profile: Profile, yardstick: Yardstick, tolerance: float, rng: np.random.Generator
-) -> Route:
+def by_terms(profile: Profile, yardstick: Yardstick, tolerance: float, rng: np.random.Generator) -> Route:
     """The fewest terms of the closed form, factored; its inertia stays whole where it would not be definite else."""
+    bound = yardstick.subject.closed_form
     options = (bound, profile, tolerance, yardstick.confidence, rng)
     found = fewest_terms(*options, function=yardstick.function)
-    if yardstick.definite and not positive_definite(_symmetric(found.bound.mass_matrix(yardstick.states[0]))):
+    inertia = moving_block(_symmetric(found.bound.mass_matrix(yardstick.states[0])), bound.moving)
+    if yardstick.definite and not positive_definite(inertia):
         found = fewest_terms(*options, function=yardstick.function, keep_inertia=True)
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
     return Route(factored_program(found.bound, yardstick.function), remark, found.bound)

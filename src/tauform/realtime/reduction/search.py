@@ -9,19 +9,20 @@ from functools import cached_property
 import numpy as np
 
 from tauform.closedform.model.bound import BoundModel
-from tauform.closedform.model.derive import derive
 from tauform.closedform.profile import Profile
 from tauform.codegen.program.program import Program
 from tauform.codegen.pruning.prune import Task, flat_results, prune
 from tauform.codegen.pruning.rewrite import polished
-from tauform.description.robot import Robot
 from tauform.realtime.reduction.guards import NEED_DEFINITE, guard, result_weights
 from tauform.realtime.reduction.routes import Route, by_parameters, by_terms, by_velocity
+from tauform.realtime.reduction.subject import Subject
 from tauform.realtime.reduction.velocity import Quiet
 from tauform.realtime.reduction.verification import Verification, Verifier, function_states
 from tauform.realtime.reduction.yardstick import Yardstick
 
 ROUTES = ("terms", "parameters", "velocity", "operations")
+# Routes that change the recursive program of a robot.
+ROBOT_ROUTES = ("parameters", "velocity")
 # Functions that leaving out terms, parameters or velocities makes cheaper; single operations can go from any.
 STRUCTURED = ("inverse_dynamics", "forward_dynamics")
 # States of the regressions; operations are pruned on so many that this many may fail.
@@ -65,14 +66,13 @@ class Search:
     """What all routes share.
 
     Attributes:
-        model: the robot, or its closed form with numbers.
+        subject: what is reduced.
         seen: states that programs are fitted to.
         verify: compares a program with the exact one on states that were not seen.
         quiet: what the route "velocity" is to leave out; searched for where it is None.
     """
 
-    model: Robot | BoundModel
-    robot: Robot
+    subject: Subject
     exact: Program
     seen: Profile
     verify: Verifier
@@ -98,24 +98,19 @@ class Search:
     @cached_property
     def _yardstick(self) -> Yardstick:
         states = self.seen.sample(ROUTE_STATES, self.rng)
-        return Yardstick.at(self.robot, self.exact.name, states, self.verify.confidence, self._definite)
+        return Yardstick.at(self.subject, self.exact.name, states, self.verify.confidence, self._definite)
 
     def _attempts(self) -> dict[str, Attempt]:
         """Routes that leave out terms, parameters or velocities: each takes a tolerance to aim at."""
         if self.exact.name not in STRUCTURED:
             return {}
         attempts: dict[str, Attempt] = {}
-        if self.robot.is_chain:
-            attempts["terms"] = lambda aim: by_terms(self._closed_form, self.seen, self._yardstick, aim, self.rng)
-        attempts["parameters"] = lambda aim: by_parameters(self._yardstick, aim)
-        attempts["velocity"] = lambda aim: by_velocity(self._yardstick, aim, self.quiet)
+        if self.subject.has_closed_form:
+            attempts["terms"] = lambda aim: by_terms(self.seen, self._yardstick, aim, self.rng)
+        if self.subject.is_robot:
+            attempts["parameters"] = lambda aim: by_parameters(self._yardstick, aim)
+            attempts["velocity"] = lambda aim: by_velocity(self._yardstick, aim, self.quiet)
         return attempts
-
-    @cached_property
-    def _closed_form(self) -> BoundModel:
-        if isinstance(self.model, BoundModel):
-            return self.model
-        return derive(self.robot, include="declared").bind(self.robot)
 
     def _first_verified(
         self, name: str, attempt: Attempt, cheapest: Program, verify: Verifier, aim: float = AIM
@@ -176,8 +171,10 @@ class Search:
     def _pruned(self, start: Program) -> list[Program]:
         confidence = self.verify.confidence
         n_states = int(np.clip(FAILING_STATES / (1 - confidence), *STATES_BOUNDS))
-        states = function_states(self.robot, self.exact, self.seen.sample(n_states, self.rng))
-        soundness = guard(self.exact.name, [s[:GUARD_STATES] for s in states], self.verify.definite)
+        states = function_states(self.subject, self.exact, self.seen.sample(n_states, self.rng))
+        soundness = guard(
+            self.exact.name, [s[:GUARD_STATES] for s in states], self.verify.definite, self.subject.moving
+        )
         expected = flat_results(self.exact, states)
         task = Task(states, expected, result_weights(self.exact.name, expected), confidence, soundness)
         return prune(start, task, AIM * self.verify.tolerance)

@@ -12,10 +12,9 @@ from tauform.closedform.reduction.streaming import ErrorCounts, over_states
 from tauform.codegen.program.program import Program
 from tauform.codegen.pruning.prune import weighed
 from tauform.codegen.runtime.kernel import Kernel, compile_program
-from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.realtime.reduction.guards import guard, is_definite, result_weights
-from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.realtime.reduction.subject import Subject
 
 # The promise must hold with this many standard deviations of the count to spare, so that it holds on other states too.
 SPARE = 2.5
@@ -57,7 +56,7 @@ class Verifier:
     """
 
     exact: Program
-    robot: Robot
+    subject: Subject
     unseen: Profile
     whole: Profile | None
     tolerance: float
@@ -75,7 +74,7 @@ class Verifier:
     def __call__(self, program: Program) -> Verification:
         """What the unseen states show, and for a recording all of it."""
         kernels = compile_program(program), compile_program(self.exact)
-        sound = guard(self.exact.name, self._guarded(), self.definite)(program, kernels[0])
+        sound = guard(self.exact.name, self._guarded(), self.definite, self.subject.moving)(program, kernels[0])
         n_done, error, n_failed, holds = self._counted(self.unseen, *kernels)
         if self.whole is not None and holds:
             holds = self._counted(self.whole, *kernels)[-1]
@@ -87,7 +86,7 @@ class Verifier:
         counts, n_failed, allowed = ErrorCounts(), 0, 0.0
 
         def errors(states: States) -> Array:
-            return _errors(kernel, exact, function_states(self.robot, self.exact, states))
+            return _errors(kernel, exact, function_states(self.subject, self.exact, states))
 
         for found in over_states(errors, profile, self.n_states, self.rng, self.threads, in_order=True):
             counts.add(found)
@@ -102,13 +101,13 @@ class Verifier:
 
     def _guarded(self) -> list[Array]:
         states = self.unseen.sample(GUARD_STATES, np.random.default_rng(0))
-        return function_states(self.robot, self.exact, states)
+        return function_states(self.subject, self.exact, states)
 
     def _definite(self, kernel: Kernel) -> bool | None:
-        return is_definite(kernel, self.exact.name, self._guarded())
+        return is_definite(kernel, self.exact.name, self._guarded(), self.subject.moving)
 
 
-def refuse_nothing(robot: Robot, exact: Program, profile: Profile) -> None:
+def refuse_nothing(subject: Subject, exact: Program, profile: Profile) -> None:
     """Refuse states at which a function is zero throughout: no error is relative to that.
 
     Raises:
@@ -118,22 +117,22 @@ def refuse_nothing(robot: Robot, exact: Program, profile: Profile) -> None:
 
     def is_something(states: States) -> bool:
         if forward:  # the accelerations of the states; computed back from torques they would be rounding
-            return bool(states[2].any())
-        return bool(_flat(exact(*function_states(robot, exact, states)), len(states[0])).any())
+            return bool(states[2][:, list(subject.moving)].any())
+        return bool(_flat(exact(*function_states(subject, exact, states)), len(states[0])).any())
 
     if not any(over_states(is_something, profile, FEW_STATES, np.random.default_rng(0), in_order=True)):
         remedy = "let it accelerate" if forward else "let it move, or give the robot gravity"
         raise ModelError(
-            f"{profile.name}: {exact.name} of {robot.name} is zero at all states that programs would be fitted to or "
-            f"verified on, so no error is relative to anything; {remedy}"
+            f"{profile.name}: {exact.name} of {subject.robot.name} is zero at all states that programs would be fitted "
+            f"to or verified on, so no error is relative to anything; {remedy}"
         )
 
 
-def function_states(robot: Robot, program: Program, states: States) -> list[Array]:
+def function_states(subject: Subject, program: Program, states: States) -> list[Array]:
     """Inputs of a program at states of a profile; torques are those that the accelerations need."""
     known = dict(zip(("q", "qd", "qdd"), states, strict=True))
     if any(port.name == "tau" for port in program.inputs):
-        known["tau"] = inverse_dynamics(robot, *states)
+        known["tau"] = subject.torque(*states)
     return [known[port.name] for port in program.inputs]
 
 

@@ -7,6 +7,7 @@ Inverse dynamics err by |dtau| / |tau|. Forward dynamics with a torque that is o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from tauform.arrays import Array
 from tauform.closedform.profile import States
 from tauform.closedform.reduction.streaming import sizes
 from tauform.description.robot import Robot
-from tauform.rigidbody.inverse_dynamics import inverse_dynamics
-from tauform.rigidbody.mass_matrix import mass_matrix
+from tauform.realtime.reduction.subject import Subject
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,30 +23,37 @@ class Yardstick:
     """States, the exact torques there, and what an error of them is worth.
 
     Attributes:
+        subject: what is reduced.
         function: "inverse_dynamics" or "forward_dynamics".
         torque: (N, n) exact torques.
-        weight: (N, n, n) matrices that turn a torque error into a relative one.
         confidence: share of the states that counts.
         definite: whether mass matrices must stay positive definite.
     """
 
-    robot: Robot
+    subject: Subject
     function: str
     states: States
     torque: Array
-    weight: Array
     confidence: float
     definite: bool
 
     @classmethod
-    def at(cls, robot: Robot, function: str, states: States, confidence: float, definite: bool) -> Yardstick:
+    def at(cls, subject: Subject, function: str, states: States, confidence: float, definite: bool) -> Yardstick:
         """The yardstick of a function at some states."""
-        torque = inverse_dynamics(robot, *states)
-        result = states[2] if function == "forward_dynamics" else torque
-        size = sizes(result)[:, None, None]
-        unit = np.broadcast_to(np.eye(robot.n_joints), (len(torque), robot.n_joints, robot.n_joints))
-        weight = np.linalg.inv(mass_matrix(robot, states[0])) if function == "forward_dynamics" else unit
-        return cls(robot, function, states, torque, weight / size, confidence, definite)
+        return cls(subject, function, states, subject.torque(*states), confidence, definite)
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that is reduced."""
+        return self.subject.robot
+
+    @cached_property
+    def weight(self) -> Array:
+        """(N, n, n) matrices that turn a torque error into a relative one."""
+        forward, n = self.function == "forward_dynamics", self.robot.n_joints
+        size = sizes(self.states[2] if forward else self.torque)[:, None, None]
+        unit = np.broadcast_to(np.eye(n), (len(self.torque), n, n))
+        return (np.linalg.inv(self.subject.mass_matrix(self.states[0])) if forward else unit) / size
 
     def weighed(self, torques: Array) -> Array:
         """(N, n, ...) torques, or columns of them, in units of the relative error."""

@@ -19,7 +19,6 @@ from tauform.files.checks import check_folder
 from tauform.files.file import fresh_file
 from tauform.files.folder import add_to_folder
 from tauform.realtime.reduction.figures import Cell, Tradeoff, accuracy_table, tradeoff
-from tauform.realtime.reduction.reduce import robot_of
 
 Progress = Callable[[str], None]
 # Contributions of single terms do not run in kernels; as in the paper they get fewer states than the accuracy.
@@ -76,7 +75,7 @@ def write_figures(
         "figure_7.csv": _csv(_TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
     }
     files += _add(bound, folder, parts, force)
-    cells = list(accuracy_table(robot_of(bound), profiles, n_fresh=n_states, threads=threads, progress=tell))
+    cells = list(accuracy_table(bound.as_robot(), profiles, n_fresh=n_states, threads=threads, progress=tell))
     table = _csv(TABLE_HEADINGS, [table_row(cell) for cell in cells])
     return files + _add(bound, folder, {"table_3.csv": table}, force)
 
