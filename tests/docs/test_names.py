@@ -52,8 +52,8 @@ def without_peers(text: str) -> str:
 
 
 def has(owner: Any, name: str) -> bool:
-    """Whether the owner has an attribute; fields without a default are known by their annotations."""
-    return hasattr(owner, name) or name in getattr(owner, "__annotations__", {})
+    """Whether the owner has an attribute, or a field without a default."""
+    return hasattr(owner, name) or name in getattr(owner, "__dataclass_fields__", {})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
