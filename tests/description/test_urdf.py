@@ -132,8 +132,8 @@ def test_mimic_of_nothing_warns_and_is_independent() -> None:
         ('<axis xyz="0 0.6 0.8"/>', '<axis xyz="0 0.6"/>', DescriptionError, "joint 'j2': expected 3 finite numbers"),
         ('friction="0.3"', 'friction="nan"', DescriptionError, "joint 'j1'.*<dynamics friction='nan'>"),
         ('<link name="left"/>', '<link name="left"/><link name="left"/>', DescriptionError, "'left' is used twice"),
-        ('<child link="left"/>', "", DescriptionError, "joint 'grip': <child link=.* is missing"),
-        ('type="continuous"', "", DescriptionError, "joint 'j2': its type is missing"),
+        ('<child link="left"/>', "", DescriptionError, "joint 'grip': <joint> lacks <child>"),
+        ('type="continuous"', "", DescriptionError, "joint 'j2': <joint> lacks 'type'"),
         ('<robot name="sample">', "<robot>", DescriptionError, "<robot> has no name"),
         ('<axis xyz="0 0.6 0.8"/>', '<axis xyz="0 0 0"/>', DescriptionError, "joint 'j2': axis"),
         ('<child link="sensor"/>', '<child link="one"/>', DescriptionError, "link 'one' has two parents.*closed loop"),
@@ -186,7 +186,7 @@ def test_zero_mass_link_is_fine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("module", "suffix", "extra"),
-    [("yourdfpy", "urdf", "urdf"), ("xacrodoc", "xacro", "urdf"), ("mujoco", "xml", "mjcf")],
+    [("xacro", "xacro", "urdf"), ("yaml", "xacro", "urdf"), ("mujoco", "xml", "mjcf")],
 )
 def test_missing_reader_names_the_extra(
     module: str, suffix: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -59,7 +59,6 @@ def commands(path: Path) -> list[list[str]]:
 @cases(350)
 @given(data=damaged([URDF]))
 def test_damaged_urdf(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    pytest.importorskip("yourdfpy")
     read_damaged(tmp_path_factory, data, "arm.urdf")
 
 

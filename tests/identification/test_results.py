@@ -191,7 +191,6 @@ def test_a_saved_fit_keeps_its_errors_on_torques_as_measured(tmp_path: Path) -> 
 
 def test_the_urdf_of_a_fit_has_its_dynamics(tmp_path: Path) -> None:
     pytest.importorskip("cvxpy")
-    pytest.importorskip("yourdfpy")
     source = tmp_path / "arm.urdf"
     source.write_text(URDF)
     robot = with_drives(tf.load(source))

@@ -55,6 +55,16 @@ ROBOT_OPTIONS: dict[str, Any] = {
         tuple[float, float, float] | None,
         typer.Option(metavar="X Y Z", help="In the base frame, in m/s^2.", rich_help_panel=PANEL),
     ],
+    "package_dirs": Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--package-dir", metavar="FOLDER", help="Folder that holds ROS packages; repeatable.", rich_help_panel=PANEL
+        ),
+    ],
+    "allow_code": Annotated[
+        bool,
+        typer.Option("--allow-code", help="Let a xacro file that you trust run Python.", rich_help_panel=PANEL),
+    ],
 }
 # Of every verb that writes.
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files; write into a folder that holds others too.")]

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
@@ -25,16 +26,16 @@ MADE = ("reading", "tell")
 DOUBTFUL = 1
 # Exit code of a verb that could not do all it was told.
 FAILED = 2
-DEFAULTS = {"as_json": False, "quiet": False, "degrees": False, "time_unit": "s"}
+DEFAULTS = {"as_json": False, "quiet": False, "degrees": False, "time_unit": "s", "allow_code": False}
 
 
 def verb(function: Callable[..., Page]) -> Callable[..., None]:
     """Make a command of a function that returns a Page.
 
     A parameter named `robot` receives the loaded Robot; on the command line it becomes the argument ROBOT and the
-    options --tip, --lock, --snap and --gravity. One named `reading` receives a Reading, made of the options that say
-    how logs are read; one named `tell` receives the Progress, which is told when another stage begins. Every verb gets
-    --json and --quiet.
+    options --tip, --lock, --snap, --gravity, --package-dir and --allow-code. One named `reading` receives a Reading,
+    made of the options that say how logs are read; one named `tell` receives the Progress, which is told when another
+    stage begins. Every verb gets --json and --quiet.
     """
     # Robot is imported for the type checker only; its annotation is replaced below, so any stand-in will do.
     names = {"Robot": object, "Page": Page, "Reading": Reading, "Progress": Progress}
@@ -98,11 +99,21 @@ def load_robot(
     lock: list[str] | None = None,
     snap: float | None = None,
     gravity: tuple[float, float, float] | None = None,
+    package_dirs: list[Path] | None = None,
+    allow_code: bool = False,
 ) -> Robot:
     """The robot that the command line describes."""
     import tauform
 
-    return tauform.load(source, tip=tip, lock=parse_locks(lock or []), snap=snap, gravity=gravity)
+    return tauform.load(
+        source,
+        tip=tip,
+        lock=parse_locks(lock or []),
+        snap=snap,
+        gravity=gravity,
+        package_dirs=package_dirs or (),
+        allow_code=allow_code,
+    )
 
 
 def parse_locks(pairs: list[str]) -> dict[str, float]:

@@ -17,6 +17,8 @@ from tauform.errors import DescriptionError, TauformError
 INERTIAL = ("mass", "com", "inertia", "inertia_about", "parameters")
 DRIVE = ("rotor_inertia", "viscous", "coulomb", "offset")
 BOUNDS = ("lower", "upper", "velocity", "effort")
+# A larger constant angle is written in degrees [rad].
+LARGEST_ANGLE = 4 * np.pi
 PLACEMENT = ("xyz", "rpy", "rotation")
 
 _UNSIGNED = r"(?:\d+\.?\d*|\.\d+)"
@@ -40,6 +42,14 @@ def number(value: Any, where: str) -> float:
     if abs(result) > LARGEST:
         raise DescriptionError(f"{where}: {result:g} cannot be meant; check the number and its unit")
     return result
+
+
+def checked_angles(angles: Array, where: str) -> Array:
+    """Angles of a constant placement, which nobody writes beyond two turns unless they are degrees."""
+    for angle in np.atleast_1d(angles):
+        if abs(angle) > LARGEST_ANGLE:
+            raise DescriptionError(f"{where} = {angle:g} is more than two turns; angles are in radians")
+    return angles
 
 
 def reject_unknown(fields: Mapping[str, Any], known: tuple[str, ...], where: str, what: str = "key") -> None:
@@ -101,5 +111,6 @@ def placement_of(fields: Any, where: str) -> Array:
         if not isinstance(fields["rpy"], Sequence):
             raise DescriptionError(f"{where}: rpy: expected three angles, got {fields['rpy']!r:.60}")
         angles = [number(angle, f"{where}: rpy") for angle in fields["rpy"]]
-        T[:3, :3] = rotation_rpy(fixed_array(angles, (3,), f"{where}: rpy"))[:3, :3]
+        checked = checked_angles(fixed_array(angles, (3,), f"{where}: rpy"), f"{where}: rpy")
+        T[:3, :3] = rotation_rpy(checked)[:3, :3]
     return T

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.description.finding import Finding
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
 
-Severity = Literal["unphysical", "doubtful", "note"]
 # Printed tables round: a violation smaller than this part of the largest moment is rounding.
 MOMENT_TOLERANCE = 1e-6
 # Other tools list the same six numbers in other orders.
 ORDER = "the order of its inertia (six numbers are Ixx Iyy Izz Ixy Ixz Iyz)"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that `check` found.
-
-    Attributes:
-        severity: "unphysical" (no rigid body has these numbers), "doubtful", or "note".
-        place: the link or joint.
-        what: what is wrong there.
-        remedy: what to do about it.
-    """
-
-    severity: Severity
-    place: str
-    what: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.what} ({self.severity}); {self.remedy}"
 
 
 def inertia_findings(robot: Robot) -> list[Finding]:

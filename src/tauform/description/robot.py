@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import check_fields, checked_methods
 from tauform.arrays import Array, fixed_array, read_only
+from tauform.description.finding import Finding
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint, Link
 from tauform.description.layout import Layout
@@ -27,7 +28,7 @@ from tauform.messages import counted, no_such
 
 if TYPE_CHECKING:
     from tauform.closedform.base.baseset import BaseParameters
-    from tauform.description.findings import Finding
+    from tauform.description.finding import Finding
     from tauform.description.formats.save import Written
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
@@ -70,6 +71,7 @@ class Robot(Value):
         closure: loop constraints; with one, q holds the active joints only.
         payload: carried body; part of `parameters` and of the dynamics.
         shapes: what links occupy, where the description says it; dynamics do not look at them.
+        notes: what the reader of a file took by default or left out; `check()` lists it, and == ignores it.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Robot(Value):
     closure: Closure | None = None
     payload: Payload | None = None
     shapes: tuple[Shape, ...] = ()
+    notes: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         check_fields(self)

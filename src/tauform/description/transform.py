@@ -57,6 +57,21 @@ def rotation_rpy(angles: ArrayLike) -> Array:
     return chain(rotation_z(yaw), rotation_y(pitch), rotation_x(roll))
 
 
+def quaternion_rotation(quaternion: ArrayLike, where: str) -> Array:
+    """(3, 3) rotation of a quaternion w, x, y, z of any length but zero.
+
+    Raises:
+        DescriptionError: it has no direction.
+    """
+    q = fixed_array(quaternion, (4,), where)
+    length = float(np.linalg.norm(q))
+    if not length > 0:
+        raise DescriptionError(f"{where}: {q.tolist()} has no direction; the quaternion of no rotation is w = 1")
+    w, x, y, z = q / length
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + 2 * w * cross + 2 * cross @ cross
+
+
 def rpy_of(T: Array) -> Array:
     """(3,) roll, pitch and yaw of a rotation, exact to rounding at a pitch of a quarter turn too; yaw is then zero."""
     R = T[:3, :3]

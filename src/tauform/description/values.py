@@ -23,7 +23,7 @@ class Value:
 
 
 def _held(value: Any) -> list[Any]:
-    return [getattr(value, field.name) for field in fields(value)]
+    return [getattr(value, field.name) for field in fields(value) if field.compare]
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -18,7 +18,7 @@ from tauform.closedform.profile import Profile
 from tauform.codegen.certificate import EXACT_MODEL
 from tauform.codegen.generate import check_function, generate
 from tauform.codegen.program.program import Program
-from tauform.description.findings import Finding
+from tauform.description.finding import Finding
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ModelError, TauformError, VerificationError
 from tauform.identification.fit import Fit

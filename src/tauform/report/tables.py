@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from tauform.arrays import Array
-from tauform.description.findings import Finding
+from tauform.description.finding import Finding
 from tauform.description.robot import Robot
 from tauform.report.fitted import Bullets, FittedTable
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tauform.description.changes.edit import snapped
-from tauform.description.findings import Finding, drive_findings, gravity_findings, inertia_findings
+from tauform.description.finding import Finding, place_of
+from tauform.description.findings import drive_findings, gravity_findings, inertia_findings
 from tauform.description.robot import Robot
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
@@ -13,16 +14,16 @@ from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 ALMOST_ALIGNED = 5e-4
 SNAP_STEPS = tuple(float(f"1e-{k}") for k in range(15, 3, -1))
 N_STATES = 64
-MOST_NAMES = 8
 
 
 def check(robot: Robot) -> list[Finding]:
-    """List what is doubtful about a robot: unphysical inertias, gravity, drives, joints almost aligned.
+    """List what is doubtful about a robot: how its file was read, inertias, gravity, drives, joints almost aligned.
 
-    Nothing is corrected. For almost aligned joints the finding says how much `snap=` would change the torques,
-    over a fixed set of 64 states (positions over a turn, unit velocities and accelerations).
+    Nothing is corrected. What the reader of a file took by default or left out comes first (`robot.notes`).
+    For almost aligned joints the finding says how much `snap=` would change the torques, over a fixed set of 64 states
+    (positions over a turn, unit velocities and accelerations).
     """
-    numbers = [*inertia_findings(robot), *gravity_findings(robot), *drive_findings(robot)]
+    numbers = [*robot.notes, *inertia_findings(robot), *gravity_findings(robot), *drive_findings(robot)]
     return [*numbers, *alignment_findings(robot)]
 
 
@@ -35,15 +36,14 @@ def alignment_findings(robot: Robot) -> list[Finding]:
     frames, those = ("their frames are", "them") if len(steps) > 1 else ("its frame is", "it")
     what = f"{frames} almost, not exactly, aligned ({_deviation(robot, straight, tuple(steps))})"
     remedy = f"snap={max(steps.values()):g} would straighten {those} and change torques by at most "
-    return [Finding("note", _place(robot, tuple(steps)), what, remedy + _torque_change(robot, straight))]
-
-
-def _place(robot: Robot, joints: tuple[int, ...]) -> str:
-    names = [repr(robot.joints[i].name) for i in joints]
-    if len(names) == 1:
-        return f"joint {names[0]}"
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES + 1 else ""
-    return f"joints {', '.join(names[:MOST_NAMES] if more else names)}{more}"
+    return [
+        Finding(
+            "note",
+            place_of("joint", [robot.joints[i].name for i in steps]),
+            what,
+            remedy + _torque_change(robot, straight),
+        )
+    ]
 
 
 def _smallest_snap(robot: Robot, i: int) -> float | None:

@@ -16,15 +16,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array
-from tauform.description.fields import BOUNDS, DRIVE, INERTIAL, drive_of, inertia_of, number, reject_unknown
+from tauform.description.fields import (
+    BOUNDS,
+    DRIVE,
+    INERTIAL,
+    checked_angles,
+    drive_of,
+    inertia_of,
+    number,
+    reject_unknown,
+)
 from tauform.description.joint import Frame, Joint, JointKind, Length, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.description.transform import inverse, rigid, rotation_x, rotation_z, translation
 from tauform.errors import DescriptionError
 from tauform.portable.products import chain, product
 
-# A larger constant angle is a table in degrees [rad].
-LARGEST_ANGLE = 4 * np.pi
 GEOMETRY = ("a", "alpha", "d", "theta")
 COLUMNS = ("joint", "name", "link", *GEOMETRY, "sign", *INERTIAL, *DRIVE, *BOUNDS)
 
@@ -90,8 +97,7 @@ def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
     for key in GEOMETRY:
         values[key] = number(row.get(key, 0.0), f"{where}: {key}")
     for key in ("alpha", "theta"):
-        if abs(values[key]) > LARGEST_ANGLE:
-            raise DescriptionError(f"{where}: {key} = {values[key]:g} is more than two turns; angles are in radians")
+        checked_angles(values[key], f"{where}: {key}")
     values["sign"] = number(row.get("sign", 1), f"{where}: sign")
     if values["sign"] not in (1.0, -1.0):
         raise DescriptionError(f"{where}: sign must be +1 or -1, got {row['sign']!r}")

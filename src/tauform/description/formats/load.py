@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module, resources
 from pathlib import Path
-from xml.etree import ElementTree
 
 from numpy.typing import ArrayLike
 
+from tauform.description.formats.strict_xml import parse_xml
 from tauform.description.formats.toml.reader import read_toml
 from tauform.description.robot import Robot
 from tauform.errors import DescriptionError, UnknownNameError
@@ -25,6 +25,8 @@ def load(
     lock: Mapping[str, float | str] | None = None,
     snap: float | None = None,
     gravity: ArrayLike | None = None,
+    package_dirs: Sequence[str | Path] = (),
+    allow_code: bool = False,
 ) -> Robot:
     """A robot from the catalogue (`robots()` lists it) or from a file: .urdf, .xacro, .xml (MJCF or URDF), .toml.
 
@@ -36,13 +38,16 @@ def load(
             it carries part of the link before it.
         snap: straighten frames that are within this angle [rad] of a right angle; see `Robot.snapped`.
         gravity: (3,) acceleration in the base frame [m/s^2], in place of the file's.
+        package_dirs: folders that hold ROS packages, for $(find ...) of xacro files and package:// of meshes.
+        allow_code: let a xacro file run Python, read any file and environment variable, and grow without bound; for
+            files that you trust.
 
     Raises:
         UnknownNameError: no such robot, joint or tip; the message lists near names.
         DescriptionError: the file does not describe a robot that we support; the message says where.
         MissingExtraError: the format's reader is not installed.
     """
-    robot = _read(source)
+    robot = _read(source, [Path(folder) for folder in package_dirs], allow_code)
     if lock:
         robot = robot.locked(lock)
     if tip is not None:
@@ -66,7 +71,7 @@ def _catalogue() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
-def _read(source: str | Path) -> Robot:
+def _read(source: str | Path, package_dirs: Sequence[Path], allow_code: bool) -> Robot:
     path = Path(source)
     catalogue = _catalogue()
     if str(source) in catalogue:
@@ -81,16 +86,17 @@ def _read(source: str | Path) -> Robot:
         raise DescriptionError(f"{path}: no such file; check the path")
     if suffix == ".toml":
         return read_toml(path)
-    # Readers of other formats come with an extra and are imported when first needed.
+    # Readers of other formats are imported when first needed; some come with an extra.
     if suffix == ".xml" and _root_tag(path) == "mujoco":
         return import_module("tauform.description.formats.mjcf.reader").read_mjcf(path)
-    return import_module("tauform.description.formats.urdf.reader").read_urdf(path)
+    urdf = import_module("tauform.description.formats.urdf.reader")
+    if suffix == ".xacro":
+        return urdf.read_xacro(path, package_dirs, allow_code=allow_code)
+    return urdf.read_urdf(path, package_dirs)
 
 
 def _root_tag(path: Path) -> str:
     try:
-        return ElementTree.parse(path).getroot().tag
-    except ElementTree.ParseError as error:
-        raise DescriptionError(f"{path.name}: not XML ({error}); correct that line") from None
-    except (LookupError, ValueError) as error:
-        raise DescriptionError(f"{path.name}: its encoding cannot be read ({error}); save it as UTF-8") from None
+        return str(parse_xml(path.read_bytes()).tag)
+    except DescriptionError as error:
+        raise DescriptionError(f"{path.name}: {error}") from None

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from tauform.description.changes.edit import snapped
-from tauform.description.findings import Finding
+from tauform.description.finding import Finding
 from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError

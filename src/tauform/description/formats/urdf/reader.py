@@ -1,184 +1,163 @@
-"""URDF and xacro, read by yourdfpy and xacrodoc: what moves, weighs and collides; meshes stay on disk."""
+"""URDF, read by its letter: what moves, weighs and collides; meshes stay on disk."""
 
 from __future__ import annotations
 
-import io
-import logging
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
-from tauform.arrays import LARGEST, Array, fixed_array, read_only
+from tauform.arrays import LARGEST, read_only
+from tauform.description.finding import Finding
 from tauform.description.formats.assembly import Body, BodyJoint, assemble
+from tauform.description.formats.strict_xml import parse_xml
+from tauform.description.formats.urdf.defaults import default_findings
 from tauform.description.formats.urdf.elements import check_elements
+from tauform.description.formats.urdf.shapes import urdf_shapes
+from tauform.description.formats.urdf.values import placement, tensor_of, vector
+from tauform.description.formats.xacro.expand import expand
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Limits
 from tauform.description.robot import EARTH_GRAVITY, Robot
-from tauform.description.shapes import urdf_shapes
-from tauform.errors import DescriptionError, MissingExtraError, TauformError
+from tauform.errors import DescriptionError, TauformError
 from tauform.messages import no_such
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
+# URDF's own default of <axis>.
+DEFAULT_AXIS = (1.0, 0.0, 0.0)
 
 
-def read_urdf(path: Path) -> Robot:
-    """Read a URDF or xacro file: fixed links merged into the link that carries them and kept as frames.
+def read_urdf(path: Path, package_dirs: Sequence[Path] = ()) -> Robot:
+    """Read a URDF file: fixed links merged into the link that carries them and kept as frames.
+
+    Args:
+        package_dirs: folders that hold ROS packages, where meshes are looked for too.
 
     Raises:
         DescriptionError: the file is not XML or not a tree of joints that we support; the message says where.
-        MissingExtraError: yourdfpy or xacrodoc is not installed.
     """
-    text = _expand(path) if path.suffix.lower() == ".xacro" else path.read_bytes()
+    return _from_text(path.read_bytes(), path, package_dirs)
+
+
+def read_xacro(path: Path, package_dirs: Sequence[Path] = (), *, allow_code: bool = False) -> Robot:
+    """Read a xacro file: as the URDF that it expands to; see `read_urdf` and `xacro.expand`.
+
+    Raises:
+        DescriptionError: it cannot be expanded, runs code without `allow_code`, or is no robot that we support.
+        MissingExtraError: xacro is not installed.
+    """
+    text, warned = expand(path, package_dirs, allow_code=allow_code)
+    robot = _from_text(text, path, package_dirs)
+    notes = tuple(Finding("note", path.name, f"xacro says: {what}", "see the file") for what in warned)
+    return replace(robot, notes=(*notes, *robot.notes))
+
+
+def _from_text(text: bytes, path: Path, package_dirs: Sequence[Path]) -> Robot:
     try:
-        urdf = _parse(text)
-        return replace(_robot(urdf), shapes=urdf_shapes(urdf, path.parent))
+        root = parse_xml(text)
+        notes = check_elements(root)
+        robot = _robot(root)
+        shapes = urdf_shapes(root, path.parent, package_dirs)
+        return replace(robot, shapes=shapes, notes=(*notes, *default_findings(root, robot)))
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
 
 
-def _expand(path: Path) -> bytes:
-    try:
-        from xacrodoc import XacroDoc
-    except ImportError:
-        raise MissingExtraError("reading xacro needs xacrodoc; pip install tauform[urdf]") from None
-    try:
-        return XacroDoc.from_file(str(path)).to_urdf_string().encode()
-    except Exception as error:  # xacro raises many kinds, none of a common base
-        raise DescriptionError(f"{path.name}: xacro cannot expand it ({_first_line(error)})") from None
-
-
-def _parse(text: bytes) -> Any:
-    try:
-        import yourdfpy
-        from lxml import etree  # which yourdfpy itself reads with
-    except ImportError:
-        raise MissingExtraError("reading URDF needs yourdfpy; pip install tauform[urdf]") from None
-    # yourdfpy repairs broken XML silently, so well-formedness is ours to check; undeclared prefixes are harmless.
-    try:
-        root: Any = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        if "unbound prefix" not in str(error):
-            raise DescriptionError(f"not XML ({error}); correct that line") from None
-        root = etree.fromstring(text, etree.XMLParser(recover=True))
-    except (LookupError, ValueError) as error:
-        raise DescriptionError(f"its encoding cannot be read ({error}); save it as UTF-8") from None
-    if root.tag != "robot":
-        raise DescriptionError(f"the root element is <{root.tag}>, a URDF has <robot>; check the file")
-    check_elements(root)
-    try:
-        with _silent("yourdfpy"):
-            model = yourdfpy.URDF.load(io.BytesIO(text), build_scene_graph=False, load_meshes=False)
-    except Exception as error:  # the reader has no exception of its own
-        raise DescriptionError(f"not a URDF that can be read ({type(error).__name__}: {_first_line(error)})") from None
-    return model.robot
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
-
-
-@contextmanager
-def _silent(logger: str) -> Iterator[None]:
-    logging.getLogger(logger).setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.getLogger(logger).setLevel(logging.NOTSET)
-
-
-def _robot(urdf: Any) -> Robot:
-    if not urdf.links:
+def _robot(root: Any) -> Robot:
+    inertias = {link.get("name"): _inertia(link) for link in root.findall("link")}
+    if not inertias:
         raise DescriptionError("the URDF has no links; nothing is left to derive")
-    inertias = {link.name: _inertia(link) for link in urdf.links}
-    bodies = [_body(joint, inertias) for joint in urdf.joints]
+    bodies = [_body(joint, inertias) for joint in root.findall("joint")]
     carried = {body.name for body in bodies}
     roots = [Body(name, None, np.eye(4), inertia) for name, inertia in inertias.items() if name not in carried]
-    robot = assemble(urdf.name or "robot", [*roots, *bodies], read_only(EARTH_GRAVITY))
-    relations = _relations(urdf)
+    robot = assemble(root.get("name"), [*roots, *bodies], read_only(EARTH_GRAVITY))
+    relations = _relations({joint.get("name"): joint for joint in root.findall("joint")})
     return robot.with_relations(relations) if relations else robot
 
 
 def _inertia(link: Any) -> Inertia:
-    inertial = link.inertial
-    if inertial is None or inertial.mass is None:
+    inertial = link.find("inertial")
+    if inertial is None:
         return Inertia.zero()
-    tensor = np.zeros((3, 3)) if inertial.inertia is None else inertial.inertia
+    where = f"link {link.get('name')!r}"
     try:
-        about_com = Inertia.of(float(inertial.mass), inertia=tensor, inertia_about="com")
-        return about_com.moved(_origin(inertial.origin, "inertial origin"))
+        mass = float(inertial.find("mass").get("value"))
+        about_com = Inertia.of(mass, inertia=tensor_of(inertial.find("inertia")), inertia_about="com")
+        return about_com.moved(placement(inertial.find("origin")))
     except TauformError as error:
-        raise DescriptionError(f"link {link.name!r}: {error}") from None
+        raise DescriptionError(f"{where}: {error}") from None
 
 
-def _origin(origin: Array | None, where: str) -> Array:
-    return np.eye(4) if origin is None else fixed_array(origin, (4, 4), where)
-
-
-def _body(joint: Any, inertias: dict[str, Inertia]) -> Body:
-    where = f"joint {joint.name!r}"
-    for link in (joint.parent, joint.child):
+def _body(joint: Any, inertias: Mapping[str, Inertia]) -> Body:
+    name, kind = joint.get("name"), joint.get("type")
+    where = f"joint {name!r}"
+    parent, child = joint.find("parent").get("link"), joint.find("child").get("link")
+    for link in (parent, child):
         if link not in inertias:
             raise no_such(f"{where}: link", link, inertias)
-    origin = _origin(joint.origin, f"{where}: origin")
-    if joint.type == "fixed":
-        return Body(joint.child, joint.parent, origin, inertias[joint.child])
-    if joint.type not in KINDS:
+    try:
+        origin = placement(joint.find("origin"))
+    except TauformError as error:
+        raise DescriptionError(f"{where}: {error}") from None
+    if kind == "fixed":
+        return Body(child, parent, origin, inertias[child])
+    if kind not in KINDS:
         raise DescriptionError(
-            f"{where} is of type {joint.type!r}; only revolute, continuous, prismatic and fixed are supported: "
+            f"{where} is of type {kind!r}; only revolute, continuous, prismatic and fixed are supported: "
             "make it fixed (a fixed base) or replace it by a chain of those"
         )
-    moving = BodyJoint(joint.name, KINDS[joint.type], joint.axis, drive=_drive(joint))  # type: ignore[arg-type]
-    return Body(joint.child, joint.parent, origin, inertias[joint.child], moving)
+    axis = vector(joint.find("axis"), "xyz", DEFAULT_AXIS)
+    moving = BodyJoint(name, KINDS[kind], axis, drive=_drive(joint))  # type: ignore[arg-type]
+    return Body(child, parent, origin, inertias[child], moving)
 
 
 def _drive(joint: Any) -> dict[str, Any]:
-    limit, dynamics = joint.limit, joint.dynamics
-    bounds = {} if limit is None else {"velocity": limit.velocity, "effort": limit.effort}
-    if limit is not None and joint.type != "continuous":  # URDF: missing bounds are 0
-        bounds |= {"lower": limit.lower or 0.0, "upper": limit.upper or 0.0}
+    limit, dynamics = joint.find("limit"), joint.find("dynamics")
+    bounds: dict[str, float] = {}
+    if limit is not None:
+        bounds = {key: float(limit.get(key)) for key in ("velocity", "effort") if limit.get(key) is not None}
+        if joint.get("type") != "continuous":  # URDF: missing bounds are 0
+            bounds |= {key: float(limit.get(key, "0")) for key in ("lower", "upper")}
     # Where others cannot read "inf" a huge number stands for it.
-    known = {key: float(x) for key, x in bounds.items() if x is not None and abs(x) < LARGEST}
-    drive: dict[str, Any] = {"limits": Limits(**known)}
+    drive: dict[str, Any] = {"limits": Limits(**{key: x for key, x in bounds.items() if abs(x) < LARGEST})}
     if dynamics is not None:
-        drive |= {"viscous": float(dynamics.damping or 0.0), "coulomb": float(dynamics.friction or 0.0)}
+        losses = {"viscous": "damping", "coulomb": "friction"}
+        drive |= {name: float(dynamics.get(key, "0")) for name, key in losses.items()}
     return drive
 
 
-def _relations(urdf: Any) -> dict[str, dict[str, float]]:
+def _relations(joints: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Mimic joints as relations to joints that follow nothing: a follower's follower is resolved."""
-    joints = {joint.name: joint for joint in urdf.joints}
-    lost = _mimics_of_nothing(joints)
+    mimics = {name: joint.find("mimic") for name, joint in joints.items() if joint.find("mimic") is not None}
+    lost = _mimics_of_nothing(mimics, joints)
     relations = {}
-    for name, joint in joints.items():
-        if joint.mimic is None or joint.type == "fixed" or name in lost:
+    for name in mimics:
+        if joints[name].get("type") == "fixed" or name in lost:
             continue
-        factor, constant, seen = 1.0, 0.0, {name}
-        leader = joint
-        while leader.mimic is not None and leader.name not in lost:
+        factor, constant, leader, seen = 1.0, 0.0, name, {name}
+        while leader in mimics and leader not in lost:
             # q = multiplier q_leader + offset; an absent multiplier is 1, an absent offset 0
-            mimic = leader.mimic
-            constant += factor * (mimic.offset or 0.0)
-            factor *= 1.0 if mimic.multiplier is None else mimic.multiplier
-            if mimic.joint in seen:
-                raise DescriptionError(f"joint {name!r} mimics itself through {leader.name!r}; remove one mimic")
-            seen.add(mimic.joint)
-            leader = joints[mimic.joint]
+            mimic, follower = mimics[leader], leader
+            constant += factor * float(mimic.get("offset", "0"))
+            factor *= float(mimic.get("multiplier", "1"))
+            leader = mimic.get("joint")
+            if leader in seen:
+                raise DescriptionError(f"joint {name!r} mimics itself through {follower!r}; remove one mimic")
+            seen.add(leader)
         # A fixed leader stays at zero.
-        relations[name] = {"": constant} if leader.type == "fixed" else {leader.name: factor, "": constant}
+        fixed = joints[leader].get("type") == "fixed"
+        relations[name] = {"": constant} if fixed else {leader: factor, "": constant}
     return relations
 
 
-def _mimics_of_nothing(joints: Mapping[str, Any]) -> list[str]:
-    lost = [name for name, joint in joints.items() if joint.mimic and joint.mimic.joint not in joints]
+def _mimics_of_nothing(mimics: Mapping[str, Any], joints: Mapping[str, Any]) -> list[str]:
+    lost = [name for name, mimic in mimics.items() if mimic.get("joint") not in joints]
     if lost:
         listed = ", ".join(map(repr, lost))
-        missing = no_such("joint", joints[lost[0]].mimic.joint, joints)
+        missing = no_such("joint", mimics[lost[0]].get("joint"), joints)
         text = f"joints {listed} mimic joints that are not there and are read as independent: {missing}"
-        warnings.warn(text, stacklevel=7)  # the line that called load
+        warnings.warn(text, stacklevel=8)  # the line that called load
     return lost

@@ -1,0 +1,84 @@
+"""Collision shapes of a URDF: sizes as it writes them, meshes by the files that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import read_only
+from tauform.description.formats.urdf.values import placement
+from tauform.description.shapes import Box, Cylinder, Mesh, Shape, Solid, Sphere
+from tauform.errors import DescriptionError, TauformError
+
+
+def urdf_shapes(root: Any, folder: Path, package_dirs: Sequence[Path] = ()) -> tuple[Shape, ...]:
+    """The collision elements of a document.
+
+    Args:
+        folder: of the file, where meshes are looked for.
+        package_dirs: folders that hold packages, looked through first.
+
+    Raises:
+        DescriptionError: a shape stands nowhere, since its origin cannot be read.
+    """
+    folders = (*package_dirs, folder, *folder.resolve().parents)
+    return tuple(
+        Shape(link.get("name"), read_only(_placed(link, element)), _solid(element.find("geometry"), folder, folders))
+        for link in root.findall("link")
+        for element in link.findall("collision")
+    )
+
+
+def _placed(link: Any, element: Any) -> Any:
+    try:
+        return placement(element.find("origin"))
+    except (TauformError, ValueError) as error:
+        raise DescriptionError(f"link {link.get('name')!r}: <collision>: {error}; correct its origin") from None
+
+
+def _solid(geometry: Any, folder: Path, folders: Sequence[Path]) -> Solid | None:
+    """None for a shape that is none of ours, or that lacks its sizes."""
+    for element in () if geometry is None else geometry:
+        try:
+            if element.tag == "box":
+                return Box(_positive(element.get("size"), 3))
+            if element.tag == "cylinder":
+                return Cylinder(*_positive(f"{element.get('radius')} {element.get('length')}", 2))
+            if element.tag == "sphere":
+                return Sphere(*_positive(element.get("radius"), 1))
+            if element.tag == "mesh" and element.get("filename"):
+                scale = np.broadcast_to(_numbers(element.get("scale", "1")), (3,))
+                return Mesh(_found(element.get("filename"), folder, folders), tuple(scale.tolist()))
+        except (AttributeError, ValueError):
+            return None
+    return None
+
+
+def _numbers(text: str) -> Any:
+    return np.array([float(word) for word in text.split()])
+
+
+def _positive(text: str, count: int) -> tuple[Any, ...]:
+    numbers = _numbers(text)
+    if numbers.shape != (count,) or not (np.isfinite(numbers) & (numbers > 0)).all():
+        raise ValueError("a size is missing")
+    return tuple(numbers.tolist())
+
+
+def _found(name: str, folder: Path, folders: Sequence[Path]) -> str:
+    """The file that a mesh's name means: package://robot/meshes/a.stl lies in a folder `robot` somewhere above."""
+    if "://" not in name:
+        return str(folder / name)
+    scheme, rest = name.split("://", 1)
+    if scheme == "file":
+        return rest
+    return next((str(path) for path in _candidates(rest, folders) if path.is_file()), name)
+
+
+def _candidates(rest: str, folders: Sequence[Path]) -> Iterator[Path]:
+    for parent in folders:
+        yield parent / rest
+        yield parent / Path(*Path(rest).parts[1:])
