@@ -26,6 +26,7 @@ PARTS = {
     "codegen": "Programs",
     "identification": "Identification",
     "realtime": "Reduction and multi-rate",
+    "pipeline": "One call for all of it",
     "report": "Reports",
 }
 REFERENCE_HEAD = """# Reference

@@ -64,7 +64,7 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     def command(as_json: bool = False, quiet: bool = False, **arguments: Any) -> None:
         with progress(quiet) as tell:
             if takes_robot:
-                options = {name: arguments.pop(name) for name in ROBOT_OPTIONS}
+                options = {name: arguments.pop(name, DEFAULTS.get(name)) for name in ROBOT_OPTIONS}
                 tell(f"reading {arguments['robot']}")
                 arguments["robot"] = load_robot(arguments["robot"], **options)
             if reads:
