@@ -64,12 +64,12 @@ def quaternion_rotation(quaternion: ArrayLike, where: str) -> Array:
         DescriptionError: it has no direction.
     """
     q = fixed_array(quaternion, (4,), where)
-    length = float(np.linalg.norm(q))
+    length = float(np.sqrt(product(q, q)))
     if not length > 0:
         raise DescriptionError(f"{where}: {q.tolist()} has no direction; the quaternion of no rotation is w = 1")
     w, x, y, z = q / length
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + 2 * w * cross + 2 * cross @ cross
+    return np.eye(3) + 2 * w * cross + 2 * product(cross, cross)
 
 
 def rpy_of(T: Array) -> Array:
