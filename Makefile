@@ -9,13 +9,13 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: metrics help demo test lint format types tests nightly bench docs clean
+.PHONY: metrics help demo test lint format types tests nightly faults bench docs clean
 
 help:
 	@echo "make demo    show a robot and its dynamics"
 	@echo "make test    lint, types and tests"
 	@echo "make docs    build the pages into site/, with the plots of the examples"
-	@echo "make nightly the sweeps that take long"
+	@echo "make nightly the sweeps that take long; make faults: kill -9, full disks, signals"
 	@echo "make lint | format | types | tests | bench | clean"
 
 demo: $(VENV)/.core
@@ -37,8 +37,13 @@ types: $(VENV)/.test
 tests: $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
 
-nightly: $(VENV)/.test
+nightly: $(VENV)/.test faults
 	$(BIN)/python -m pytest -m nightly $(PYTEST_OPTIONS)
+
+# Processes killed at every step and at random, full disks, signals: a table of what was damaged, missing or left.
+faults: $(VENV)/.test
+	FAULTS=all $(BIN)/python -m pytest -n 0 tests/files
+	PYTHONPATH=src:tests $(BIN)/python -m faults
 
 # make bench NAMES="batched_inverse_dynamics"
 # Rooms, lengths, cycles: figures of the source itself.

@@ -43,14 +43,19 @@ WRITES_NOTHING = {"robots", "base", "bench"}
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a recording of a two-link arm and its URDF."""
     monkeypatch.chdir(tmp_path)
+    make_place(tmp_path)
+    return tmp_path
+
+
+def make_place(folder: Path) -> None:
+    """Write the recording and the URDF."""
     robot = tf.load("two_link")
-    robot.save("arm.urdf")
+    robot.save(folder / "arm.urdf")
     t = np.arange(0.0, 5.0, 0.01)
     phase, rate = np.outer(t, [2.0, 3.1]), np.array([2.0, 3.1])
     tau = tf.inverse_dynamics(robot, np.sin(phase), rate * np.cos(phase), -(rate**2) * np.sin(phase))
     table = np.column_stack([t, np.sin(phase), tau])
-    np.savetxt("log.csv", table, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
-    return tmp_path
+    np.savetxt(folder / "log.csv", table, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
 
 
 def test_every_verb_is_here() -> None:

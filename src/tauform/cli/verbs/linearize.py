@@ -46,7 +46,7 @@ def linearize(
     forward = tf.linearize_forward(robot, at, speed, torque)
     matrices = {"A": model.A, "B": model.B, "dq": forward.dq, "dqd": forward.dqd, "dtau": forward.dtau}
     if output is not None:
-        _write(output, {**state, **matrices, "dt": np.array(np.nan if dt is None else dt)})
+        write_matrices(output, {**state, **matrices, "dt": np.array(np.nan if dt is None else dt)})
     data = {
         "joint_names": robot.joint_names,
         "dt": dt,
@@ -109,7 +109,8 @@ def _tables(robot: Robot, state: dict[str, Any], model: Any, forward: Any) -> li
     return [*parts, f"Controllable: {reached} reached by the joint torques."]
 
 
-def _write(path: Path, arrays: dict[str, Any]) -> None:
+def write_matrices(path: Path, arrays: dict[str, Any]) -> None:
+    """Write the matrices of a linear model as .npz."""
     import numpy as np
 
     from tauform.errors import ModelError

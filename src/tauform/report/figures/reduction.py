@@ -68,16 +68,16 @@ def write_figures(
         "figure_2.png": _contribution_figure(bound.name, names, shares),
         "figure_2.csv": _csv(_CONTRIBUTION_HEADINGS, _contribution_rows(names, shares)),
     }
-    files = _add(bound, folder, parts, force)
+    files = add_parts(bound, folder, parts, force)
     curves = [tradeoff(bound, profile, n_states=n_states, threads=threads, progress=tell) for profile in profiles]
     parts = {
         "figure_7.png": _tradeoff_figure(bound.name, curves),
         "figure_7.csv": _csv(_TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
     }
-    files += _add(bound, folder, parts, force)
+    files += add_parts(bound, folder, parts, force)
     cells = list(accuracy_table(bound.as_robot(), profiles, n_fresh=n_states, threads=threads, progress=tell))
     table = _csv(TABLE_HEADINGS, [table_row(cell) for cell in cells])
-    return files + _add(bound, folder, {"table_3.csv": table}, force)
+    return files + add_parts(bound, folder, {"table_3.csv": table}, force)
 
 
 def check_figures(robots: Sequence[Robot] = ()) -> None:
@@ -94,7 +94,7 @@ def check_figures(robots: Sequence[Robot] = ()) -> None:
             raise ModelError(f"{robot.name}: figures show closed forms, which serial chains alone have; leave it out")
 
 
-def _add(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: bool) -> list[Path]:
+def add_parts(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: bool) -> list[Path]:
     """Write figures and texts under names that begin with the robot's."""
     start = c_prefix(None, bound.name)
 

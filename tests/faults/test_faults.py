@@ -1,0 +1,37 @@
+"""A sample of the bench of faults (`make faults`): nothing is damaged, missing or left behind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from faults.artefacts import Artefact, artefacts
+from faults.bench import at_once, full_disks, kills
+
+# Kills, full disks and pairs of writers of each.
+SAMPLE = (4, 2, 1)
+QUICK = [artefact for artefact in artefacts() if not artefact.takes_long]
+
+
+@pytest.mark.parametrize("artefact", QUICK, ids=lambda artefact: artefact.name)
+def test_no_fault_damages_an_artefact(artefact: Artefact, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")  # the self-test of a model would take most of the time
+    monkeypatch.setenv("TAUFORM_CACHE", "")
+    rng = np.random.default_rng(0)
+    for bench, count in zip((kills, full_disks, at_once), SAMPLE, strict=True):
+        tally = bench(artefact, count, rng)
+        assert tally.runs == count
+        assert tally.is_clean, tally.findings
+
+
+def test_a_writer_that_is_not_atomic_is_found() -> None:
+    """The bench itself: a file that is written in place is damaged by some of the kills."""
+
+    def write(place, version: int) -> None:  # type: ignore[no-untyped-def]
+        with (place / "a.txt").open("w") as file:
+            for k in range(2000):
+                file.write(f"{version} {k}\n")
+                file.flush()
+
+    tally = kills(Artefact("in place", "a.txt", write), 10, np.random.default_rng(0))
+    assert tally.damaged > 0
