@@ -3,15 +3,22 @@
 Each message is one sentence that names the place and the remedy; the command line prints it and exits with 2.
 """
 
+from __future__ import annotations
+
+from tauform.escaping.shown import visible_lines
+
 
 class TauformError(Exception):
-    """Base of all errors that a user's input can cause.
+    """Base of all errors that a user's input can cause; names in a message cannot command the terminal it reaches.
 
     Attributes:
         finished: what was done before the error, where that is worth keeping (a fit, a model, files); else None.
     """
 
     finished: object | None = None
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(visible_lines(part) if isinstance(part, str) else part for part in args))
 
 
 class ArgumentError(TauformError, TypeError):

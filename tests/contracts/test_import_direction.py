@@ -12,8 +12,8 @@ LEVELS = (
     *(
         "version",
         "moved",
-        "errors",
         "escaping",
+        "errors",
         "hints",
         "arguments",
         "arrays",

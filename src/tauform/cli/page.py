@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
+from tauform.escaping.shown import visible
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -57,7 +59,7 @@ def _readable(renderable: RenderableType, wording: Callable[[str], str], width: 
     if not isinstance(renderable, str | Text):
         return renderable
     text = Text(renderable) if isinstance(renderable, str) else renderable
-    lines = [wrapped(line, width) for line in wording(text.plain).split("\n")]
+    lines = [wrapped(visible(line), width) for line in wording(text.plain).split("\n")]
     return Text("\n".join(lines), style=text.style)
 
 
@@ -87,7 +89,7 @@ def note(sentence: str) -> None:
     from rich.text import Text
 
     with suppress(*NOBODY_LISTENS):
-        Console(stderr=True, highlight=False).print(Text(" ".join(sentence.split()), style="yellow"), soft_wrap=True)
+        Console(stderr=True, highlight=False).print(Text(_one_line(sentence), style="yellow"), soft_wrap=True)
 
 
 def complain(sentence: str, hint: str | None = None) -> None:
@@ -97,7 +99,11 @@ def complain(sentence: str, hint: str | None = None) -> None:
 
     console = Console(stderr=True, highlight=False)
     with suppress(*NOBODY_LISTENS):
-        # Line breaks in a library's message would make two sentences of one.
-        console.print(Text(" ".join(sentence.split()), style="red"), soft_wrap=True)
+        console.print(Text(_one_line(sentence), style="red"), soft_wrap=True)
         if hint:
-            console.print(Text(hint, style="dim"), soft_wrap=True)
+            console.print(Text(_one_line(hint), style="dim"), soft_wrap=True)
+
+
+def _one_line(sentence: str) -> str:
+    """Line breaks in a library's message would make two sentences of one; control codes would reach the terminal."""
+    return visible(" ".join(sentence.split()))

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from threading import RLock, Timer
 from typing import Any
 
+from tauform.escaping.shown import visible
+
 # Seconds that a stage may take before it is worth a word.
 PATIENCE = 1.0
 # Parts of a stage that are worth another line.
@@ -78,7 +80,7 @@ class Lines(Progress):
 
     def _print(self, when: float, words: str) -> None:
         with suppress(OSError):  # nobody listens
-            print(f"{when - self._first:6.1f} s  {words}", file=sys.stderr, flush=True)
+            print(f"{when - self._first:6.1f} s  {visible(words)}", file=sys.stderr, flush=True)
 
 
 class Bar(Progress):
@@ -96,7 +98,7 @@ class Bar(Progress):
         with self._lock:
             self._words = words
             if self._bar is not None:
-                self._bar.reset(self._task, description=words, total=None)
+                self._bar.reset(self._task, description=visible(words), total=None)
 
     def reached(self, part: float) -> None:
         """How far the stage is, from 0 to 1."""
@@ -116,11 +118,11 @@ class Bar(Progress):
         from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
         with self._lock:
             if not self._timer.finished.is_set():  # the verb has not ended meanwhile
                 self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
-                self._task = self._bar.add_task(self._words, total=None)
+                self._task = self._bar.add_task(visible(self._words), total=None)
                 self._bar.start()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.description.layout import Parameter
+from tauform.escaping.markup import latex_symbol
 
 # A number is written with the fewest digits that give it back to this many units of rounding.
 ROUNDING_UNITS = 8
@@ -89,7 +90,10 @@ def latex_parameter(parameter: Parameter) -> str:
 
 def latex_name(name: str) -> str:
     """`x_{3}` for `x_3`, `D_{3}` for `D3`."""
-    letters, number = re.fullmatch(r"([A-Za-z]*)_?(.*)", name).groups()  # type: ignore[union-attr]
+    found = re.fullmatch(r"([A-Za-z]+)_?([A-Za-z0-9]*)", name)
+    if found is None:
+        return latex_symbol(name)
+    letters, number = found.groups()
     index = ",".join(part for part in (letters[1:], number) if part)
     return rf"{letters[:1]}_{{{index}}}" if index else letters
 

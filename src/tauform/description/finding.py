@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tauform.escaping.shown import visible
+
 Severity = Literal["unphysical", "doubtful", "note"]
 # Names that a finding lists before it counts the rest.
 MOST_NAMES = 8
@@ -28,7 +30,7 @@ class Finding:
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.what} ({self.severity}); {self.remedy}"
+        return visible(f"{self.place}: {self.what} ({self.severity}); {self.remedy}")
 
 
 def place_of(noun: str, names: Sequence[str]) -> str:

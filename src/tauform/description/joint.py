@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Literal
 
 import numpy as np
@@ -31,12 +32,20 @@ class Limits:
 class Length(Value):
     """A named constant of the geometry: it adds value * direction to a joint's translation.
 
-    Base-parameter relations are written in these names (R3, D4), so they hold for other values too.
+    Base-parameter relations are written in these names (R3, D4), so they hold for other values too; a name is one that
+    Python could evaluate in a formula.
     """
 
     name: str
     value: float
     direction: Array
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier() or iskeyword(self.name):
+            raise DescriptionError(
+                f"length {self.name!r}: relations are written in names of lengths; take letters, digits and _, a "
+                "letter first, such as 'D3'"
+            )
 
     def __repr__(self) -> str:
         return f"Length({self.name} = {self.value:g} m along {listed(self.direction)})"

@@ -5,10 +5,11 @@ here, or the language's own library where Python has one:
 
 | written | function |
 |---|---|
-| C, Makefile, CMake, README | `c.comment`, `c.string`, `c.identifier`, `c.build_name`, `documents.markdown` |
+| C, Makefile, CMake, README | `c.comment`, `c.string`, `c.identifier`, `c.build_name`, `markup.markdown` |
 | terminal, messages, names of files | `shown.visible`, `shown.visible_lines`, `shown.file_name` |
 | TOML, CSV, JSON | `tables.toml_string`, `tables.csv_line`; `json.dumps`, which writes ASCII |
-| HTML, URDF | `documents.html`, `documents.xml`, `documents.xml_comment` |
-| LaTeX, plots | `documents.latex`, `documents.plot` |
+| HTML | `markup.html_text`, `markup.html_lines` |
+| URDF | `xml.etree`, with `markup.beyond_xml`, `markup.xml_comment` |
+| LaTeX, plots | `markup.latex_symbol`, `markup.plot_text` |
 | Python | `repr` |
 """

@@ -46,7 +46,7 @@ def comment(text: str) -> str:
 
 def string(text: str) -> str:
     """The text as a literal, quotes included; bytes that C could take for something else are octal."""
-    letters = (chr(byte) if _is_plain(byte) else f"\\{byte:03o}" for byte in text.encode("utf-8", "surrogateescape"))
+    letters = (chr(byte) if _is_plain(byte) else f"\\{byte:03o}" for byte in text.encode("utf-8", "surrogatepass"))
     return f'"{"".join(letters)}"'
 
 

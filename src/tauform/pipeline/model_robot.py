@@ -21,6 +21,7 @@ from tauform.codegen.program.program import Program
 from tauform.description.finding import Finding
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ModelError, TauformError, VerificationError
+from tauform.escaping.shown import visible
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
@@ -102,7 +103,8 @@ class RobotModel:
 
     def __str__(self) -> str:
         """The summary, a stage a line."""
-        return "\n".join([repr(self), *(f"{s.name}: {s.outcome}; {s.verdict or s.status}" for s in self.stages)])
+        stages = [f"{s.name}: {s.outcome}; {s.verdict or s.status}" for s in self.stages]
+        return "\n".join(map(visible, [repr(self), *stages]))
 
 
 def model_robot(

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from tauform.escaping.shown import visible, visible_lines
 
 # Blanks between two columns, and at both ends of a line.
 GAP, ENDS = 3, 2
@@ -43,15 +44,15 @@ class FittedTable:
             yield from console.render(table, options.update(width=max(options.max_width, total(widths))))
 
     def _texts(self, k: int) -> Iterator[str]:
-        yield self.columns[k]
-        yield from (row[k] for row in self.rows)
+        yield visible(self.columns[k])
+        yield from (visible(row[k]) for row in self.rows)
 
     def _longest_word(self, k: int) -> int:
         return max((len(word) for text in self._texts(k) for word in text.split()), default=0)
 
     def _table(self, block: Sequence[int], widths: Sequence[int], title: str) -> Table:
         table = Table(
-            title=escape(title) or None,
+            title=Text(visible(title)) if title else None,
             box=box.SIMPLE_HEAD,
             title_justify="left",
             title_style="bold",
@@ -60,9 +61,9 @@ class FittedTable:
         )
         for k, width in zip(block, widths, strict=True):
             justify: JustifyMethod = "left" if k < self.text_columns else "right"
-            table.add_column(Text(self.columns[k]), justify=justify, width=width)
+            table.add_column(Text(visible(self.columns[k])), justify=justify, width=width)
         for row in self.rows:
-            table.add_row(*(Text(row[k]) for k in block))
+            table.add_row(*(Text(visible(row[k])) for k in block))
         return table
 
 
@@ -117,10 +118,10 @@ class Bullets:
         return Bullets(self.heading, tuple((words(sentence), style) for sentence, style in self.sentences))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(self.heading, style="bold")
+        yield Text(visible(self.heading), style="bold")
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=3, justify="right")
         grid.add_column(overflow="fold")
         for sentence, style in self.sentences:
-            grid.add_row(Text("-", style=style), Text(sentence, style=style))
+            grid.add_row(Text("-", style=style), Text(visible_lines(sentence), style=style))
         yield grid

@@ -8,6 +8,7 @@ import typer
 
 from tauform.cli.page import Page
 from tauform.cli.verb import verb
+from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.closedform.base.baseset import BaseParameters
@@ -86,7 +87,7 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
 
     write = WRITERS[symbols]
     heading = (
-        f"{robot.name}: {found.n} base parameters\n{len(found.columns)} standard ({found.composition}), "
+        f"{visible(robot.name)}: {found.n} base parameters\n{len(found.columns)} standard ({found.composition}), "
         f"{len(found.no_effect)} without effect, {len(found.regrouped)} regrouped\n"
     )
     rows = []

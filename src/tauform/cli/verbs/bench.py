@@ -10,6 +10,7 @@ import typer
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
+from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
@@ -49,7 +50,9 @@ def bench(
     batch_rows = [
         (k, states / seconds[k] / 1e6, seconds[k] / best["batch"]) for k in sorted(batch, key=seconds.__getitem__)
     ]
-    heading = Text(f"Inverse dynamics of {robot.name}: {program.n_operations} operations a state", style="bold")
+    heading = Text(
+        f"Inverse dynamics of {visible(robot.name)}: {program.n_operations} operations a state", style="bold"
+    )
     notes = [f"Not measured: {name} ({why})." for name, why in {**missing, **no_c}.items()]
     if peers.ignored_by_peers(robot):
         notes.append("Peers compute without friction.")

@@ -13,6 +13,7 @@ from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
 from tauform.cli.verbs.base import not_counted
+from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.closedform.model.model import ClosedFormModel
@@ -84,7 +85,7 @@ def _page(model: ClosedFormModel, seconds: float, error: float, output: Path | N
         ("largest relative torque error against Newton-Euler", f"{error:.1e}"),
     )
     shown: list[Any] = [
-        Text(f"Closed-form dynamics of {model.robot_name}\n", style="bold"),
+        Text(f"Closed-form dynamics of {visible(model.robot_name)}\n", style="bold"),
         table("Model", ("", ""), facts),
         table("Terms", ("what they multiply", "terms"), zip(KIND_NAMES, kinds, strict=True)),
         table("Base parameters", ("name", "made of"), zip(model.base.names, entries, strict=True)),

@@ -12,6 +12,7 @@ from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
+from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
@@ -100,7 +101,9 @@ def _page(robot: Robot, motions: list[Trajectory], written: list[Path]) -> Page:
         extremes = [abs(x).max(axis=0) for x in (motion.qd, motion.qdd)]
         rows = zip(robot.joint_names, motion.q.min(axis=0), motion.q.max(axis=0), *extremes, strict=True)
         shown += [
-            Text(f"{robot.name}: {motion.duration:.1f} s, condition number {motion.condition:.3g}", style="bold"),
+            Text(
+                f"{visible(robot.name)}: {motion.duration:.1f} s, condition number {motion.condition:.3g}", style="bold"
+            ),
             *(Text(f"  {sentence}") for sentence in motion.findings),
             table("Motion", ("joint", "lowest", "highest", "speed", "acceleration"), rows),
         ]

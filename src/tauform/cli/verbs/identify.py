@@ -16,6 +16,7 @@ from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading, read_from
 from tauform.cli.verb import verb
+from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
@@ -159,7 +160,7 @@ def _page(fit: Fit, writing: Writing, followed: list[tuple[str, Resimulation | s
     )
     columns = ("name", "described", "value", "deviation", "deviation [%]", "moved [deviations]")
     shown: list[Any] = [
-        Text(f"{fit.robot.name}: {fit.verdict}", style="bold"),
+        Text(f"{visible(fit.robot.name)}: {fit.verdict}", style="bold"),
         *(Text(f"  {sentence}") for sentence in fit.findings),
         *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),
         table(f"Errors after filtering ({totals})", heading, joints),

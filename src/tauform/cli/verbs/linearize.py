@@ -11,6 +11,7 @@ from tauform.cli.options import Force
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.verb import verb
+from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.arrays import Array
@@ -56,7 +57,7 @@ def linearize(
         "damping": model.damping,
         "controllable": bool(model.is_controllable),
     }
-    heading = Text(f"{robot.name}: {model!r} with x = (dq, dqd), u = dtau", style="bold")
+    heading = Text(f"{visible(robot.name)}: {model!r} with x = (dq, dqd), u = dtau", style="bold")
     return Page(data, (heading, *_tables(robot, state, model, forward), *_written(output)))
 
 

@@ -20,6 +20,7 @@ from tauform.cli.verb import verb
 from tauform.cli.verbs.generate import chosen_functions
 from tauform.cli.verbs.identify import doubt_of
 from tauform.errors import TauformError
+from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
@@ -152,7 +153,7 @@ def shown(made: RobotModel, written: Delivery) -> tuple[Any, ...]:
 
     from tauform.report.tables import finding_list, table
 
-    parts: list[Any] = [Text(f"Model of {made.robot.name}\n", style="bold")]
+    parts: list[Any] = [Text(f"Model of {visible(made.robot.name)}\n", style="bold")]
     rows = [(s.name, s.outcome, s.verdict) for s in written.stages]
     parts.append(table("What was done and verified", ("stage", "result", "error"), rows, text_columns=3))
     if made.findings:

@@ -17,6 +17,7 @@ from tauform.description.layout import Layout, Parameter
 from tauform.description.parameter_groups import PARAMETER_GROUPS
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
+from tauform.escaping.shown import visible
 from tauform.portable.products import product
 
 
@@ -204,7 +205,8 @@ class BaseParameters:
     def __str__(self) -> str:
         """The summary, every relation, and the findings, a line each."""
         absent = [f"no effect: {', '.join(self.no_effect)}"] if self.no_effect else []
-        return "\n".join([repr(self), *(relation.text() for relation in self.relations), *absent, *self.findings])
+        lines = [repr(self), *(relation.text() for relation in self.relations), *absent, *self.findings]
+        return "\n".join(map(visible, lines))
 
 
 def composition(columns: Iterable[int], layout: Layout) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tauform.arrays import Array
 from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
 from tauform.errors import ModelError
+from tauform.escaping.shown import visible
 from tauform.messages import counted
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ def structure_summary(model: ClosedFormModel) -> str:
     counts = ", ".join(f"{count} {name}" for count, name in zip(kinds, KIND_NAMES, strict=True))
     used = [name for k, name in enumerate(FRICTION_NAMES) if model.joint_terms[:, k].any()]
     filled = model.sparse_reduction.nnz / max(np.prod(model.sparse_reduction.shape), 1)
-    joints = f"{counted(model.n_joints, 'joint')}: {', '.join(model.joint_names)}"
+    joints = f"{counted(model.n_joints, 'joint')}: {', '.join(map(visible, model.joint_names))}"
     lines = [
-        f"Closed-form dynamics of {model.robot_name}, {joints}",
+        f"Closed-form dynamics of {visible(model.robot_name)}, {joints}",
         f"  terms p = {model.n_terms}: {counts}",
         f"  base parameters l = {model.n_base} of {len(model.base.columns)}: {', '.join(model.base.names)}",
         f"  reduction: {model.sparse_reduction.nnz} entries, {100 * filled:.2g} % filled",
@@ -85,8 +86,8 @@ def structure_summary(model: ClosedFormModel) -> str:
     if used:
         lines.append(f"  joint terms: {', '.join(used)}")
     if model.fixed:
-        lines.append("  fixed: " + ", ".join(f"{name} = {value:g}" for name, value in model.fixed.items()))
-    return "\n".join(lines + [f"  {finding}" for finding in model.base.findings])
+        lines.append("  fixed: " + ", ".join(f"{visible(name)} = {value:g}" for name, value in model.fixed.items()))
+    return "\n".join(lines + [f"  {visible(finding)}" for finding in model.base.findings])
 
 
 def term_kinds(exponents: NDArray[np.int8]) -> NDArray[np.int64]:

@@ -31,6 +31,7 @@ from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint, Link
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
+from tauform.escaping.shown import visible
 from tauform.messages import counted
 from tauform.portable.products import product, sparse_product
 from tauform.rigidbody.sweeps.evaluation import batched
@@ -231,8 +232,8 @@ class ClosedFormModel:
             names = [robot.parameter_names[k] for k in np.flatnonzero(absent)]
             shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
             warnings.warn(
-                f"{shown} of {robot.name} take no part in this model and are missing from its torques; derive it with "
-                'include="declared"',
+                f"{shown} of {visible(robot.name)} take no part in this model and are missing from its torques; derive "
+                'it with include="declared"',
                 stacklevel=4,
             )
         return friction
@@ -255,8 +256,8 @@ class ClosedFormModel:
             worst = self.ties[int(np.argmax(errors))]
             name = robot.parameter_names[int(np.argmax(worst == 1.0))]
             warnings.warn(
-                f"{robot.name} breaks {int((errors > SAME_GEOMETRY).sum())} of the assumptions of this model (one is "
-                f"about {name}); what they leave out is missing from its torques",
+                f"{visible(robot.name)} breaks {int((errors > SAME_GEOMETRY).sum())} of the assumptions of this model "
+                f"(one is about {name}); what they leave out is missing from its torques",
                 stacklevel=3,
             )
         return self.base.values(robot)

@@ -17,6 +17,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.program.port import Port, misfit
 from tauform.errors import ShapeError, VerificationError
+from tauform.escaping.shown import visible
 from tauform.portable.elementwise import arctan2, exp, sin_cos, tanh
 
 
@@ -219,7 +220,7 @@ class Program:
     def __repr__(self) -> str:
         extra = f", certified to {self.certificate.error:.1e}" if self.certificate else ""
         return (
-            f"Program({self.name!r} of {self.robot}: {self.n_multiplications} mult + {self.n_additions} add, "
+            f"Program({self.name!r} of {visible(self.robot)}: {self.n_multiplications} mult + {self.n_additions} add, "
             f"{self.n_functions} functions{extra})"
         )
 

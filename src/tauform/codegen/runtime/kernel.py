@@ -25,6 +25,7 @@ from tauform.codegen.runtime.cache import cached
 from tauform.codegen.runtime.gufunc import generalized_ufunc, signature
 from tauform.codegen.runtime.slices import in_slices
 from tauform.errors import GenerationError, ShapeError
+from tauform.escaping.shown import visible
 from tauform.version import __version__
 
 
@@ -102,7 +103,7 @@ class Kernel:
 
     def __repr__(self) -> str:
         shapes = signature(self.program.inputs, self.program.outputs)
-        return f"Kernel({self.program.name!r} of {self.program.robot}: {shapes}, {self.lanes} states at once)"
+        return f"Kernel({self.program.name!r} of {visible(self.program.robot)}: {shapes}, {self.lanes} states at once)"
 
 
 def compile_program(program: Program) -> Kernel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import import_module, resources
@@ -77,12 +78,12 @@ def _read(source: str | Path, package_dirs: Sequence[Path], allow_code: bool) ->
     if str(source) in catalogue:
         return read_toml(catalogue[str(source)])
     suffix = path.suffix.lower()
-    if path.is_dir():
+    if os.path.isdir(path):  # a name that is too long for a file is none
         raise DescriptionError(f"{path} is a folder; name the file in it that describes the robot")
     if suffix not in SUFFIXES:
         missing = no_such("robot", str(source), catalogue)
         raise UnknownNameError(f"{missing} (a file's name ends in {', '.join(SUFFIXES)})")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise DescriptionError(f"{path}: no such file; check the path")
     if suffix == ".toml":
         return read_toml(path)

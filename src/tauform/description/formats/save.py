@@ -10,6 +10,7 @@ from tauform.description.formats.toml.writer import to_toml
 from tauform.description.formats.urdf.writer import to_urdf
 from tauform.description.robot import Robot
 from tauform.errors import DescriptionError
+from tauform.escaping.shown import visible
 from tauform.files.file import write_text
 
 # By suffix: the text of the file, from the robot and the folder it will stand in, and the findings.
@@ -29,7 +30,7 @@ class Written:
     findings: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "; ".join([str(self.path), *self.findings])
+        return "; ".join(map(visible, [str(self.path), *self.findings]))
 
 
 def save(robot: Robot, path: str | Path) -> Written:

@@ -41,11 +41,7 @@ def open_csv(path: Path) -> Log:
         raise RecordingError(f"{path.name}: not text ({error.reason}); export it as CSV in UTF-8") from None
     if first is None:
         raise RecordingError(f"{path.name}: holds no samples; write the columns' names, then one line a sample")
-    usual = max(",;\t", key=header.count)
-    separator = usual if usual in header else None
-    names = [
-        name.strip().strip("\"'").strip() for name in header.strip(BLANKS).lstrip("#").strip(BLANKS).split(separator)
-    ]
+    names, separator = header_names(header)
     if all(_is_number(name) for name in names):
         raise RecordingError(f"{path.name}: the first line holds numbers; add a line with the columns' names")
     n_values = _count(first.strip(BLANKS), separator)
@@ -72,6 +68,18 @@ def open_csv(path: Path) -> Log:
                 findings.append(f"{path.name}: line {samples.line} has no end and may be cut off: left out")
 
     return Log(dict.fromkeys(names), chunks, findings)
+
+
+def header_names(header: str) -> tuple[list[str], str | None]:
+    """Names in the first line of a table, quoted or not, and what stands between them; None for blanks."""
+    header = header.strip(BLANKS).lstrip("#").strip(BLANKS)
+    usual = max(",;\t", key=re.sub('"[^"]*"', "", header).count)
+    separator = usual if usual in header else None
+    try:
+        cells = header.split() if separator is None else next(csv.reader([header], delimiter=separator), [])
+    except csv.Error:  # longer than a cell may be
+        cells = header.split(separator)
+    return [cell.strip().strip("\"'").strip() for cell in cells], separator
 
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:

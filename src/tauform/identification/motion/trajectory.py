@@ -15,9 +15,10 @@ from tauform.arguments import checked_methods
 from tauform.arrays import LARGEST, Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
+from tauform.escaping.tables import csv_line
 from tauform.files.file import fresh_file
 from tauform.identification.logs.column_names import listed
-from tauform.identification.logs.tables import open_csv
+from tauform.identification.logs.tables import header_names, open_csv
 from tauform.identification.motion.bounds import Bounds
 from tauform.messages import counted
 
@@ -60,12 +61,11 @@ class Trajectory:
             IdentificationError: the disk refuses.
         """
         path = Path(path)
-        table, header = np.column_stack([self.t, self.q, self.qd, self.qdd]), ",".join(_header(self.joint_names))
+        table = np.column_stack([self.t, self.q, self.qd, self.qdd]).astype(object)
+        header = csv_line(_header(self.joint_names)).rstrip("\n")
         with fresh_file(path, IdentificationError) as file:
             # Python's own floats print the shortest decimals that read back as the same numbers
-            np.savetxt(
-                file, table.astype(object), delimiter=",", header=header, comments="", fmt="%r", encoding="utf-8"
-            )
+            np.savetxt(file, table, delimiter=",", header=header, comments="", fmt="%r", encoding="utf-8")
         return path
 
     @classmethod
@@ -75,7 +75,7 @@ class Trajectory:
         Raises:
             IdentificationError: not such a table, or of another robot.
         """
-        path, expected = Path(path), _header(robot.joint_names)
+        path, expected = Path(path), header_names(csv_line(_header(robot.joint_names)))[0]
         try:
             log = open_csv(path)
             if list(log.widths) != expected:

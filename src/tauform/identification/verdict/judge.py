@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.escaping.shown import visible
 from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.excitation import misalignment, missing_motion
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors
@@ -55,7 +56,8 @@ class Verdict:
     gravity_ratios: Array
 
     def __str__(self) -> str:
-        return f"{self.grade}: " + "; ".join(self.reasons or ("errors are small and every parameter is well known",))
+        reasons = self.reasons or ("errors are small and every parameter is well known",)
+        return f"{self.grade}: " + "; ".join(map(visible, reasons))
 
 
 def judge(fit: FittedModel) -> Verdict:

@@ -20,6 +20,7 @@ from tauform.codegen.program.program import Candidate, Certificate, Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
+from tauform.escaping.shown import visible
 from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, Search
 from tauform.realtime.reduction.search import ROUTES as ROUTES
 from tauform.realtime.reduction.subject import Subject
@@ -88,7 +89,7 @@ class Reduction:
                 f"{c.verification.error:.3%} on {c.verification.n_states} {kind} states"
                 f"{inertia[c.verification.definite]}: {c.remark}"
             )
-        return "\n".join([*lines, self.reason])
+        return "\n".join(map(visible, [*lines, self.reason]))
 
 
 def reduce(

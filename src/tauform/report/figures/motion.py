@@ -11,6 +11,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, MissingExtraError
+from tauform.escaping.markup import plot_text
 from tauform.files.file import fresh_file, write_text
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.report.html.document import Section, document
@@ -119,6 +120,6 @@ def _picture(trajectory: Trajectory, quantities: list[_Quantity], step: int) -> 
                     axes[j, k].axhline(limit, color="tab:red", ls="--", lw=0.8)
             axes[j, k].grid(alpha=0.3)
             if k == 0:
-                axes[j, k].set_ylabel(name)
-    figure.suptitle(f"{_words(trajectory)}; limits dashed")
+                axes[j, k].set_ylabel(plot_text(name))
+    figure.suptitle(f"{plot_text(_words(trajectory))}; limits dashed")
     return figure

@@ -11,6 +11,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile
 from tauform.errors import MissingExtraError, ModelError
+from tauform.escaping.markup import plot_text
 from tauform.files.file import fresh_file
 from tauform.realtime.multirate.multirate import MultiRate
 from tauform.realtime.multirate.prediction import measure, predict
@@ -55,7 +56,8 @@ def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, r
     foretold = predict(split, Profile.trajectory(*motion(times)), rates).over_states
     over_time.plot(times, np.linalg.norm(measure(split, times, motion, rates), axis=1), lw=0.8, label="measured")
     over_time.plot(times, np.linalg.norm(foretold, axis=1), label="foretold, RMS over the ages")
-    over_time.set(xlabel="time [s]", ylabel="norm of the torque error", title=f"{split.robot.name}, {_words(rates)}")
+    title = f"{plot_text(split.robot.name)}, {_words(rates)}"
+    over_time.set(xlabel="time [s]", ylabel="norm of the torque error", title=title)
     over_time.legend()
     _periods(over_periods, split, motion, profile, rates)
     with fresh_file(path, ModelError) as file:

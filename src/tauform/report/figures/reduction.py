@@ -12,9 +12,11 @@ import numpy as np
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.contribution import Contributions, contributions
-from tauform.codegen.names import c_prefix
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, MissingExtraError, ModelError
+from tauform.escaping.markup import plot_text
+from tauform.escaping.shown import file_name
+from tauform.escaping.tables import csv_line
 from tauform.files.checks import check_folder
 from tauform.files.file import fresh_file
 from tauform.files.folder import add_to_folder
@@ -96,7 +98,7 @@ def check_figures(robots: Sequence[Robot] = ()) -> None:
 
 def add_parts(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: bool) -> list[Path]:
     """Write figures and texts under names that begin with the robot's."""
-    start = c_prefix(None, bound.name)
+    start = file_name(bound.name)
 
     def fill(fresh: Path) -> list[str]:
         for name, part in parts.items():
@@ -157,7 +159,7 @@ def _tradeoff_rows(curves: Sequence[Tradeoff]) -> list[tuple[Any, ...]]:
 
 
 def _csv(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    return "".join(",".join(map(str, line)) + "\n" for line in [headings, *rows])
+    return "".join(map(csv_line, [headings, *rows]))
 
 
 def _contribution_figure(name: str, profiles: Sequence[str], shares: Sequence[Contributions]) -> Any:
@@ -169,7 +171,7 @@ def _contribution_figure(name: str, profiles: Sequence[str], shares: Sequence[Co
     for ax, profile, found in zip(axes, profiles, shares, strict=True):
         for label, values in (("median", found.median), ("maximum", found.maximum)):
             ax.hist(np.log10(np.maximum(values, 1e-12)), bins=bins, alpha=0.6, label=label)
-        ax.set_title(f"{name}, {profile} profile, {found.n_states} states")
+        ax.set_title(f"{plot_text(name)}, {plot_text(profile)} profile, {found.n_states} states")
         ax.set_ylabel("terms")
         ax.legend()
     axes[-1].set_xlabel("log10 of a term's share of the torque")
@@ -198,7 +200,7 @@ def _tradeoff_figure(name: str, curves: Sequence[Tradeoff]) -> Any:
         times.plot(curve.n_kept, curve.nanoseconds, color="gray", marker=".", label="time, factored terms")
         times.axhline(curve.exact_nanoseconds, color="black", lw=0.8, ls="--", label="time, exact recursive program")
         times.set(ylabel="ns a state", ylim=(0, None))
-        ax.set_title(f"{name}, {curve.profile} profile, {curve.n_states} states")
+        ax.set_title(f"{plot_text(name)}, {plot_text(curve.profile)} profile, {curve.n_states} states")
         lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]
         ax.legend(handles=lines, loc="upper right", fontsize="small")
     return figure

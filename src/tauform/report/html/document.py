@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib import resources
 from string import Template
 
+from tauform.escaping.markup import html_text
 from tauform.version import __version__
 
 SCRIPTS = ("plot.js", "robot.js")
@@ -24,12 +24,14 @@ class Section:
 
 def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     """A self-contained page with a list of its sections at the top."""
-    parts = (f'<section id="{escape(s.anchor)}">\n<h2>{escape(s.title)}</h2>\n{s.body}</section>' for s in sections)
+    parts = [
+        f'<section id="{html_text(s.anchor)}">\n<h2>{html_text(s.title)}</h2>\n{s.body}</section>' for s in sections
+    ]
     return Template(asset("page.html")).substitute(
-        title=escape(title),
-        subtitle=escape(subtitle),
+        title=html_text(title),
+        subtitle=html_text(subtitle),
         version=__version__,
-        contents="".join(f'<a href="#{escape(s.anchor)}">{escape(s.title)}</a>' for s in sections),
+        contents="".join(f'<a href="#{html_text(s.anchor)}">{html_text(s.title)}</a>' for s in sections),
         sections="\n".join(parts),
         style=asset("style.css"),
         script="\n".join(asset(name) for name in SCRIPTS),

@@ -6,10 +6,12 @@ import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
+
+from tauform.escaping.markup import html_lines, html_text
+from tauform.escaping.shown import visible
 
 # Digits that plots and views need; more would only make the file larger.
 DIGITS = 6
@@ -56,14 +58,14 @@ def table(
         code_columns: columns written in a fixed-width font.
     """
     text = range(text_columns) if isinstance(text_columns, int) else text_columns
-    head = "".join(f'<th scope="col"{_kind(k not in text)}>{escape(c)}</th>' for k, c in enumerate(columns))
+    head = "".join(f'<th scope="col"{_kind(k not in text)}>{html_text(c)}</th>' for k, c in enumerate(columns))
     body = "\n".join(
         f"<tr>{''.join(_cell(value, k not in text, k in code_columns) for k, value in enumerate(row))}</tr>"
         for row in rows
     )
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    title = f"<caption>{html_text(caption)}</caption>" if caption else ""
     # A region that scrolls must be reachable by keyboard, and have a name.
-    named = f'role="region" aria-label="{escape(caption or f"Table of {columns[0]}")}"'
+    named = f'role="region" aria-label="{html_text(caption or f"Table of {columns[0]}")}"'
     scrolling = f'<div class="wide{" tall" if tall else ""}" tabindex="0" {named}>'
     return f"{scrolling}<table>{title}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
 
@@ -74,7 +76,7 @@ def _kind(number: bool, tone: str = "") -> str:
 
 
 def _cell(value: Any, number: bool, code: bool) -> str:
-    text = escape(shown(value))
+    text = html_text(shown(value))
     tone = value.tone if isinstance(value, Marked) else ""
     return f"<td{_kind(number, tone)}>{f'<code>{text}</code>' if code and text else text}</td>"
 
@@ -87,33 +89,33 @@ def facts(entries: Mapping[str, Any]) -> str:
 def _fact(name: str, value: Any) -> str:
     value, detail = value if isinstance(value, tuple) else (value, "")
     tone = value.tone if isinstance(value, Marked) else ""
-    small = f'<dd class="detail">{escape(detail)}</dd>' if detail else ""
-    return f"<div><dt>{escape(name)}</dt><dd{_kind(False, tone)}>{escape(shown(value))}</dd>{small}</div>"
+    small = f'<dd class="detail">{html_text(detail)}</dd>' if detail else ""
+    return f"<div><dt>{html_text(name)}</dt><dd{_kind(False, tone)}>{html_text(shown(value))}</dd>{small}</div>"
 
 
 def paragraph(text: str, kind: str = "") -> str:
     """A paragraph; kind "notice" stands out, "quiet" stands back."""
-    return f"<p{_kind(False, kind)}>{escape(text)}</p>\n"
+    return f"<p{_kind(False, kind)}>{html_text(text)}</p>\n"
 
 
 def bullets(sentences: Iterable[str]) -> str:
     """A list of sentences."""
-    return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>\n"
+    return "<ul>" + "".join(f"<li>{html_text(sentence)}</li>" for sentence in sentences) + "</ul>\n"
 
 
 def heading(text: str) -> str:
     """A heading inside a section."""
-    return f"<h3>{escape(text)}</h3>\n"
+    return f"<h3>{html_text(text)}</h3>\n"
 
 
 def folded(summary: str, body: str) -> str:
     """HTML that opens on a click."""
-    return f"<details><summary>{escape(summary)}</summary>\n{body}</details>\n"
+    return f"<details><summary>{html_text(summary)}</summary>\n{body}</details>\n"
 
 
 def preformatted(text: str) -> str:
     """Lines as they are, in a fixed-width font."""
-    return f"<pre>{escape(text)}</pre>\n"
+    return f"<pre>{html_lines(text)}</pre>\n"
 
 
 def data_script(data: Any, digits: int = DIGITS) -> str:
@@ -123,11 +125,13 @@ def data_script(data: Any, digits: int = DIGITS) -> str:
 
 
 def rounded(value: Any, digits: int = DIGITS) -> Any:
-    """Numbers cut to a few significant digits, arrays as lists, what is not finite as null."""
+    """Numbers cut to a few significant digits, arrays as lists, what is not finite as null, texts as they are shown."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
         return {str(key): rounded(item, digits) for key, item in value.items()}
+    if isinstance(value, str):
+        return visible(value)
     if isinstance(value, (list, tuple)):
         return [rounded(item, digits) for item in value]
     if isinstance(value, float):

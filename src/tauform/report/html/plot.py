@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from tauform.escaping.markup import html_text
 from tauform.report.html.elements import data_script
 
 Style = Literal["", "dashed", "thin", "thick", "points"]
@@ -77,7 +77,7 @@ def plot(
             for panel in panels
         ],
     }
-    return f'<figure class="plot"><figcaption>{escape(caption)}</figcaption>{data_script(data)}</figure>\n'
+    return f'<figure class="plot"><figcaption>{html_text(caption)}</figcaption>{data_script(data)}</figure>\n'
 
 
 def _described(series: Series) -> dict[str, Any]:

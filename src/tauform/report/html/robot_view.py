@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from tauform.arrays import Array
 from tauform.description.robot import Robot
+from tauform.escaping.markup import html_text
 from tauform.pipeline.motion import Motion, coordinate_ranges, home_position
 from tauform.report.html.elements import data_script, rounded
 from tauform.rigidbody.kinematics import forward_kinematics, link_placements
@@ -24,7 +24,7 @@ def robot_view(robot: Robot, motion: Motion) -> str:
     """A figure of the robot, moved by sliders or along a motion; frames follow from the robot's own transforms."""
     ranges, home = coordinate_ranges(robot), home_position(robot)
     sliders = "".join(
-        f'<label class="joint"><span title="{escape(name)}">{escape(name)}</span><output></output>'
+        f'<label class="joint"><span title="{html_text(name)}">{html_text(name)}</span><output></output>'
         f'<input type="range" min="{low:.6g}" max="{high:.6g}" step="any" value="{start:.6g}"></label>'
         for name, (low, high), start in zip(robot.joint_names, ranges, home, strict=True)
     )

@@ -27,6 +27,7 @@ from tauform.codegen.backends.c.source import (
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
+from tauform.escaping.markup import markdown
 from tauform.version import __version__
 
 # gcc inlines static functions that are called once, which would undo the cut into parts, and others only where it
@@ -90,7 +91,7 @@ def project_files(
         "Makefile": template("Makefile").substitute(about),
         "CMakeLists.txt": template("CMakeLists.txt").substitute(about),
         "README.md": template("README.md").substitute(
-            about,
+            {**about, "title": markdown(title)},
             table=_table(programs, name),
             details="\n".join(_details(reference, name) for reference in references),
         ),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import FREE, Instruction, Op, Program
+from tauform.escaping.c import comment
 
 LINE_LENGTH = 100
 _SYMBOL = {Op.ADD: " + ", Op.SUBTRACT: " - ", Op.MULTIPLY: "*", Op.DIVIDE: "/"}
@@ -67,4 +68,4 @@ def _documented(program: Program) -> str:
     shapes = [f" * @param {p.name} {' x '.join(map(str, p.shape)) or 1} numbers" for p in program.inputs]
     results = ", ".join(f"{p.name} ({' x '.join(map(str, p.shape)) or 1})" for p in program.outputs)
     summary = str(program.notes.get("summary", program.name))
-    return "\n".join(["/**", f" * {summary}".replace("*/", "* /"), *shapes, f" * @returns {results}", " */", ""])
+    return "\n".join(["/**", f" * {comment(summary)}", *shapes, f" * @returns {results}", " */", ""])

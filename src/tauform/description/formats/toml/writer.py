@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from tauform.arrays import Array
 from tauform.description.fields import BOUNDS, DRIVE
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot
+from tauform.escaping.tables import toml_string
 
 
 def to_toml(robot: Robot, folder: Path) -> tuple[str, tuple[str, ...]]:
@@ -66,8 +66,7 @@ def _drive(joint: Joint) -> dict[str, float | None]:
 
 def _value(value: Any) -> str:
     if isinstance(value, str):
-        # the escapes of JSON are TOML's, but for pairs beyond 16 bits, which stand as they are, and for DEL
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return toml_string(value)
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, Iterable):

@@ -13,6 +13,7 @@ from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint
 from tauform.description.shapes import Box, Cylinder, Mesh, Solid, Sphere
 from tauform.description.transform import rpy_of
+from tauform.escaping.markup import xml_comment
 
 TENSOR_ENTRIES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
 
@@ -37,8 +38,7 @@ def set_dynamics(element: Any, joint: Joint) -> None:
 
 def comment(lines: Iterable[str]) -> Any:
     """A comment of some lines."""
-    # Two hyphens would end it.
-    return ElementTree.Comment(" " + "\n       ".join(lines).replace("--", "- -") + " ")
+    return ElementTree.Comment(" " + "\n       ".join(map(xml_comment, lines)) + " ")
 
 
 def origin(parent_from_child: Array) -> Any:

@@ -19,6 +19,7 @@ from tauform.description.robot import Robot
 from tauform.description.shapes import Shape
 from tauform.description.transform import inverse
 from tauform.errors import DescriptionError
+from tauform.escaping.markup import beyond_xml
 from tauform.portable.products import product
 
 
@@ -40,6 +41,7 @@ def to_urdf(robot: Robot, folder: Path, notes: Sequence[str] = (), heading: str 
     Raises:
         DescriptionError: a link is virtual (a negative mass, or moments without one), which no URDF can say.
     """
+    _check_names(robot)
     for link in robot.links:
         _check_real(f"link {link.name!r}", link.inertia)
     taken = {frame.name for frame in robot.frames} | {link.name for link in robot.links}
@@ -60,6 +62,17 @@ def to_urdf(robot: Robot, folder: Path, notes: Sequence[str] = (), heading: str 
     document.extend(writer.elements())
     ElementTree.indent(document)
     return f'<?xml version="1.0"?>\n{ElementTree.tostring(document, encoding="unicode")}\n', findings
+
+
+def _check_names(robot: Robot) -> None:
+    joints, links = (("joint", joint.name) for joint in robot.joints), (("link", link.name) for link in robot.links)
+    frames = (("frame", frame.name) for frame in robot.frames)
+    for kind, name in (("robot", robot.name), *joints, *links, *frames):
+        letter = beyond_xml(name)
+        if letter is not None:
+            raise DescriptionError(
+                f"{kind} {name!r}: a URDF cannot hold the character {letter!r}; rename it, or save the robot as .toml"
+            )
 
 
 def _check_real(where: str, inertia: Inertia) -> None:

@@ -1,0 +1,357 @@
+"""Names of strangers through every artefact: each still parses or compiles, and shows the name or holds it exactly.
+
+The written files are read by what reads them elsewhere: compilers, make, tomllib, ElementTree, csv, an HTML parser.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from hostile_names import NAMES, WORST, renamed
+from tauform.cli import main
+from tauform.cli.progress import Bar, Lines
+from tauform.codegen.backends.registry import TARGETS
+from tauform.codegen.conventions import conventions
+from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.kernel import compile_program
+from tauform.errors import DescriptionError, TauformError
+from tauform.escaping.markup import beyond_xml
+from tauform.escaping.shown import visible
+from tauform.escaping.tables import toml_string
+from tauform.identification.export.code import drive_header
+from tauform.identification.motion.trajectory import Trajectory, quintic
+from tauform.pipeline.model_robot import RobotModel, model_robot
+
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+WARNINGS = "-std=c99 -Wall -Wextra -Wpedantic -Werror -Wtrigraphs"
+HALF = "half a character"
+each_name = pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Where a name that is run as a command would leave a file `pwned`."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert [path for path in (tmp_path.parent / "pwned", *tmp_path.rglob("pwned")) if path.exists()] == []
+
+
+def is_tame(text: str) -> bool:
+    """Whether a terminal prints this and does nothing else."""
+    return all(letter == "\n" or letter.isprintable() for letter in text)
+
+
+@cache
+def program() -> Program:
+    return tf.generate(tf.load("two_link"), "gravity_torque")
+
+
+def named_program(robot: tf.Robot) -> Program:
+    """As `generate` makes it of this robot, without another search: names enter it here only."""
+    return replace(program(), robot=robot.name, notes={**program().notes, "conventions": conventions(robot)})
+
+
+def test_names_enter_programs_in_two_places_only() -> None:
+    robot = renamed(tf.load("two_link"), WORST)
+    assert tf.generate(robot, "gravity_torque").notes == named_program(robot).notes
+    assert tf.generate(robot, "gravity_torque").robot == WORST
+
+
+def without_comments(text: str) -> str:
+    """As a compiler's preprocessor leaves it; directives stay."""
+    command = [COMPILERS[0], "-fpreprocessed", "-dD", "-E", "-P", "-x", "c", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+@each_name
+def test_c_is_that_of_any_other_name(name: str, tmp_path: Path) -> None:
+    """But for the prefix; and compilers warn of nothing."""
+    if not COMPILERS:
+        pytest.skip("no C compiler is installed")
+    paths = tf.write_c(named_program(renamed(tf.load("two_link"), name)), tmp_path / "c", batch=True)
+    prefix = next(path.stem for path in paths if path.suffix == ".h")
+    tf.write_c(named_program(tf.load("two_link")), tmp_path / "plain", batch=True, name=prefix)
+    for path in paths:
+        found, plain = path.read_text(encoding="utf-8"), (tmp_path / "plain" / path.name).read_text(encoding="utf-8")
+        assert is_tame(found.replace("\t", ""))
+        if path.suffix in (".c", ".h"):
+            assert without_comments(found) == without_comments(plain)
+        elif path.name != "README.md":
+            assert found == plain
+    sources = [str(path) for path in paths if path.suffix == ".c"]
+    for compiler in COMPILERS:
+        subprocess.run([compiler, *WARNINGS.split(), "-fsyntax-only", *sources], check=True)
+
+
+@each_name
+@pytest.mark.parametrize("target", sorted(set(TARGETS) - {"c"}))
+def test_other_languages_are_those_of_any_other_name(target: str, name: str, tmp_path: Path) -> None:
+    paths = tf.write(named_program(renamed(tf.load("two_link"), name)), tmp_path / "out", target=target)
+    prefix = min((path.stem for path in paths), key=len)
+    tf.write(named_program(tf.load("two_link")), tmp_path / "plain", target=target, name=prefix)
+    for path in paths:
+        assert path.read_text(encoding="utf-8") == (tmp_path / "plain" / path.name).read_text(encoding="utf-8")
+
+
+@cache
+def fit() -> tf.Fit:
+    """Friction and couplings of a two-link arm."""
+    robot = tf.load("two_link")
+    t = np.arange(0.0, 10.0, 0.01)
+    rate = np.array([2.0, 3.1])
+    q, qd, qdd = np.sin(np.outer(t, rate)), rate * np.cos(np.outer(t, rate)), -(rate**2) * np.sin(np.outer(t, rate))
+    tau = (
+        tf.inverse_dynamics(robot, q, qd, qdd)
+        + 0.5 * qd * np.abs(qd)
+        + np.random.default_rng(0).normal(0, 0.01, q.shape)
+    )
+    return tf.identify(robot, tf.Recording(t, q, tau), friction="quadratic", couplings=None)
+
+
+@each_name
+def test_drive_headers_are_those_of_any_other_name(name: str) -> None:
+    if not COMPILERS:
+        pytest.skip("no C compiler is installed")
+    header = drive_header(replace(fit(), robot=renamed(fit().robot, name)), "arm")
+    assert header.count("*/") == header.count("/*")
+    assert without_comments(header) == without_comments(drive_header(fit(), "arm"))
+
+
+@each_name
+def test_toml_holds_the_names(name: str, tmp_path: Path) -> None:
+    robot = renamed(tf.load("two_link"), name)
+    robot.save(tmp_path / "robot.toml")
+    read = tf.load(tmp_path / "robot.toml")
+    if name == NAMES[HALF]:
+        robot = renamed(tf.load("two_link"), visible(name))
+    assert read == robot
+
+
+@each_name
+def test_urdf_holds_the_names_or_is_refused(name: str, tmp_path: Path) -> None:
+    robot, path = renamed(tf.load("two_link"), name), tmp_path / "robot.urdf"
+    if beyond_xml(name) is not None:
+        with pytest.raises(
+            DescriptionError, match=r"a URDF cannot hold the character .*; rename it, or save .* as \.toml"
+        ):
+            robot.save(path)
+        assert not path.exists()
+        return
+    robot.save(path)
+    root = ElementTree.parse(path).getroot()
+    assert root.get("name") == name
+    assert [joint.get("name") for joint in root.findall("joint")][:2] == [name, f"{name}2"]
+    assert tf.load(path).joint_names == robot.joint_names
+
+
+def trajectory(names: tuple[str, ...]) -> Trajectory:
+    return quintic([[0.0, 0.0], [0.5, -0.3]], [1.0], 20.0, names)
+
+
+@each_name
+def test_tables_of_motions_read_back(name: str, tmp_path: Path) -> None:
+    robot, path = renamed(tf.load("two_link"), name), tmp_path / "motion.csv"
+    motion = trajectory(robot.joint_names)
+    motion.save_csv(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert (len(header), len(rows)) == (7, len(motion.t))
+    assert header[1:3] == [visible(f"q_{joint}") for joint in robot.joint_names]
+    assert is_tame(path.read_text(encoding="utf-8"))
+    np.testing.assert_array_equal(Trajectory.read_csv(path, robot).q, motion.q)
+
+
+class Elements(HTMLParser):
+    """Tags, attributes and texts of a page; scripts apart."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.scripts: list[str] = []
+        self.attributes: set[str] = set()
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {key for key, _ in attributes}
+
+    def handle_data(self, data: str) -> None:
+        (self.scripts if self.tags and self.tags[-1] == "script" else self.texts).append(data)
+
+
+@each_name
+def test_pages_hold_no_element_of_a_name(name: str, tmp_path: Path) -> None:
+    def page(robot: tf.Robot) -> str:
+        return trajectory(robot.joint_names).plot(tmp_path / "motion.html", robot).read_text(encoding="utf-8")
+
+    found, plain = Elements(page(renamed(tf.load("two_link"), name))), Elements(page(tf.load("two_link")))
+    assert found.tags == plain.tags
+    assert found.attributes == plain.attributes
+    assert f"Motion of {visible(name)}" in found.texts
+    data = [json.loads(text) for text in found.scripts if text.startswith("{")]
+    assert data
+    assert data[0]["panels"][0]["name"] == visible(name)
+    assert is_tame(page(renamed(tf.load("two_link"), name)).replace("\t", ""))
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+@pytest.mark.filterwarnings("ignore:Glyph")  # fonts do not have every letter
+def test_pictures_are_drawn(suffix: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    robot = renamed(tf.load("two_link"), NAMES["latex"] + NAMES[HALF] + NAMES["escape sequences"] + NAMES["xml"])
+    path = trajectory(robot.joint_names).plot(tmp_path / f"motion.{suffix}", robot)
+    if suffix == "svg":
+        ElementTree.parse(path)
+
+
+@pytest.mark.parametrize("verb", [["show"], ["base"], ["derive"]])
+@each_name
+def test_the_command_line_prints_names_and_obeys_none(
+    verb: list[str], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    renamed(tf.load("two_link"), name).save("robot.toml")
+    shown = visible(name)
+    assert main([*verb, "robot.toml", "--json"]) == 0
+    data: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert shown in (data.get("name"), data.get("robot")) or name in (data.get("name"), data.get("robot"))
+    assert main([*verb, "robot.toml"]) == 0
+    out, err = capsys.readouterr()
+    assert is_tame(out)
+    assert is_tame(err)
+    if len(name) < 60:
+        assert "".join(shown.split()) in "".join(out.split())
+
+
+def refusal_of(call: Callable[[], object]) -> str:
+    """What is said where a call is refused."""
+    try:
+        call()
+    except TauformError as error:
+        return str(error)
+    return ""
+
+
+@each_name
+def test_errors_name_names_and_obey_none(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A robot, a frame, a joint and a file of that name that are not there, or not right."""
+    robot = renamed(tf.load("two_link"), name)
+    for call in (
+        lambda: tf.load(name),
+        lambda: robot.frame(f"{name}?"),
+        lambda: tf.load("two_link").locked({name: 0.0}),
+        lambda: tf.derive(tf.load("two_link"), fixed={name: 0.0}),
+        lambda: Trajectory.read_csv(tmp_path / "none.csv", robot),
+        lambda: tf.generate(robot, name),
+        lambda: tf.write_c(named_program(robot), "c", name=name),
+    ):
+        assert is_tame(refusal_of(call))
+    for word in (name, f"--{name}"):
+        assert main(["show", word]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert is_tame(err)
+        assert len(err.splitlines()) <= 2
+
+
+@each_name
+def test_what_python_prints_obeys_no_name(name: str) -> None:
+    robot = renamed(tf.load("two_link"), name)
+    model = tf.derive(robot)
+    named = named_program(robot)
+    fitted = replace(fit(), robot=robot)
+    things = (robot, *robot.joints, *robot.frames, model, model.bind(robot), tf.base_parameters(robot), named)
+    for thing in (*things, compile_program(named), fitted, fitted.verdict, tf.multirate(robot), *robot.check()):
+        assert is_tame(str(thing))
+        assert is_tame(repr(thing))
+
+
+def test_lengths_have_names_that_formulas_can_hold(tmp_path: Path) -> None:
+    """Relations are written in them, as text that Python evaluates and as LaTeX."""
+    tf.load("two_link").save(tmp_path / "robot.toml")
+    text, path = (tmp_path / "robot.toml").read_text(), tmp_path / "hostile.toml"
+    length = re.findall(r'lengths = \[\{ name = "(\w+)"', text)[-1]
+    for name in filter(lambda name: not name.isidentifier(), NAMES.values()):
+        path.write_text(text.replace(f'{{ name = "{length}"', f"{{ name = {toml_string(name)}"), encoding="utf-8")
+        with pytest.raises(DescriptionError, match="relations are written in names of lengths; take letters"):
+            tf.load(path)
+
+
+@cache
+def worst_model() -> RobotModel:
+    return model_robot(renamed(tf.load("two_link"), WORST), functions=("gravity_torque",), tolerance=None)
+
+
+def test_a_whole_delivery_of_the_worst_name(tmp_path: Path) -> None:
+    """All files of `tauform model`, with the C's self-test run by make."""
+    made = worst_model().write(tmp_path / "out")
+    if shutil.which("make") and shutil.which("cc"):
+        (stage,) = [stage for stage in made.stages if stage.name == "C"]
+        assert stage.status == "verified"
+    page = Elements(made.report.read_text(encoding="utf-8"))
+    plain = model_robot(tf.load("two_link"), functions=("gravity_torque",), tolerance=None).write(tmp_path / "plain")
+    usual = Elements(plain.report.read_text(encoding="utf-8"))
+    assert (set(page.tags), page.tags.count("script")) == (set(usual.tags), usual.tags.count("script"))
+    assert page.attributes == usual.attributes
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["robot"] == WORST
+    assert tf.load(tmp_path / "out" / "robot.toml").name == WORST
+    assert tf.load_model(tmp_path / "out" / "closed_form.npz").robot_name == WORST
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        path.name for path in (tmp_path / "plain").iterdir()
+    }
+
+
+def test_multirate_code_of_the_worst_name(tmp_path: Path) -> None:
+    if not COMPILERS:
+        pytest.skip("no C compiler is installed")
+    files = tf.multirate(renamed(tf.load("two_link"), WORST)).write_c(tmp_path / "c")
+    flags = WARNINGS.replace("c99", "c11").split()
+    for path in files:
+        assert is_tame(path.read_text(encoding="utf-8").replace("\t", ""))
+        if path.suffix == ".c":
+            subprocess.run([COMPILERS[0], *flags, "-fsyntax-only", str(path)], check=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are limited there")
+@pytest.mark.parametrize("key", ["escape sequences", "turned text", "rich markup", "lines", HALF, "python"])
+def test_files_of_any_name(key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A robot without a name of its own is called like its file."""
+    tf.load("two_link").save("plain.toml")
+    text = re.sub(r"^name = .*\n", "", Path("plain.toml").read_text(), count=1, flags=re.MULTILINE)
+    name = NAMES[key].replace("/", "")
+    file = Path(f"{name}.toml")
+    file.write_text(text)
+    assert main(["show", str(file)]) == 0
+    assert main(["show", str(file), "-o", f"{name}.urdf"]) in (0, 2)
+    out, err = capsys.readouterr()
+    assert is_tame(out + err)
+    tf.load(file).save("again.toml")
+    assert tf.load("again.toml").name in (name, visible(name))
+
+
+def test_progress_shows_names_and_obeys_none(capsys: pytest.CaptureFixture[str]) -> None:
+    for progress in (Lines(), Bar()):
+        for words in (WORST, NAMES["rich markup"]):
+            progress(words)
+            progress._show()  # type: ignore[attr-defined]
+        progress.close(finished=True)
+    _, err = capsys.readouterr()
+    assert is_tame(err)
+    assert "[red]arm[/red] [/]" in err
