@@ -14,6 +14,7 @@ from tauform.codegen.functions import Function
 from tauform.codegen.minimal.problem import Problem
 from tauform.codegen.program.program import Certificate, Program
 from tauform.errors import VerificationError
+from tauform.portable.sampling import uniform
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 STATES = 200
@@ -70,12 +71,12 @@ def checked(
         VerificationError: it deviates by more than the tolerance.
     """
     rng = np.random.default_rng(0)
-    arrays = [rng.uniform(-np.pi, np.pi, (STATES, *shape)) * (k not in zero) for k, shape in enumerate(shapes)]
+    arrays = [uniform(rng, -np.pi, np.pi, (STATES, *shape)) * (k not in zero) for k, shape in enumerate(shapes)]
     expected = _listed(reference(*arrays))
     found = _listed(evaluate(program, arrays, runtime))
     size = 0.0
     if whole is not None:
-        size = np.abs(whole(arrays[0], *rng.uniform(-np.pi, np.pi, (2, *arrays[0].shape)))).max()
+        size = np.abs(whole(arrays[0], *uniform(rng, -np.pi, np.pi, (2, *arrays[0].shape)))).max()
     error = max(relative_error(a, b, tolerance, size) for a, b in zip(found, expected, strict=True))
     within(error, tolerance, f"{program.name} of {program.robot}", "no program is handed over")
     return replace(program, certificate=Certificate(STATES, error, tolerance, described))

@@ -8,6 +8,8 @@ from tauform.arrays import Array
 from tauform.description.finding import Finding
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
+from tauform.portable.correct import hypot
+from tauform.portable.products import norm
 
 # Printed tables round: a violation smaller than this part of the largest moment is rounding.
 MOMENT_TOLERANCE = 1e-6
@@ -21,7 +23,7 @@ def inertia_findings(robot: Robot) -> list[Finding]:
     if robot.payload:
         bodies.append((f"payload at {robot.payload.frame!r}", robot.payload.inertia))
     findings = [finding for place, inertia in bodies for finding in _unphysical(place, inertia)]
-    longest = max(float(np.linalg.norm(joint.parent_from_joint[:3, 3])) for joint in robot.joints)
+    longest = max(norm(joint.parent_from_joint[:3, 3]) for joint in robot.joints)
     for i, link in enumerate(robot.links):
         distance = _com_distance(robot, i)
         if longest and distance > longest:
@@ -59,13 +61,13 @@ def _com_distance(robot: Robot, i: int) -> float:
     places: list[Array] = [np.zeros(3)]
     places += [joint.parent_from_joint[:3, 3] for joint in robot.joints if joint.parent == i]
     places += [frame.link_from_frame[:3, 3] for frame in robot.frames if frame.link == i]
-    return min(float(np.linalg.norm(inertia.com - place)) for place in places)
+    return min(norm(inertia.com - place) for place in places)
 
 
 def gravity_findings(robot: Robot) -> list[Finding]:
     """Gravity that points up: a sign of the other convention, or a robot that hangs."""
     x, y, z = robot.gravity
-    if z <= np.hypot(x, y):
+    if z <= hypot(float(x), float(y)):
         return []
     what = f"({x:g}, {y:g}, {z:g}) points along the base's z, up where the robot stands"
     return [Finding("doubtful", "gravity", what, "a falling body accelerates by (0, 0, -9.81); fine where it hangs")]

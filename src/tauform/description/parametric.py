@@ -15,6 +15,7 @@ from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.description.transform import rotation_rpy, rotation_x, translation
 from tauform.errors import DescriptionError
 from tauform.portable.products import chain, product
+from tauform.portable.sampling import uniform
 
 KIND_OF_LETTER: dict[str, JointKind] = {"R": "revolute", "P": "prismatic"}
 # Random chains of these twists look like industrial arms: their geometry simplifies as real geometry does.
@@ -79,8 +80,8 @@ def random_robot(
 
 def random_inertia(rng: np.random.Generator) -> Inertia:
     """A physical body: a few point masses within 0.2 m of a centre that lies up to 0.2 m away."""
-    points = rng.uniform(-0.2, 0.2, 3) + rng.uniform(-0.2, 0.2, (8, 3))
-    masses = rng.uniform(0.05, 0.5, 8)
+    points = uniform(rng, -0.2, 0.2, (3,)) + uniform(rng, -0.2, 0.2, (8, 3))
+    masses = uniform(rng, 0.05, 0.5, (8,))
     second = product(points.T * masses, points)
     return Inertia.from_tensor(masses.sum(), product(masses, points), np.trace(second) * np.eye(3) - second)
 
@@ -102,19 +103,19 @@ def _check_size(n: int) -> None:
 
 
 def _any_placement(rng: np.random.Generator) -> Array:
-    return product(translation(rng.uniform(-0.4, 0.4, 3)), rotation_rpy(rng.uniform(-np.pi, np.pi, 3)))
+    return product(translation(uniform(rng, -0.4, 0.4, (3,))), rotation_rpy(uniform(rng, -np.pi, np.pi, (3,))))
 
 
 def _industrial_placement(rng: np.random.Generator) -> Array:
-    a, d = rng.uniform(0.1, 0.4, 2) * rng.integers(0, 2, 2)
+    a, d = uniform(rng, 0.1, 0.4, (2,)) * rng.integers(0, 2, 2)
     twist = rotation_x(float(rng.choice(INDUSTRIAL_TWISTS)))
     return chain(translation([a, 0, 0]), twist, translation([0, 0, d]))
 
 
 def _drive(rng: np.random.Generator) -> dict[str, Any]:
-    friction = rng.uniform(0.0, 1.0, 3)
+    friction = uniform(rng, 0.0, 1.0, (3,))
     return {
-        "rotor_inertia": float(rng.uniform(0.01, 0.2)),
+        "rotor_inertia": float(uniform(rng, 0.01, 0.2, ())),
         "viscous": float(friction[0]),
         "coulomb": float(friction[1]),
         "offset": float(friction[2] - 0.5),

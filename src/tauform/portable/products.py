@@ -47,15 +47,23 @@ def sparse_product(matrix: Any, vector: Array) -> Array:
 
 
 def gram_matrix(A: Array) -> Array:
-    """A^T A of a matrix with many rows, on BLAS, to 1e-11 of the columns' sizes.  [Ozaki2012]
+    """A^T A of a matrix with many rows, on BLAS, to the precision of doubles.  [Ozaki2012]
 
-    A is cut into two summands of so few bits that BLAS makes no rounding error in their products, whatever order it
-    sums in and however it fuses; what is rounded is the sum of these products, here.
+    A is cut into summands of so few bits that BLAS makes no rounding error in their products, whatever order it sums in
+    and however it fuses; what is rounded is the sum of these products, here.
     """
-    bits = (53 - len(A).bit_length()) // 2
+    first, second, third = _slices(A, bits=(53 - len(A).bit_length()) // 2)
+    larger, smaller = first.T @ second, first.T @ third
+    # the smallest first
+    return (smaller + smaller.T + second.T @ second) + (larger + larger.T) + first.T @ first
+
+
+def _slices(A: Array, bits: int) -> list[Array]:
+    """Three summands of A, each of so many bits, counted from the largest number of the column."""
     _, exponents = np.frexp(np.abs(A).max(axis=0, initial=0.0))
-    coarse, fine = np.ldexp(1.0, exponents - bits), np.ldexp(1.0, exponents - 2 * bits)
-    head = np.rint(A / coarse) * coarse
-    tail = np.rint((A - head) / fine) * fine
-    mixed = head.T @ tail
-    return head.T @ head + (mixed + mixed.T)
+    slices, rest = [], A
+    for k in range(1, 4):
+        unit = np.ldexp(1.0, exponents - k * bits)
+        slices.append(np.rint(rest / unit) * unit)
+        rest = rest - slices[-1]
+    return slices

@@ -23,6 +23,7 @@ from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot
 from tauform.portable.products import chain, product
+from tauform.portable.sampling import uniform
 from tauform.rigidbody.kinematics import link_placements
 
 # Index into robot.parameters -> coefficient.
@@ -133,7 +134,7 @@ def _moment_along_axis(robot: Robot, j: int) -> NullVector:
 
 def _parallel_links(robot: Robot) -> list[NullVector]:
     """Inertia tensors of pairs of links that turn together in every state."""
-    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, robot.n_joints))
+    q = uniform(np.random.default_rng(0), -np.pi, np.pi, (3, robot.n_joints))
     R = np.moveaxis(link_placements(robot, q)[..., :3, :3], 1, 0)  # (n_bodies, states, 3, 3)
     vectors = []
     for j in range(1, robot.n_bodies):

@@ -13,6 +13,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.portable.products import product
+from tauform.portable.sampling import uniform
 from tauform.rigidbody.energy import energy_regressor
 from tauform.rigidbody.regressor import regressor
 
@@ -41,7 +42,7 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
     n_states = ROWS_PER_COLUMN * len(columns) + 1
     q, qd, _ = random_states(robot, n_states, rng)
     h = energy_regressor(robot, q, qd)
-    path = rng.normal(size=(n_states, STATES_PER_PATH, robot.n_joints))
+    path = uniform(rng, -2.0, 2.0, (n_states, STATES_PER_PATH, robot.n_joints))
     F = robot.closure.F if robot.closure else np.eye(robot.n_bodies)
     speeds = product(path, F.T)
     viscous, coulomb, offset = (list(robot.layout.columns_of(group)) for group in ("viscous", "coulomb", "offset"))
@@ -52,11 +53,11 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
 
 
 def random_states(robot: Robot, n_states: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """(n_states, n_joints) each: any angle, slides within one length, normal velocities and accelerations."""
+    """(n_states, n_joints) each: any angle, slides within one length, velocities and accelerations within 2."""
     turning = {joint.name: joint.is_revolute for joint in robot.joints}
     reach = np.array([np.pi if turning[name] else 1.0 for name in robot.joint_names])
-    q = rng.uniform(-1.0, 1.0, (n_states, robot.n_joints)) * reach
-    qd, qdd = rng.normal(size=(2, n_states, robot.n_joints))
+    q = uniform(rng, -1.0, 1.0, (n_states, robot.n_joints)) * reach
+    qd, qdd = uniform(rng, -2.0, 2.0, (2, n_states, robot.n_joints))
     return q, qd, qdd
 
 

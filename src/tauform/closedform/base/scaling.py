@@ -15,6 +15,7 @@ from tauform.description.inertia import FIRST_MOMENTS, MOMENTS_OF_INERTIA
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 from tauform.portable.products import norm
+from tauform.portable.sampling import uniform
 
 # A column below this part of what it could have been holds nothing but rounding.
 ROUNDING = 1e-14
@@ -158,7 +159,10 @@ def _shortened(entries: Entries) -> Array:
     rng = np.random.default_rng(SEED)
     short = np.zeros((wanted, n_columns))
     for _ in range(PLACES_PER_ROW):
-        places, weights = rng.integers(0, wanted, n_rows), rng.uniform(0.5, 1.0, n_rows) * rng.choice((-1, 1), n_rows)
+        places, weights = (
+            rng.integers(0, wanted, n_rows),
+            uniform(rng, 0.5, 1.0, (n_rows,)) * rng.choice((-1, 1), n_rows),
+        )
         short += _dense(entries, places[entries.rows], entries.values * weights[entries.rows], wanted)
     return short
 

@@ -117,7 +117,7 @@ def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> B
         states: where theta is refitted to the full model; theta stays as it is if not given.
     """
     smaller, regrouping = _restricted(bound.model, _entries(bound.exponents, kept))
-    theta = regrouping @ bound.theta
+    theta = product(regrouping, bound.theta)
     if states is not None and len(theta):
         exact = bound.inverse_dynamics(*states)
         weights = 1.0 / sizes(exact)[:, None]
@@ -158,7 +158,7 @@ def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel,
         sparse_reduction=left[:, regrouping.kept],
         joint_terms=read_only(model.joint_terms[:, :, regrouping.kept]),
         base=regrouping.base(model.base),
-        load_grouping=None if load is None else read_only(regrouping.matrix @ load),
+        load_grouping=None if load is None else read_only(product(regrouping.matrix, load)),
     )
     return smaller, regrouping.matrix
 

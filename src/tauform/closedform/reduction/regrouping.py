@@ -18,6 +18,7 @@ from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.elimination import eliminate
 from tauform.closedform.base.preference import gautier_order
 from tauform.closedform.base.scaling import equilibrated
+from tauform.portable.products import product
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class Regrouping:
 
     def base(self, before: BaseParameters) -> BaseParameters:
         """The base parameters that are left."""
-        grouping = self.matrix @ before.grouping
+        grouping = product(self.matrix, before.grouping)
         pivots = [before.pivots[k] for k in self.kept]
         sums = np.count_nonzero(self.matrix, axis=1) > 1
         standard = before.layout.names

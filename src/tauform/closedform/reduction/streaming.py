@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from decimal import Decimal
 from typing import TypeVar
 
 import numpy as np
@@ -47,7 +48,9 @@ class ErrorCounts:
     def quantile(self, share: float) -> float:
         """The error that this share of the states stays below."""
         place = int(np.searchsorted(np.cumsum(self._counts), share * self.n_states))
-        return float(10.0 ** ((place + 1) / BINS_PER_DECADE + FIRST_DECADE)) if place > 0 else 0.0
+        if place == 0:
+            return 0.0
+        return float(Decimal(10) ** (Decimal(place + 1) / BINS_PER_DECADE + FIRST_DECADE))
 
 
 def over_states(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.portable.sampling import uniform
 
 Integers = NDArray[np.int64]
 # Numbers that differ by at most so many units of their last place are one number: equal but for rounding.
@@ -135,7 +136,7 @@ class Sums:
     def _at_random(self) -> tuple[list[Array], list[Array]]:
         rng = np.random.default_rng(0)
         sizes = self.digits.max(axis=1, initial=0) + 1
-        tables = [[np.append(1.0, rng.uniform(0.5, 2.0, size - 1)) for size in sizes.tolist()] for _ in range(2)]
+        tables = [[np.append(1.0, uniform(rng, 0.5, 2.0, (size - 1,))) for size in sizes.tolist()] for _ in range(2)]
         return tables[0], tables[1]
 
 

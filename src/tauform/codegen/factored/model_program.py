@@ -31,6 +31,7 @@ from tauform.codegen.program.program import Candidate, Program
 from tauform.codegen.runtime.fastest import fastest
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, UnknownNameError
+from tauform.portable.sampling import uniform
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 Inputs = dict[str, AnyArray]
@@ -173,7 +174,7 @@ def _candidate(program: Program) -> Candidate:
 def whole_robot(bound: BoundModel) -> Robot | None:
     """The robot whose dynamics the model is, with its fixed joints held; None where it is no robot's."""
     robot = bound.as_robot()
-    q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, 20, bound.n_joints))
+    q, qd, qdd = uniform(np.random.default_rng(0), -np.pi, np.pi, (3, 20, bound.n_joints))
     for joint, position in bound.model.fixed.items():
         i = bound.joint_names.index(joint)
         q[:, i], qd[:, i], qdd[:, i] = position, 0.0, 0.0

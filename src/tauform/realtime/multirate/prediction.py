@@ -22,6 +22,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile, States
 from tauform.errors import ModelError
+from tauform.portable.products import norm
 from tauform.realtime.multirate.run import Motion
 from tauform.realtime.multirate.staleness import Rates
 from tauform.realtime.multirate.tasks import Tasks
@@ -57,17 +58,17 @@ class Prediction:
     @property
     def total(self) -> float:
         """Root mean square of the error's norm."""
-        return float(np.linalg.norm(self.rms))
+        return norm(self.rms)
 
     @property
     def relative(self) -> float:
         """The same, relative to the root mean square of the torque's norm."""
-        return self.total / float(np.linalg.norm(self.torque))
+        return self.total / norm(self.torque)
 
     @property
     def relative_without_friction(self) -> float:
         """The relative error if the synchronous task made the friction."""
-        return float(np.linalg.norm(self.without_friction) / np.linalg.norm(self.torque))
+        return norm(self.without_friction) / norm(self.torque)
 
     def __repr__(self) -> str:
         return f"Prediction(RMS error {self.relative:.3%} of the torque, background every {self.rates.background:g} s)"

@@ -16,6 +16,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.errors import ModelError
+from tauform.portable.products import norm
 from tauform.realtime.multirate.staleness import Rates
 from tauform.realtime.multirate.tasks import Tasks
 
@@ -50,7 +51,7 @@ class RunReport:
     @property
     def relative(self) -> float:
         """Root mean square of the error's norm, relative to that of the torque."""
-        return float(np.linalg.norm(self.rms) / np.linalg.norm(self.torque))
+        return norm(self.rms) / norm(self.torque)
 
     def __repr__(self) -> str:
         return f"RunReport({self})"

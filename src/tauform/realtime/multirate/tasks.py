@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
-
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.certificate import checked
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
@@ -133,7 +131,7 @@ def _synchronous(robot: Robot, with_friction: bool) -> Program:
     program = lower(graph, "synchronous", {"tau": tau}, robot=robot.name, algorithm="matrix product")
 
     def reference(M: Array, stored: Array, *rates: Array) -> Array:
-        torque: Array = np.einsum("kij,kj->ki", M, rates[-1]) + stored
+        torque: Array = (M * rates[-1][:, None]).sum(axis=-1) + stored
         return torque + friction_torque(robot, rates[0]) if with_friction else torque
 
     shapes = [port.shape for port in program.inputs]

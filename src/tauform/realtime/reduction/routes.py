@@ -19,6 +19,7 @@ from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.reduction import fewest_terms, refitted, relative_error
 from tauform.codegen.factored.model_program import factored_program
 from tauform.codegen.program.program import Program
+from tauform.portable.products import product
 from tauform.realtime.reduction.guards import moving_block, positive_definite
 from tauform.realtime.reduction.velocity import (
     NOTHING,
@@ -176,7 +177,7 @@ def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:
 
     def fitting(n_kept: int) -> bool:
         values = fitted(n_kept)
-        if yardstick.error(Y @ values[pivots]) > tolerance:
+        if yardstick.error(product(Y, values[pivots])) > tolerance:
             return False
         return not yardstick.definite or positive_definite(mass_matrix(robot.with_parameters(values), states[0]))
 

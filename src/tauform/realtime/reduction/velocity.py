@@ -21,6 +21,7 @@ from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.program.program import Program
 from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
+from tauform.portable.products import product
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.friction import friction
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -111,7 +112,7 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
 def without_velocity(robot: Robot, quiet: Quiet, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
     """Torques without the velocity terms of some joints and links; friction stays."""
     if quiet.links:
-        torque: Array = regressor_without(robot, quiet, q, qd, qdd) @ robot.parameters
+        torque: Array = product(regressor_without(robot, quiet, q, qd, qdd), robot.parameters)
     else:
         moving = _masked(qd, quiet.joints)
         torque = inverse_dynamics(robot, q, moving, qdd) - friction(robot, moving) + friction(robot, qd)

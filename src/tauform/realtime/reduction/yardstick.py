@@ -15,6 +15,8 @@ from tauform.arrays import Array
 from tauform.closedform.profile import States
 from tauform.closedform.reduction.streaming import sizes
 from tauform.description.robot import Robot
+from tauform.portable.factorization import definite_solved
+from tauform.portable.products import product
 from tauform.realtime.reduction.subject import Subject
 
 
@@ -53,12 +55,12 @@ class Yardstick:
         forward, n = self.function == "forward_dynamics", self.robot.n_joints
         size = sizes(self.states[2] if forward else self.torque)[:, None, None]
         unit = np.broadcast_to(np.eye(n), (len(self.torque), n, n))
-        return (np.linalg.inv(self.subject.mass_matrix(self.states[0])) if forward else unit) / size
+        return (definite_solved(self.subject.mass_matrix(self.states[0]), unit) if forward else unit) / size
 
     def weighed(self, torques: Array) -> Array:
         """(N, n, ...) torques, or columns of them, in units of the relative error."""
         listed = torques.reshape(*torques.shape[:2], -1)
-        weighed: Array = (self.weight @ listed).reshape(torques.shape)
+        weighed: Array = product(self.weight, listed).reshape(torques.shape)
         return weighed
 
     def error(self, torque: Array) -> float:

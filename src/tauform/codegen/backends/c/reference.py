@@ -14,6 +14,7 @@ from tauform.codegen.backends.c.config import Real
 from tauform.codegen.certificate import within
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
+from tauform.portable.sampling import uniform
 
 N_STATES = 8
 # Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).
@@ -46,9 +47,9 @@ class Reference:
         for port in self.program.inputs:
             if port.shared:
                 given = self._default(port)
-                array = np.asarray(given) if given is not None else rng.uniform(0.5, 1.5, port.shape)
+                array = np.asarray(given) if given is not None else uniform(rng, 0.5, 1.5, port.shape)
             else:
-                array = rng.uniform(-3.0, 3.0, (N_STATES, *port.shape))
+                array = uniform(rng, -3.0, 3.0, (N_STATES, *port.shape))
             arrays.append(array.astype(self.real.dtype).astype(np.float64))
         return arrays
 
