@@ -9,13 +9,14 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: metrics help demo test lint format types tests nightly faults bench docs clean
+.PHONY: metrics help demo test lint format types tests nightly faults coretypes bench docs clean
 
 help:
 	@echo "make demo    show a robot and its dynamics"
 	@echo "make test    lint, types and tests"
 	@echo "make docs    build the pages into site/, with the plots of the examples"
-	@echo "make nightly the sweeps that take long; make faults: kill -9, full disks, signals"
+	@echo "make nightly the sweeps that take long; make faults: kill -9, full disks, signals;"
+	@echo "             make coretypes: the same texts on every kind of processor"
 	@echo "make lint | format | types | tests | bench | clean"
 
 demo: $(VENV)/.core
@@ -44,6 +45,10 @@ nightly: $(VENV)/.test faults
 faults: $(VENV)/.test
 	FAULTS=all $(BIN)/python -m pytest -n 0 tests/files
 	PYTHONPATH=src:tests $(BIN)/python -m faults
+
+# One of the nightly sweeps: everything generated, searched and saved, made as on other kinds of machines.
+coretypes: $(VENV)/.test
+	$(BIN)/python -m pytest -m "nightly or not nightly" tests/machines $(PYTEST_OPTIONS)
 
 # make bench NAMES="batched_inverse_dynamics"
 # Rooms, lengths, cycles: figures of the source itself.

@@ -1,0 +1,101 @@
+"""Rooms whose results decide or enter a text compute in `tauform.portable`, not with BLAS and the C library.
+
+BLAS, LAPACK, sines and normal random numbers have other last bits on other processors (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
+ROOMS = ("description", "rigidbody", "closedform", "codegen", "realtime")
+# Attributes of np and math that BLAS or a table of polynomials stands behind.
+FORBIDDEN = {
+    *("dot", "vdot", "inner", "matmul", "einsum", "tensordot", "convolve", "correlate", "polyfit", "cov", "linalg"),
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinc"),
+    *("asin", "acos", "atan", "atan2", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "power", "pow", "cbrt"),
+}
+# Of a generator: polynomials are behind the first, a sum that may be fused behind the second.
+DISTRIBUTIONS = {"normal", "standard_normal", "uniform", "exponential", "multivariate_normal"}
+EVALUATION = "numbers for the caller, compared with nothing"
+SPARSE = "scipy.sparse sums one entry after the other"
+INTEGERS = "integers"
+SOLVER = "numbers of a convex program, which its solver rounds"
+ALLOWED = {
+    "description/findings.py": "eigenvalues in the words of a warning, with a tolerance",
+    "rigidbody/check.py": "a share in the words of a warning",
+    "rigidbody/linearize/parameters.py": EVALUATION,
+    "rigidbody/linearize/state_space.py": EVALUATION,
+    "closedform/base/feasible.py": SOLVER,
+    "closedform/base/physical.py": SOLVER,
+    "closedform/expansion/terms.py": SPARSE,
+    "closedform/model/derive.py": SPARSE,
+    "closedform/model/model.py": SPARSE,
+    "closedform/model/monomials.py": f"{SPARSE}; {INTEGERS}",
+    "closedform/model/storage.py": "a check of a file, with a tolerance",
+    "closedform/reduction/reduction.py": SPARSE,
+    "closedform/reduction/streaming.py": "bins of a histogram",
+    "codegen/factored/factoring.py": INTEGERS,
+    "codegen/runtime/fastest.py": "what is timed is of this machine",
+    "realtime/multirate/bandwidth.py": EVALUATION,
+    "realtime/multirate/prediction.py": EVALUATION,
+    "realtime/reduction/figures.py": EVALUATION,
+}
+
+
+def uses(source: str) -> Iterator[str]:
+    """Line and name of everything that depends on the processor."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
+            yield f"{node.lineno} @"
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy.linalg"):
+            yield f"{node.lineno} {node.module}"
+        if isinstance(node, ast.Attribute) and _is_forbidden(node):
+            yield f"{node.lineno} {ast.unparse(node)}"
+
+
+def _is_forbidden(node: ast.Attribute) -> bool:
+    if isinstance(node.value, ast.Name) and node.value.id in ("np", "math"):
+        return node.attr in FORBIDDEN
+    return node.attr in DISTRIBUTIONS and "rng" in ast.unparse(node.value)
+
+
+def without_norms(source: str) -> str:
+    """np.linalg.norm with an axis sums squares, as NumPy's other sums do."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        is_norm = isinstance(node, ast.Call) and ast.unparse(node.func) == "np.linalg.norm"
+        if is_norm and any(keyword.arg == "axis" for keyword in node.keywords):
+            node.func = ast.Name("norm")
+    return ast.unparse(tree)
+
+
+MODULES = sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_that_decides_computes_portably(module: Path) -> None:
+    found = list(uses(without_norms(module.read_text(encoding="utf-8"))))
+    place = str(module.relative_to(PACKAGE))
+    if place in ALLOWED:
+        assert found, f"{place} is portable; take it off the list"
+    else:
+        assert found == [], f"{place}: use tauform.portable, or say here why its last bits decide nothing"
+
+
+@pytest.mark.parametrize(
+    "line", ["a @ b", "a @= b", "np.dot(a, b)", "np.linalg.norm(a)", "math.sin(a)", "rng.normal(size=3)"]
+)
+def test_each_kind_is_found(line: str) -> None:
+    assert list(uses(without_norms(line)))
+
+
+@pytest.mark.parametrize(
+    "line", ["a * b", "np.linalg.norm(a, axis=1)", "np.sqrt(a)", "rng.random(3)", "self.exponential"]
+)
+def test_what_is_portable_passes(line: str) -> None:
+    assert not list(uses(without_norms(line)))
