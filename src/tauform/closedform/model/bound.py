@@ -28,6 +28,7 @@ from tauform.closedform.notation import LATEX
 from tauform.description.robot import Robot
 from tauform.errors import SingularMassMatrixError
 from tauform.messages import counted
+from tauform.portable.products import product
 from tauform.rigidbody.sweeps.evaluation import batched
 from tauform.rigidbody.sweeps.pivots import PivotError
 
@@ -307,7 +308,7 @@ class BoundModel:
         # tie @ parameters = 0, with one parameter that takes no part and follows from the others
         for tie in self.model.ties:
             tied = np.setdiff1d(np.flatnonzero(tie), self.base.columns)
-            parameters[tied] = -tie @ parameters
+            parameters[tied] = -product(tie, parameters)
         self.base.layout.by_joint(parameters)[:, 1:] += self.carried
         robot = self.base.robot or self.model.geometry.robot(self.name, self.joint_names)
         return robot.with_parameters(parameters)

@@ -20,6 +20,7 @@ from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.description.changes.edit import joint_motion
 from tauform.description.robot import Robot
+from tauform.portable.products import product
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.mass_matrix import mass_matrix
 
@@ -31,7 +32,7 @@ def with_zeros_at(robot: Robot, positions: Mapping[str, float]) -> Robot:
     """The same chain, its coordinates zero where they were at these positions."""
     old_from_new = [joint_motion(joint, positions.get(joint.name, 0.0)) for joint in robot.joints]
     joints = tuple(
-        replace(joint, parent_from_joint=old_from_new[joint.parent] @ joint.parent_from_joint, lengths=())
+        replace(joint, parent_from_joint=product(old_from_new[joint.parent], joint.parent_from_joint), lengths=())
         if joint.parent >= 0
         else joint
         for joint in robot.joints

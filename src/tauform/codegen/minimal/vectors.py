@@ -5,8 +5,9 @@ X is a constant rotation as a list of rows; (s, c) are the sine and cosine of a 
 
 from __future__ import annotations
 
-import math
 from typing import Any
+
+from tauform.portable.correct import sin_cos
 
 Vector = list[Any]
 Matrix = list[list[Any]]
@@ -15,12 +16,12 @@ UPPER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # entries of a symmetr
 
 def sin(x: Any) -> Any:
     """Sine of a scalar, or of the number that a fixed joint's position is."""
-    return math.sin(x) if isinstance(x, float) else x.sin()
+    return sin_cos(x)[0] if isinstance(x, float) else x.sin()
 
 
 def cos(x: Any) -> Any:
     """Cosine likewise."""
-    return math.cos(x) if isinstance(x, float) else x.cos()
+    return sin_cos(x)[1] if isinstance(x, float) else x.cos()
 
 
 def dot(a: Vector, b: Vector) -> Any:
