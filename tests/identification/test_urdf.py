@@ -56,7 +56,7 @@ def test_the_loss_is_that_of_the_written_file(tmp_path: Path) -> None:
     assert 0 < written.loss_with_notes.points < written.loss.points
     assert written.loss.fit == fit.residuals.total
     sentence = next(text for text in written.findings if "a loss of" in text)
-    assert f"a loss of {written.loss.points:.2f} %" in sentence
+    assert f"a loss of {written.loss} (" in sentence
     assert sentence in written.path.read_text()
     assert any("the width of Coulomb steps, K_3" in text for text in written.findings)
 

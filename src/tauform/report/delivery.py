@@ -188,7 +188,7 @@ def _write_urdf(fit: Fit, source: Path | None, path: Path, log: StageLog) -> Non
     with log.stage("URDF", spare=True) as describe:
         written = fit.write_urdf(source, path)
         loss = written.loss
-        check = f"{loss.rows}; {loss.points:.2f} % lost"
+        check = f"{loss.rows}; {loss} lost"
         describe(outcome="; ".join(["robot.urdf", *written.findings]), check=check, figure=loss.other)
 
 

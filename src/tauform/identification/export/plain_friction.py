@@ -38,6 +38,9 @@ class Loss:
         """What the other one loses, in per cent of the torque."""
         return 100 * (self.other - self.fit)
 
+    def __str__(self) -> str:
+        return f"{round(self.points, 2) + 0.0:.2f} %"  # rounding may leave a negative zero
+
 
 def robot_with_plain_friction(fit: FittedModel) -> Robot:
     """Links and rotors as they are in the fit, with Fv, Fc and Fo that suit its recordings best.

@@ -150,8 +150,7 @@ def _other_terms(fit: FittedModel) -> Iterator[str]:
 def _lost(loss: Loss, with_notes: Loss) -> str:
     return (
         f"torques of this URDF are off by {100 * loss.other:.3g} % on {loss.rows}, those of the fit by "
-        f"{100 * loss.fit:.3g} %: a loss of {loss.points:.2f} % ({with_notes.points:.2f} % with rotor inertias and "
-        "friction offsets added)"
+        f"{100 * loss.fit:.3g} %: a loss of {loss} ({with_notes} with rotor inertias and friction offsets added)"
     )
 
 
