@@ -35,6 +35,8 @@ DELEGATED = {
         ("closedform", "base", "parameters"),
         ("closedform", "base", "baseset"),
     },
+    # the reader of MJCF compares what it read with MuJoCo's torques
+    Path("description/formats/mjcf/comparison.py"): {("rigidbody", "inverse_dynamics")},
     # bound.reduce compares routes by counted operations
     Path("closedform/model/bound.py"): {("realtime", "reduction", "reduce")},
     Path("identification/fit.py"): {("report", "sections", "identification")},

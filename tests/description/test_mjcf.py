@@ -12,6 +12,7 @@ import pytest
 
 import tauform as tf
 from real_robots import urdf
+from tauform.description.formats.mjcf import drives
 from tauform.description.formats.mjcf.reader import read_mjcf
 from tauform.errors import DescriptionError
 
@@ -123,9 +124,71 @@ def test_linear_joint_equality_becomes_a_relation(tmp_path: Path) -> None:
     np.testing.assert_allclose(robot.closure.offset[3], 0.1 - 2 * 0.4)
 
 
+MOTORS = """<actuator><motor joint="d" gear="-3" armature="0.5" damping="0.1"/><motor jointinparent="d" armature="0.2"/>
+<position joint="a" gear="2" kp="100" kv="4" damping="0.3"/></actuator></mujoco>"""
+
+
+def test_motors_add_their_rotor_and_damping_by_the_square_of_the_gear(tmp_path: Path) -> None:
+    robot = load_text(ARM.replace("</mujoco>", MOTORS), tmp_path)
+    assert robot.joints[3].parameters == pytest.approx((0.01 + 9 * 0.5 + 0.2, 9 * 0.1, 0, 0))
+    assert robot.joints[0].parameters == pytest.approx((0.3, 0.7 + 4 * 0.3, 0.2, 0))
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 4))
+    expected = mujoco_torque(model, q, qd, qdd) + np.array([0.2, 0, 0, 0]) * np.sign(qd)
+    np.testing.assert_allclose(tf.inverse_dynamics(robot, q, qd, qdd), expected, rtol=0, atol=1e-11)
+
+
+def test_what_the_reader_does_not_know_shows_in_the_torques(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a force of a later MuJoCo would: here springs, which the reader is made to overlook."""
+    monkeypatch.setattr(drives, "_refuse_spring", lambda *_: None)
+    with pytest.raises(DescriptionError, match="MuJoCo finds other torques than were read, at joint 'd'"):
+        load_text(ARM.replace('armature="0.01"', 'stiffness="3"'), tmp_path)
+
+
+def test_height_fields_and_copies_beyond_any_robot_are_refused_at_once(tmp_path: Path) -> None:
+    field = '<asset><hfield name="h" nrow="{0}" ncol="{0}" size="1 1 1 1"/></asset><worldbody>'
+    floor = '<geom type="hfield" hfield="h"/>'
+    assert load_text(ARM.replace("<worldbody>", field.format(50) + floor), tmp_path).n_joints == 4
+    copies = '<replicate count="200"><replicate count="200"><body/></replicate></replicate>'
+    for text in (
+        ARM.replace("<worldbody>", field.format(40000) + floor),
+        ARM.replace("<worldbody>", field.format(10**30) + floor),
+        ARM.replace("</worldbody>", copies + "</worldbody>"),
+        ARM.replace("<worldbody>", '<asset><texture builtin="flat" width="90000" height="90000"/></asset><worldbody>'),
+    ):
+        with pytest.raises(DescriptionError, match=r"model\.xml: <\w+> asks for .* entries, a robot needs fewer"):
+            load_text(text, tmp_path)
+
+
+def test_a_cut_file_that_is_included_is_refused(tmp_path: Path) -> None:
+    whole = '<mujoco><worldbody><body name="x"><joint name="x"/><geom size="0.1"/></body></worldbody></mujoco>'
+    text = ARM.replace("</mujoco>", '<include file="more.xml"/></mujoco>')
+    (tmp_path / "more.xml").write_text(whole)
+    assert load_text(text, tmp_path).n_joints == 5
+    for length in range(0, len(whole), 5):
+        (tmp_path / "more.xml").write_text(whole[:length])
+        with pytest.raises(DescriptionError, match=r"model\.xml: not XML .* \(in more\.xml\)"):
+            load_text(text, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        (
+            "</mujoco>",
+            '<equality><joint joint1="d" joint2="b"/><joint joint1="d" joint2="a"/></equality></mujoco>',
+            "joint 'd' follows in two equalities",
+        ),
+        (
+            "</mujoco>",
+            TENDON.format("").replace("</mujoco>", '<actuator><motor tendon="t" armature="1"/></actuator></mujoco>'),
+            "actuator 'number 1' has armature and drives no single joint",
+        ),
+        (
+            "</mujoco>",
+            '<actuator><motor joint="d" damping="0.1 0.2"/></actuator></mujoco>',
+            "a motor of joint 'd' has damping that is not linear",
+        ),
         ('<joint name="d" axis="0 0 -1" armature="0.01"/>', '<joint name="d" type="ball"/>', "'wrist'.*ball joint 'd'"),
         ('<body name="base" pos="0.1 0 0.2">', '<body name="base"><freejoint name="f"/>', "'base'.*free joint 'f'"),
         ('armature="0.01"', 'stiffness="3"', "joint 'd' has a spring"),

@@ -11,10 +11,11 @@ from tauform.errors import DescriptionError
 
 # Properties of tendons that give torques or inertia; readers of different ages know more or fewer of them.
 TENDON_FORCES = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature")
+MOTOR_FORCES = ("armature", "damping", "dampingpoly")
 # Flags that switch off what we would read, and where a model holds that.
 SWITCHES = {
-    "passive": ("PASSIVE", "dof_damping"),
-    "damper": ("DAMPER", "dof_damping"),
+    "passive": ("PASSIVE", "dof_damping", "actuator_damping"),
+    "damper": ("DAMPER", "dof_damping", "actuator_damping"),
     "frictionloss": ("FRICTIONLOSS", "dof_frictionloss"),
     "constraint": ("CONSTRAINT", "dof_frictionloss"),
     "equality": ("EQUALITY", "eq_active0"),
@@ -44,9 +45,21 @@ def refuse_other_forces(mujoco: Any, model: Any) -> None:
         if acting:
             name = model.tendon(t).name or f"number {t + 1}"
             raise DescriptionError(f"tendon {name!r} has {acting[0]}, which is not supported; set it to 0")
-    for flag, (bit, held) in SWITCHES.items():
-        if _disabled(mujoco, model, bit) and np.any(getattr(model, held)):
+    _refuse_motors_on_tendons(mujoco, model)
+    for flag, (bit, *held) in SWITCHES.items():
+        if _disabled(mujoco, model, bit) and any(np.any(getattr(model, field, 0.0)) for field in held):
             raise DescriptionError(f"flag {flag!r} disables what the model holds; remove either of them")
+
+
+def _refuse_motors_on_tendons(mujoco: Any, model: Any) -> None:
+    """Rotors that turn with several joints at once; those of single joints are read."""
+    direct = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    for a, kind in enumerate(model.actuator_trntype):
+        if int(kind) not in direct:
+            acting = [what for what in MOTOR_FORCES if np.any(getattr(model, f"actuator_{what}", np.zeros(a + 1))[a])]
+            if acting:
+                name = model.actuator(a).name or f"number {a + 1}"
+                raise DescriptionError(f"actuator {name!r} has {acting[0]} and drives no single joint; set it to 0")
 
 
 def _disabled(mujoco: Any, model: Any, name: str) -> bool:

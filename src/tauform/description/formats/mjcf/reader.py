@@ -12,10 +12,13 @@ import numpy as np
 
 from tauform.arrays import Array, fixed_array
 from tauform.description.formats.assembly import Body, BodyJoint, assemble
+from tauform.description.formats.mjcf.comparison import check_torques
+from tauform.description.formats.mjcf.document import check_document
+from tauform.description.formats.mjcf.drives import drive_of
 from tauform.description.formats.mjcf.forces import gravity_of, refuse_other_forces
 from tauform.description.formats.mjcf.shapes import mjcf_shapes
 from tauform.description.inertia import Inertia
-from tauform.description.joint import JointKind, Limits
+from tauform.description.joint import JointKind
 from tauform.description.robot import Robot
 from tauform.description.transform import tidy
 from tauform.errors import DescriptionError, MissingExtraError, TauformError
@@ -25,8 +28,8 @@ def read_mjcf(path: Path) -> Robot:
     """Read a MuJoCo model with a fixed base; gravity is the model's, none where a flag disables it.
 
     A body with several joints becomes a chain with massless links between them; linear joint equalities become
-    relations. What would silently change the torque (springs, compensated gravity, a medium, other
-    equalities) is refused.
+    relations. Motors add their armature and damping, times the square of their gear. What would silently change the
+    torque (springs, compensated gravity, a medium, other equalities) is refused, at last by comparing with MuJoCo's.
 
     Raises:
         DescriptionError: MuJoCo cannot read the file, or it holds something that we do not support.
@@ -37,14 +40,18 @@ def read_mjcf(path: Path) -> Robot:
     except ImportError:
         raise MissingExtraError("reading MJCF needs mujoco; pip install tauform[mjcf]") from None
     try:
+        check_document(path)
         with _silent(mujoco):
             model = mujoco.MjModel.from_xml_path(str(path))
+    except TauformError as error:
+        raise type(error)(f"{path.name}: {error}") from None
     except ValueError as error:
         raise DescriptionError(f"{path.name}: MuJoCo cannot read it ({' '.join(str(error).split())})") from None
     try:
         refuse_other_forces(mujoco, model)
         bodies = [body for i in range(model.nbody) for body in _bodies(mujoco, model, i)]
         robot = assemble(_model_name(model) or path.stem, bodies, gravity_of(mujoco, model))
+        check_torques(mujoco, model, robot)
         robot = replace(robot, shapes=mjcf_shapes(mujoco, model, _body_name))
         relations = _relations(mujoco, model)
         return robot.with_relations(relations) if relations else robot
@@ -117,33 +124,12 @@ def _joint(mujoco: Any, model: Any, k: int, body: str) -> BodyJoint:
         raise DescriptionError(
             f"body {body!r}: its {what} joint {name!r} is not supported; remove it (a fixed base) or use hinges"
         )
-    if np.any(model.jnt_stiffness[k]) or np.any(getattr(model, "jnt_stiffnesspoly", np.zeros((model.njnt, 1)))[k]):
-        raise DescriptionError(f"joint {name!r} has a spring (stiffness), which is not supported; set it to 0")
-    dof = int(model.jnt_dofadr[k])
-    bounds = {}
-    if model.jnt_limited[k]:
-        bounds = {"lower": float(model.jnt_range[k, 0]), "upper": float(model.jnt_range[k, 1])}
-    if model.jnt_actfrclimited[k]:
-        bounds["effort"] = float(np.abs(model.jnt_actfrcrange[k]).max())
-    armature = float(model.dof_armature[dof])
-    drive = {
-        "limits": Limits(**bounds),
-        "rotor_inertia": armature or None,  # MuJoCo's default is 0: nothing was declared
-        "viscous": _damping(model, dof, name),
-        "coulomb": float(model.dof_frictionloss[dof]),
-    }
-    reference = float(model.qpos0[model.jnt_qposadr[k]])
+    reference, drive = float(model.qpos0[model.jnt_qposadr[k]]), drive_of(mujoco, model, k, name)
     return BodyJoint(name, kind, model.jnt_axis[k].copy(), model.jnt_pos[k].copy(), reference, drive)
 
 
-def _damping(model: Any, dof: int, name: str) -> float:
-    if np.any(getattr(model, "dof_dampingpoly", np.zeros((model.nv, 1)))[dof]):
-        raise DescriptionError(f"joint {name!r} has damping that is not linear in velocity; make it linear")
-    return float(model.dof_damping[dof])
-
-
 def _relations(mujoco: Any, model: Any) -> dict[str, dict[str, float]]:
-    relations = {}
+    relations: dict[str, dict[str, float]] = {}
     for e in range(model.neq):
         if not model.eq_active0[e]:
             continue
@@ -163,5 +149,7 @@ def _relations(mujoco: Any, model: Any) -> dict[str, dict[str, float]]:
         if leader >= 0:
             start -= float(c[1]) * float(model.qpos0[model.jnt_qposadr[leader]])
             terms[_joint_name(model, leader)] = float(c[1])
+        if _joint_name(model, follower) in relations:
+            raise DescriptionError(f"joint {_joint_name(model, follower)!r} follows in two equalities; keep one")
         relations[_joint_name(model, follower)] = {**terms, "": start}
     return relations
