@@ -50,7 +50,7 @@ def compile(
 
 
 # What a theta of another length than the kernel's may be mistaken for.
-THETA = '; give tf.base_parameters(robot, include="declared").values(robot), whose names are kernel.program.theta_names'
+THETA = "; give kernel.program.theta_of(robot), whose names are kernel.program.theta_names"
 
 
 class ParametricKernel:

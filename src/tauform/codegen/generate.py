@@ -258,7 +258,9 @@ def _price(
 def _notes(function: Function, problem: Problem) -> dict[str, Any]:
     """What the function is, the names of the entries of each run-time port, and the values that describe this robot."""
     entries = {port.name: port.entries for port in problem.ports}
-    columns = {} if function.theta is None else {"theta": function.theta(problem.robot)}
+    base = None if function.theta is None else function.theta(problem.robot)
+    columns = {} if base is None else {"theta": base.names}
+    grouping = problem.grouping if base is None else base.grouping
     defaults = dict(zip(entries, problem.defaults, strict=True))
     about = {"summary": function.summary, "conventions": conventions(problem.robot)}
-    return {**about, **columns, **entries, "defaults": defaults}
+    return {**about, **columns, **entries, "defaults": defaults, "grouping": grouping}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tauform.closedform.base.baseset import BaseParameters
 from tauform.codegen.minimal.tracing import Tracer
 from tauform.description.robot import Robot
 
@@ -44,7 +45,7 @@ class Function:
         reference: the textbook function on (N, ...) batches, returns the outputs in order.
         algorithms: by name, the usual winner first.
         tolerance: of the certificate, relative to the largest magnitude of each output entry.
-        theta: names of the parameters that the columns of a regressor belong to.
+        theta: the parameters that the columns of a regressor belong to.
         may_vanish: the results are parts of the torque that some robots do not have at all.
         at_rest: the reference holds where velocities are zero, and nowhere else.
     """
@@ -55,7 +56,7 @@ class Function:
     reference: Callable[..., Any]
     algorithms: Mapping[str, Algorithm]
     tolerance: float = 1e-12
-    theta: Callable[[Robot], tuple[str, ...]] | None = None
+    theta: Callable[[Robot], BaseParameters] | None = None
     may_vanish: bool = False
     at_rest: bool = False
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.parameters import base_parameters
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
 from tauform.codegen.minimal.problem import user_efforts, user_matrix
@@ -22,14 +23,14 @@ from tauform.rigidbody.kinematics import (
 from tauform.rigidbody.regressor import inverse_regressor, reference_regressor, regressor, slotine_li_regressor
 
 
+def declared_base(robot: Robot) -> BaseParameters:
+    """Base parameters of all that is declared."""
+    return base_parameters(robot, include="declared")
+
+
 def base_columns(robot: Robot) -> list[int]:
-    """Columns of the regressor that the base parameters of all that is declared stand for."""
-    return list(base_parameters(robot, include="declared").pivots)
-
-
-def base_names(robot: Robot) -> tuple[str, ...]:
-    """Names of these base parameters."""
-    return base_parameters(robot, include="declared").names
+    """Columns of the regressor that these stand for."""
+    return list(declared_base(robot).pivots)
 
 
 def base_regressor(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
@@ -92,7 +93,7 @@ MATRICES = (
         joint_vectors("q", "qd", "qdd"),
         base_regressor,
         {"newton_euler": Algorithm(_regressor, moves_frames=False)},
-        theta=base_names,
+        theta=declared_base,
     ),
     Function(
         "slotine_li_regressor",
@@ -100,7 +101,7 @@ MATRICES = (
         joint_vectors("q", "qd", "qd_r", "qdd_r"),
         base_slotine_li_regressor,
         {"newton_euler": Algorithm(_slotine_li, moves_frames=False)},
-        theta=base_names,
+        theta=declared_base,
     ),
     Function(
         "forward_kinematics",

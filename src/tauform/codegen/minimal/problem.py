@@ -38,6 +38,7 @@ class Problem:
         friction: (n_bodies, 3, 1 + inputs) Fv, Fc, Fo of each joint.
         ports: the run-time inputs, in order.
         defaults: values of the run-time inputs that describe this robot.
+        grouping: (l, layout.n) theta from the standard parameters, where theta is such an input.
     """
 
     robot: Robot
@@ -45,6 +46,7 @@ class Problem:
     friction: Array
     ports: tuple[RuntimePort, ...]
     defaults: tuple[Array, ...]
+    grouping: Array | None = None
 
 
 def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload = "baked") -> Problem:
@@ -62,6 +64,7 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
     ports: list[RuntimePort] = []
     defaults: list[Array] = []
     constant = bare.parameters[:, None]
+    grouping = None
     if parameters == "runtime":
         names, grouping, places = _theta(bare)
         constant = np.zeros_like(constant)
@@ -76,7 +79,7 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
     affine = np.hstack([constant, *blocks])
     links, joints = (np.moveaxis(part(affine.T), 0, -1) for part in (robot.layout.by_link, robot.layout.by_joint))
     bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0]))
-    return Problem(robot, bodies, joints[:, 1:], tuple(ports), tuple(defaults))
+    return Problem(robot, bodies, joints[:, 1:], tuple(ports), tuple(defaults), grouping)
 
 
 def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:

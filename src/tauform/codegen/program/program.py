@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import AnyArray
+from tauform.arrays import AnyArray, Array, fixed_array, read_only
 from tauform.codegen.program.port import Port, misfit
-from tauform.errors import ShapeError, VerificationError
+from tauform.description.robot import Robot
+from tauform.errors import GenerationError, ShapeError, VerificationError
 from tauform.escaping.shown import visible
 from tauform.portable.elementwise import arctan2, exp, sin_cos, tanh
+from tauform.portable.products import product
 
 
 class Op(Enum):
@@ -137,9 +139,26 @@ class Program:
     def theta_names(self) -> tuple[str, ...]:
         """Names of the base parameters: of the run-time input theta, or of a regressor's columns; else empty.
 
-        They are those of `tf.base_parameters(robot, include="declared")`.
+        As an input they are the base parameters of links and rotors with the friction that is declared beside them, for
+        a regressor those of `tf.base_parameters(robot, include="declared")`, where the offset of a slide takes over
+        its weight. `theta_of` gives their values.
         """
         return tuple(self.notes.get("theta", ()))
+
+    def theta_of(self, robot: Robot) -> Array:
+        """(l,) values of `theta_names` for a robot of the same geometry.
+
+        Raises:
+            ShapeError: the robot has another number of parameters.
+            GenerationError: the program knows no theta.
+        """
+        grouping = self.notes.get("grouping")
+        if grouping is None:
+            raise GenerationError(f'{self.name}: its parameters are baked in; generate it with parameters="runtime"')
+        # A payload that comes at run time is no part of theta.
+        bare = robot.with_payload(None) if "payload" in self.notes else robot
+        values = fixed_array(bare.parameters, (grouping.shape[1],), f"parameters of {robot.name}")
+        return read_only(product(grouping, values))
 
     def count(self, *ops: Op) -> int:
         """How many instructions have one of these operations."""
