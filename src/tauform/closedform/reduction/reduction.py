@@ -25,6 +25,7 @@ from tauform.portable.factorization import definite_solved, least_squares
 from tauform.portable.products import product
 
 Mask = NDArray[np.bool_]
+Completed = Callable[[Mask], Mask]
 ACCELERATION = 1
 # States for the contributions, for the refit of theta, and for the error while the number of terms is searched.
 CONTRIBUTION_STATES, FIT_STATES, ERROR_STATES = 1000, 400, 4000
@@ -56,6 +57,7 @@ def fewest_terms(
     *,
     function: str = "inverse_dynamics",
     keep_inertia: bool = False,
+    completed: Completed | None = None,
 ) -> TermReduction:
     """The fewest terms, by mean contribution, that keep the error within the tolerance.
 
@@ -65,6 +67,7 @@ def fewest_terms(
         function: "inverse_dynamics", or "forward_dynamics", which divide by the mass matrix, so that all acceleration
             terms stay and theta as it is.
         keep_inertia: leave the mass matrix as it is for inverse dynamics too.
+        completed: adds entries that stay with those kept, as in `with_terms`.
     """
     mean = contributions(bound, profile, CONTRIBUTION_STATES, rng).mean
     order = np.argsort(-mean, kind="stable")
@@ -80,7 +83,7 @@ def fewest_terms(
     def reduced(n_kept: int) -> TermReduction:
         kept = protected.copy()
         kept[order[:n_kept]] = True
-        smaller = with_terms(bound, kept, None if keep_inertia else fit)
+        smaller = with_terms(bound, kept, None if keep_inertia else fit, completed)
         found = smaller.inverse_dynamics(*check)
         if M is None:
             return TermReduction(smaller, relative_error(found, exact, confidence), order)
@@ -109,14 +112,17 @@ def relative_error(found: Array, exact: Array, confidence: float) -> float:
     return float(np.quantile(np.linalg.norm(found - exact, axis=1) / sizes(exact), confidence))
 
 
-def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> BoundModel:
+def with_terms(
+    bound: BoundModel, kept: Mask, states: States | None = None, completed: Completed | None = None
+) -> BoundModel:
     """The model with the kept terms only, its base parameters regrouped to those that these terms tell apart.
 
     Args:
         kept: (p,) terms to keep.
         states: where theta is refitted to the full model; theta stays as it is if not given.
+        completed: function of (n, p) entries that adds further ones, such as those that cost a program nothing.
     """
-    smaller, regrouping = _restricted(bound.model, _entries(bound.exponents, kept))
+    smaller, regrouping = _restricted(bound.model, _entries(bound.exponents, kept, completed))
     theta = product(regrouping, bound.theta)
     if states is not None and len(theta):
         exact = bound.inverse_dynamics(*states)
@@ -127,19 +133,32 @@ def with_terms(bound: BoundModel, kept: Mask, states: States | None = None) -> B
     return smaller.bind(theta, friction=bound.carried)
 
 
-def _entries(exponents: NDArray[np.int8], kept: Mask) -> Mask:
-    """(n, p) coefficients to keep; an entry of the mass matrix stays if it is kept on either side of the diagonal."""
+def _entries(exponents: NDArray[np.int8], kept: Mask, completed: Completed | None) -> Mask:
+    """(n, p) coefficients to keep: those of the kept terms, and what must or may stay with them."""
     n = len(exponents) // 5
-    entries = np.tile(kept, (n, 1))
+    entries = _mirrored(exponents, np.tile(kept, (n, 1)))
+    while completed is not None:
+        more = _mirrored(exponents, completed(entries))
+        if np.array_equal(more, entries):
+            break
+        entries = more
+    return entries
+
+
+def _mirrored(exponents: NDArray[np.int8], entries: Mask) -> Mask:
+    """(n, p) entries; one of the mass matrix stays if it is kept on either side of the diagonal."""
+    n = len(exponents) // 5
     of_inertia = np.flatnonzero(term_kinds(exponents) == ACCELERATION)
     if not len(of_inertia):
         return entries
     monomial = np.unique(exponents[: 3 * n, of_inertia], axis=1, return_inverse=True)[1].reshape(-1)
-    joint = np.argmax(exponents[4 * n :, of_inertia], axis=0)
-    is_kept = np.zeros((monomial.max() + 1, n), dtype=bool)
-    is_kept[monomial, joint] = kept[of_inertia]
-    entries[:, of_inertia] |= is_kept[monomial].T
-    return entries
+    column = np.argmax(exponents[4 * n :, of_inertia], axis=0)
+    matrices = np.zeros((monomial.max() + 1, n, n), dtype=bool)
+    matrices[monomial, :, column] = entries[:, of_inertia].T
+    matrices |= np.swapaxes(matrices, 1, 2)
+    mirrored = entries.copy()
+    mirrored[:, of_inertia] = matrices[monomial, :, column].T
+    return mirrored
 
 
 def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel, Array]:

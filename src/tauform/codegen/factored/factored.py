@@ -7,14 +7,15 @@ that is made serves two torques.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
-from tauform.codegen.factored.factoring import Integers, Sums, factored
+from tauform.codegen.factored.factoring import Integers, Sums
+from tauform.codegen.factored.nesting import Nesting
 from tauform.codegen.minimal.vectors import cos, sin
 
 
@@ -58,31 +59,53 @@ def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
     chosen = (row <= column) | ~np.isin(row, bound.moving)
     row, column, term = row[chosen], column[chosen], term[chosen]
     entry = np.minimum(row, column) * n + np.maximum(row, column)
-    sums, functions = _sums(bound, entry, term, bound.coefficients[row, term], [*q])
-    entries = factored(sums, functions, n * n)
+    sums, powers = _sums(bound, entry, term, bound.coefficients[row, term], with_rates=False)
+    entries = Nesting.of(sums).scalars(_functions(powers, q), n * n)
     return [[entries[min(i, j) * n + max(i, j)] for j in range(n)] for i in range(n)]
 
 
 def _torques(bound: ClosedForm, chosen: NDArray[np.bool_], q: AnyArray, qd: AnyArray, qdd: AnyArray) -> list[Any]:
     joint, term = np.nonzero(bound.coefficients * chosen)
-    sums, functions = _sums(bound, joint, term, bound.coefficients[joint, term], [*q], [*qd, *qdd])
-    return factored(sums, functions, len(q))
+    sums, powers = _sums(bound, joint, term, bound.coefficients[joint, term])
+    return Nesting.of(sums).scalars(_functions(powers, q, [*qd, *qdd]), len(q))
+
+
+def companions(bound: ClosedForm) -> Callable[[NDArray[np.bool_]], NDArray[np.bool_]]:
+    """Function of entries to keep, (n, p): those that leaving the others out makes no cheaper stay too.
+
+    Terms left out one by one break up what many torques share; with their companions, programs shrink as terms leave.
+    """
+    joint, term = np.nonzero(bound.coefficients)
+    nesting = Nesting.of(_sums(bound, joint, term, bound.coefficients[joint, term])[0])
+
+    def completed(entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        kept = nesting.completed(entries[joint, term])
+        result = np.zeros_like(entries)
+        result[joint[kept], term[kept]] = True
+        return result
+
+    return completed
+
+
+Powers = list[list[list[int]]]
 
 
 def _sums(
-    bound: ClosedForm, outputs: Integers, term: Integers, values: Array, q: Sequence[Any], rates: Sequence[Any] = ()
-) -> tuple[Sums, list[list[Any]]]:
-    """Entries over one variable for each joint and, where rates are given, one for their products."""
-    n, E = len(q), bound.exponents[:, term]
-    digits, functions = [], []
-    generators = [([i, n + i, 2 * n + i], [x, sin(x), cos(x)]) for i, x in enumerate(q)]
-    if rates:
-        generators.append((list(range(3 * n, 5 * n)), list(rates)))
-    for rows, scalars in generators:
-        powers, digit = _distinct(E[rows])
-        digits.append(digit)
-        functions.append([_product(scalars, exponents) for exponents in powers])
-    return Sums(outputs, np.array(digits), values), functions
+    bound: ClosedForm, outputs: Integers, term: Integers, values: Array, with_rates: bool = True
+) -> tuple[Sums, Powers]:
+    """Entries over one variable for each joint and one for products of rates, and the powers of each function."""
+    n, E = len(bound.exponents) // 5, bound.exponents[:, term]
+    rows = [[i, n + i, 2 * n + i] for i in range(n)] + [list(range(3 * n, 5 * n))] * with_rates
+    powers, digits = zip(*(_distinct(E[own]) for own in rows), strict=True)
+    return Sums(outputs, np.array(digits), values), list(powers)
+
+
+def _functions(powers: Powers, q: AnyArray, rates: Sequence[Any] = ()) -> list[list[Any]]:
+    """The functions of each variable as scalars."""
+    generators = [[x, sin(x), cos(x)] for x in q] + [list(rates)] * bool(len(rates))
+    return [
+        [_product(scalars, exponents) for exponents in own] for scalars, own in zip(generators, powers, strict=True)
+    ]
 
 
 def _distinct(exponents: NDArray[np.int8]) -> tuple[list[list[int]], Integers]:

@@ -1,8 +1,6 @@
-"""Sums of products with common factors taken out.  [Lloyd2021, section 4.1]
+"""Entries of sums of products, and the order of their variables that takes few operations.  [Lloyd2021, section 4.1]
 
-An entry is a number times a product of functions, one of each variable. Entries that agree in all but the innermost
-variable are summed first; those sums then play the part of numbers for the next variable, and so on. Sums that are
-equal, or equal up to a factor, are made once, for all outputs together.
+An entry is a number times a product of functions, one of each variable; `nesting` takes the common factors out.
 
 How many different sums there are once a set of variables is inside does not depend on the order within the set, so
 the best order is found set by set (dynamic programming); sums are told apart by their values at random points.
@@ -10,12 +8,9 @@ the best order is found set by set (dynamic programming); sums are told apart by
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +23,6 @@ Integers = NDArray[np.int64]
 EQUAL_UNITS = 1 << 8
 # Sets of variables of one size that the search keeps; exact up to eight variables.
 KEPT_SETS = 70
-CONSTANT = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,103 +152,3 @@ class Numbers:
                 return float(np.copysign(met, number))
         self._cells[cell] = abs(number)
         return number
-
-
-# A child of a sum: digit of the variable, sum that it multiplies, number.
-Child = tuple[int, int, float]
-# The children of a sum in units of the first one's number.
-Shape = tuple[Child, ...]
-
-
-def factored(sums: Sums, functions: Sequence[Sequence[Any]], n_outputs: int) -> list[Any]:
-    """Scalars of the outputs.
-
-    Args:
-        sums: the entries.
-        functions: for each variable its functions as scalars, the first is 1.
-    """
-    made: list[Any] = [1.0]  # an entry stands for a number times one of these
-    code, digits, outputs = sums.codes, sums.digits, sums.outputs
-    numbers, which = sums.values.tolist(), [CONSTANT] * len(code)
-    known = Numbers()
-    for variable in sums.order():
-        digit = digits[variable]
-        code = code - digit * sums.steps[variable]
-        code, first, parent = np.unique(code, return_index=True, return_inverse=True)
-        groups: list[list[Child]] = [[] for _ in code]
-        for at, child in zip(parent.tolist(), zip(digit.tolist(), which, numbers, strict=True), strict=True):
-            groups[at].append(child)
-        numbers, which = _level(groups, functions[variable], made, known)
-        digits, outputs = digits[:, first], outputs[first]
-    result: list[Any] = [0.0] * n_outputs
-    for output, number, k in zip(outputs.tolist(), numbers, which, strict=True):
-        result[output] = number * made[k]
-    return result
-
-
-def _level(
-    groups: list[list[Child]], functions: Sequence[Any], made: list[Any], known: Numbers
-) -> tuple[list[float], list[int]]:
-    """Make the different sums of one variable; returns for each group its number and its sum."""
-    shapes: dict[Shape, int] = {}
-    uses: list[Counter[float]] = []
-    shape_of: list[int] = []
-    scales: list[float] = []
-    for group in groups:
-        group.sort()
-        scale = group[0][2]
-        shape = tuple((digit, k, known.same(number / scale)) for digit, k, number in group)
-        at = shapes.setdefault(shape, len(shapes))
-        if at == len(uses):
-            uses.append(Counter())
-        uses[at][known.same(abs(scale))] += 1
-        shape_of.append(at)
-        scales.append(scale)
-
-    own = [_own_scale(shape, used, known) for shape, used in zip(shapes, uses, strict=True)]
-    shares = [[known.same(scale * ratio) for _, _, ratio in shape] for shape, scale in zip(shapes, own, strict=True)]
-    product = _products(shapes, shares, functions, made)
-    place = []
-    for shape, numbers in zip(shapes, shares, strict=True):
-        if len(shape) == 1 and shape[0][0] == 0:  # nothing is added or multiplied
-            place.append(shape[0][1])
-            continue
-        total: Any = 0.0
-        for (digit, k, _), number in zip(shape, numbers, strict=True):
-            total = total + product(digit, k, number)
-        place.append(len(made))
-        made.append(total)
-    left = [known.same(scale / own[k]) for k, scale in zip(shape_of, scales, strict=True)]
-    return left, [place[k] for k in shape_of]
-
-
-def _own_scale(shape: Shape, used: Counter[float], known: Numbers) -> float:
-    """The factor that a sum is made with: where it leaves the fewest products with numbers."""
-    if len(shape) == 1:
-        return 1.0
-    options = [1.0 / abs(ratio) for _, _, ratio in shape] + [used.most_common(1)[0][0]]
-
-    def price(scale: float) -> int:
-        inside = sum(known.same(abs(scale * ratio)) != 1 for digit, k, ratio in shape if digit or k != CONSTANT)
-        return inside + sum(scale != other for other in used)
-
-    return min(options, key=price)
-
-
-def _products(
-    shapes: Iterable[Shape], shares: list[list[float]], functions: Sequence[Any], made: list[Any]
-) -> Callable[[int, int, float], Any]:
-    """The product function times sum times number, multiplied in the order that more products share."""
-    with_function: Counter[tuple[int, int]] = Counter()
-    with_number: Counter[tuple[int, float]] = Counter()
-    for shape, numbers in zip(shapes, shares, strict=True):
-        for (digit, k, _), number in zip(shape, numbers, strict=True):
-            with_function[digit, k] += 1
-            with_number[k, abs(number)] += 1
-
-    def product(digit: int, k: int, number: float) -> Any:
-        if with_function[digit, k] >= with_number[k, abs(number)]:
-            return functions[digit] * made[k] * number
-        return made[k] * number * functions[digit]
-
-    return product

@@ -15,6 +15,7 @@ from tauform.closedform.profile import Profile, States
 from tauform.closedform.reduction.contribution import contributions
 from tauform.closedform.reduction.reduction import with_terms
 from tauform.closedform.reduction.streaming import ErrorCounts, over_states
+from tauform.codegen.factored.factored import companions
 from tauform.codegen.factored.model_program import factored_program
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
@@ -43,7 +44,7 @@ class Tradeoff:
     """Closed forms with fewer and fewer terms, L of them.
 
     Attributes:
-        n_kept: (L,) terms kept; removed: (L,) share of the terms removed.
+        n_kept: (L,) terms kept for their contribution; removed: (L,) share of the terms that were not.
         digits: (L, 2) correct digits, -log10 of the relative error that 95 % and 99.9 % of the states stay below.
         operations: (L,) of the factored program.
         nanoseconds: (L,) a state in a batch, compiled on this machine.
@@ -113,17 +114,19 @@ def tradeoff(
 def _programs(
     bound: BoundModel, profile: Profile, sizes: Sequence[int], rng: np.random.Generator, progress: Progress | None
 ) -> list[Program]:
-    """Factored programs of the terms that contribute most, theta refitted."""
+    """Factored programs of the terms that contribute most, theta refitted, with companions where cheaper."""
     order = np.argsort(-contributions(bound, profile, RANKING_STATES, rng).mean, kind="stable")
-    fit = profile.sample(FIT_STATES, rng)
+    fit, completed = profile.sample(FIT_STATES, rng), companions(bound)
     programs = []
     for size in sizes:
         if progress:
             progress(f"{profile.name}: program of {size} of {bound.n_terms} terms")
         kept = np.zeros(bound.n_terms, dtype=bool)
         kept[order[:size]] = True
-        smaller = with_terms(bound, kept, fit if size < bound.n_terms else None)
-        programs.append(factored_program(smaller, "inverse_dynamics"))
+        states = fit if size < bound.n_terms else None
+        models = [with_terms(bound, kept, states, added) for added in (None, completed)]
+        made = [factored_program(model, "inverse_dynamics") for model in models]
+        programs.append(min(made, key=lambda program: program.n_operations))
     return programs
 
 

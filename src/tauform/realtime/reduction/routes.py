@@ -16,7 +16,7 @@ from tauform.arrays import Array
 from tauform.closedform.base.parameters import base_parameters
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
-from tauform.closedform.reduction.reduction import fewest_terms, refitted, relative_error
+from tauform.closedform.reduction.reduction import Completed, fewest_terms, refitted, relative_error
 from tauform.codegen.factored.model_program import factored_program
 from tauform.codegen.program.program import Program
 from tauform.portable.products import product
@@ -52,13 +52,25 @@ class Route:
 
 
 def by_terms(profile: Profile, yardstick: Yardstick, tolerance: float, rng: np.random.Generator) -> Route:
-    """The fewest terms of the closed form, factored; its inertia stays whole where it would not be definite else."""
+    """Few terms of the closed form, factored: the fewest, or those that cost less because more is shared among them."""
+    found = [_few_terms(profile, yardstick, tolerance, rng, c) for c in (None, yardstick.subject.companions)]
+    return min(found, key=lambda route: route.program.n_operations)
+
+
+def _few_terms(
+    profile: Profile,
+    yardstick: Yardstick,
+    tolerance: float,
+    rng: np.random.Generator,
+    completed: Completed | None,
+) -> Route:
+    """Of the closed form, within the tolerance; its inertia stays whole where it would not be definite else."""
     bound = yardstick.subject.closed_form
     options = (bound, profile, tolerance, yardstick.confidence, rng)
-    found = fewest_terms(*options, function=yardstick.function)
+    found = fewest_terms(*options, function=yardstick.function, completed=completed)
     inertia = moving_block(_symmetric(found.bound.mass_matrix(yardstick.states[0])), bound.moving)
     if yardstick.definite and not positive_definite(inertia):
-        found = fewest_terms(*options, function=yardstick.function, keep_inertia=True)
+        found = fewest_terms(*options, function=yardstick.function, keep_inertia=True, completed=completed)
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
     return Route(factored_program(found.bound, yardstick.function), remark, found.bound)
 

@@ -8,6 +8,8 @@ from functools import cached_property
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.derive import derive
+from tauform.closedform.reduction.reduction import Completed
+from tauform.codegen.factored.factored import companions
 from tauform.codegen.factored.model_program import whole_robot
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
@@ -52,6 +54,11 @@ class Subject:
     def closed_form(self) -> BoundModel:
         """The closed form with numbers, derived where none was given."""
         return self.model or derive(self.robot, include="declared").bind(self.robot)
+
+    @cached_property
+    def companions(self) -> Completed:
+        """Which entries of the closed form stay with others at no cost."""
+        return companions(self.closed_form)
 
     def torque(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Exact inverse dynamics."""
