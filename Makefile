@@ -9,14 +9,15 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: metrics help demo test lint format types tests nightly faults coretypes bench docs clean
+.PHONY: metrics help demo test lint format types tests nightly faults coretypes fuzz bench docs clean
 
 help:
 	@echo "make demo    show a robot and its dynamics"
 	@echo "make test    lint, types and tests"
 	@echo "make docs    build the pages into site/, with the plots of the examples"
-	@echo "make nightly the sweeps that take long; make faults: kill -9, full disks, signals;"
-	@echo "             make coretypes: the same texts on every kind of processor"
+	@echo "make nightly the sweeps that take long, with make faults: kill -9, full disks, signals;"
+	@echo "             make coretypes: the same texts on every kind of processor;"
+	@echo "             make fuzz: damaged files and odd command lines, tens of thousands"
 	@echo "make lint | format | types | tests | bench | clean"
 
 demo: $(VENV)/.core
@@ -38,7 +39,7 @@ types: $(VENV)/.test
 tests: $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
 
-nightly: $(VENV)/.test faults
+nightly: $(VENV)/.test faults fuzz
 	$(BIN)/python -m pytest -m nightly $(PYTEST_OPTIONS)
 
 # Processes killed at every step and at random, full disks, signals: a table of what was damaged, missing or left.
@@ -50,11 +51,15 @@ faults: $(VENV)/.test
 coretypes: $(VENV)/.test
 	$(BIN)/python -m pytest -m "nightly or not nightly" tests/machines $(PYTEST_OPTIONS)
 
-# make bench NAMES="batched_inverse_dynamics"
+# Damaged files and odd command lines: eight times the cases of `make tests`, new ones every day.
+fuzz: $(VENV)/.test
+	FUZZ_SCALE=8 $(BIN)/python -m pytest tests/fuzz $(PYTEST_OPTIONS)
+
 # Rooms, lengths, cycles: figures of the source itself.
 metrics: $(BIN)/python
 	$(BIN)/python tools/metrics.py
 
+# make bench NAMES="batched_inverse_dynamics"
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(NAMES)
 

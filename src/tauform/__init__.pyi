@@ -14,6 +14,7 @@ from .codegen.generate import generate as generate
 from .codegen.program.program import Program as Program
 from .codegen.write import write as write
 from .codegen.write import write_c as write_c
+from .description.drives.drive import Drive as Drive
 from .description.formats.load import load as load
 from .description.formats.load import robots as robots
 from .description.inertia import Inertia as Inertia

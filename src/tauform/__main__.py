@@ -76,7 +76,7 @@ def _descendants(process: int) -> list[int]:
     found = []
     with suppress(OSError):
         for task in os.listdir(f"/proc/{process}/task"):
-            with open(f"/proc/{process}/task/{task}/children") as file:
+            with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as file:
                 found += [int(number) for number in file.read().split()]
     return [*found, *(number for each in found for number in _descendants(each))]
 

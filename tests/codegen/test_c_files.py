@@ -54,7 +54,7 @@ def test_numbers_are_printed_exactly() -> None:
 def test_our_own_folder_is_replaced(tmp_path: Path) -> None:
     folder = tmp_path / "build"
     write_c(PROGRAM, folder, name="first")
-    (folder / "test_first").write_text("made by make check")
+    (folder / "test_first").write_bytes(b"\x7fELF made by make check")
     write_c(PROGRAM, folder, name="second")
     assert {path.name for path in folder.iterdir()} == {n.replace("example", "second") for n in NAMES} | {MANIFEST}
     assert os.listdir(tmp_path) == ["build"]

@@ -12,7 +12,7 @@ import pytest
 
 import tauform as tf
 from real_robots import urdf
-from tauform.description.formats.mjcf import drives
+from tauform.description.formats.mjcf import reader
 from tauform.description.formats.mjcf.reader import read_mjcf
 from tauform.errors import DescriptionError
 
@@ -112,6 +112,21 @@ def test_mjcf_read_equals_urdf_read(name: str, tmp_path: Path) -> None:
         assert np.abs(torque - expected).max() < tolerance * np.abs(expected).max()
 
 
+def test_springs_of_joints_become_drive_terms(tmp_path: Path) -> None:
+    text = ARM.replace('armature="0.01"', 'stiffness="3" springref="0.3"').replace(
+        'name="c"', 'name="c" stiffness="40"'
+    )
+    text = text.replace('ref="0.4"', 'ref="0.4" stiffness="7" springref="-0.2" damping="0.3"')
+    robot = load_text(text, tmp_path)
+    springs = {robot.joints[d.joints[0]].name: (d.coefficient, d.rest) for d in robot.further_drives}
+    assert springs == {"b": (7.0, -0.2), "c": (40.0, 0.0), "d": (3.0, 0.3)}
+    model = mujoco.MjModel.from_xml_string(text)
+    without_loss = robot.with_drives([d for d in robot.drives if d.shape != "coulomb"])
+    for q, qd, qdd in np.random.default_rng(7).normal(size=(10, 3, 4)):
+        expected = mujoco_torque(model, q, qd, qdd)
+        assert np.abs(tf.inverse_dynamics(without_loss, q, qd, qdd) - expected).max() < 1e-12 * np.abs(expected).max()
+
+
 def test_linear_joint_equality_becomes_a_relation(tmp_path: Path) -> None:
     text = ARM.replace(
         "</mujoco>", '<equality><joint joint1="d" joint2="b" polycoef="0.1 2 0 0 0"/></equality></mujoco>'
@@ -140,7 +155,7 @@ def test_motors_add_their_rotor_and_damping_by_the_square_of_the_gear(tmp_path: 
 
 def test_what_the_reader_does_not_know_shows_in_the_torques(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a force of a later MuJoCo would: here springs, which the reader is made to overlook."""
-    monkeypatch.setattr(drives, "_refuse_spring", lambda *_: None)
+    monkeypatch.setattr(reader, "springs_of", lambda *_: ())
     with pytest.raises(DescriptionError, match="MuJoCo finds other torques than were read, at joint 'd'"):
         load_text(ARM.replace('armature="0.01"', 'stiffness="3"'), tmp_path)
 
@@ -191,7 +206,12 @@ def test_a_cut_file_that_is_included_is_refused(tmp_path: Path) -> None:
         ),
         ('<joint name="d" axis="0 0 -1" armature="0.01"/>', '<joint name="d" type="ball"/>', "'wrist'.*ball joint 'd'"),
         ('<body name="base" pos="0.1 0 0.2">', '<body name="base"><freejoint name="f"/>', "'base'.*free joint 'f'"),
-        ('armature="0.01"', 'stiffness="3"', "joint 'd' has a spring"),
+        ('armature="0.01"', 'stiffness="3 1"', "joint 'd' has a spring that is not linear"),
+        (
+            'gravity="0 0 -9.5"/>',
+            '><flag spring="disable"/></option><default><joint stiffness="1"/></default>',
+            "'spring'",
+        ),
         ("</mujoco>", '<equality><weld name="w" body1="wrist" body2="base"/></equality></mujoco>', "'w' closes a loop"),
         ("</mujoco>", '<equality><joint joint1="d" polycoef="0 0 1 0 0"/></equality></mujoco>', "'d'.*not linear"),
         ('<body name="wrist"', '<body gravcomp="1" name="wrist"', "body 'wrist' has gravcomp"),

@@ -37,7 +37,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("material")
     pytest.importorskip("mkdocstrings")
     copy = tmp_path_factory.mktemp("project")
-    for name in ("docs", "src", "benchmarks"):
+    for name in ("docs", "src", "benchmarks", "tools"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("mkdocs.yml", "CHANGELOG.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, copy / name)

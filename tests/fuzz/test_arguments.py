@@ -70,7 +70,7 @@ FILES = ["out", "out.npz", "out.toml", "absent/out.npz", ".", "taken", "taken/x"
 def kinds_of(verb: str) -> dict[str, str]:
     """Parameter -> what its annotation says, in text, since versions of typer keep it in different places."""
     module = verb.replace("-", "_")
-    function = getattr(import_module(f"tauform.cli.{module}"), module)
+    function = getattr(import_module(f"tauform.cli.verbs.{module}"), module)
     return {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
 
 

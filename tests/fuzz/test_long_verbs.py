@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzz import originals
 from fuzz.runs import cases, check
 from fuzz.test_arguments import options_of
-from fuzz.test_recordings import LOGS
 
 # The least work of each; options that are drawn come later and win.
 QUICK = {
@@ -43,7 +43,7 @@ def test_a_long_verb_ends_well_or_is_refused(
 def prepare(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "folder.toml").mkdir()
     (folder / "taken").write_text("not ours")
-    (folder / "log.csv").write_bytes(LOGS[0])
+    (folder / "log.csv").write_bytes(originals.logs()[0])
     monkeypatch.chdir(folder)
 
 

@@ -11,6 +11,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+X86 = platform.machine() in ("x86_64", "AMD64")
 CORE_TYPES = ("Haswell", "Sandybridge", "Nehalem", "Prescott")
 # Seconds each; the others take minutes.
 QUICK = (
@@ -40,11 +42,21 @@ def threads(number: int) -> dict[str, str]:
     return {"OMP_NUM_THREADS": str(number), "OPENBLAS_NUM_THREADS": str(number)}
 
 
-OLDEST = {"OPENBLAS_CORETYPE": "Prescott", "PYTHONHASHSEED": "17", **OLD_C_LIBRARY, **plain_numpy(), **threads(3)}
+# Nothing is fused, and vectors hold two numbers.
+PLAIN_KERNELS = {"KERNELS_FOR": "x86-64" if X86 else "generic"}
+OLDEST = {
+    "OPENBLAS_CORETYPE": "Prescott",
+    "PYTHONHASHSEED": "17",
+    **OLD_C_LIBRARY,
+    **plain_numpy(),
+    **PLAIN_KERNELS,
+    **threads(3),
+}
 MACHINES = {
     **{core.lower(): {"OPENBLAS_CORETYPE": core} for core in CORE_TYPES},
     "plain NumPy": plain_numpy(),
     "old C library": OLD_C_LIBRARY,
+    "plain kernels": PLAIN_KERNELS,
     "another hash seed": {"PYTHONHASHSEED": "2"},
     "four threads": threads(4),
     "oldest": OLDEST,
@@ -54,16 +66,17 @@ MACHINES = {
 @cache
 def digests(machine: str, names: tuple[str, ...]) -> dict[str, str]:
     """What a process made; "here" is this machine as it is."""
-    variables = {"PYTHONHASHSEED": "0", **threads(1), **MACHINES.get(machine, {})}
     path = os.pathsep.join(str(ROOT / part) for part in ("src", "tests", "."))
-    ended = subprocess.run(
-        [sys.executable, "-W", "ignore", str(ROOT / "tests" / "machines" / "artefacts.py"), *names],
-        env={**os.environ, **variables, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
+    variables = {"PYTHONPATH": path, "PYTHONHASHSEED": "0", **threads(1), **MACHINES.get(machine, {})}
+    with tempfile.TemporaryDirectory() as cache:  # kernels of one machine are no other's
+        ended = subprocess.run(
+            [sys.executable, "-W", "ignore", str(ROOT / "tests" / "machines" / "artefacts.py"), *names],
+            env={**os.environ, **variables, "TAUFORM_CACHE": cache},
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            check=False,
+        )
     assert ended.returncode == 0, ended.stderr
     found: dict[str, str] = json.loads(ended.stdout)
     return found
@@ -83,7 +96,7 @@ def test_an_old_machine_makes_the_same() -> None:
     compare("oldest", QUICK)
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="stands for processors of another kind")
+@pytest.mark.skipif(not X86, reason="the core types are those of x86")
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="tunables belong to glibc")
 def test_the_old_machine_computes_differently() -> None:
     """Else the comparison would show nothing."""

@@ -1,20 +1,23 @@
-"""Every core runs on arrays of scalars that know only + - * / sin cos sign: what tracing and counting need."""
+"""Every core runs on arrays of scalars that know only + - * / and elementary functions: what tracing needs."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from random_drives import FURTHER, with_random_drives
 from random_robots import random_tree
+from tauform.description.drives.groups import JointState
 from tauform.description.tree import Tree
 from tauform.rigidbody import energy, regressor
 from tauform.rigidbody.articulated_body import articulated_body
 from tauform.rigidbody.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.coriolis import christoffel
+from tauform.rigidbody.drives import friction_slopes, friction_torque
 from tauform.rigidbody.forward_dynamics import solved_by_mass_matrix
-from tauform.rigidbody.friction import joint_friction
 from tauform.rigidbody.gdahj import gdahj
 from tauform.rigidbody.gravity import gravity
 from tauform.rigidbody.inverse_dynamics import newton_euler
@@ -64,6 +67,18 @@ class Scalar:
     def sign(self):
         return Scalar(math.copysign(1, self.value) if self.value else 0)
 
+    def abs(self):
+        return Scalar(abs(self.value))
+
+    def exp(self):
+        return Scalar(math.exp(self.value))
+
+    def tanh(self):
+        return Scalar(math.tanh(self.value))
+
+    def sqrt(self):
+        return Scalar(math.sqrt(self.value))
+
     __radd__, __rmul__ = __add__, __mul__
 
     def __bool__(self):
@@ -85,7 +100,17 @@ def unwrapped(array: np.ndarray) -> np.ndarray:
     return np.frompyfunc(number, 1, 1)(array).astype(float)
 
 
-ROBOT = random_tree(5, seed=5)
+NEEDING_MORE = {"load", "thermal"}
+ROBOT = with_random_drives(random_tree(5, seed=5), 1, [shape for shape in FURTHER if shape not in NEEDING_MORE])
+ALL_DRIVES = with_random_drives(random_tree(5, seed=5), 2).tree.drives
+
+
+def _with_all(tree: Tree) -> Tree:
+    """The tree with drive terms of every shape, also of those that need temperatures and loads."""
+    coefficients = np.concatenate([tree.coefficients[:1]] * len(ALL_DRIVES))
+    return replace(tree, drives=ALL_DRIVES, coefficients=coefficients)
+
+
 CORES = {
     "newton_euler": (newton_euler, 3),
     "composite_rigid_body": (composite_rigid_body, 1),
@@ -99,7 +124,8 @@ CORES = {
     "kinetic_functions": (energy.kinetic_functions, 2),
     "potential_functions": (energy.potential_functions, 1),
     "frame_jacobian": (lambda tree, q: frame_jacobian(tree, q, ROBOT.tool, True), 1),
-    "joint_friction": (joint_friction, 1),
+    "friction_torque": (lambda tree, *rows: friction_torque(_with_all(tree), JointState(*rows)), 5),
+    "friction_slopes": (lambda tree, *rows: friction_slopes(_with_all(tree), JointState(*rows)), 5),
     "inverse_vector": (inverse_vector, 6),
     "inverse_matrices": (inverse_matrices, 3),
     "forward_vector": (forward_vector, 6),
@@ -119,7 +145,7 @@ def test_core_runs_on_scalar_objects(name, symbolic_parameters):
     vectors = np.random.default_rng(1).normal(size=(n_arguments, tree.n, 1))
     expected = core(tree, *vectors)
     if symbolic_parameters:  # with parameters and geometry as symbols, too
-        fields = ("rotations", "translations", "inertias", "joint_parameters", "gravity")
-        tree = Tree(tree.parents, tree.revolute, *(wrapped(getattr(tree, field)) for field in fields))
+        fields = ("rotations", "translations", "inertias", "coefficients", "gravity")
+        tree = replace(tree, **{field: wrapped(getattr(tree, field)) for field in fields})
     result = core(tree, *(wrapped(vector) for vector in vectors))
     np.testing.assert_allclose(unwrapped(result), expected, rtol=0, atol=1e-12 * np.abs(expected).max())

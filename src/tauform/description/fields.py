@@ -15,7 +15,7 @@ from tauform.description.transform import rotation_rpy, translation
 from tauform.errors import DescriptionError, TauformError
 
 INERTIAL = ("mass", "com", "inertia", "inertia_about", "parameters")
-DRIVE = ("rotor_inertia", "viscous", "coulomb", "offset")
+DRIVE = ("rotor_inertia", "viscous", "coulomb", "coulomb_width", "offset")
 BOUNDS = ("lower", "upper", "velocity", "effort")
 # A larger constant angle is written in degrees [rad].
 LARGEST_ANGLE = 4 * np.pi

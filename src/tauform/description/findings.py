@@ -87,4 +87,23 @@ def drive_findings(robot: Robot) -> list[Finding]:
         if joint.limits.lower > joint.limits.upper:
             what = f"its lower limit {joint.limits.lower:g} is above its upper limit {joint.limits.upper:g}"
             findings.append(Finding("doubtful", place, what, "exchange them"))
+    for name, term in zip(robot.layout.names[robot.layout.further], robot.further_drives, strict=True):
+        if term.is_nonnegative and term.coefficient < 0:
+            what = f"its coefficient is negative ({term.coefficient:g})"
+            findings.append(Finding("unphysical", f"drive {name}", what, "correct it"))
+    return findings + _coupling_findings(robot)
+
+
+def _coupling_findings(robot: Robot) -> list[Finding]:
+    """Shafts whose inertia is more than the rotors of their joints, which then turn without energy."""
+    findings = []
+    rotors = [joint.rotor_inertia or 0.0 for joint in robot.joints]
+    for term in robot.further_drives:
+        if term.shape == "coupled_inertia":
+            i, j = term.joints
+            if term.coefficient**2 > rotors[i] * rotors[j]:
+                what = f"its inertia {term.coefficient:g} is more than the rotors of both joints hold"
+                remedy = "the rotors of both joints contain that of a shared shaft; correct Ia or Iam"
+                place = f"drive on {robot.joints[i].name!r} and {robot.joints[j].name!r}"
+                findings.append(Finding("doubtful", place, what, remedy))
     return findings

@@ -60,6 +60,7 @@ class Joint(Value):
         parent_from_joint: (4, 4) constant placement; the link's frame is this one moved by q.
         rotor_inertia: Ia, seen at the joint [kg m^2 or kg]; None where the description declares none.
         viscous, coulomb, offset: Fv, Fc, Fo of tau_friction = Fv qd + Fc sign(qd) + Fo.
+        coulomb_width: velocity over which the sign changes, tanh(qd / coulomb_width); 0 is a sharp sign.
         lengths: the translation as a sum of named constants; empty means x, y, z components.
     """
 
@@ -73,6 +74,7 @@ class Joint(Value):
     coulomb: float = 0.0
     offset: float = 0.0
     lengths: tuple[Length, ...] = ()
+    coulomb_width: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kind not in ("revolute", "prismatic"):
@@ -80,6 +82,12 @@ class Joint(Value):
         T = rigid(self.parent_from_joint, f"joint {self.name!r}: parent_from_joint")
         object.__setattr__(self, "parent_from_joint", T)
         fixed_array(self.parameters, (4,), f"joint {self.name!r}: rotor inertia and friction")
+        width = fixed_array(self.coulomb_width, (), f"joint {self.name!r}: coulomb_width")
+        if width < 0:
+            raise DescriptionError(
+                f"joint {self.name!r}: coulomb_width, the velocity over which its friction changes sign, cannot be "
+                f"negative, got {width:g}"
+            )
 
     @property
     def is_revolute(self) -> bool:

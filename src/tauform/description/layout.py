@@ -1,6 +1,6 @@
 """Layout: which column of `robot.parameters` is which, so that nobody counts columns or reads names.
 
-The order is fixed: the ten parameters of each link, then Ia, Fv, Fc, Fo of each joint.
+The order is fixed: the ten parameters of each link, then Ia, Fv, Fc, Fo of each joint, then further drive terms.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from tauform.arrays import AnyArray
+from tauform.description.drives import OF_JOINTS
+from tauform.description.drives.drive import Drive
 from tauform.description.inertia import LINK_PARAMETERS
 from tauform.description.joint import JOINT_PARAMETERS
-from tauform.description.parameter_groups import JOINT_GROUPS, ParameterGroup
 
-# Unit of each kind at a joint that turns, and at one that slides.
 LINK_UNITS = ("kg", *("kg m",) * 3, *("kg m²",) * 6)
-JOINT_UNITS = {"Ia": ("kg m²", "kg"), "Fv": ("N m s/rad", "N s/m"), "Fc": ("N m", "N"), "Fo": ("N m", "N")}
+# Powers of length in each of the ten link parameters.
+LENGTH_POWERS = (0, *(1,) * 3, *(2,) * 6)
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,38 @@ class Parameter:
     Attributes:
         kind: `Izz`, `Ia`, `Fv`.
         joints: the link or joints it belongs to, counted from 0.
-        group: what `include=` calls it.
+        group: what `include=` calls it; of a drive term its shape.
         unit: SI.
+        dimension: powers of length and time, mass aside.
+        suffix: what its name ends in, `@0.05`.
+        is_inertial: whether it is part of the mass matrix, as links and rotors are.
+        is_nonnegative: whether it cannot be negative by itself.
         is_sum: whether others are folded into it.
     """
 
     kind: str
     joints: tuple[int, ...]
-    group: ParameterGroup
+    group: str
     unit: str
+    dimension: tuple[int, int]
+    suffix: str = ""
+    is_inertial: bool = False
+    is_nonnegative: bool = False
     is_sum: bool = False
+
+    @classmethod
+    def of_drive(cls, drive: Drive, revolute: Sequence[bool]) -> Parameter:
+        """The coefficient of a drive term."""
+        return cls(
+            kind=drive.kind,
+            joints=drive.joints,
+            group=drive.shape,
+            unit=drive.unit(revolute),
+            dimension=drive.dimension(revolute),
+            suffix=drive.suffix,
+            is_inertial=drive.is_inertial,
+            is_nonnegative=drive.is_nonnegative,
+        )
 
     @property
     def number(self) -> str:
@@ -45,7 +68,7 @@ class Parameter:
     @property
     def name(self) -> str:
         """`Izz_2`, or `IzzR_2` where others are folded into it."""
-        return f"{self.kind}{'R' * self.is_sum}_{self.number}"
+        return f"{self.kind}{'R' * self.is_sum}_{self.number}{self.suffix}"
 
     @property
     def is_link(self) -> bool:
@@ -70,9 +93,9 @@ class Layout:
     parameters: tuple[Parameter, ...]
 
     @staticmethod
-    def of(revolute: Sequence[bool]) -> Layout:
-        """Of a tree whose joints turn or slide."""
-        return _layout(tuple(bool(turns) for turns in revolute))
+    def of(revolute: Sequence[bool], further: Sequence[Drive] = ()) -> Layout:
+        """Of a tree whose joints turn or slide, with drive terms beyond those that every joint has."""
+        return _layout(tuple(bool(turns) for turns in revolute), tuple(further))
 
     @property
     def n(self) -> int:
@@ -93,6 +116,11 @@ class Layout:
     def joints(self) -> slice:
         """Columns Ia, Fv, Fc, Fo of all joints."""
         return slice(self.links.stop, self.links.stop + len(JOINT_PARAMETERS) * self.n_bodies)
+
+    @property
+    def further(self) -> slice:
+        """Columns of further drive terms."""
+        return slice(self.joints.stop, self.n)
 
     @property
     def drives(self) -> slice:
@@ -146,13 +174,13 @@ class Layout:
 
     @cached_property
     def friction(self) -> tuple[int, ...]:
-        """Columns of what is neither a link's nor a rotor's."""
-        return tuple(k for k, parameter in enumerate(self.parameters) if parameter.group not in ("link", "rotor"))
+        """Columns of what is not part of the mass matrix: friction, offsets, springs."""
+        return tuple(k for k, parameter in enumerate(self.parameters) if not parameter.is_inertial)
 
     @cached_property
     def signed(self) -> tuple[int, ...]:
         """Columns of drives that may be negative; physics forbids that of the others."""
-        return self.columns_of("offset")
+        return tuple(k for k, own in enumerate(self.parameters) if not own.is_link and not own.is_nonnegative)
 
     def by_link(self, values: AnyArray) -> AnyArray:
         """(..., n_bodies, 10) the links' part of (..., n) values; a view where values are one block."""
@@ -166,15 +194,11 @@ class Layout:
 
 
 @lru_cache(maxsize=256)
-def _layout(revolute: tuple[bool, ...]) -> Layout:
+def _layout(revolute: tuple[bool, ...], further: tuple[Drive, ...]) -> Layout:
     links = [
-        Parameter(kind, (i,), "link", unit)
+        Parameter(kind, (i,), "link", unit, (power, 0), is_inertial=True)
         for i in range(len(revolute))
-        for kind, unit in zip(LINK_PARAMETERS, LINK_UNITS, strict=True)
+        for kind, unit, power in zip(LINK_PARAMETERS, LINK_UNITS, LENGTH_POWERS, strict=True)
     ]
-    joints = [
-        Parameter(kind, (j,), group, JOINT_UNITS[kind][0 if turns else 1])
-        for j, turns in enumerate(revolute)
-        for kind, group in zip(JOINT_PARAMETERS, JOINT_GROUPS, strict=True)
-    ]
-    return Layout(len(revolute), (*links, *joints))
+    own = [shape(joints=(j,)) for j in range(len(revolute)) for shape in OF_JOINTS]
+    return Layout(len(revolute), (*links, *(Parameter.of_drive(drive, revolute) for drive in (*own, *further))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from tauform.description.joint import Joint
 from tauform.errors import UnknownNameError
@@ -11,10 +11,16 @@ from tauform.errors import UnknownNameError
 if TYPE_CHECKING:
     from tauform.description.layout import Layout
 
-ParameterGroup = Literal["link", "rotor", "viscous", "coulomb", "offset"]
+ParameterGroup = Literal[
+    "link", "rotor", "viscous", "coulomb", "offset",
+    "smooth", "stribeck", "asymmetric", "quadratic", "load", "thermal",
+    "stiffness", "sine", "cosine", "spring", "force",
+    "coupled_inertia", "coupled_viscous", "coupled_coulomb",
+]  # fmt: skip
 # Groups of a joint's own parameters Ia, Fv, Fc, Fo.
 JOINT_GROUPS: tuple[ParameterGroup, ...] = ("rotor", "viscous", "coulomb", "offset")
-PARAMETER_GROUPS: tuple[ParameterGroup, ...] = ("link", *JOINT_GROUPS)
+# All groups: that of the links, and the shapes of drive terms.
+PARAMETER_GROUPS: tuple[ParameterGroup, ...] = get_args(ParameterGroup)
 # Groups by name, each whole, or what the description declares.
 Include = Sequence[ParameterGroup] | Literal["declared"]
 
@@ -26,10 +32,13 @@ def chosen_columns(layout: Layout, joints: Sequence[Joint], include: Include | N
         UnknownNameError: no group of that name.
     """
     asked = _asked_for(include)
-    by_declaration = include is None or "declared" in asked
-    groups = asked | _used_groups(joints) if "declared" in asked else asked
-    rotors = [layout.rotor(j) for j, joint in enumerate(joints) if by_declaration and joint.rotor_inertia is not None]
-    return tuple(sorted({*layout.columns_of(*groups), *rotors}))
+    declared: set[int] = set()
+    if include is None or "declared" in asked:
+        declared |= {layout.rotor(j) for j, joint in enumerate(joints) if joint.rotor_inertia is not None}
+        declared |= set(layout.columns_of("coupled_inertia"))
+    if "declared" in asked:
+        declared |= {*layout.columns_of(*_used_groups(joints)), *range(layout.n)[layout.further]}
+    return tuple(sorted(declared.union(layout.columns_of(*asked))))
 
 
 def _used_groups(joints: Sequence[Joint]) -> frozenset[str]:

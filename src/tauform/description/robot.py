@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import check_fields, checked_methods
 from tauform.arrays import Array, fixed_array, read_only
+from tauform.description.drives.drive import Drive
 from tauform.description.finding import Finding
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint, Link
@@ -71,6 +72,7 @@ class Robot(Value):
         closure: loop constraints; with one, q holds the active joints only.
         payload: carried body; part of `parameters` and of the dynamics.
         shapes: what links occupy, where the description says it; dynamics do not look at them.
+        further_drives: drive terms beyond the rotor inertia and the friction of each joint; see `drives`.
         notes: what the reader of a file took by default or left out; `check()` lists it, and == ignores it.
     """
 
@@ -83,11 +85,14 @@ class Robot(Value):
     closure: Closure | None = None
     payload: Payload | None = None
     shapes: tuple[Shape, ...] = ()
+    further_drives: tuple[Drive, ...] = ()
     notes: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         check_fields(self)
         object.__setattr__(self, "gravity", fixed_array(self.gravity, (3,), "gravity"))
+        parents = [joint.parent for joint in self.joints]
+        object.__setattr__(self, "further_drives", tuple(term.placed(parents) for term in self.further_drives))
         check_structure(self)
 
     @classmethod
@@ -116,6 +121,7 @@ class Robot(Value):
                                     of the frame, in this order or by name
             rotor_inertia           Ia seen at the joint
             viscous, coulomb, offset     friction Fv, Fc, Fo
+            coulomb_width           velocity over which Coulomb friction changes its sign; 0 is sharp
             lower, upper, velocity, effort     limits
             name, link              of the joint and of its link; joint1 and link1 if not given
 
@@ -175,18 +181,28 @@ class Robot(Value):
             inertias=np.array([inertia.parameters for inertia in self.inertias]),
             joint_parameters=np.array([joint.parameters for joint in self.joints]),
             gravity=self.gravity,
+            drives=self.drives,
+            further=[term.coefficient for term in self.further_drives],
         )
+
+    @cached_property
+    def drives(self) -> tuple[Drive, ...]:
+        """All drive terms in the order of the layout: rotor, viscous, Coulomb, offset of each joint, then further."""
+        from tauform.description.changes.drives import own_drives
+
+        return (*own_drives(self.joints), *self.further_drives)
 
     @cached_property
     def layout(self) -> Layout:
         """Which column of `parameters` is which."""
-        return Layout.of([joint.is_revolute for joint in self.joints])
+        return Layout.of([joint.is_revolute for joint in self.joints], self.further_drives)
 
     @cached_property
     def parameters(self) -> Array:
-        """(layout.n,) the ten of each link, then Ia, Fv, Fc, Fo of each joint; payload included."""
+        """(layout.n,) the ten of each link, Ia, Fv, Fc, Fo of each joint, then further drives; payload included."""
         links = [inertia.parameters for inertia in self.inertias]
-        return read_only(np.concatenate([*links, *(joint.parameters for joint in self.joints)]))
+        further = [term.coefficient for term in self.further_drives]
+        return read_only(np.concatenate([*links, *(joint.parameters for joint in self.joints), further]))
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -197,8 +213,9 @@ class Robot(Value):
         """Indices into `parameters` of what takes part; everything in the package that counts parameters asks here.
 
         Args:
-            include: groups by name, each of all joints; None for the links and the rotors of joints that declare one;
-                "declared" for these and each of viscous, coulomb and offset that is not zero at every joint.
+            include: groups by name ("link", or the shape of drive terms), each of all joints; None for the links and
+                the rotors of joints that declare one; "declared" for these, each of viscous, coulomb and offset that
+                is not zero at every joint, and all further drive terms.
 
         Raises:
             UnknownNameError: no group of that name.
@@ -248,13 +265,35 @@ class Robot(Value):
             )
             for joint, four in zip(self.joints, self.layout.by_joint(values), strict=True)
         )
-        return replace(self, links=links, joints=joints, payload=None)
+        further = tuple(map(Drive.with_coefficient, self.further_drives, values[self.layout.further]))
+        return replace(self, links=links, joints=joints, payload=None, further_drives=further)
+
+    def with_drives(self, terms: Iterable[Drive]) -> Robot:
+        """The same links with these drive terms in place of all that it has: `[*robot.drives, more]` adds one.
+
+        Terms are made with `tf.Drive.of`; rotor, viscous, coulomb and offset become fields of their joint.
+
+        Raises:
+            DescriptionError: a term does not fit the joints, or is given twice.
+        """
+        from tauform.description.changes.drives import with_drives
+
+        return with_drives(self, terms)
+
+    def without_drives(self) -> Robot:
+        """The links alone: no rotors, friction, springs or coupled shafts."""
+        return self.with_drives(())
+
+    @cached_property
+    def rigid(self) -> Robot:
+        """The same links with rotors and coupled rotors, and no other drive term: no friction, offsets or springs."""
+        return self.with_drives(term for term in self.drives if term.is_inertial)
 
     def locked(self, positions: Mapping[str, float | str]) -> Robot:
         """Make joints rigid at these positions: what each carries becomes part of the link before it.
 
         Joints that follow a locked one (mimic joints, loops) are locked with it. The names of merged links stay as
-        frames; friction and rotors of locked joints go.
+        frames; drive terms of locked joints go, and springs between links that no longer move apart.
         """
         from tauform.description.changes.edit import locked
 
@@ -263,8 +302,8 @@ class Robot(Value):
     def up_to(self, tip: str) -> Robot:
         """Keep only the joints between the base and this link or frame, which becomes the tip.
 
-        What is rigidly fixed to a kept link stays part of it. A joint off the path goes, with everything it carries;
-        lock it first (`locked`) to keep that inertia.
+        What is rigidly fixed to a kept link stays part of it. A joint off the path goes, with everything it carries and
+        every drive term that acts on it; lock it first (`locked`) to keep that inertia.
         """
         from tauform.description.changes.edit import up_to
 

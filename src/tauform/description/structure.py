@@ -40,6 +40,10 @@ def check_structure(robot: Robot) -> None:
         _check_closure(robot.closure, names)
     if robot.tip is not None:
         robot.frame(robot.tip)
+    if robot.further_drives:
+        from tauform.description.changes.drives import check_drives
+
+        check_drives(robot)
 
 
 def _check_closure(closure: Closure, names: list[str]) -> None:

@@ -6,12 +6,17 @@ on batches of numbers, on complex numbers, on counting scalars and on symbolic s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.description.drives import OF_JOINTS
+from tauform.description.drives.drive import Drive
+from tauform.description.drives.groups import Group, grouped
 from tauform.description.layout import Layout
 
 
@@ -25,7 +30,8 @@ class Tree:
         rotations: (n, 3, 3, 1) constant rotation, parent from joint.
         translations: (n, 3, 1) joint origin in the parent.
         inertias: (n, 10, 1) link parameters.
-        joint_parameters: (n, 4, 1) Ia, Fv, Fc, Fo.
+        drives: all drive terms, in the order of the layout; their own coefficients do not count.
+        coefficients: (n_drives, 1) of the drive terms.
         gravity: (3, 1).
     """
 
@@ -34,7 +40,8 @@ class Tree:
     rotations: AnyArray
     translations: AnyArray
     inertias: AnyArray
-    joint_parameters: AnyArray
+    drives: tuple[Drive, ...]
+    coefficients: AnyArray
     gravity: AnyArray
 
     @classmethod
@@ -46,15 +53,25 @@ class Tree:
         inertias: Array,
         joint_parameters: Array,
         gravity: Array,
+        drives: Sequence[Drive] | None = None,
+        further: Sequence[Any] = (),
     ) -> Tree:
-        """From arrays without the batch dimension."""
+        """From arrays without the batch dimension.
+
+        Args:
+            joint_parameters: (n, 4) Ia, Fv, Fc, Fo.
+            drives: all drive terms; those that every joint has if not given.
+            further: coefficients of the drive terms beyond those.
+        """
+        own = joint_parameters.reshape(-1)
         return cls(
             parents=parents,
             revolute=revolute,
             rotations=parent_from_joint[:, :3, :3, None],
             translations=parent_from_joint[:, :3, 3, None],
             inertias=inertias[..., None],
-            joint_parameters=joint_parameters[..., None],
+            drives=tuple(joint_drives(len(parents)) if drives is None else drives),
+            coefficients=np.concatenate([own, np.asarray(further, dtype=own.dtype)])[:, None],
             gravity=np.asarray(gravity)[:, None],
         )
 
@@ -66,7 +83,17 @@ class Tree:
     @cached_property
     def layout(self) -> Layout:
         """Which parameter is which."""
-        return Layout.of(self.revolute)
+        return Layout.of(self.revolute, self.drives[len(OF_JOINTS) * self.n :])
+
+    @cached_property
+    def drive_groups(self) -> tuple[Group, ...]:
+        """The drive terms by shape."""
+        return grouped(self.drives)
+
+    @property
+    def rotors(self) -> AnyArray:
+        """(n, 1) rotor inertias."""
+        return self.coefficients[: len(OF_JOINTS) * self.n : len(OF_JOINTS)]
 
     def children(self, i: int) -> tuple[int, ...]:
         """Bodies mounted on body i."""
@@ -83,3 +110,9 @@ class Tree:
     def __repr__(self) -> str:
         kinds = "".join("R" if turns else "P" for turns in self.revolute)
         return f"Tree({kinds}, parents {self.parents})"
+
+
+@lru_cache(maxsize=64)
+def joint_drives(n: int) -> tuple[Drive, ...]:
+    """The four terms that each of n joints has."""
+    return tuple(shape(joints=(j,)) for j in range(n) for shape in OF_JOINTS)

@@ -16,6 +16,8 @@ from tauform.files.temporaries import NAME
 MANIFEST = ".tauform.json"
 # Folder inside another one that holds what is on its way there.
 JOURNAL = ".tauform-journal"
+# First bytes of programs and libraries of Linux, macOS (one processor, several) and Windows.
+BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"!<arch>\n")
 # Bytes of the largest list that is read; ours have some hundred entries.
 LARGEST = 10_000_000
 
@@ -37,7 +39,9 @@ class Manifest:
         path = folder / name
         if path.is_symlink() or not path.is_file():
             return False
-        return name in self.products or (name in self.files and self.files[name] == digest(path))
+        if name in self.files:
+            return self.files[name] == digest(path)
+        return name in self.products and _is_built(path)
 
     def text(self) -> str:
         """As it stands in the folder."""
@@ -91,6 +95,12 @@ def foreign_files(folder: Path) -> Iterator[str]:
                 yield path
         if place != folder and not folders and not files:
             yield place.relative_to(folder).as_posix()
+
+
+def _is_built(path: Path) -> bool:
+    """Whether a compiler made a file: nobody knows its digest, and a forged list may name what a user wrote."""
+    with path.open("rb") as file:
+        return file.read(8).startswith(BINARIES)
 
 
 def digest(path: Path) -> str:

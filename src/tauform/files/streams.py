@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 
 
 def open_standard_streams() -> None:
@@ -16,6 +17,10 @@ def open_standard_streams() -> None:
                 os.dup2(null, handle)
                 os.close(null)
             setattr(sys, name, open(handle, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Letters that the terminal does not have: \u6f22 says more than an error.
+            stream.reconfigure(encoding=stream.encoding, errors="backslashreplace")
 
 
 def drop_output() -> None:

@@ -177,8 +177,15 @@ def self_test(folder: Path) -> tuple[float, float] | None:
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
     try:
+        # A compiler speaks the user's language in the user's encoding, which may be any.
         return subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, check=False, timeout=SELF_TEST_SECONDS
+            command,
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=SELF_TEST_SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise GenerationError(f"the C's self-test took longer than {SELF_TEST_SECONDS} s; it was not written") from None

@@ -39,7 +39,7 @@ def articulated_inertias(tree: Tree, transforms: list[Transform]) -> Articulated
     inertias = [rigid_inertia(ten, transforms[0].p[0]) for ten in tree.inertias]
     pivots, gains, remaining = list(inertias), list(inertias), list(inertias)
     for i in reversed(range(tree.n)):
-        k, rotor = axis_index(tree, i), tree.joint_parameters[i, 0]
+        k, rotor = axis_index(tree, i), tree.rotors[i]
         U = inertias[i][k]
         pivots[i] = U[k] + rotor
         block = range(3) if k == 2 else range(3, 6)

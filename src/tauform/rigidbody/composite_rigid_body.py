@@ -6,6 +6,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
+from tauform.rigidbody.drives import coupled_inertia, has_coupled_inertia
 from tauform.rigidbody.sweeps.motion import transforms_of
 from tauform.rigidbody.sweeps.spatial import axis_index, inertia_times, inertia_to_parent, wrench_to_parent
 
@@ -24,9 +25,9 @@ def composite_rigid_body(tree: Tree, q: AnyArray) -> AnyArray:
         axis = np.zeros((6, *q.shape[1:]), dtype=q.dtype)
         axis[axis_index(tree, i)] = axis[axis_index(tree, i)] + 1
         F = inertia_times(composite[i], axis)
-        M[i, i] = F[axis_index(tree, i)] + tree.joint_parameters[i, 0]
+        M[i, i] = F[axis_index(tree, i)] + tree.rotors[i]
         j = i
         while tree.parents[j] >= 0:
             F, j = wrench_to_parent(transforms[j], F), tree.parents[j]
             M[i, j] = M[j, i] = F[axis_index(tree, j)]
-    return M
+    return M + coupled_inertia(tree) if has_coupled_inertia(tree) else M

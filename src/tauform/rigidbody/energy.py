@@ -11,6 +11,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.errors import UnknownNameError
+from tauform.rigidbody.drives import kinetic_columns, potential_columns
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_twists, transforms_of
 from tauform.rigidbody.sweeps.spatial import ANGULAR, LINEAR, cross, joint_transform, rotate_back
@@ -19,7 +20,7 @@ Energy = Literal["total", "kinetic", "potential"]
 
 
 def kinetic_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
-    """Kinetic energy qd^T M(q) qd / 2 of links and rotors [J].
+    """Kinetic energy qd^T M(q) qd / 2 of links, rotors and coupled rotors [J].
 
     Args:
         q: (..., n) joint positions [rad or m].
@@ -38,11 +39,12 @@ def kinetic_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     return evaluate(robot, core, q=q, qd=qd)
 
 
-def potential_energy(robot: Robot, q: ArrayLike) -> Array:
-    """Potential energy in the field of gravity [J], zero where all mass sits in the origin of the base.
+def potential_energy(robot: Robot, q: ArrayLike, drives: bool = True) -> Array:
+    """Potential energy of gravity and springs [J]; gravity's is zero where all mass sits in the origin of the base.
 
     Args:
         q: (..., n) joint positions [rad or m].
+        drives: False leaves out the springs among the drive terms.
 
     Returns:
         (...,) energies.
@@ -50,7 +52,8 @@ def potential_energy(robot: Robot, q: ArrayLike) -> Array:
     Raises:
         ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
     """
-    return evaluate(robot, lambda q: _weighted(robot.tree, potential_functions(robot.tree, q)), q=q)
+    tree = (robot if drives else robot.rigid).tree
+    return evaluate(robot, lambda q: _weighted(tree, potential_functions(tree, q)), q=q)
 
 
 def energy_regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, energy: Energy = "total") -> Array:
@@ -62,8 +65,8 @@ def energy_regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, energy: Energy =
         energy: "total" (the paper's H = E + U), "kinetic" or "potential".
 
     Returns:
-        (..., n_parameters), columns in the order of robot.parameter_names; friction stores no energy, so the
-        columns of Fv, Fc and Fo are zero.
+        (..., n_parameters), columns in the order of robot.parameter_names; friction and offsets store no energy, so
+        that their columns are zero.
 
     Raises:
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
@@ -91,9 +94,7 @@ def kinetic_functions(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
         mass = 0.5 * (v * v).sum(axis=0)
         tensor = [0.5 * w[0] * w[0], w[0] * w[1], 0.5 * w[1] * w[1], w[0] * w[2], w[1] * w[2], 0.5 * w[2] * w[2]]
         rows.append(np.stack([mass, *cross(v, w), *tensor]))
-    zero = 0 * qd
-    joints = np.stack([0.5 * qd * qd, zero, zero, zero], axis=1)
-    return np.concatenate([*rows, *joints])
+    return np.concatenate([*rows, kinetic_columns(tree, qd)])
 
 
 def potential_functions(tree: Tree, q: AnyArray) -> AnyArray:
@@ -110,11 +111,10 @@ def potential_functions(tree: Tree, q: AnyArray) -> AnyArray:
         heights.append(heights[parent] + height if parent >= 0 else height)
         gravities.append(rotate_back(X.R, g))
         rows.append(np.stack([heights[i], *(-gravities[i]), *[0 * heights[i]] * 6]))
-    rest = np.zeros((tree.layout.n - tree.layout.links.stop, *q.shape[1:]), dtype=q.dtype)
-    return np.concatenate([*rows, rest])
+    return np.concatenate([*rows, potential_columns(tree, q)])
 
 
 def _weighted(tree: Tree, functions: AnyArray) -> AnyArray:
     """Sum of each function times its parameter."""
-    parameters = np.concatenate([tree.inertias.reshape(-1, 1), tree.joint_parameters.reshape(-1, 1)])
+    parameters = np.concatenate([tree.inertias.reshape(-1, 1), tree.coefficients])
     return (functions * parameters).sum(axis=0)

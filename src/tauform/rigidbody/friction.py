@@ -1,38 +1,62 @@
-"""Joint friction: tau = Fv qd + Fc sign(qd) + Fo, with sign(0) = 0."""
+"""Friction: the torque of all drive terms but rotors."""
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
+from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
-from tauform.description.tree import Tree
+from tauform.errors import DescriptionError
+from tauform.rigidbody.drives import friction_torque, temperatures
+from tauform.rigidbody.inverse_dynamics import newton_euler
+from tauform.rigidbody.load import carried_torque, has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 
 
-def friction(robot: Robot, qd: ArrayLike) -> Array:
-    """Friction and offset torque, (..., n).
+def friction(
+    robot: Robot,
+    qd: ArrayLike,
+    q: ArrayLike | None = None,
+    qdd: ArrayLike | None = None,
+    temperature: ArrayLike | None = None,
+) -> Array:
+    """Torque of all drive terms that are not inertial: friction, offsets, springs, shared shafts, (..., n).
+
+    For plain friction it is Fv qd + Fc sign(qd) + Fo, with sign(0) = 0. Rotors and coupled rotors are part of the mass
+    matrix instead.
 
     Args:
         qd: (..., n) joint velocities.
+        q: (..., n) joint positions [rad or m]; needed where a spring or friction that depends on load takes part.
+        qdd: (..., n) joint accelerations; needed where friction depends on load.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
 
     Raises:
-        ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        DescriptionError: a drive term needs a quantity that is not given.
     """
-    return evaluate(robot, lambda qd: joint_friction(robot.tree, qd), project=1, qd=qd)
+    tree, loaded = robot.tree, has_load(robot.tree)
+    given = {"qd": qd, **_needed(robot, "q", q), **_needed(robot, "qdd", qdd), **temperatures(robot, temperature)}
+
+    def core(*vectors: AnyArray) -> AnyArray:
+        known = dict(zip(given, vectors, strict=True))
+        motion = JointState(known.get("q"), known["qd"], known.get("qdd"), known.get("temperature"))
+        if loaded:
+            rigid = newton_euler(tree, known["q"], known["qd"], known["qdd"])
+            motion = motion._replace(carried=carried_torque(robot, rigid))
+        return friction_torque(tree, motion)
+
+    return evaluate(robot, core, project=1, **given)
 
 
-def joint_friction(tree: Tree, qd: AnyArray) -> AnyArray:
-    """Friction torque of each joint of the tree, (n, N)."""
-    viscous, coulomb, offset = (tree.joint_parameters[:, k] for k in (1, 2, 3))
-    torque: AnyArray = viscous * qd + coulomb * sign(qd) + offset
-    return torque
-
-
-def sign(x: AnyArray) -> AnyArray:
-    """-1, 0 or 1; of a complex number (complex step) that of its real part; scalars of other types bring their own."""
-    if x.dtype != object:
-        return np.sign(np.real(x))
-    signs: AnyArray = np.frompyfunc(lambda scalar: scalar.sign(), 1, 1)(x)
-    return signs
+def _needed(robot: Robot, name: str, value: ArrayLike | None) -> dict[str, ArrayLike]:
+    """The argument, where a drive term needs it."""
+    reading = [term for term in robot.further_drives if not term.is_inertial and {name, "carried"} & term.reads]
+    if not reading:
+        return {}
+    if value is None:
+        raise DescriptionError(
+            f"friction: {reading[0].meaning} ({reading[0].shape}) of {robot.name} depends on {name}; give {name}="
+        )
+    return {name: value}

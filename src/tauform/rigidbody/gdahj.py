@@ -12,6 +12,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
+from tauform.rigidbody.drives import coupled_inertia, has_coupled_inertia
 from tauform.rigidbody.sweeps.base_frame import base_inertias, base_placements, composites, joint_axes
 from tauform.rigidbody.sweeps.motion import transforms_of
 from tauform.rigidbody.sweeps.spatial import Transform, inertia_times
@@ -35,5 +36,5 @@ def mass_matrix_of(tree: Tree, axes: AnyArray, inertias: list[AnyArray]) -> AnyA
         path = list(tree.ancestors(i))
         momentum = inertia_times(composite, axes[:, i])
         M[i, path] = M[path, i] = (axes[:, path] * momentum[:, None]).sum(axis=0)
-        M[i, i] = M[i, i] + tree.joint_parameters[i, 0]
-    return M
+        M[i, i] = M[i, i] + tree.rotors[i]
+    return M + coupled_inertia(tree) if has_coupled_inertia(tree) else M

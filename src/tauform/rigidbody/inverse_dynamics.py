@@ -6,34 +6,49 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
+from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.rigidbody.friction import joint_friction
+from tauform.rigidbody.drives import coupled_torque, friction_torque, has_coupled_inertia, temperatures
+from tauform.rigidbody.load import carried_torque, has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_motion, velocity_wrenches
 from tauform.rigidbody.sweeps.spatial import Transform, axis_index, inertia_times, wrench_to_parent
 
 
-def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
-    """Joint torques tau = M qdd + C qd + g + friction.
+def inverse_dynamics(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    temperature: ArrayLike | None = None,
+    drives: bool = True,
+) -> Array:
+    """Joint torques tau = M qdd + C qd + g + friction, all drive terms included.
 
     Args:
         q: (..., n) joint positions [rad or m].
         qd: (..., n) joint velocities.
         qdd: (..., n) joint accelerations.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
+        drives: False leaves out what `friction` returns; rotors stay.
 
     Returns:
-        (..., n) torques or forces [N m or N], rotor inertia and friction included.
+        (..., n) torques or forces [N m or N].
 
     Raises:
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        DescriptionError: friction depends on temperature, and none is given.
     """
-    tree = robot.tree
+    robot = robot if drives else robot.rigid
+    tree, loaded = robot.tree, has_load(robot.tree)
 
-    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
-        return newton_euler(tree, q, qd, qdd) + joint_friction(tree, qd)
+    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+        rigid = newton_euler(tree, q, qd, qdd)
+        carried = carried_torque(robot, rigid) if loaded else None
+        return rigid + friction_torque(tree, JointState(q, qd, qdd, temperature, carried))
 
-    return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd)
+    return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd, **temperatures(robot, temperature))
 
 
 def newton_euler(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
@@ -59,5 +74,6 @@ def joint_wrenches(tree: Tree, transforms: list[Transform], wrenches: list[AnyAr
 
 
 def joint_torques(tree: Tree, wrenches: list[AnyArray], qdd: AnyArray) -> AnyArray:
-    """tau = S . f + Ia qdd."""
-    return np.stack([wrenches[i][axis_index(tree, i)] + tree.joint_parameters[i, 0] * qdd[i] for i in range(tree.n)])
+    """tau = S . f + Ia qdd, and what shared shafts add."""
+    tau = np.stack([wrenches[i][axis_index(tree, i)] + tree.rotors[i] * qdd[i] for i in range(tree.n)])
+    return tau + coupled_torque(tree, qdd) if has_coupled_inertia(tree) else tau

@@ -16,8 +16,11 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
+from tauform.errors import DescriptionError
+from tauform.rigidbody.drives import coupled_torque, has_coupled_inertia
 from tauform.rigidbody.friction import friction
 from tauform.rigidbody.gravity import gravity_torque
+from tauform.rigidbody.load import has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_twists, transforms_of
 from tauform.rigidbody.sweeps.spatial import axis_index, cross_axis, inertia_times, wrench_to_parent
@@ -52,8 +55,9 @@ def momentum_observer(
     residual: ArrayLike,
     gain: ArrayLike,
     period: float,
+    temperature: ArrayLike | None = None,
 ) -> ObserverStep:
-    """One step of the momentum observer for collision detection.
+    """One step of the momentum observer for collision detection; all drive terms of the robot take part.
 
     Start with integral = generalized_momentum(robot, q, qd) and residual = 0.
 
@@ -62,12 +66,21 @@ def momentum_observer(
         integral, residual: (..., n) what the last step returned.
         gain: (..., n) K [1/s].
         period: time since the last step [s].
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
 
     Raises:
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        DescriptionError: friction depends on the torque that joints carry, which a contact changes, or on a temperature
+            that is not given.
     """
+    if has_load(robot.tree):
+        raise DescriptionError(
+            f"momentum_observer: friction of {robot.name} depends on the torque that its joints carry, which a contact "
+            "changes; observe it without the load terms"
+        )
     drift = evaluate(robot, lambda q, qd: momentum_and_drift(robot.tree, q, qd)[1], project=1, q=q, qd=qd)
-    inflow = np.asarray(tau) - friction(robot, qd) + drift - gravity_torque(robot, q) + np.asarray(residual)
+    losses = friction(robot, qd, q, temperature=temperature)
+    inflow = np.asarray(tau) - losses + drift - gravity_torque(robot, q) + np.asarray(residual)
     new_integral = np.asarray(integral) + period * inflow
     return ObserverStep(np.asarray(gain) * (generalized_momentum(robot, q, qd) - new_integral), new_integral)
 
@@ -80,7 +93,8 @@ def momentum_and_drift(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
     for i in reversed(range(tree.n)):
         if tree.parents[i] >= 0:
             carried[tree.parents[i]] = carried[tree.parents[i]] + wrench_to_parent(transforms[i], carried[i])
-    momentum = [carried[i][axis_index(tree, i)] + tree.joint_parameters[i, 0] * qd[i] for i in range(tree.n)]
+    momentum = [carried[i][axis_index(tree, i)] + tree.rotors[i] * qd[i] for i in range(tree.n)]
     # Sdot = v x S, the axis being carried along by the body
     drift = [(cross_axis(tree.revolute[i], twists[i]) * carried[i]).sum(axis=0) for i in range(tree.n)]
-    return np.stack([np.stack(momentum), np.stack(drift)])
+    shafts = coupled_torque(tree, qd) if has_coupled_inertia(tree) else 0
+    return np.stack([np.stack(momentum) + shafts, np.stack(drift)])

@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
+from tauform.description.drives.groups import JointState
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.body_regressor import wrench_regressor, wrench_regressor_between
-from tauform.rigidbody.friction import sign
+from tauform.rigidbody.drives import coupled_torque, drive_columns, temperatures
+from tauform.rigidbody.inverse_dynamics import newton_euler
+from tauform.rigidbody.load import carried_torque, has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_accelerations, body_motion, body_twists, transforms_of
 from tauform.rigidbody.sweeps.spatial import Transform, axis_index, twist_to_child
@@ -22,14 +25,19 @@ def regressor(
     qd: ArrayLike,
     qdd: ArrayLike,
     include: Include | None = None,
+    temperature: ArrayLike | None = None,
 ) -> Array:
-    """Regressor Y with tau = Y @ robot.parameters, friction and rotors included.  [Gautier1991, Eq. 5]
+    """Regressor Y with tau = Y @ robot.parameters, all drive terms included.  [Gautier1991, Eq. 5]
+
+    The column of friction that depends on load is the magnitude of the torque that this robot's joint carries: with
+    other links it is another column.
 
     Args:
         q: (..., n) joint positions [rad or m].
         qd: (..., n) joint velocities.
         qdd: (..., n) joint accelerations.
-        include: groups of columns to keep ("link", "rotor", "viscous", "coulomb", "offset"); None keeps all.
+        include: groups of columns to keep ("link", "rotor", "viscous", ...); None keeps all.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
 
     Returns:
         (..., n, n_parameters), columns in the order of robot.parameter_names; with `include`, only the columns
@@ -40,12 +48,13 @@ def regressor(
         UnknownNameError: `include` names a group that does not exist.
     """
     columns = chosen_columns(robot, include)
-    tree = robot.tree
+    tree, loaded = robot.tree, has_load(robot.tree)
 
-    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
-        return inverse_regressor(tree, q, qd, qdd)[:, columns]
+    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+        carried = carried_torque(robot, newton_euler(tree, q, qd, qdd)) if loaded else None
+        return inverse_regressor(tree, q, qd, qdd, temperature, carried)[:, columns]
 
-    return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd)
+    return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd, **temperatures(robot, temperature))
 
 
 def slotine_li_regressor(
@@ -55,12 +64,14 @@ def slotine_li_regressor(
     qd_r: ArrayLike,
     qdd_r: ArrayLike,
     include: Include | None = None,
+    temperature: ArrayLike | None = None,
 ) -> Array:
     """Regressor with reference velocities: Y_r @ parameters = M qdd_r + C(q, qd) qd_r + g + friction.
 
     C is the matrix of Christoffel symbols (`coriolis_matrix`), so Mdot - 2C is skew, as the stability proof of
-    Slotine and Li's adaptive control needs. Friction is that of the motion that takes place, at qd; for Fv qd_r
-    (which leaves the joint's own damping in the loop) take the viscous columns of `regressor` at qd_r.
+    Slotine and Li's adaptive control needs. Friction is that of the motion that takes place, at q and qd, under the
+    load M qdd_r + C qd_r + g; for Fv qd_r (which leaves the joint's own damping in the loop) take the viscous columns
+    of `regressor` at qd_r.
 
     Args:
         q: (..., n) joint positions [rad or m].
@@ -68,6 +79,7 @@ def slotine_li_regressor(
         qd_r: (..., n) reference velocities.
         qdd_r: (..., n) reference accelerations.
         include: groups of columns to keep; None keeps all.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
 
     Returns:
         (..., n, n_parameters), columns in the order of robot.parameter_names.
@@ -77,12 +89,16 @@ def slotine_li_regressor(
         UnknownNameError: `include` names a group that does not exist.
     """
     columns = chosen_columns(robot, include)
-    tree = robot.tree
+    tree, loaded = robot.tree, has_load(robot.tree)
 
-    def core(q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> AnyArray:
-        return reference_regressor(tree, q, qd, qd_r, qdd_r)[:, columns]
+    def core(
+        q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray, temperature: AnyArray | None = None
+    ) -> AnyArray:
+        carried = carried_torque(robot, reference_torque(tree, q, qd, qd_r, qdd_r)) if loaded else None
+        return reference_regressor(tree, q, qd, qd_r, qdd_r, temperature, carried)[:, columns]
 
-    return evaluate(robot, core, project=1, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
+    vectors = {"q": q, "qd": qd, "qd_r": qd_r, "qdd_r": qdd_r, **temperatures(robot, temperature)}
+    return evaluate(robot, core, project=1, **vectors)
 
 
 def chosen_columns(robot: Robot, include: Include | None) -> list[int] | slice:
@@ -90,22 +106,49 @@ def chosen_columns(robot: Robot, include: Include | None) -> list[int] | slice:
     return slice(None) if include is None else list(robot.columns(include))
 
 
-def inverse_regressor(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+def inverse_regressor(
+    tree: Tree,
+    q: AnyArray,
+    qd: AnyArray,
+    qdd: AnyArray,
+    temperature: AnyArray | None = None,
+    carried: AnyArray | None = None,
+) -> AnyArray:
     """(n, n_parameters, N) regressor of the tree; arrays of any scalar."""
     motion = body_motion(tree, q, qd, qdd)
     wrenches = [wrench_regressor(a, v) for a, v in zip(motion.accelerations, motion.twists, strict=True)]
-    return np.concatenate([_link_columns(tree, motion.transforms, wrenches), _joint_columns(qdd, qd)], axis=1)
+    drives = drive_columns(tree, JointState(q, qd, qdd, temperature, carried))
+    return np.concatenate([_link_columns(tree, motion.transforms, wrenches), drives], axis=1)
 
 
-def reference_regressor(tree: Tree, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> AnyArray:
+def reference_regressor(
+    tree: Tree,
+    q: AnyArray,
+    qd: AnyArray,
+    qd_r: AnyArray,
+    qdd_r: AnyArray,
+    temperature: AnyArray | None = None,
+    carried: AnyArray | None = None,
+) -> AnyArray:
     """(n, n_parameters, N) regressor of M qdd_r + C(q, qd) qd_r + g + friction; arrays of any scalar."""
+    drives = drive_columns(tree, JointState(q, qd, qdd_r, temperature, carried))
+    return np.concatenate([_reference_columns(tree, q, qd, qd_r, qdd_r), drives], axis=1)
+
+
+def reference_torque(tree: Tree, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> AnyArray:
+    """(n, N) torque of links and rotors, M qdd_r + C(q, qd) qd_r + g; arrays of any scalar."""
+    links = (_reference_columns(tree, q, qd, qd_r, qdd_r) * tree.inertias.reshape(-1, 1)).sum(axis=1)
+    return links + tree.rotors * qdd_r + coupled_torque(tree, qdd_r)
+
+
+def _reference_columns(tree: Tree, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> AnyArray:
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
     references = body_twists(tree, transforms, qd_r)
     # a_r = J qdd_r + Jdot(qd) qd_r
     accelerations = body_accelerations(tree, transforms, twists, qd_r, qdd_r)
     wrenches = [wrench_regressor_between(a, v, r) for a, v, r in zip(accelerations, twists, references, strict=True)]
-    return np.concatenate([_link_columns(tree, transforms, wrenches), _joint_columns(qdd_r, qd)], axis=1)
+    return _link_columns(tree, transforms, wrenches)
 
 
 def _link_columns(tree: Tree, transforms: list[Transform], wrenches: list[AnyArray]) -> AnyArray:
@@ -139,14 +182,3 @@ def body_jacobians(tree: Tree, transforms: list[Transform], like: AnyArray) -> l
             own = np.concatenate([twist_to_child(X, jacobians[parent]), own], axis=1)
         jacobians.append(own)
     return jacobians
-
-
-def _joint_columns(qdd: AnyArray, qd: AnyArray) -> AnyArray:
-    """Ia qdd + Fv qd + Fc sign(qd) + Fo, (n, 4 n, N)."""
-    n = len(qdd)
-    four = [qdd, qd, sign(qd), 0 * qdd + 1]
-    columns = np.zeros((n, n, 4, *qdd.shape[1:]), dtype=np.result_type(qdd, qd))
-    for i in range(n):
-        for k, values in enumerate(four):
-            columns[i, i, k] = values[i]
-    return columns.reshape(n, n * len(four), *qdd.shape[1:])

@@ -52,16 +52,27 @@ def mounted(robot: Robot, joint: int | None = None) -> Mounted:
         joints.append(replace(old, parent=moved_parent, parent_from_joint=placement, lengths=()))
     massless = tuple(Link(freedom.name, Inertia.zero()) for freedom in added)
     links = robot.links[:at] + massless + robot.links[at:]
-    extended = replace(
-        robot, joints=tuple(joints), links=links, closure=_closure(robot, at, added), frames=(), tip=None, payload=None
-    )
     bodies = [i + N_FREEDOMS * (i >= at) for i in range(robot.n_bodies)]
+    # What is fixed to the base moves with it.
+    base = at + N_FREEDOMS - 1 if joint is None else -1
+    extended = replace(
+        robot,
+        joints=tuple(joints),
+        links=links,
+        closure=_closure(robot, at, added),
+        frames=(),
+        tip=None,
+        payload=None,
+        further_drives=tuple(term.moved({-1: base, **dict(enumerate(bodies))}) for term in robot.further_drives),
+    )
     columns, layout = np.arange(extended.layout.n), extended.layout
     names = list(extended.joint_names)
     return Mounted(
         robot=extended,
         freedoms=tuple(names.index(freedom.name) for freedom in added),
-        columns=np.concatenate([layout.by_link(columns)[bodies].ravel(), layout.by_joint(columns)[bodies].ravel()]),
+        columns=np.concatenate(
+            [layout.by_link(columns)[bodies].ravel(), layout.by_joint(columns)[bodies].ravel(), columns[layout.further]]
+        ),
     )
 
 

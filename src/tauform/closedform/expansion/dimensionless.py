@@ -6,6 +6,7 @@ observation matrix as clearly for a robot in millimetres as for one in metres.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,9 +14,6 @@ import numpy as np
 from tauform.arrays import Array, read_only
 from tauform.description.robot import Robot
 from tauform.portable.products import norm
-
-# Powers of length in each of the ten link parameters, in their order.
-LENGTH_POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +36,19 @@ def dimensionless(robot: Robot) -> Dimensionless:
     for joint in robot.joints:
         T = np.array(joint.parent_from_joint)
         T[:3, 3] /= length
-        joints.append(replace(joint, parent_from_joint=T, lengths=()))
-    scaled = replace(robot, joints=tuple(joints), gravity=robot.gravity * (time * time) / length, payload=None)
+        width = joint.coulomb_width * time / (1.0 if joint.is_revolute else length)
+        joints.append(replace(joint, parent_from_joint=T, lengths=(), coulomb_width=width))
+    drives = tuple(
+        term.in_units(length, time, not all(robot.joints[j].is_revolute for j in term.joints))
+        for term in robot.further_drives
+    )
+    scaled = replace(
+        robot,
+        joints=tuple(joints),
+        gravity=robot.gravity * (time * time) / length,
+        payload=None,
+        further_drives=drives,
+    )
     if robot.closure:
         unit = np.array([1.0 if joint.is_revolute else length for joint in robot.joints])
         names = [joint.name for joint in robot.joints]
@@ -63,9 +72,11 @@ def units(robot: Robot) -> tuple[float, float]:
 
 def parameter_factors(robot: Robot, length: float, time: float) -> Array:
     """(n_parameters,) factor that takes the units of length and time out of each parameter."""
-    links = np.tile(np.array([1.0, 1 / length, 1 / (length * length)])[LENGTH_POWERS], robot.n_bodies)
-    # Torques scale with length squared, forces of slides with length.
-    area, fall = length * length, time * time
-    turn = np.array([1 / area, time / area, fall / area, fall / area])
-    slide = np.array([1.0, time, fall / length, fall / length])
-    return read_only(np.concatenate([links, *(turn if joint.is_revolute else slide for joint in robot.joints)]))
+    factors = {own: _factor(*own, length, time) for own in {p.dimension for p in robot.layout.parameters}}
+    return read_only([factors[parameter.dimension] for parameter in robot.layout.parameters])
+
+
+def _factor(lengths: int, times: int, length: float, time: float) -> float:
+    """length**-lengths time**-times in products and one quotient, which are the same on every machine."""
+    above = math.prod([length] * -lengths) * math.prod([time] * -times)
+    return above / (math.prod([length] * lengths) * math.prod([time] * times))

@@ -63,6 +63,8 @@ def derive(
             f"derive: {robot.name} has {kind}; closed forms exist here for serial chains. Choose one with "
             "tf.load(..., tip=...), or call tf.generate(robot, ...) and tf.base_parameters(robot), which take any tree"
         )
+    if robot.further_drives or any(joint.coulomb_width for joint in robot.joints):
+        raise ModelError(f"derive: {robot.name} has drive terms that closed forms do not carry yet")
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, robot.columns(include), assume)
     refuse_if_too_large(robot, memory_limit)

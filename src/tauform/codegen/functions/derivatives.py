@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.codegen.program.graph import Scalar, references
 from tauform.codegen.program.lanes import tangent_lanes
 from tauform.codegen.program.tangent import tangents
+from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
+from tauform.rigidbody.drives import friction_slopes
 from tauform.rigidbody.linearize.forward import linearize_forward, linearize_forward_vector
 from tauform.rigidbody.linearize.forward_matrices import forward_matrices
 from tauform.rigidbody.linearize.forward_matrices_conventional import forward_matrices_conventional
@@ -31,10 +34,19 @@ Core = Callable[..., AnyArray]
 
 
 def _tree(tracing: Tracing) -> Tree:
-    """The moved bodies as a tree, viscous friction included (Coulomb friction has no derivative)."""
+    """The moved bodies as a tree, drive terms included."""
     tree = tracing.bodies.to_tree()
-    tree.joint_parameters[:, 1, 0] = tracing.friction[:, 0]
-    return tree
+    layout = tree.layout
+    coefficients = tree.coefficients.copy()
+    own = layout.by_joint(np.concatenate([np.zeros(layout.links.stop, dtype=object), coefficients[:, 0]]))
+    own[:, 1:] = tracing.friction
+    return replace(tree, coefficients=own.reshape(-1, 1))
+
+
+def _friction_slopes(tree: Tree, tracing: Tracing) -> AnyArray:
+    """(n, n, 3, 1) derivatives of the drive terms, which see the user's angles."""
+    q, qd = (tracing.joints(name)[:, None] for name in ("q", "qd"))
+    return friction_slopes(tree, JointState(q, qd))
 
 
 def _columns(tracing: Tracing, *names: str) -> list[AnyArray]:
@@ -52,12 +64,15 @@ def _matrices(names: tuple[str, str, str], stacked: AnyArray, tracing: Tracing) 
 
 
 def _inverse_matrices(tracing: Tracing) -> Outputs:
-    D = inverse_matrices(_tree(tracing), *_columns(tracing, "q", "qd", "qdd"))
+    tree = _tree(tracing)
+    D = inverse_matrices(tree, *_columns(tracing, "q", "qd", "qdd")) + _friction_slopes(tree, tracing)
     return _matrices(("dq", "dqd", "dqdd"), D, tracing)
 
 
 def _inverse_vector(tracing: Tracing) -> Outputs:
-    change = inverse_vector(_tree(tracing), *_columns(tracing, "q", "qd", "qdd", "dq", "dqd", "dqdd"))
+    tree, columns = _tree(tracing), _columns(tracing, "q", "qd", "qdd", "dq", "dqd", "dqdd")
+    slopes, (dq, dqd) = _friction_slopes(tree, tracing), columns[3:5]
+    change = inverse_vector(tree, *columns) + (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
     return {"dtau": user_efforts(tracing.problem.robot, change[:, 0].tolist())}
 
 
@@ -141,7 +156,10 @@ def _forward_tangent(tracing: Tracing) -> Outputs:
 
 def _forward_matrices(core: Core) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
-        D = core(_tree(tracing), *_columns(tracing, "q", "qd"), _driving(tracing))
+        tree = _tree(tracing)
+        D = core(tree, *_columns(tracing, "q", "qd"), _driving(tracing))
+        felt = D[:, :, None, 2, None] * _friction_slopes(tree, tracing)[None, :, :, :2]
+        D[:, :, :2] = D[:, :, :2] - felt.sum(axis=1)
         return _matrices(("dq", "dqd", "dtau"), D, tracing)
 
     return trace
@@ -149,8 +167,11 @@ def _forward_matrices(core: Core) -> Tracer:
 
 def _forward_vector(core: Core) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
-        changes = [tracing.inputs[name][:, None] for name in ("dq", "dqd", "dtau")]
-        change = core(_tree(tracing), *_columns(tracing, "q", "qd"), _driving(tracing), *changes)
+        dq, dqd, dtau = (tracing.inputs[name][:, None] for name in ("dq", "dqd", "dtau"))
+        tree = _tree(tracing)
+        slopes = _friction_slopes(tree, tracing)
+        dtau = dtau - (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
+        change = core(tree, *_columns(tracing, "q", "qd"), _driving(tracing), dq, dqd, dtau)
         return {"dqdd": change[:, 0]}
 
     return trace

@@ -56,6 +56,8 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
         parameters: "baked" folds the robot's numbers in; "runtime" makes its base parameters an input `theta`.
         payload: "runtime" makes the ten parameters of the body carried at the tool an input `payload`.
     """
+    if robot.further_drives or any(joint.coulomb_width for joint in robot.joints):
+        raise GenerationError(f"generate: {robot.name} has drive terms that are not written as code yet")
     for name, value in (("parameters", parameters), ("payload", payload)):
         if value not in ("baked", "runtime"):
             raise GenerationError(f'{name}: expected "baked" or "runtime", got {value!r}')

@@ -8,7 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from tauform.arrays import Array, read_only
+from tauform.description.changes.drives import carried_along
 from tauform.description.changes.relations import constraints_of
+from tauform.description.drives.drive import Drive
+from tauform.description.drives.springs import BetweenPoints
 from tauform.description.fields import number
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint, Link
@@ -67,11 +70,16 @@ def up_to(robot: Robot, tip: str) -> Robot:
     kept = sorted(robot.tree.ancestors(robot.frame(tip).link))
     if not kept:
         raise DescriptionError(f"tip: no moving joint lies between the base and {tip!r}; choose a link further out")
-    new_index = {-1: -1, **{old: new for new, old in enumerate(kept)}}
+    new_joint = {old: new for new, old in enumerate(kept)}
+    new_index = {-1: -1, **new_joint}
     payload = robot.payload if robot.payload and robot.frame(robot.payload.frame).link in new_index else None
+    joints = tuple(replace(robot.joints[i], parent=new_index[robot.joints[i].parent]) for i in kept)
+    hosts = {old: (new, np.eye(4)) for old, new in new_index.items()}
+    # A joint off the path is gone, not at rest: nothing of a shaft that it shared is left.
+    shared = replace(robot, further_drives=tuple(term for term in robot.further_drives if _is_kept(term, new_index)))
     return Robot(
         name=robot.name,
-        joints=tuple(replace(robot.joints[i], parent=new_index[robot.joints[i].parent]) for i in kept),
+        joints=joints,
         links=tuple(robot.links[i] for i in kept),
         gravity=robot.gravity,
         frames=tuple(replace(f, link=new_index[f.link]) for f in robot.frames if f.link in new_index),
@@ -79,7 +87,12 @@ def up_to(robot: Robot, tip: str) -> Robot:
         closure=_closure_of_kept(robot, kept),
         payload=payload,
         shapes=tuple(shape for shape in robot.shapes if robot.frame(shape.frame).link in new_index),
+        further_drives=carried_along(shared, joints, new_joint, hosts)[1],
     )
+
+
+def _is_kept(term: Drive, new_index: Mapping[int, int]) -> bool:
+    return isinstance(term, BetweenPoints) or all(j in new_index for j in term.joints)
 
 
 def snapped(robot: Robot, angle: float, only: int | None = None) -> Robot:
@@ -148,7 +161,18 @@ def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
         for frame in robot.frames
     ]
     tip = robot.tip if robot.tip is not None else robot.links[-1].name
-    return replace(robot, joints=tuple(joints), links=tuple(links), frames=(*moved, *frames), tip=tip, closure=None)
+    new_joint = {i: host[i] for i in range(robot.n_bodies) if i not in rigid}
+    hosts = {i: (host[i], host_from_link[i]) for i in host}
+    moving, drives = carried_along(robot, tuple(joints), new_joint, hosts)
+    return replace(
+        robot,
+        joints=moving,
+        links=tuple(links),
+        frames=(*moved, *frames),
+        tip=tip,
+        closure=None,
+        further_drives=drives,
+    )
 
 
 def _with_inertia(link: Link, more: Inertia) -> Link:

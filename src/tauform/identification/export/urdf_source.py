@@ -38,8 +38,8 @@ class UrdfSource:
         """
         parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
         try:
+            check_elements(ElementTree.parse(path).getroot())
             document = ElementTree.parse(path, parser)
-            check_elements(document.getroot())
         except (OSError, ElementTree.ParseError, DescriptionError) as error:
             raise IdentificationError(f"{path}: cannot be read as a URDF ({error})") from None
         root = document.getroot()

@@ -60,7 +60,7 @@ def inward_sweep(tree: Tree, velocity: BaseVelocity) -> Inward:
     Q = [_rate_matrix(rate + rate) for rate in velocity.rates]
     inverse_pivots, gains, shares = list(P), list(P), list(P)
     for i in reversed(range(tree.n)):
-        rotor, axis = tree.joint_parameters[i, 0], S[:, i]
+        rotor, axis = tree.rotors[i], S[:, i]
         momentum = times(P[i], axis)
         pivot = (momentum * axis).sum(axis=0) + rotor
         check_pivot(pivot, [rotor, *(momentum * axis)], i)

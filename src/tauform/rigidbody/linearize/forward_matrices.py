@@ -31,7 +31,7 @@ from tauform.rigidbody.sweeps.spatial import ANGULAR, cross_force
 
 
 def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
-    """(n, n, 3, N): dqdd/dq, dqdd/dqd and dqdd/dtau, viscous friction included; tau without friction; any scalar."""
+    """(n, n, 3, N): dqdd/dq, dqdd/dqd and dqdd/dtau of links and rotors; arrays of any scalar."""
     velocity = base_velocity(tree, q, qd)
     inward = inward_sweep(tree, velocity)
     qdd = nominal_accelerations(tree, velocity, inward, qd, tau)
@@ -43,14 +43,12 @@ def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> An
     # acceleration of body j under its own perturbation
     a = [drifts[:, j] - np.stack([times(outward.Y[j], z[j][:, x]) for x in (0, 1)], axis=1) for j in range(n)]
     e = np.stack([S_rate[ANGULAR], velocity.S[ANGULAR]], axis=2)
-    D = np.zeros((n, n, 3, *q.shape[1:]), dtype=np.result_type(drifts, tree.inertias, tree.joint_parameters))
+    D = np.zeros((n, n, 3, *q.shape[1:]), dtype=np.result_type(drifts, tree.inertias, tree.coefficients))
     for k in range(n):
         X = _row_below(tree, k, velocity, inward, outward, a, e, D)
         _row_elsewhere(tree, k, X, velocity, inward, z, D)
         D[k, k, 2] = outward.diagonal[k]
         D[k, k, :2] = -(z[k] * outward.U[k][:, None]).sum(axis=0)
-    for j in range(n):
-        D[:, j, 1] = D[:, j, 1] - tree.joint_parameters[j, 1] * D[:, j, 2]
     return D
 
 

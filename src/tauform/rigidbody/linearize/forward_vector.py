@@ -16,7 +16,7 @@ from tauform.rigidbody.sweeps.motion import Motion, body_twists, transforms_of
 def forward_vector(
     tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, dq: AnyArray, dqd: AnyArray, dtau: AnyArray
 ) -> AnyArray:
-    """(n, N) change of acceleration, viscous friction included; tau without friction; arrays of any scalar."""
+    """(n, N) change of acceleration of links and rotors; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
     articulated = articulated_inertias(tree, transforms)
@@ -24,5 +24,4 @@ def forward_vector(
     response = nominal_response(tree, transforms, twists, wrenches, articulated, qd, tau)
     nominal = nominal_of(tree, Motion(transforms, twists, response.bodies), rates, wrenches)
     drifts, biases = perturbation(tree, nominal, dq, dqd)
-    torques = dtau - tree.joint_parameters[:, 1] * dqd
-    return respond(tree, transforms, articulated, drifts, biases, torques, zero_base(dtau)).qdd
+    return respond(tree, transforms, articulated, drifts, biases, dtau, zero_base(dtau)).qdd

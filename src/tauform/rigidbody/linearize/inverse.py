@@ -9,20 +9,30 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
+from tauform.rigidbody.drives import temperatures
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tauform.rigidbody.linearize.transposed import inverse_transposed
+from tauform.rigidbody.linearize.with_friction import (
+    change_with_friction,
+    matrices_with_friction,
+    rigid_weights,
+    state_of,
+    weighted_friction,
+)
 from tauform.rigidbody.sweeps.evaluation import evaluate
 
 
 @dataclass(frozen=True, eq=False)
 class InverseLinearization:
-    """dtau = dq_matrix dq + dqd_matrix dqd + dqdd_matrix dqdd; Coulomb friction does not take part.
+    """dtau = dq_matrix dq + dqd_matrix dqd + dqdd_matrix dqdd, all drive terms included.
+
+    A jump has no derivative: that of sign(qd) counts as zero, so that sharp Coulomb friction does not take part.
 
     Attributes:
         dq: (..., n, n) derivative by position (Jain1993: B_D); or (..., n) where it was multiplied by weights.
-        dqd: derivative by velocity (A_D), viscous friction included.
-        dqdd: derivative by acceleration, the mass matrix.
+        dqd: derivative by velocity (A_D).
+        dqdd: derivative by acceleration: the mass matrix, unless friction depends on load.
     """
 
     dq: Array
@@ -33,13 +43,22 @@ class InverseLinearization:
         return f"InverseLinearization(dq, dqd, dqdd of shape {self.dq.shape})"
 
 
-def linearize_inverse(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> InverseLinearization:
-    """Derivatives of `inverse_dynamics`.  [Jain1993, Algorithm 2]
+def linearize_inverse(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    temperature: ArrayLike | None = None,
+    drives: bool = True,
+) -> InverseLinearization:
+    """Derivatives of `inverse_dynamics`, all drive terms included.  [Jain1993, Algorithm 2]
 
     Args:
         q: (..., n) joint positions [rad or m].
         qd: (..., n) joint velocities.
         qdd: (..., n) joint accelerations.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
+        drives: False leaves out what `friction` returns; rotors stay.
 
     Returns:
         Matrices .dq, .dqd and .dqdd of shape (..., n, n).
@@ -47,8 +66,12 @@ def linearize_inverse(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike)
     Raises:
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
     """
-    tree = robot.tree
-    stacked = evaluate(robot, lambda *v: inverse_matrices(tree, *v), project=2, q=q, qd=qd, qdd=qdd)
+    robot = robot if drives else robot.rigid
+
+    def core(*motion: AnyArray) -> AnyArray:
+        return matrices_with_friction(robot, inverse_matrices(robot.tree, *motion[:3]), state_of(robot, *motion))
+
+    stacked = evaluate(robot, core, project=2, q=q, qd=qd, qdd=qdd, **temperatures(robot, temperature))
     return InverseLinearization(*np.moveaxis(stacked, -1, 0))
 
 
@@ -60,6 +83,8 @@ def linearize_inverse_vector(
     dq: ArrayLike | None = None,
     dqd: ArrayLike | None = None,
     dqdd: ArrayLike | None = None,
+    temperature: ArrayLike | None = None,
+    drives: bool = True,
 ) -> Array:
     """Change of torque under small changes of motion, O(n), without the matrices.  [Jain1993, Algorithm 1]
 
@@ -70,6 +95,8 @@ def linearize_inverse_vector(
         dq: (..., n) change of position; None is no change.
         dqd: (..., n) change of velocity; None is no change.
         dqdd: (..., n) change of acceleration; None is no change.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
+        drives: False leaves out what `friction` returns; rotors stay.
 
     Returns:
         (..., n) the product of the matrices of `linearize_inverse` with the changes.
@@ -77,14 +104,28 @@ def linearize_inverse_vector(
     Raises:
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
     """
+    robot = robot if drives else robot.rigid
     none = np.zeros(robot.n_joints)
     changes = {"dq": dq, "dqd": dqd, "dqdd": dqdd}
     given = {name: none if value is None else value for name, value in changes.items()}
-    return evaluate(robot, lambda *v: inverse_vector(robot.tree, *v), project=1, q=q, qd=qd, qdd=qdd, **given)
+
+    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, dq: AnyArray, dqd: AnyArray, *others: AnyArray) -> AnyArray:
+        dqdd, *temperature = others
+        change = inverse_vector(robot.tree, q, qd, qdd, dq, dqd, dqdd)
+        return change_with_friction(robot, change, state_of(robot, q, qd, qdd, *temperature), dq, dqd)
+
+    given |= temperatures(robot, temperature)
+    return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd, **given)
 
 
 def linearize_inverse_transposed(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, weights: ArrayLike
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    weights: ArrayLike,
+    temperature: ArrayLike | None = None,
+    drives: bool = True,
 ) -> InverseLinearization:
     """Weights times the derivatives of `inverse_dynamics`, O(n), without the matrices (vector-Jacobian products).
 
@@ -93,6 +134,8 @@ def linearize_inverse_transposed(
         qd: (..., n) joint velocities.
         qdd: (..., n) joint accelerations.
         weights: (..., n) weight of each torque, the gradient of a cost by tau.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
+        drives: False leaves out what `friction` returns; rotors stay.
 
     Returns:
         Vectors .dq, .dqd and .dqdd of shape (..., n): the gradient of that cost by q, qd and qdd.
@@ -100,9 +143,13 @@ def linearize_inverse_transposed(
     Raises:
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
     """
+    robot = robot if drives else robot.rigid
 
-    def core(*vectors: AnyArray) -> AnyArray:
-        return inverse_transposed(robot.tree, *vectors)
+    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray, *temperature: AnyArray) -> AnyArray:
+        state = state_of(robot, q, qd, qdd, *temperature)
+        rigid = inverse_transposed(robot.tree, q, qd, qdd, rigid_weights(robot, weights, state))
+        return rigid + weighted_friction(robot, weights, state)
 
-    stacked = evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd, weights=weights)
+    given = {"q": q, "qd": qd, "qdd": qdd, "weights": weights, **temperatures(robot, temperature)}
+    stacked = evaluate(robot, core, project=1, **given)
     return InverseLinearization(*np.moveaxis(stacked, -1, 0))

@@ -14,6 +14,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
+from tauform.rigidbody.drives import coupled_inertia, has_coupled_inertia
 from tauform.rigidbody.linearize.base_motion import BaseAcceleration, BaseVelocity, base_acceleration, base_velocity
 from tauform.rigidbody.sweeps.base_frame import composites
 from tauform.rigidbody.sweeps.moment_rate import rate_times, rate_transposed_times
@@ -21,7 +22,7 @@ from tauform.rigidbody.sweeps.spatial import ANGULAR, cross_force, inertia_times
 
 
 def inverse_matrices(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
-    """(n, n, 3, N): dtau/dq, dtau/dqd and dtau/dqdd, viscous friction included; arrays of any scalar."""
+    """(n, n, 3, N): dtau/dq, dtau/dqd and dtau/dqdd of links and rotors; arrays of any scalar."""
     velocity = base_velocity(tree, q, qd)
     return matrices_of(tree, velocity, base_acceleration(tree, velocity, qd, qdd))
 
@@ -31,7 +32,7 @@ def matrices_of(tree: Tree, velocity: BaseVelocity, acceleration: BaseAccelerati
     S, S_rate, S_curve = velocity.S, velocity.S_rate, acceleration.S_curve
     bodies = zip(composites(tree, velocity.inertias), composites(tree, velocity.rates), strict=True)
     n = tree.n
-    D = np.zeros((n, n, 3, *S.shape[2:]), dtype=np.result_type(S_curve, tree.inertias, tree.joint_parameters))
+    D = np.zeros((n, n, 3, *S.shape[2:]), dtype=np.result_type(S_curve, tree.inertias, tree.coefficients))
     for k, (ten, rate) in enumerate(bodies):
         path = list(tree.ancestors(k))
         above = path[1:]
@@ -49,8 +50,9 @@ def matrices_of(tree: Tree, velocity: BaseVelocity, acceleration: BaseAccelerati
         row = rate_transposed_times(rate, double)  # its linear part is zero
         D[k, above, 0] = _dot(S_curve[:, above], momentum) + _dot(S_rate[ANGULAR, above], row)
         D[k, above, 1] = _dot(S_rate[:, above], momentum + momentum) + _dot(S[ANGULAR, above], row)
-        D[k, k, 1] = D[k, k, 1] + tree.joint_parameters[k, 1]
-        D[k, k, 2] = D[k, k, 2] + tree.joint_parameters[k, 0]
+        D[k, k, 2] = D[k, k, 2] + tree.rotors[k]
+    if has_coupled_inertia(tree):
+        D[:, :, 2] = D[:, :, 2] + coupled_inertia(tree)
     return D
 
 

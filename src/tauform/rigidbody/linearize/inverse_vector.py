@@ -54,7 +54,7 @@ def nominal_of(tree: Tree, motion: Motion, rates: list[AnyArray], biases: list[A
 def inverse_vector(
     tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, dq: AnyArray, dqd: AnyArray, dqdd: AnyArray
 ) -> AnyArray:
-    """(n, N) change of torque, viscous friction included; arrays of any scalar."""
+    """(n, N) change of torque of links and rotors; arrays of any scalar."""
     motion = body_motion(tree, q, qd, qdd)
     nominal = nominal_of(tree, motion, *velocity_terms(tree, motion.twists))
     drifts, biases = perturbation(tree, nominal, dq, dqd)
@@ -65,8 +65,7 @@ def inverse_vector(
         beta[k] = beta[k] + dqdd[i]
         betas.append(beta)
     bodies = body_wrenches(tree, betas, biases)
-    torques = joint_torques(tree, joint_wrenches(tree, nominal.motion.transforms, bodies), dqdd)
-    return torques + tree.joint_parameters[:, 1] * dqd
+    return joint_torques(tree, joint_wrenches(tree, nominal.motion.transforms, bodies), dqdd)
 
 
 def perturbation(tree: Tree, nominal: Nominal, dq: AnyArray, dqd: AnyArray) -> tuple[list[AnyArray], list[AnyArray]]:

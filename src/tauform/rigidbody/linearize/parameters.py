@@ -11,8 +11,11 @@ from tauform.arrays import Array, fixed_array, joint_vector
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
+from tauform.rigidbody.drives import matrix_parents
 from tauform.rigidbody.forward_dynamics import forward_dynamics
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.linearize.state_space import state_space, zero_order_hold
+from tauform.rigidbody.load import has_load, load_gains
 from tauform.rigidbody.mass_matrix import mass_matrix
 from tauform.rigidbody.regressor import chosen_columns, regressor
 from tauform.rigidbody.sweeps.factorization import factorize, solve
@@ -25,14 +28,19 @@ def linearize_forward_parameters(
     qd: ArrayLike,
     tau: ArrayLike,
     include: Include | None = None,
+    temperature: ArrayLike | None = None,
 ) -> Array:
     """Derivative of `forward_dynamics` by the parameters, -M^-1 Y (that of `inverse_dynamics` is `regressor`).
+
+    Friction that depends on load also grows with the links: G (M qdd + C qd + g) + other = tau with the load's gain G,
+    so that columns which are not of links and rotors are divided by G.
 
     Args:
         q: (..., n) joint positions [rad or m].
         qd: (..., n) joint velocities.
         tau: (..., n) joint torques or forces [N m or N].
-        include: groups of parameters ("link", "rotor", "viscous", "coulomb", "offset"); None takes all.
+        include: groups of parameters ("link", "rotor", "viscous", ...); None takes all.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
 
     Returns:
         (..., n, n_parameters), columns in the order of robot.parameter_names.
@@ -42,9 +50,14 @@ def linearize_forward_parameters(
         SingularMassMatrixError: the mass matrix is not positive definite; the message names the link.
         UnknownNameError: `include` names a group that does not exist.
     """
-    Y = regressor(robot, q, qd, forward_dynamics(robot, q, qd, tau), include)
+    qdd = forward_dynamics(robot, q, qd, tau, temperature=temperature)
+    Y = regressor(robot, q, qd, qdd, include, temperature)
+    if has_load(robot.tree):
+        gains = 1 + load_gains(robot, qd, inverse_dynamics(robot, q, qd, qdd, drives=False))[..., None]
+        inertial = np.array([own.is_inertial for own in robot.layout.parameters])[chosen_columns(robot, include)]
+        Y = np.where(inertial, Y, Y / gains)
     M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
-    parents = robot.tree.parents if robot.closure is None else tuple(range(-1, robot.n_joints - 1))
+    parents = matrix_parents(robot.tree) if robot.closure is None else tuple(range(-1, robot.n_joints - 1))
     with named_pivots(robot):
         columns = solve(factorize(M, parents), parents, -np.moveaxis(Y, (-2, -1), (0, 1)))
     return np.moveaxis(columns, (0, 1), (-2, -1))
@@ -75,6 +88,7 @@ def trajectory_sensitivity(
     qd: ArrayLike,
     tau: ArrayLike,
     include: Include | None = None,
+    temperature: ArrayLike | None = None,
 ) -> TrajectorySensitivity:
     """Derivative of a trajectory by the parameters, the torques and the initial state held.
 
@@ -87,6 +101,7 @@ def trajectory_sensitivity(
         qd: (T, n) joint velocities.
         tau: (T, n) joint torques or forces [N m or N].
         include: groups of parameters; None takes all.
+        temperature: (T, n) of the joints [degrees Celsius]; needed where friction depends on it.
 
     Raises:
         ShapeError: times do not rise, or an array has another shape.
@@ -99,8 +114,8 @@ def trajectory_sensitivity(
     for name, values in (("q", q), ("qd", qd), ("tau", tau)):
         if joint_vector(values, robot.n_joints, name).shape != (len(times), robot.n_joints):
             raise ShapeError(f"{name}: expected shape {(len(times), robot.n_joints)}, got {np.shape(values)}")
-    A = state_space(robot, q, qd, tau).A
-    forcing = linearize_forward_parameters(robot, q, qd, tau, include)
+    A = state_space(robot, q, qd, tau, temperature=temperature).A
+    forcing = linearize_forward_parameters(robot, q, qd, tau, include, temperature)
     E = np.concatenate([0 * forcing, forcing], axis=-2)
     unit = np.broadcast_to(np.eye(A.shape[-1]), A[1:].shape)
     transition, held = zero_order_hold((A[1:] + A[:-1]) / 2, unit, np.diff(times))

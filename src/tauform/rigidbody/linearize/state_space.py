@@ -102,14 +102,18 @@ def state_space(
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
     dt: float | None = None,
+    temperature: ArrayLike | None = None,
+    drives: bool = True,
 ) -> StateSpace:
-    """Linear model of the robot near a state, or near each state of a trajectory.
+    """Linear model of the robot near a state, or near each state of a trajectory, all drive terms included.
 
     Args:
         q: (..., n) joint positions [rad or m].
         qd: (..., n) joint velocities; None is rest.
         tau: (..., n) joint torques or forces [N m or N]; None takes those that hold the velocity (qdd = 0).
         dt: time step [s] to discretise with, exactly for inputs held constant; None stays continuous.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
+        drives: False leaves out what `friction` returns; rotors stay.
 
     Returns:
         A and B with x = (q - q0, qd - qd0) and u = tau - tau0, batched as the inputs are.
@@ -121,8 +125,8 @@ def state_space(
     """
     qd = np.zeros(robot.n_joints) if qd is None else qd
     if tau is None:
-        tau = inverse_dynamics(robot, q, qd, np.zeros(robot.n_joints))
-    forward = linearize_forward(robot, q, qd, tau)
+        tau = inverse_dynamics(robot, q, qd, np.zeros(robot.n_joints), temperature, drives)
+    forward = linearize_forward(robot, q, qd, tau, temperature=temperature, drives=drives)
     zero, one = np.zeros_like(forward.dq), np.broadcast_to(np.eye(robot.n_joints), forward.dq.shape)
     A = np.concatenate([np.concatenate([zero, one], axis=-1), np.concatenate([forward.dq, forward.dqd], axis=-1)], -2)
     model = StateSpace(A, np.concatenate([zero, forward.dtau], axis=-2), robot.joint_names)

@@ -11,6 +11,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_inertias, nominal_response, respond
+from tauform.rigidbody.drives import coupled_torque, has_coupled_inertia
 from tauform.rigidbody.inverse_dynamics import joint_wrenches
 from tauform.rigidbody.linearize.inverse_vector import Nominal, nominal_of, velocity_terms, zero_base
 from tauform.rigidbody.sweeps.moment_rate import rate_transposed_times
@@ -27,13 +28,13 @@ from tauform.rigidbody.sweeps.spatial import (
 
 
 def inverse_transposed(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray) -> AnyArray:
-    """(n, 3, N): weights^T times dtau/dq, dtau/dqd and dtau/dqdd; arrays of any scalar."""
+    """(n, 3, N): weights^T times dtau/dq, dtau/dqd and dtau/dqdd of links and rotors; any scalar."""
     motion = body_motion(tree, q, qd, qdd)
     return _weighted(tree, nominal_of(tree, motion, *velocity_terms(tree, motion.twists)), weights)
 
 
 def forward_transposed(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, weights: AnyArray) -> AnyArray:
-    """(n, 3, N): weights^T times dqdd/dq, dqdd/dqd and dqdd/dtau; tau without friction; arrays of any scalar."""
+    """(n, 3, N): weights^T times dqdd/dq, dqdd/dqd and dqdd/dtau of links and rotors; any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
     articulated = articulated_inertias(tree, transforms)
@@ -60,14 +61,16 @@ def _weighted(tree: Tree, nominal: Nominal, weights: AnyArray) -> AnyArray:
     rows = []
     for i in range(tree.n):
         revolute, k = tree.revolute[i], axis_index(tree, i)
-        rotor, viscous = tree.joint_parameters[i, 0], tree.joint_parameters[i, 1]
         axis_rate = cross_axis(revolute, twists[i])
         axis_curve = cross_axis(revolute, accelerations[i]) + cross_motion(twists[i], axis_rate)
         turned = axis_cross_force(revolute, nominal.wrenches[i])
         position = (axis_curve * momenta[i] + turned * y[i]).sum(axis=0)
         position = position + (axis_rate[ANGULAR] * moments[i]).sum(axis=0)
-        velocity = 2 * (axis_rate * momenta[i]).sum(axis=0) + viscous * weights[i]
+        velocity = 2 * (axis_rate * momenta[i]).sum(axis=0)
         if revolute:
             velocity = velocity + moments[i][2]
-        rows.append(np.stack([position, velocity, momenta[i][k] + rotor * weights[i]]))
-    return np.stack(rows)
+        rows.append(np.stack([position, velocity, momenta[i][k] + tree.rotors[i] * weights[i]]))
+    result = np.stack(rows)
+    if has_coupled_inertia(tree):
+        result[:, 2] = result[:, 2] + coupled_torque(tree, weights)  # a symmetric matrix
+    return result

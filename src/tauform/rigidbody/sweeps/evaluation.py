@@ -30,7 +30,8 @@ def evaluate(robot: Robot, core: Core, project: int = 0, **vectors: ArrayLike) -
         robot: the robot that the vectors belong to.
         core: takes the vectors as (n_bodies, N), returns (..., N).
         project: how many leading dimensions of the result are joints, to be projected by F^T.
-        vectors: named joint vectors of shape (..., n_joints); a vector named q also gets the loop's offset.
+        vectors: named joint vectors of shape (..., n_joints); a vector named q also gets the loop's offset, and
+            temperatures belong to the joints that lead the loops.
 
     Returns:
         The result with its batch dimensions first again.
@@ -77,6 +78,11 @@ def batched(n: int, core: Core, states_per_slice: int, **vectors: ArrayLike) -> 
 def _of_tree(robot: Robot, name: str, inside: AnyArray) -> AnyArray:
     if robot.closure is None:
         return inside
+    if name == "temperature":
+        names = [joint.name for joint in robot.joints]
+        temperatures = np.zeros((robot.n_bodies, inside.shape[1]), dtype=inside.dtype)
+        temperatures[[names.index(active) for active in robot.closure.active]] = inside
+        return temperatures
     bodies = product(robot.closure.F, inside)
     return bodies + robot.closure.offset[:, None] if name == "q" else bodies
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tauform.arrays import fixed_array
+from tauform.description.drives import Drive, Stiffness
 from tauform.description.joint import Limits
+from tauform.description.robot import Robot
 from tauform.errors import DescriptionError
 
 
@@ -14,9 +18,8 @@ def drive_of(mujoco: Any, model: Any, k: int, name: str) -> dict[str, Any]:
     """Keyword arguments of Joint for joint k.
 
     Raises:
-        DescriptionError: a spring, or damping that is not linear, of the joint or of a motor.
+        DescriptionError: damping that is not linear, of the joint or of a motor.
     """
-    _refuse_spring(model, k, name)
     dof = int(model.jnt_dofadr[k])
     if np.any(_held(model, "dof_dampingpoly", dof)):
         raise DescriptionError(f"joint {name!r} has damping that is not linear in velocity; make it linear")
@@ -48,9 +51,21 @@ def _motors(mujoco: Any, model: Any, k: int) -> list[int]:
     return [a for a, (kind, joint) in enumerate(driven) if int(kind) in kinds and int(joint) == k]
 
 
-def _refuse_spring(model: Any, k: int, name: str) -> None:
-    if np.any(model.jnt_stiffness[k]) or np.any(_held(model, "jnt_stiffnesspoly", k)):
-        raise DescriptionError(f"joint {name!r} has a spring (stiffness), which is not supported; set it to 0")
+def springs_of(model: Any, names: Sequence[str], robot: Robot) -> tuple[Drive, ...]:
+    """Springs of the joints of these names: stiffness (q - springref).
+
+    Raises:
+        DescriptionError: a spring that is not linear.
+    """
+    places, springs = {joint.name: i for i, joint in enumerate(robot.joints)}, []
+    for k, name in enumerate(names):
+        if np.any(_held(model, "jnt_stiffnesspoly", k)):
+            raise DescriptionError(f"joint {name!r} has a spring that is not linear in position; make it linear")
+        stiffness = float(fixed_array(model.jnt_stiffness[k], (), f"joint {name!r}: stiffness"))
+        if stiffness:
+            rest = float(model.qpos_spring[model.jnt_qposadr[k]])
+            springs.append(Stiffness(joints=(places[name],), coefficient=stiffness, rest=rest))
+    return tuple(springs)
 
 
 def _limits(model: Any, k: int) -> Limits:

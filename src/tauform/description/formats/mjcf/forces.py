@@ -14,7 +14,8 @@ TENDON_FORCES = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "fricti
 MOTOR_FORCES = ("armature", "damping", "dampingpoly")
 # Flags that switch off what we would read, and where a model holds that.
 SWITCHES = {
-    "passive": ("PASSIVE", "dof_damping", "actuator_damping"),
+    "passive": ("PASSIVE", "dof_damping", "actuator_damping", "jnt_stiffness"),
+    "spring": ("SPRING", "jnt_stiffness"),
     "damper": ("DAMPER", "dof_damping", "actuator_damping"),
     "frictionloss": ("FRICTIONLOSS", "dof_frictionloss"),
     "constraint": ("CONSTRAINT", "dof_frictionloss"),

@@ -1,4 +1,4 @@
-"""MJCF through MuJoCo's own model reader: bodies, hinge and slide joints, armature, damping, friction loss."""
+"""MJCF through MuJoCo's own model reader: bodies, hinge and slide joints, armature, damping, friction loss, springs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tauform.arrays import Array, fixed_array
 from tauform.description.formats.assembly import Body, BodyJoint, assemble
 from tauform.description.formats.mjcf.comparison import check_torques
 from tauform.description.formats.mjcf.document import check_document
-from tauform.description.formats.mjcf.drives import drive_of
+from tauform.description.formats.mjcf.drives import drive_of, springs_of
 from tauform.description.formats.mjcf.forces import gravity_of, refuse_other_forces
 from tauform.description.formats.mjcf.shapes import mjcf_shapes
 from tauform.description.inertia import Inertia
@@ -28,8 +28,9 @@ def read_mjcf(path: Path) -> Robot:
     """Read a MuJoCo model with a fixed base; gravity is the model's, none where a flag disables it.
 
     A body with several joints becomes a chain with massless links between them; linear joint equalities become
-    relations. Motors add their armature and damping, times the square of their gear. What would silently change the
-    torque (springs, compensated gravity, a medium, other equalities) is refused, at last by comparing with MuJoCo's.
+    relations; springs of joints become drive terms. Motors add their armature and damping, times the square of their
+    gear. What would silently change the torque (springs that are not linear, compensated gravity, a medium, other
+    equalities) is refused, at last by comparing with MuJoCo's.
 
     Raises:
         DescriptionError: MuJoCo cannot read the file, or it holds something that we do not support.
@@ -51,6 +52,9 @@ def read_mjcf(path: Path) -> Robot:
         refuse_other_forces(mujoco, model)
         bodies = [body for i in range(model.nbody) for body in _bodies(mujoco, model, i)]
         robot = assemble(_model_name(model) or path.stem, bodies, gravity_of(mujoco, model))
+        robot = replace(
+            robot, further_drives=springs_of(model, [_joint_name(model, k) for k in range(model.njnt)], robot)
+        )
         check_torques(mujoco, model, robot)
         robot = replace(robot, shapes=mjcf_shapes(mujoco, model, _body_name))
         relations = _relations(mujoco, model)

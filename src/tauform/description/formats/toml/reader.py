@@ -3,7 +3,8 @@
     convention = "standard" or "modified": [[row]] tables, the columns of `Robot.from_dh`.
     convention = "frames": [[joint]] tables, each with its placement on the parent link, z along its axis.
 
-Both take name, gravity, [[frame]], [payload], and loop constraints: [relations] by name or [loops] as a matrix.
+Both take name, gravity, [[frame]], [payload], [[drive]], and loop constraints: [relations] by name or [loops] as a
+matrix.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tauform.description.fields import (
     reject_unknown,
 )
 from tauform.description.formats.dh import robot_from_dh
+from tauform.description.formats.toml.drives import drive_of_table
 from tauform.description.joint import Frame, Joint, Length, Link
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.documents import parse_toml
@@ -33,7 +35,7 @@ from tauform.errors import DescriptionError, TauformError
 
 HEADER = (
     *("name", "description", "source", "convention", "gravity", "tip"),
-    *("frame", "payload", "relations", "loops", "last_table", "end"),
+    *("frame", "payload", "relations", "loops", "drive", "last_table", "end"),
 )
 LENGTH = ("name", "value", "direction")
 JOINT = ("name", "kind", "link", "parent", *PLACEMENT, "lengths", *INERTIAL, *DRIVE, *BOUNDS)
@@ -71,7 +73,8 @@ def robot_from_mapping(data: Mapping[str, Any], default_name: str = "robot") -> 
         raise DescriptionError(f'convention: expected "standard", "modified" or "frames", got {convention!r}')
     frames = tuple(_frame(robot, fields, i) for i, fields in enumerate(_tables(data, "frame")))
     robot = replace(robot, frames=robot.frames + frames, tip=data.get("tip", robot.tip))
-    return _with_payload(_with_loops(robot, data), data)
+    drives = tuple(drive_of_table(robot, fields, i) for i, fields in enumerate(_tables(data, "drive")))
+    return _with_payload(replace(_with_loops(robot, data), further_drives=drives), data)
 
 
 def _check_end(data: Mapping[str, Any]) -> None:

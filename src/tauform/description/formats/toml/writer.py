@@ -10,6 +10,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.description.fields import BOUNDS, DRIVE
+from tauform.description.formats.toml.drives import drive_tables
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot
 from tauform.escaping.tables import toml_string
@@ -36,6 +37,9 @@ def _lines(robot: Robot) -> Iterator[str]:
         yield from ("", "[[frame]]")
         link_name = names[frame.link] if frame.link >= 0 else None
         yield from _pairs({"name": frame.name, "link": link_name, **_placement(frame.link_from_frame)})
+    for table in drive_tables(robot):
+        yield from ("", "[[drive]]")
+        yield from _pairs(table)
     if robot.closure:
         yield from ("", "[loops]")
         yield from _pairs({"active": robot.closure.active, "F": robot.closure.F, "offset": robot.closure.offset})
@@ -61,6 +65,7 @@ def _lengths(joint: Joint) -> list[dict[str, Any]] | None:
 def _drive(joint: Joint) -> dict[str, float | None]:
     bounds = {key: getattr(joint.limits, key) for key in BOUNDS}
     drive = {key: getattr(joint, key) for key in DRIVE}
+    drive["coulomb_width"] = joint.coulomb_width or None
     return {**drive, **{key: value for key, value in bounds.items() if np.isfinite(value)}}
 
 

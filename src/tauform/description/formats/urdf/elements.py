@@ -21,6 +21,8 @@ NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf|INF|Inf)"
 VERSIONS = ("1.0", "1.1", "1.2")
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 BOUNDS = ("lower", "upper", "velocity", "effort")
+# Public files hold these twice, and every reader takes the first.
+FIRST_COUNTS = {("joint", "origin")}
 
 
 @dataclass(frozen=True)
@@ -150,9 +152,12 @@ def _check_children(element: Any, form: Form, where: str) -> Iterator[tuple[str,
         if needed not in present:
             near = _misspelt(needed, [child for child in present if child not in FORMS])
             raise DescriptionError(f"{where}: <{tag}> lacks <{needed}>; " + (f"is <{near}> it?" if near else "add it"))
-    for child in element:
+    for k, child in enumerate(element):
         if child.tag in form.children:
-            if present.count(child.tag) > 1:
+            if (tag, child.tag) in FIRST_COUNTS and child.tag in present[:k]:
+                yield f"<{tag}>", f"a second <{child.tag}>"
+                continue
+            if present.count(child.tag) > 1 and (tag, child.tag) not in FIRST_COUNTS:
                 raise DescriptionError(f"{where}: <{child.tag}> stands {present.count(child.tag)} times; keep one")
             yield from _check(child, where)
         elif child.tag not in IGNORED:

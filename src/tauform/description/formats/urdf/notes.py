@@ -18,6 +18,13 @@ def left_out_of_urdf(robot: Robot) -> Iterator[str]:
     offsets = {f"Fo_{j + 1}": joint.offset for j, joint in enumerate(robot.joints)}
     if any(offsets.values()):
         yield f"URDF has no place for friction offsets ({_listed(offsets)}); add them to the torques"
+    smooth = {joint.name: joint.coulomb_width for joint in robot.joints if joint.coulomb}
+    if any(smooth.values()):
+        yield f"URDF has no place for widths of Coulomb friction ({_listed(smooth)}); there it changes sign at once"
+    names = robot.layout.names[robot.layout.further]
+    further = {name: term.coefficient for name, term in zip(names, robot.further_drives, strict=True)}
+    if any(further.values()):
+        yield f"URDF has no place for further drive terms ({_listed(further)}); TOML holds them"
 
 
 def _listed(values: Mapping[str, float]) -> str:

@@ -1,0 +1,142 @@
+"""Drive terms of a robot: exchanged as a whole, carried along where joints are locked or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.drives import OF_JOINTS, Coulomb, Drive, End, Offset, Rotor, Smooth, Viscous
+from tauform.description.drives.shafts import Coupled, CoupledCoulomb
+from tauform.description.drives.springs import BetweenPoints
+from tauform.description.joint import Joint
+from tauform.description.robot import Robot
+from tauform.errors import DescriptionError
+from tauform.portable.products import product
+
+
+def own_drives(joints: Iterable[Joint]) -> tuple[Drive, ...]:
+    """The four terms of each joint, as its fields say."""
+    terms: list[Drive] = []
+    for j, joint in enumerate(joints):
+        terms += [
+            Rotor(joints=(j,), coefficient=joint.rotor_inertia or 0.0),
+            Viscous(joints=(j,), coefficient=joint.viscous),
+            Coulomb(joints=(j,), coefficient=joint.coulomb, width=joint.coulomb_width),
+            Offset(joints=(j,), coefficient=joint.offset),
+        ]
+    return tuple(terms)
+
+
+def with_drives(robot: Robot, terms: Iterable[Drive]) -> Robot:
+    """Other drive terms; see `Robot.with_drives`."""
+    terms = tuple(terms)
+    further = tuple(term for term in terms if not isinstance(term, OF_JOINTS))
+    own: dict[tuple[type[Drive], int], Drive] = {}
+    for term in terms:
+        if isinstance(term, OF_JOINTS):
+            key = (type(term), term.joints[0])
+            if key in own or not 0 <= term.joints[0] < robot.n_bodies:
+                what = "twice" if key in own else f"for joint {term.joints[0]}, which does not exist"
+                raise DescriptionError(f"drives: {term.shape} is given {what}; a joint has one of it")
+            own[key] = term
+    joints = tuple(_with_own(joint, j, own) for j, joint in enumerate(robot.joints))
+    return replace(robot, joints=joints, further_drives=further)
+
+
+def _with_own(joint: Joint, j: int, own: Mapping[tuple[type[Drive], int], Drive]) -> Joint:
+    rotor, viscous, coulomb, offset = (own.get((shape, j)) for shape in OF_JOINTS)
+    declared = joint.rotor_inertia is not None or (rotor is not None and rotor.coefficient != 0)
+    return replace(
+        joint,
+        rotor_inertia=rotor.coefficient if rotor is not None and declared else None,
+        viscous=viscous.coefficient if viscous else 0.0,
+        coulomb=coulomb.coefficient if coulomb else 0.0,
+        coulomb_width=coulomb.width if isinstance(coulomb, Coulomb) else 0.0,
+        offset=offset.coefficient if offset else 0.0,
+    )
+
+
+def carried_along(
+    robot: Robot, joints: tuple[Joint, ...], new_joint: Mapping[int, int], host: Mapping[int, tuple[int, Array]]
+) -> tuple[tuple[Joint, ...], tuple[Drive, ...]]:
+    """Joints and further terms of a robot of which some joints no longer move.
+
+    A term of a joint that rests goes, for its velocity and acceleration are zero; what a shaft's Coulomb friction does
+    to the joint that still moves stays.
+
+    Args:
+        joints: those that move.
+        new_joint: their indices, by the old ones.
+        host: link that each old link became part of, and host_from_link; of links that are gone it has none.
+    """
+    moving, terms = list(joints), []
+    for term in robot.further_drives:
+        if isinstance(term, BetweenPoints):
+            terms += _rehung(term, host, joints)
+        elif all(j in new_joint for j in term.joints):
+            terms.append(term.moved(new_joint))
+        elif isinstance(term, CoupledCoulomb) and any(j in new_joint for j in term.joints):
+            (left,) = (new_joint[j] for j in term.joints if j in new_joint)
+            if term.width:
+                terms.append(Smooth(joints=(left,), coefficient=term.coefficient, width=term.width, label=term.label))
+            else:
+                terms += _sharpened(moving, left, term.coefficient)
+    return tuple(moving), tuple(terms)
+
+
+def _sharpened(joints: list[Joint], j: int, coulomb: float) -> list[Drive]:
+    """Add sharp Coulomb friction to a joint; its own, where smooth, becomes a further term."""
+    own = joints[j]
+    if not own.coulomb_width:
+        joints[j] = replace(own, coulomb=own.coulomb + coulomb)
+        return []
+    joints[j] = replace(own, coulomb=coulomb, coulomb_width=0.0)
+    return [Smooth(joints=(j,), coefficient=own.coulomb, width=own.coulomb_width)]
+
+
+def _rehung(term: BetweenPoints, host: Mapping[int, tuple[int, Array]], joints: tuple[Joint, ...]) -> list[Drive]:
+    """A force between the same points of the links that are left; none where no joint moves them any more."""
+    if not all(end.link in host for end in term.ends):
+        return []
+    ends = []
+    for end in term.ends:
+        link, host_from_link = host[end.link]
+        unmoved = np.array_equal(host_from_link, np.eye(4))
+        point = end.point if unmoved else tuple(product(host_from_link, np.append(end.point, 1.0))[:3].tolist())
+        ends.append(End(link, point))
+    if ends[0].link == ends[1].link:
+        return []
+    return [replace(term, ends=tuple(ends), joints=())]
+
+
+def check_drives(robot: Robot) -> None:
+    """Raise DescriptionError where a further drive term does not fit the robot's joints."""
+    names = [joint.name for joint in robot.joints]
+    for term in robot.further_drives:
+        if isinstance(term, OF_JOINTS):
+            raise DescriptionError(
+                f"{term.where} belongs to its joint: set rotor_inertia, viscous, coulomb or offset there, or use "
+                "robot.with_drives"
+            )
+        for j in term.joints:
+            if not 0 <= j < len(names):
+                raise DescriptionError(f"{term.where}: joint {j} does not exist; count from 0 to {len(names) - 1}")
+        kinds = {robot.joints[j].kind for j in term.joints}
+        acted_on = " and ".join(repr(names[j]) for j in term.joints)
+        if isinstance(term, Coupled) and len(kinds) > 1:
+            raise DescriptionError(f"{term.where}: {acted_on} share no shaft, for one turns and the other slides")
+        if term.shape in ("sine", "cosine") and kinds != {"revolute"}:
+            raise DescriptionError(f"{term.where}: {acted_on} slides; a torque that repeats needs a joint that turns")
+        if term.reads & {"carried", "temperature"} and not {names[j] for j in term.joints} <= set(robot.joint_names):
+            raise DescriptionError(
+                f"{term.where}: {acted_on} follows other joints, which leaves its load and temperature open; act on "
+                f"one of {', '.join(robot.joint_names)}"
+            )
+    seen: set[str] = set()
+    for name in robot.layout.names[robot.layout.further]:
+        if name in seen:
+            raise DescriptionError(f"two drive terms are called {name}; give one a label")
+        seen.add(name)

@@ -1,0 +1,116 @@
+"""Rotors, and shafts that two joints turn together, as in many wrists.
+
+Such a shaft turns with qd_i + s qd_j, of sense s = 1 or -1. What each joint's own motion does is in Ia and Fv already,
+so that the columns hold what couples the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from tauform.description.drives.drive import Drive, Own, not_negative, set_constants
+from tauform.description.drives.friction import VELOCITY, step
+from tauform.errors import DescriptionError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rotor(Drive):
+    """Ia qdd."""
+
+    shape, kind, meaning = "rotor", "Ia", "inertia of the rotor, seen at the joint"
+    units, powers, reads = ("kg m²", "kg"), (1, -2), frozenset({"qdd"})
+    is_inertial: ClassVar[bool] = True
+    is_nonnegative: ClassVar[bool] = True
+
+    @staticmethod
+    def torque(own: Own, its: Any) -> Any:
+        """Of a coefficient of one."""
+        return own.qdd
+
+    @staticmethod
+    def energy(own: Own, its: Any) -> Any:
+        """Of a coefficient of one."""
+        return 0.5 * own.qd * own.qd
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coupled(Drive):
+    """Shapes of a shaft that two joints turn together.
+
+    Attributes:
+        sense: +1 if the shaft turns with the sum of the two velocities, -1 with their difference.
+    """
+
+    sense: int = 1
+
+    n_joints: ClassVar[int | None] = 2
+
+    def _check_constants(self) -> None:
+        if self.sense not in (1, -1):
+            raise DescriptionError(f"{self.where}: sense is 1 or -1, not {self.sense!r}")
+        set_constants(self, sense=int(self.sense))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoupledInertia(Coupled):
+    """tau_i = Iam s qdd_j, tau_j = Iam s qdd_i."""
+
+    shape, kind, meaning = "coupled_inertia", "Iam", "rotor that two joints turn together"
+    units, powers, reads = ("kg m²", "kg"), (1, -2), frozenset({"qdd"})
+    is_inertial: ClassVar[bool] = True
+
+    @staticmethod
+    def torque(own: Own, its: Any) -> Any:
+        """Of a coefficient of one."""
+        i, j = own.qdd
+        return its.sense * j, its.sense * i
+
+    @staticmethod
+    def energy(own: Own, its: Any) -> Any:
+        """Of a coefficient of one."""
+        i, j = own.qd
+        return its.sense * (i * j)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoupledViscous(Coupled):
+    """tau_i = Fvm s qd_j, tau_j = Fvm s qd_i."""
+
+    shape, kind, meaning = "coupled_viscous", "Fvm", "viscous friction of a shaft that two joints turn together"
+    units, powers, reads = ("N m s/rad", "N s/m"), (1, -1), VELOCITY
+
+    @staticmethod
+    def torque(own: Own, its: Any) -> Any:
+        """Of a coefficient of one."""
+        i, j = own.qd
+        return its.sense * j, its.sense * i
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoupledCoulomb(Coupled):
+    """tau_i = Fcm sign(v), tau_j = Fcm s sign(v) with v = qd_i + s qd_j; smooth where a width is given.
+
+    Attributes:
+        width: velocity over which the sign changes [rad/s or m/s].
+    """
+
+    width: float = 0.0
+
+    shape, kind, meaning = "coupled_coulomb", "Fcm", "Coulomb friction of a shaft that two joints turn together"
+    reads = VELOCITY
+    is_sharp: ClassVar[bool] = True
+
+    def _check_constants(self) -> None:
+        super()._check_constants()
+        set_constants(self, width=not_negative(self.width, f"{self.where}: width, the velocity of its sign change,"))
+
+    def in_units(self, length: float, time: float, slides: bool) -> Drive:
+        return replace(self, width=self.width * time / (length if slides else 1.0))
+
+    @staticmethod
+    def torque(own: Own, its: Any) -> Any:
+        """Of a coefficient of one."""
+        i, j = own.qd
+        friction = step(i + its.sense * j, its.width)
+        return friction, its.sense * friction

@@ -1,0 +1,313 @@
+"""Every reader of files: what it reads, how its files are damaged, and what must hold of whatever it accepts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import tauform as tf
+from fuzz import originals
+from fuzz.mutations import (
+    Mutation,
+    damaged_array,
+    damaged_binary,
+    damaged_text,
+    damaged_tree,
+    packed,
+)
+from fuzz.runs import check
+from tauform.errors import TauformError
+
+VERBS = ("show", "base", "derive", "linearize")
+# One of so many robots that are read is worked with, and one of so many recordings identified.
+ROBOTS_PER_VERB, RECORDINGS_PER_FIT = 8, 32
+
+
+def _file(name: str) -> Callable[[Path, bytes], Path]:
+    def write(folder: Path, data: bytes) -> Path:
+        (folder / name).write_bytes(data)
+        return folder / name
+
+    return write
+
+
+def _same(read: Any, whole: Any) -> bool:
+    return bool(read == whole)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """One kind of file.
+
+    Attributes:
+        originals: good files.
+        read: reads a path, asserts what must hold, and returns what can be compared.
+        write: puts a file where it is read.
+        damage: changes a good file.
+        may_be_cut: (what was read of a file that was cut, what the whole holds) -> whether that is right.
+    """
+
+    name: str
+    originals: Sequence[bytes]
+    read: Callable[[Path], Any]
+    write: Callable[[Path, bytes], Path]
+    damage: Mutation = damaged_text
+    may_be_cut: Callable[[Any, Any], bool] = _same
+
+
+# Good files that a campaign begins with are worked with whatever their share: modules are imported once, and not by
+# every child.
+ALL = False
+
+
+def _share(path: Path, part: int) -> bool:
+    """Whether a file is one of so many, by its content."""
+    return ALL or hashlib.sha256(path.read_bytes()).digest()[0] % part == 0
+
+
+def read_robot(path: Path) -> tf.Robot:
+    """A robot is finite, and a verb that works with it ends well or is refused."""
+    robot = tf.load(path)
+    held = [robot.parameters, robot.gravity, *(joint.parent_from_joint for joint in robot.joints)]
+    assert all(np.isfinite(array).all() for array in held), "a value is not finite"
+    assert robot.n_joints >= 1
+    if _share(path, ROBOTS_PER_VERB):
+        verb = VERBS[path.stat().st_size % len(VERBS)]
+        check([verb, str(path), "--json"], path.parent)
+    return robot
+
+
+def read_recording(path: Path) -> tf.Recording:
+    """A recording is finite and whole, and a fit of it too."""
+    recording = tf.read_recording(path, originals.robot())
+    assert recording.q.shape == recording.tau.shape == (recording.n_samples, 2)
+    assert all(np.isfinite(x).all() for x in (recording.t, recording.q, recording.tau)), "a value is not finite"
+    if path.is_file() and _share(path, RECORDINGS_PER_FIT):
+        fit = tf.identify(originals.robot(), recording, friction="plain", couplings=None)
+        assert np.isfinite(fit.values).all(), "a fitted value is not finite"
+    return recording
+
+
+def _same_samples(read: tf.Recording, whole: tf.Recording) -> bool:
+    return all(np.array_equal(getattr(read, f), getattr(whole, f)) for f in ("t", "q", "tau"))
+
+
+def _first_samples(read: tf.Recording, whole: tf.Recording) -> bool:
+    """A table may end after any line: what is left is a shorter recording."""
+    return all(np.array_equal(getattr(read, f), getattr(whole, f)[: read.n_samples]) for f in ("t", "q", "tau"))
+
+
+def read_model(path: Path) -> Any:
+    """A closed form that can be read can be used."""
+    model = tf.load_model(path)
+    n = model.n_joints
+    torque = model.bind(np.ones(model.n_base)).inverse_dynamics(*np.zeros((3, n)))
+    assert np.isfinite(torque).all(), "a torque is not finite"
+    return model.joint_names, torque.tolist()
+
+
+def read_fit(path: Path) -> Any:
+    """A fit that can be read predicts, and has a verdict."""
+    fit = tf.load_fit(path)
+    assert all(np.isfinite(x).all() for x in (fit.values, fit.covariance, fit.sigma)), "a value is not finite"
+    torque = fit.predict(*np.zeros((3, 2)))
+    assert np.isfinite(torque).all(), "a torque is not finite"
+    return fit.verdict.grade, torque.tolist()
+
+
+def read_motion(path: Path) -> Any:
+    """A motion is finite."""
+    motion = tf.Trajectory.read_csv(path, originals.robot())
+    assert all(np.isfinite(x).all() for x in (motion.t, motion.q, motion.qd, motion.qdd)), "a value is not finite"
+    return motion
+
+
+def _first_of_motion(read: tf.Trajectory, whole: tf.Trajectory) -> bool:
+    return np.array_equal(read.q, whole.q[: len(read.t)]) and np.array_equal(read.t, whole.t[: len(read.t)])
+
+
+def _damaged_archive(arrays: dict[str, Any], texts: dict[str, Callable[[str], Any]]) -> Mutation:
+    """Damage to the bytes of an archive, to one of its arrays, or to what its texts hold.
+
+    Args:
+        texts: name of an array that holds JSON or TOML -> how it becomes an array again.
+    """
+
+    def damage(rng: Random, data: bytes) -> bytes:
+        how = rng.random()
+        if how < 0.2:
+            return damaged_binary(rng, data)
+        changed = dict(arrays)
+        if how < 0.6:
+            name = rng.choice(sorted(arrays))
+            changed[name] = damaged_array(rng, arrays[name])
+            if rng.random() < 0.05:
+                del changed[name]
+            return packed(changed)
+        name = rng.choice(sorted(texts))
+        changed[name] = texts[name](_damaged_json(rng, arrays, name))
+        return packed(changed)
+
+    return damage
+
+
+def _damaged_json(rng: Random, arrays: dict[str, Any], name: str) -> str:
+    held = arrays[name]
+    text = held.tobytes().decode() if held.dtype == np.uint8 else str(held)
+    if rng.random() < 0.5 and text.startswith("{"):
+        return json.dumps(damaged_tree(rng, json.loads(text)))
+    return damaged_text(rng, text.encode()).decode("utf-8", "replace")
+
+
+def _as_bytes(text: str) -> Any:
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+
+
+KEY, PAYLOAD = "a kernel", bytes(range(200))
+
+
+class Rebuilt(TauformError):
+    """An entry of the cache was not used."""
+
+
+def read_cache(path: Path) -> bytes:
+    """What belongs to a key is the payload, or it is built again."""
+    from tauform.codegen.runtime.cache import cached
+
+    before = os.environ.get("TAUFORM_CACHE")
+    os.environ["TAUFORM_CACHE"] = str(path.parent)
+    try:
+        found = cached(KEY, lambda: b"built")
+    finally:
+        os.environ["TAUFORM_CACHE"] = before or ""
+    if found == b"built":
+        raise Rebuilt("built")
+    assert found == PAYLOAD, "another payload"
+    return found
+
+
+def write_cache(folder: Path, data: bytes) -> Path:
+    """An entry of a cache of our own."""
+    place = folder / "cache"
+    place.mkdir(mode=0o700, exist_ok=True)
+    path = place / f"{hashlib.sha256(KEY.encode()).hexdigest()}.kernel"
+    path.write_bytes(data)
+    path.chmod(0o600)
+    return path
+
+
+def _entry() -> bytes:
+    of_key = hashlib.sha256(KEY.encode()).digest()
+    return hashlib.sha256(of_key + PAYLOAD).digest() + PAYLOAD
+
+
+OUTSIDE, MINE = "outside.txt", "mine.txt"
+
+
+def read_manifest(path: Path) -> list[str]:
+    """Whatever a manifest says, nothing outside its folder and nothing of the user's goes."""
+    out = path.parent
+    forced = _share(path, 2)
+    if forced:
+        (out / MINE).write_text("mine", encoding="utf-8")
+    try:
+        written = tf.write_c(originals.program(), out, force=forced)
+    finally:
+        assert (out.parent / OUTSIDE).read_text(encoding="utf-8") == "outside", "a file outside is lost"
+        assert not forced or (out / MINE).read_text(encoding="utf-8") == "mine", "a file of the user's is lost"
+    assert all(file.is_file() and file.parent == out for file in written)
+    return sorted(file.name for file in written)
+
+
+def write_manifest(folder: Path, data: bytes) -> Path:
+    """A folder that we wrote, with another list of what stands in it."""
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    (folder / OUTSIDE).write_text("outside", encoding="utf-8")
+    tf.write_c(originals.program(), folder / "out")
+    (folder / "out" / ".tauform.json").write_bytes(data)
+    return folder / "out" / ".tauform.json"
+
+
+def _damaged_manifest(rng: Random, data: bytes) -> bytes:
+    if rng.random() < 0.4:
+        return damaged_text(rng, data)
+    tree = json.loads(data)
+    ways = (f"../{OUTSIDE}", f"a/../../{OUTSIDE}", MINE, f"./{MINE}", "/etc/hostname", "..", "", "\0", 5, None, [], {})
+    tree["files"] = {str(rng.choice(ways)): text for text in tree["files"].values()} | (
+        tree["files"] if rng.random() < 0.5 else {}
+    )
+    tree["products"] = [rng.choice(ways) for _ in range(3)]
+    return json.dumps(tree if rng.random() < 0.5 else damaged_tree(rng, tree)).encode()
+
+
+def _robots(name: str, files: Sequence[bytes], suffix: str) -> Reader:
+    return Reader(name, files, read_robot, _file(f"arm{suffix}"))
+
+
+def _logs(name: str, files: Sequence[bytes], suffix: str, damage: Mutation = damaged_binary) -> Reader:
+    return Reader(name, files, read_recording, _file(f"log{suffix}"), damage, _same_samples)
+
+
+def _saved(name: str, arrays: dict[str, Any], texts: dict[str, Callable[[str], Any]], read: Any) -> Reader:
+    return Reader(name, [packed(arrays)], read, _file(f"{name}.npz"), _damaged_archive(arrays, texts))
+
+
+def _bag_folder() -> Reader:
+    files = originals.bag("db3")
+
+    def write(folder: Path, data: bytes) -> Path:
+        (folder / "bag").mkdir(exist_ok=True)
+        for name, content in files.items():
+            (folder / "bag" / name).write_bytes(data if name == "metadata.yaml" else content)
+        return folder / "bag"
+
+    metadata = [files["metadata.yaml"]]
+    return Reader("bag_metadata", metadata, read_recording, write, damaged_text, _same_samples)
+
+
+def _bag(storage: str) -> Reader:
+    content = next(data for name, data in originals.bag(storage).items() if name.endswith(storage))
+    return _logs(f"bag_{storage}", [content], f".{storage}")
+
+
+READERS: dict[str, Callable[[], Reader]] = {
+    "urdf": lambda: _robots("urdf", [originals.URDF], ".urdf"),
+    "xacro": lambda: _robots("xacro", [originals.XACRO], ".xacro"),
+    "mjcf": lambda: _robots("mjcf", [originals.MJCF], ".xml"),
+    "toml_saved": lambda: _robots("toml_saved", originals.toml_saved(), ".toml"),
+    "toml_by_hand": lambda: Reader(
+        "toml_by_hand", originals.toml_by_hand(), read_robot, _file("arm.toml"), may_be_cut=lambda read, whole: True
+    ),
+    "csv": lambda: Reader(
+        "csv", originals.logs(), read_recording, _file("log.csv"), damaged_text, _first_samples
+    ),
+    "npz": lambda: _logs("npz", [originals.npz(), originals.npz(np.savez_compressed)], ".npz"),
+    "npz_arrays": lambda: Reader(
+        "npz_arrays", [originals.npz()], read_recording, _file("log.npz"),
+        _damaged_archive(originals.swing(), {"t": lambda text: np.array(text)}), _same_samples,
+    ),
+    "mat": lambda: _logs("mat", [originals.mat(False), originals.mat(True)], ".mat"),
+    "hdf5": lambda: _logs("hdf5", [originals.hdf5(None), originals.hdf5("gzip")], ".mat"),
+    "parquet": lambda: _logs("parquet", [originals.parquet("none"), originals.parquet("snappy")], ".parquet"),
+    "bag_db3": lambda: _bag("db3"),
+    "bag_mcap": lambda: _bag("mcap"),
+    "bag_metadata": _bag_folder,
+    "model": lambda: _saved("model", originals.model(), {"facts": _as_bytes}, read_model),
+    "fit": lambda: _saved("fit", originals.fit(), {"summary": np.array, "robot": np.array}, read_fit),
+    "motion": lambda: Reader(
+        "motion", [originals.motion()], read_motion, _file("motion.csv"), may_be_cut=_first_of_motion
+    ),
+    "manifest": lambda: Reader(
+        "manifest", [originals.manifest()], read_manifest, write_manifest, _damaged_manifest
+    ),
+    "cache": lambda: Reader("cache", [_entry()], read_cache, write_cache, damaged_binary),
+}  # fmt: skip
