@@ -11,10 +11,10 @@ from types import ModuleType
 
 # What pages and examples named before the folders had rooms; other modules are nobody's but ours.
 MOVED = {
-    "tauform.closedform.model.bound": "tauform.closedform.model.bound",
-    "tauform.identification.signals.filters": "tauform.identification.signals.filters",
-    "tauform.identification.motion.trajectory": "tauform.identification.motion.trajectory",
-    "tauform.realtime.multirate.prediction": "tauform.realtime.multirate.prediction",
+    "tauform.closedform.bound": "tauform.closedform.model.bound",
+    "tauform.identification.filters": "tauform.identification.signals.filters",
+    "tauform.identification.trajectory": "tauform.identification.motion.trajectory",
+    "tauform.realtime.prediction": "tauform.realtime.multirate.prediction",
 }
 
 

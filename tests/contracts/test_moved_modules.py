@@ -12,6 +12,7 @@ from tauform.moved import MOVED
 
 @pytest.mark.parametrize("old", MOVED)
 def test_an_old_path_gives_the_module_of_today(old: str) -> None:
+    assert old != MOVED[old]
     module = import_module(MOVED[old])
     assert import_module(old) is module
     assert module.__name__ == MOVED[old]

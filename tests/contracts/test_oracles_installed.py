@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 # Where a module is not called by the name of what is installed.
-MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist"}
+MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist", "pyyaml": "yaml"}
 # What is run as a command, or holds files alone.
 WITHOUT_MODULE = ("ruff", "build", "hatchling", "example-robot-data")
 # Pages and benchmarks have extras of their own.
