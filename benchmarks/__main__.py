@@ -9,10 +9,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import drawing, machine, quoted, results
 from benchmarks.prepare import build_peers
-from benchmarks.sections import SectionError, measure, names
-from benchmarks.timing import Row
+from tools.measuring import drawing, machine, quoted, results
+from tools.measuring.sections import SectionError, measure, names
+from tools.measuring.timing import Row
 
 FOLDER = Path(__file__).parent
 BUDGET = 1800.0  # seconds; a guard against what hangs, far above what a section takes on a busy machine

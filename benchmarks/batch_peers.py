@@ -10,10 +10,10 @@ from pathlib import Path
 import casadi
 
 import tauform as tf
-from benchmarks.c_timing import FLAGS
-from benchmarks.peers.build import casadi_code, numbers, pinocchio_library
 from tauform.arrays import Array
 from tauform.cli.comparison.peers import casadi_task
+from tools.measuring.c_timing import FLAGS
+from tools.peers.build import casadi_code, numbers, pinocchio_library
 
 Task = Callable[[], Array]
 

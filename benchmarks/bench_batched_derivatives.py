@@ -8,8 +8,8 @@ import numpy as np
 import pinocchio
 
 import tauform as tf
-from benchmarks.timing import Row, side_by_side
 from tauform.cli.comparison.models import pinocchio_model
+from tools.measuring.timing import Row, side_by_side
 
 TITLE = "Quantities of 10,000 states from Python, one core, NumPy batch against a loop over Pinocchio's C++."
 N_STATES = 10_000

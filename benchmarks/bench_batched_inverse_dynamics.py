@@ -9,9 +9,9 @@ import numpy as np
 import pinocchio
 
 import tauform as tf
-from benchmarks.timing import Row, side_by_side
 from tauform.arrays import Array
 from tauform.cli.comparison.models import pinocchio_model
+from tools.measuring.timing import Row, side_by_side
 
 TITLE = "Inverse dynamics of 100,000 states from Python, NumPy on our side, one core."
 N_STATES = 100_000

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import tauform as tf
-from benchmarks.timing import Row, side_by_side
 from tauform.arrays import Array
 from tauform.description.joint import Joint, Link
+from tools.measuring.timing import Row, side_by_side
 
 TITLE = (
     "Closed form with E, reduction and base parameters, one BLAS thread, warm; peers are the paper's own times; "

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 import tauform as tf
-from benchmarks.timing import Row
 from tauform.arrays import Array
 from tauform.identification.motion.bounds import bounds_of
 from tauform.identification.motion.planning import FULL, Problem
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis
+from tools.measuring.timing import Row
 
 TITLE = "One default call: held-out errors by the fixed scorer, planned motion, and a recording longer than memory."
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

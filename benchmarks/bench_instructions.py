@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 
 import tauform as tf
 from benchmarks import c_candidates
-from benchmarks.arms import arm
-from benchmarks.c_timing import time_c
-from benchmarks.instruction_counts import ARCHITECTURE, count_c, missing
-from benchmarks.peers.build import CasadiCode, casadi_code
-from benchmarks.results import figure
-from benchmarks.timing import Row
 from tauform.codegen.program.program import Program
+from tools.arms import arm
+from tools.measuring.c_timing import time_c
+from tools.measuring.instruction_counts import ARCHITECTURE, count_c, missing
+from tools.measuring.results import figure
+from tools.measuring.timing import Row
+from tools.peers.build import CasadiCode, casadi_code
 
 ARMS = ("kr6_r700", "panda", "ur5")
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics", "base_regressor", "linearize_inverse")

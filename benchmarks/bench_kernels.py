@@ -14,12 +14,12 @@ import pinocchio
 
 import tauform as tf
 from benchmarks import fma_peak
-from benchmarks.arms import ARMS, arm
 from benchmarks.batch_peers import casadi_map, pinocchio_loop
-from benchmarks.timing import Row, side_by_side
 from tauform.arrays import Array
 from tauform.cli.comparison.models import pinocchio_model
 from tauform.codegen.program.program import Op, Program
+from tools.arms import ARMS, arm
+from tools.measuring.timing import Row, side_by_side
 
 TITLE = (
     "Inverse dynamics from Python, arms without friction and rotors: compiled kernels on (N, n) arrays against "

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import tauform as tf
-from benchmarks.timing import Row
 from tauform.arrays import Array
 from tauform.realtime.multirate.prediction import measure
 from tauform.realtime.multirate.tasks import Friction
+from tools.measuring.timing import Row
 
 TITLE = (
     "PUMA 260 of Izaguirre1992 on a fast harmonic motion, control at 1 kHz, background at 50 Hz: torque error (RMS, "

@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import tauform as tf
-from benchmarks.arms import ARMS, REAL, SNAP, arm
-from benchmarks.c_timing import FLAGS
-from benchmarks.peers.build import casadi_code
-from benchmarks.timing import Row
 from tauform.arrays import Array
+from tools.arms import ARMS, REAL, SNAP, arm
+from tools.measuring.c_timing import FLAGS
+from tools.measuring.timing import Row
+from tools.peers.build import casadi_code
 
 TITLE = (
     "Multiplications and additions of a call, one sine-cosine pair a joint not counted; then processor seconds from a "

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import tauform as tf
-from benchmarks.arms import arm
-from benchmarks.python_peers.peer import FUNCTIONS, N_VECTORS, Peer, Task, peers_of
-from benchmarks.timing import Row, one_processor, side_by_side
 from tauform.arrays import Array
+from tools.arms import arm
+from tools.measuring.timing import Row, one_processor, side_by_side
+from tools.python_peers.peer import FUNCTIONS, N_VECTORS, Peer, Task, peers_of
 
 TITLE = (
     "From Python, seconds of one processor, arms without friction and rotors: our compiled kernels beside other tools, "

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import tauform as tf
-from benchmarks.c_timing import CFunction, time_c
-from benchmarks.timing import Row
 from tauform.realtime.reduction.figures import accuracy_table
+from tools.measuring.c_timing import CFunction, time_c
+from tools.measuring.timing import Row
 
 TITLE = (
     "The fastest program within an error, for a share of the states (1,000,000 fresh ones, or held-out blocks of a "

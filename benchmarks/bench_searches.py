@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import tauform as tf
-from benchmarks.timing import Row
+from tools.measuring.timing import Row
 from tools.real_robots import urdf
 
 TITLE = "Operations that searches end with. Nothing here is timed: the figures are the same on every machine."

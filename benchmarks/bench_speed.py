@@ -8,12 +8,12 @@ from tempfile import TemporaryDirectory
 
 import tauform as tf
 from benchmarks import c_candidates
-from benchmarks.arms import ARMS, arm
-from benchmarks.c_timing import FLAGS, time_c
-from benchmarks.peers import build
-from benchmarks.peers.build import NATIVE, CasadiCode, casadi_code
-from benchmarks.timing import Row
 from tauform.codegen.program.program import Program
+from tools.arms import ARMS, arm
+from tools.measuring.c_timing import FLAGS, time_c
+from tools.measuring.timing import Row
+from tools.peers import build
+from tools.peers.build import NATIVE, CasadiCode, casadi_code
 
 TITLE = (
     f"One call, arms without friction and rotors, URDF frames snapped at 1e-5 rad; gcc {' '.join(FLAGS)} for all C, "

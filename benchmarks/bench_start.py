@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from benchmarks.timing import Row
+from tools.measuring.timing import Row
 
 TITLE = "Processor seconds of a fresh Python, less those of one that does nothing; least of several."
 PEERS = ("pinocchio", "casadi", "mujoco", "roboticstoolbox", "frax", "adam.jax")

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 import tauform as tf
-from benchmarks.c_timing import CFunction
-from benchmarks.peers.build import NATIVE, CasadiCode, numbers, pinocchio_library
 from tauform.arrays import Array
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
+from tools.measuring.c_timing import CFunction
+from tools.peers.build import NATIVE, CasadiCode, numbers, pinocchio_library
 
 # Accelerations are known up to the condition of the mass matrix.
 AGREEMENT = 1e-8

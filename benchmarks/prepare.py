@@ -27,8 +27,8 @@ def build_peers(sections: Iterable[str]) -> list[str]:
 
 def _needed() -> Mapping[str, tuple[Build, ...]]:
     """Section -> what it needs; sections that are not named need nothing."""
-    from benchmarks.instruction_counts import ARCHITECTURE
-    from benchmarks.peers.build import NATIVE, PORTABLE, casadi_writer, pinocchio_library
+    from tools.measuring.instruction_counts import ARCHITECTURE
+    from tools.peers.build import NATIVE, PORTABLE, casadi_writer, pinocchio_library
 
     def native() -> Path:
         return pinocchio_library(NATIVE)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tauform.pipeline.model_robot import RobotModel
+    from tauform.report.delivery import Delivery
 
 # Before NumPy is imported: test workers share the cores, and small matrices gain nothing from BLAS threads.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -45,3 +50,17 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("measured recordings are not on this machine")
     return folder
+
+
+@pytest.fixture(scope="session")
+def two_link() -> RobotModel:
+    """A chain with everything that a description alone gives."""
+    import tauform as tf
+
+    return tf.model_robot(tf.load("two_link"), functions=("inverse_dynamics", "gravity_torque"), routes=("parameters",))
+
+
+@pytest.fixture(scope="session")
+def delivery(two_link: RobotModel, tmp_path_factory: pytest.TempPathFactory) -> Delivery:
+    """The folder of `two_link`."""
+    return two_link.write(tmp_path_factory.mktemp("delivery") / "out")

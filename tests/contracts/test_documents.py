@@ -100,7 +100,7 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_pointers_into_the_repository_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    pages = re.findall(r"`((?:src|tests|examples|docs|benchmarks)/[\w./-]+\.\w+)`", text)
+    pages = re.findall(r"`((?:src|tests|examples|docs|benchmarks|tools)/[\w./-]+\.\w+)`", text)
     modules = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./]+\.py)`", text)
     for path in (*pages, *(f"src/tauform/{module}" for module in modules)):
         assert (ROOT / path).is_file(), path

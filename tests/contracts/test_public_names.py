@@ -92,6 +92,6 @@ def test_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
-    folders = [ROOT / folder for folder in ("src", "tests", "benchmarks", "examples")]
+    folders = [ROOT / folder for folder in ("src", "tests", "benchmarks", "tools", "examples")]
     found = [path for folder in folders for path in folder.rglob("*.py") if path.stem in EMPTY_NAMES]
     assert not found

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tauform as tf
-from benchmarks import quoted, results
 from tauform.portable.sincos import DOUBLE, FLOAT
+from tools.measuring import quoted, results
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = results.read(ROOT / "benchmarks" / "RESULTS.md")
@@ -47,7 +47,7 @@ def test_operations_are_no_more_than_quoted(name: str) -> None:
 
 @pytest.mark.parametrize("quote", list(quoted.quotes()), ids=lambda quote: f"{quote.page}, {quote.row}, {quote.column}")
 def test_measured_figures_are_those_of_the_results(quote: quoted.Quote) -> None:
-    """`python -m benchmarks` writes them; after a change by hand, `benchmarks.quoted.refresh()` does."""
+    """`python -m benchmarks` writes them; after a change by hand, `tools.measuring.quoted.refresh()` does."""
     found = re.search(quote.place, (ROOT / quote.page).read_text(encoding="utf-8"), re.MULTILINE)
     assert found, quote.place
     assert found[1] == quote.text(RESULTS)

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import tauform as tf
-from benchmarks.arms import ARMS
-from benchmarks.arms import arm as bare_arm
 from tauform.codegen.backends.llvm import module
 from tauform.identification.motion.trajectory import Basis, Trajectory
+from tools.arms import ARMS
+from tools.arms import arm as bare_arm
 from tools.real_robots import urdf
 
 # Name and bytes of an artefact.

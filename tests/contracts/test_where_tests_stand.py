@@ -1,0 +1,33 @@
+"""Tests stand where their subject does, and share with benchmarks only what is in tools/."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+PACKAGE = TESTS.parent / "src" / "tauform"
+# Tests that cross rooms.
+BESIDE = {"contracts", "docs", "faults", "fuzz", "golden", "laws", "machines", "oracles", "tools"}
+ROOMS = sorted(path.parent.relative_to(PACKAGE) for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE)
+
+
+def test_every_room_has_tests() -> None:
+    tested = {path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py")}
+    assert {room.parts[0] for room in ROOMS} <= tested
+
+
+def test_every_folder_of_tests_is_a_room() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("*.py")} - {Path()}
+    assert {folder for folder in folders if folder.parts[0] not in BESIDE} <= set(ROOMS)
+
+
+@pytest.mark.parametrize("folder", ["tests", "tools", "src"])
+def test_only_benchmarks_import_benchmarks(folder: str) -> None:
+    for path in (TESTS.parent / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not [name for name in names if name.split(".")[0] == "benchmarks"], path
