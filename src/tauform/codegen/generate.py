@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
@@ -25,7 +26,8 @@ from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.problem import Parameters, Payload, Problem, has_friction, problem_of
 from tauform.codegen.minimal.search import Choice, Search, cheapest
 from tauform.codegen.minimal.split import lowered
-from tauform.codegen.minimal.tracing import operations, traced
+from tauform.codegen.minimal.tracing import MAX_NODES, operations, traced
+from tauform.codegen.program.graph import GraphTooLargeError
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Candidate, Program
 from tauform.description.robot import Robot
@@ -38,6 +40,10 @@ MAX_OPERATIONS = 20_000
 FACTORED_JOINTS = 3
 # An algorithm this much dearer than the cheapest, before any search, will not win after it.
 WORTH_A_SEARCH = 1.15
+# A search over frames of more joints takes minutes, and saves no more than it does for fewer.
+SEARCHED_JOINTS = 60
+# What a search saves at most.
+SEARCH_SAVES = 0.5
 # A program with vectors takes longer for each operation.
 WORTH_VECTORS = 0.8
 
@@ -142,16 +148,10 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
     Raises:
         GenerationError: the program would be too long, or failed verification.
     """
-    robot = problem.robot
     options = _options(problem, function, names)
     best = min(options, key=lambda option: sum(option.cost))
     if sum(best.cost) > MAX_OPERATIONS:
-        raise GenerationError(
-            f"{function.name} of {robot.name} takes {sum(best.cost)} operations, more than {MAX_OPERATIONS} for one "
-            "straight line; call the textbook function (tf."
-            + function.name
-            + "), or generate for a part of the robot (tip=, lock=)"
-        )
+        raise _too_long(problem, function, f"{sum(best.cost)}")
     try:
         return certified(_listed(_lowered(problem, function, best), options, best), function, problem)
     except GenerationError:
@@ -159,6 +159,14 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
         plain = _plain(problem, function, best.name)
         options = [replace(option, remark="loses too many digits") if option is best else option for option in options]
         return certified(_listed(_lowered(problem, function, plain), [*options, plain], plain), function, problem)
+
+
+def _too_long(problem: Problem, function: Function, operations: str) -> GenerationError:
+    return GenerationError(
+        f"{function.name} of {problem.robot.name} takes {operations} operations, more than {MAX_OPERATIONS} for one "
+        f"straight line; call the textbook function (tf.{function.name}), or generate for a part of the robot (tip=, "
+        "lock=)"
+    )
 
 
 def _listed(program: Program, options: list[_Option], chosen: _Option) -> Program:
@@ -213,8 +221,15 @@ def _algorithms(function: Function, algorithm: str, robot: Robot) -> list[str]:
 
 def _options(problem: Problem, function: Function, names: list[str]) -> list[_Option]:
     """Each algorithm as it stands, and those that are near the cheapest after a search over frames and parameters."""
-    plain = [_plain(problem, function, name) for name in names]
-    cheapest_plain = min(sum(option.cost) for option in plain)
+    plain = []
+    for name in names:
+        with suppress(GraphTooLargeError):
+            plain.append(_plain(problem, function, name))
+    cheapest_plain = min((sum(option.cost) for option in plain), default=MAX_NODES)
+    if cheapest_plain * SEARCH_SAVES > MAX_OPERATIONS:
+        raise _too_long(problem, function, f"about {cheapest_plain}" if plain else f"more than {MAX_NODES}")
+    if problem.robot.n_bodies > SEARCHED_JOINTS:
+        return plain
     worth = [option for option in plain if sum(option.cost) <= WORTH_A_SEARCH * cheapest_plain]
     return [_searched(problem, function, option) if option in worth else option for option in plain]
 

@@ -30,15 +30,17 @@ def number(value: Any, where: str) -> float:
     """A finite number; text may be a decimal or a multiple of pi such as "-pi/2"."""
     multiple = _MULTIPLE_OF_PI.fullmatch(value) if isinstance(value, str) else None
     try:
+        if isinstance(value, bool):  # which Python counts as 1 and 0
+            raise TypeError
         if multiple:
             sign, factor, divisor = multiple.groups()
             result = float(f"{sign}1") * float(factor or 1) * np.pi / float(divisor or 1)
         else:
             result = float(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise DescriptionError(f"{where}: expected a number (or text such as '-pi/2'), got {value!r}") from None
+        raise DescriptionError(f"{where}: expected a number (or text such as '-pi/2'), got {value!r:.60}") from None
     if not np.isfinite(result):
-        raise DescriptionError(f"{where}: expected a finite number, got {value!r}")
+        raise DescriptionError(f"{where}: expected a finite number, got {value!r:.60}")
     if abs(result) > LARGEST:
         raise DescriptionError(f"{where}: {result:g} cannot be meant; check the number and its unit")
     return result

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
-from tauform.arrays import AnyArray, Array, fixed_array, read_only
+from tauform.arrays import LARGEST, AnyArray, Array, fixed_array, read_only
 from tauform.description.values import Value, listed
 from tauform.errors import DescriptionError
 from tauform.portable.products import chain, product
@@ -23,6 +23,7 @@ FIRST_MOMENTS, MOMENTS_OF_INERTIA = LINK_PARAMETERS[1:4], LINK_PARAMETERS[4:]
 # TENSOR_INDEX[i][j] is the place of I_ij among the ten.
 TENSOR_INDEX = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
 
+SMALLEST_MASS = 1 / LARGEST
 InertiaAbout = Literal["com", "origin"]
 
 
@@ -69,6 +70,8 @@ class Inertia(Value):
         """
         if mass < 0:
             raise DescriptionError(f"mass: a body cannot have a negative mass ({mass:g} kg); correct it")
+        if 0 < mass < SMALLEST_MASS:  # its centre of mass would be lost to rounding
+            raise DescriptionError(f"mass: {mass:g} kg cannot be meant; write 0 for a body without mass")
         com = fixed_array(com, (3,), "com")
         if inertia is None:
             inertia, inertia_about = np.zeros((3, 3)), inertia_about or "com"

@@ -28,6 +28,8 @@ Source = Literal["dynamic", "velocity_free", "energy", "closed_form"]
 SAMPLED = {"dynamic": dynamic_matrix, "velocity_free": velocity_free_matrix, "energy": energy_matrix}
 SOURCES: tuple[Source, ...] = ("dynamic", "velocity_free", "energy", "closed_form")
 SEED = 1991
+# The time grows with the cube of their number: a minute for so many.
+MAX_COLUMNS = 1500
 
 
 def base_parameters(
@@ -52,7 +54,8 @@ def base_parameters(
         seed: of the random states.
 
     Raises:
-        ModelError: an unknown method or source, or an order together with "qr_pivoted".
+        ModelError: an unknown method or source, more parameters than can be told apart in minutes, or an order together
+            with "qr_pivoted".
         UnknownNameError: a name in `include` or `order` does not exist.
     """
     if source not in SOURCES:
@@ -62,6 +65,11 @@ def base_parameters(
     if robot.further_drives:
         raise ModelError(f"base_parameters: {robot.name} has drive terms that are not regrouped yet")
     columns = robot.columns(include)
+    if len(columns) > MAX_COLUMNS:
+        raise ModelError(
+            f"base_parameters: {robot.name} has {len(columns)} parameters, more than {MAX_COLUMNS} take hours; take a "
+            "part of the robot (tip=, lock=)"
+        )
     scaled = dimensionless(robot)
     if source == "closed_form":
         W = closed_form_matrix(scaled.robot, columns)

@@ -16,6 +16,8 @@ from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.program import Op
 from tauform.codegen.program.schedule import reachable
 
+# Values of a graph: so many times the longest program that no algebra brings it back.
+MAX_NODES = 200_000
 COUNTED = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE})
 
 
@@ -62,7 +64,7 @@ def traced(
         shapes: input ports of the function.
         opaque: give each run-time parameter an input of its own: enough for counting, and quicker.
     """
-    graph = Graph()
+    graph = Graph(MAX_NODES)
     inputs = {name: graph.input(name, *shape) for name, shape in shapes.items()}
     if opaque:
         bodies, friction = _opaque(graph, bodies, problem)

@@ -17,15 +17,25 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import FREE, Op
+from tauform.errors import GenerationError
 from tauform.portable.correct import arctan2, exp, sin_cos, tanh
 
 Key = tuple[Any, ...]
 
 
-class Graph:
-    """Nodes with hash-consing; `nodes[k]` is (op, operands...) with unsigned references for all but sums."""
+class GraphTooLargeError(GenerationError):
+    """A graph has grown beyond what any program of it could be used for."""
 
-    def __init__(self) -> None:
+
+class Graph:
+    """Nodes with hash-consing; `nodes[k]` is (op, operands...) with unsigned references for all but sums.
+
+    Args:
+        most_nodes: nodes from which on it is refused to grow; None for any number.
+    """
+
+    def __init__(self, most_nodes: int | None = None) -> None:
+        self.most_nodes = math.inf if most_nodes is None else most_nodes
         self.nodes: list[Key] = []
         self._numbers: list[float | None] = []  # of the nodes that are constants, for every operation asks
         self._index: dict[Key, int] = {}
@@ -35,6 +45,8 @@ class Graph:
         """Reference to the node of this key, made if it is new."""
         found = self._index.get(key)
         if found is None:
+            if len(self.nodes) >= self.most_nodes:
+                raise GraphTooLargeError(f"more than {self.most_nodes} values")
             self.nodes.append(key)
             self._numbers.append(key[1] if key[0] is Op.CONSTANT else None)
             found = self._index[key] = len(self.nodes)

@@ -24,6 +24,7 @@ from tauform.description.formats.xacro.files import MAX_YAML_BYTES, Files
 from tauform.description.formats.xacro.functions import Functions, callables, symbols
 from tauform.description.formats.xacro.substitution import functions_of_eval, substituted
 from tauform.errors import DescriptionError, MissingExtraError, TauformError
+from tauform.escaping.shown import visible
 
 WORK_PER_TEXT = 20
 WORK_PER_NODE = 5
@@ -212,9 +213,8 @@ def _cause(error: BaseException) -> BaseException:
 
 
 def printable(text: object, most: int = 300) -> str:
-    """The first line of a text from a file, without characters that steer a terminal."""
-    line = (str(text) or type(text).__name__).splitlines()[0][:most]
-    return "".join(character if character.isprintable() else "?" for character in line)
+    """The first line of a text from a file, what would steer a terminal written out."""
+    return visible((str(text) or type(text).__name__).splitlines()[0][:most])
 
 
 def _tokens(text: str, sep: str = ",; ", skip_empty: bool = True) -> list[str]:
