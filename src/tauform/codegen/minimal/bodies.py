@@ -78,6 +78,11 @@ class Bodies:
         """All that moves of frames and parameters can change, but the unit."""
         return self.X, self.P, self.offsets, self.parameters, self.gravity
 
+    def first(self, most: int) -> Bodies:
+        """At most so many bodies; a regressor's columns of theirs do not depend on the bodies that follow."""
+        X, P, offsets, parameters = (array[:most] for array in self.arrays[:4])
+        return Bodies(self.parents[:most], self.revolute[:most], X, P, offsets, parameters, self.gravity, self.unit)
+
     def has_children(self, i: int) -> bool:
         return i in self.parents
 
