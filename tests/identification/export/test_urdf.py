@@ -126,6 +126,14 @@ def test_the_urdf_of_another_robot_is_refused_before_any_work(change: object, ex
         check_urdf(robot, damaged)
 
 
+def test_comments_of_the_source_are_no_obstacle(tmp_path: Path) -> None:
+    source = arm().save(tmp_path / "arm.urdf").path
+    text = source.read_text()
+    source.write_text(text.replace("<link", "<!-- from a drawing -->\n  <link", 1))
+    assert source.read_text() != text
+    check_urdf(arm(), source)
+
+
 def test_joints_that_follow_several_have_no_urdf() -> None:
     robot = tf.random_robot("RRR", 4).with_relations({"joint3": {"joint1": 0.5, "joint2": -0.5}})
     with pytest.raises(IdentificationError, match=r"'joint3' of .* follows several joints"):
