@@ -27,6 +27,7 @@ class Quote:
         row: its text in the column "what".
         column: "ours", "peer" or "note".
         peer: how the peer's name begins, where several rows have the same text.
+        pattern: the figure inside a note, as the one group of a regular expression.
     """
 
     page: str
@@ -35,6 +36,7 @@ class Quote:
     row: str
     column: str
     peer: str = ""
+    pattern: str = r"^(\d+ \+ \d+)"
 
     def text(self, tables: Mapping[str, list[dict[str, str]]]) -> str:
         """The figure as it is quoted.
@@ -44,8 +46,14 @@ class Quote:
         """
         for row in tables.get(self.section, []):
             if row["what"] == self.row and row["the peer"].startswith(self.peer):
-                return _operations(row["note"]) if self.column == "note" else rounded(row[self.column])
+                return self._in_note(row["note"]) if self.column == "note" else rounded(row[self.column])
         raise LookupError(f"RESULTS.md has no row {self.row!r} in section {self.section!r}")
+
+    def _in_note(self, note: str) -> str:
+        found = re.search(self.pattern, note)
+        if found is None:
+            raise LookupError(f"nothing like {self.pattern!r} in the note {note!r}")
+        return found[1]
 
 
 def quotes() -> Iterator[Quote]:
@@ -63,8 +71,26 @@ def quotes() -> Iterator[Quote]:
         ):
             yield Quote("README.md", _cell(label, k), *source, column, peer)
 
+    counted = ("programs", "kr6_r700, inverse_dynamics", "note", "CasADi")
+    yield Quote("README.md", r"# (\d+) multiplications", *counted, pattern=r"^(\d+) \+")
+    yield Quote("README.md", r"multiplications, (\d+) additions", *counted, pattern=r"\+ (\d+)")
+    derived = ("derive", "derive kr6_r700", "note")
+    yield Quote("docs/index.md", r"# (\d+) terms", *derived, pattern=r"p = (\d+)")
+    yield Quote("docs/index.md", r"terms, (\d+) base parameters", *derived, pattern=r"l = (\d+)")
+    yield from _reduction()
     yield from _multirate()
     yield Quote("docs/index.md", r"Importing takes ([^;]*);", "start", "import tauform", "ours", "allowed")
+
+
+def _reduction() -> Iterator[Quote]:
+    """Where searches end, on the page about reduction."""
+    page, cell = "docs/mathematics/reduction.md", "kr6_r700, slow, 1.0%, 99.9%,"
+    yield Quote(page, r"\((\d+) operations with it", "searches", f"{cell} definite mass matrix", "ours")
+    yield Quote(page, r"with it,\s+(\d+) without", "searches", f"{cell} any mass matrix", "ours")
+    yield Quote(page, r"factors into (\d+) operations \(KR6\)", "searches", "kr6_r700, closed form", "ours")
+    yield Quote(page, r"\(KR6\) and (\d+) \(LBR7\)", "searches", "lbr7, closed form", "ours")
+    yield Quote(page, r"start from (\d+) and", "searches", "kr6_r700, closed form", "peer")
+    yield Quote(page, r"start from \d+ and (\d+) operations", "searches", "lbr7, closed form", "peer")
 
 
 def _multirate() -> Iterator[Quote]:
@@ -202,10 +228,3 @@ def rounded(figure: str) -> str:
 def _cell(label: str, k: int) -> str:
     """The k-th cell of the row of a table that begins with the label, one cell or several."""
     return rf"^\| {re.escape(label)} \|(?:[^|\n]*\|){{{k}}} ([^|\n]*?) \|"
-
-
-def _operations(note: str) -> str:
-    found = re.match(r"\d+ \+ \d+", note)
-    if found is None:
-        raise LookupError(f"no operations in the note {note!r}")
-    return found[0]
