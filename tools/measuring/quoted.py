@@ -89,7 +89,12 @@ def _reduction() -> Iterator[Quote]:
     yield Quote(page, r"with it,\s+(\d+) without", "searches", f"{cell} any mass matrix", "ours")
     yield Quote(page, r"factors into (\d+) operations \(KR6\)", "searches", "kr6_r700, closed form", "ours")
     yield Quote(page, r"\(KR6\) and (\d+) \(LBR7\)", "searches", "lbr7, closed form", "ours")
-    yield Quote(page, r"start from (\d+) and", "searches", "kr6_r700, closed form", "peer")
+    yield Quote(page, r"alone take (\d+)\.", "searches", "kr6_r700, slow, 50% of the terms", "peer")
+    for k, share in enumerate((100, 50, 20, 5, 2)):
+        place = _cell("operations of the program", k)
+        yield Quote(page, place, "searches", f"kr6_r700, slow, {share}% of the terms", "ours")
+    for place in (r"recursive program, (\d+) operations", r"start from (\d+) and"):
+        yield Quote(page, place, "searches", "kr6_r700, closed form", "peer")
     yield Quote(page, r"start from \d+ and (\d+) operations", "searches", "lbr7, closed form", "peer")
 
 
