@@ -33,7 +33,7 @@ class Member:
 
     @property
     def n_bytes(self) -> int:
-        """Of the array."""
+        """Size of the array."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 

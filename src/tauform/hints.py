@@ -53,18 +53,18 @@ def our_name(name: str, known: Iterable[str]) -> str | None:
 
 
 def plain(name: str) -> str:
-    """Without case and underscores: inverseDynamics is inverse_dynamics."""
+    """Strip case and underscores: inverseDynamics is inverse_dynamics."""
     return name.replace("_", "").lower()
 
 
 def no_public_name(name: str, known: Iterable[str]) -> AttributeError:
-    """For a name that the package does not have."""
+    """Hint for a name that the package does not have."""
     ours = None if name.startswith("_") else our_name(name, known)
     return AttributeError(f"module 'tauform' has no attribute {name!r}" + (f"; did you mean {ours}?" if ours else ""))
 
 
 def no_attribute(kind: type, name: str) -> AttributeError:
-    """For an attribute that a type does not have; functions of the package that take it first are named."""
+    """Hint for an attribute that a type does not have; functions of the package that take it first are named."""
     sentence = f"{kind.__name__} has no attribute {name!r}"
     if name.startswith("_"):
         return AttributeError(sentence)

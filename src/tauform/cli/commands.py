@@ -11,7 +11,7 @@ class Command(TyperCommand):
     """A verb."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Its parameters, and `--help`."""
+        """Parameters of the verb, and `--help`."""
         return without_values(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

@@ -49,7 +49,7 @@ def print_page(page: Page, as_json: bool, wording: Callable[[str], str] = str) -
 
 
 def _readable(renderable: RenderableType, wording: Callable[[str], str], width: int) -> RenderableType:
-    """In a verb's words, and with lines that break between words only, so that paths can be copied."""
+    """Render in a verb's words, with lines that break between words only, so that paths can be copied."""
     from rich.text import Text
 
     from tauform.report.fitted import Bullets

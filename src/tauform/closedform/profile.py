@@ -53,12 +53,12 @@ class Profile:
 
     @classmethod
     def slow(cls, n_joints: int) -> Profile:
-        """Within a turn, 0.1 rad/s and 1 rad/s^2.  [Lloyd2021, section 4.3]"""
+        """Profile within a turn, 0.1 rad/s and 1 rad/s^2.  [Lloyd2021, section 4.3]"""
         return cls.ranges(n_joints, np.pi, *SPEEDS["slow"], "slow")
 
     @classmethod
     def fast(cls, n_joints: int) -> Profile:
-        """Within a turn, 1 rad/s and 10 rad/s^2.  [Lloyd2021, section 4.3]"""
+        """Profile within a turn, 1 rad/s and 10 rad/s^2.  [Lloyd2021, section 4.3]"""
         return cls.ranges(n_joints, np.pi, *SPEEDS["fast"], "fast")
 
     @classmethod

@@ -74,7 +74,7 @@ def drive_of(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def inertia_of(fields: Mapping[str, Any], where: str) -> Inertia:
-    """From mass, com, inertia and inertia_about; or from parameters, the ten in order or by name."""
+    """Inertia from mass, com, inertia and inertia_about; or from parameters, the ten in order or by name."""
     given = {key: fields[key] for key in INERTIAL if fields.get(key) is not None}
     try:
         if "parameters" in given:

@@ -54,7 +54,7 @@ def _unphysical(place: str, inertia: Inertia) -> list[Finding]:
 
 
 def _com_distance(robot: Robot, i: int) -> float:
-    """From the centre of mass of link i to the nearest of its joints and frames [m]."""
+    """Distance from the centre of mass of link i to the nearest of its joints and frames [m]."""
     inertia = robot.links[i].inertia
     if inertia.mass == 0:
         return 0.0

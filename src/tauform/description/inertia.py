@@ -55,7 +55,7 @@ class Inertia(Value):
         *,
         inertia_about: InertiaAbout | None = None,
     ) -> Inertia:
-        """From mass, centre of mass and inertia tensor.
+        """Inertia from mass, centre of mass and inertia tensor.
 
         Args:
             mass: mass [kg].
@@ -91,7 +91,7 @@ class Inertia(Value):
 
     @classmethod
     def from_tensor(cls, mass: float, first_moment: AnyArray, tensor: AnyArray) -> Inertia:
-        """From mass, first moment and the (3, 3) tensor about the origin."""
+        """Inertia from mass, first moment and the (3, 3) tensor about the origin."""
         i, j = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])
         return cls(np.concatenate([[mass], first_moment, tensor[i, j]]))
 

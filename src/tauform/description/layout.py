@@ -62,7 +62,7 @@ class Parameter:
 
     @property
     def number(self) -> str:
-        """Its joints as people count them, `2`."""
+        """Joints as people count them, `2`."""
         return "_".join(str(j + 1) for j in self.joints)
 
     @property
@@ -94,7 +94,7 @@ class Layout:
 
     @staticmethod
     def of(revolute: Sequence[bool], further: Sequence[Drive] = ()) -> Layout:
-        """Of a tree whose joints turn or slide, with drive terms beyond those that every joint has."""
+        """Layout of a tree, with drive terms beyond those that every joint has."""
         return _layout(tuple(bool(turns) for turns in revolute), tuple(further))
 
     @property

@@ -56,7 +56,7 @@ class Tree:
         drives: Sequence[Drive] | None = None,
         further: Sequence[Any] = (),
     ) -> Tree:
-        """From arrays without the batch dimension.
+        """Tree of arrays without the batch dimension.
 
         Args:
             joint_parameters: (n, 4) Ia, Fv, Fc, Fo.

@@ -44,7 +44,7 @@ class Manifest:
         return name in self.products and _is_built(path)
 
     def text(self) -> str:
-        """As it stands in the folder."""
+        """Text as it stands in the folder."""
         return json.dumps({"files": dict(self.files), "products": list(self.products)}, indent=2) + "\n"
 
 

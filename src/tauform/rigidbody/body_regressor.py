@@ -30,7 +30,7 @@ def wrench_regressor_between(acceleration: AnyArray, twist: AnyArray, reference:
 
 
 def _assembled(d: AnyArray, e: AnyArray, W: AnyArray) -> AnyArray:
-    """From the acceleration d of the origin, the angular acceleration e, and W = w w^T.
+    """Assemble from the acceleration d of the origin, the angular acceleration e, and W = w w^T.
 
     force = m d + ([e]x + W - tr(W) 1) h;  moment = h x d + I e + w x I w.
     """

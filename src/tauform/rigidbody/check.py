@@ -58,7 +58,7 @@ def _smallest_snap(robot: Robot, i: int) -> float | None:
 
 
 def _deviation(robot: Robot, straight: Robot, joints: tuple[int, ...]) -> str:
-    """By how much the frames are off: the largest angle and the largest shift."""
+    """Largest angle and largest shift by which the frames are off."""
     pairs = [(robot.joints[i].parent_from_joint, straight.joints[i].parent_from_joint) for i in joints]
     # Frobenius, exact for small angles
     angle = max(float(np.linalg.norm(before[:3, :3] - after[:3, :3])) for before, after in pairs) / np.sqrt(2)

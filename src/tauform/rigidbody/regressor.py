@@ -169,7 +169,7 @@ def _torques(axes: AnyArray, wrench: AnyArray) -> AnyArray:
 
 
 def body_jacobians(tree: Tree, transforms: list[Transform], like: AnyArray) -> list[AnyArray]:
-    """For each body the twists of the joints that move it, (6, depth, N), base first, in the body's frame.
+    """Twists of the joints that move each body, (6, depth, N), base first, in the body's frame.
 
     Moving one axis down a joint costs one transform of a vector; moving ten wrenches up would cost ten.
     """

@@ -75,7 +75,7 @@ class BaseParameters:
         source: str,
         findings: tuple[str, ...] = (),
     ) -> BaseParameters:
-        """From a grouping without units whose rows belong to `pivots`; a row that holds more is called a sum."""
+        """Base set of a grouping without units whose rows belong to `pivots`; a row that holds more is called a sum."""
         standard, parameter_names = robot.layout.parameters, robot.layout.names
         kept, absent = [int(k) for k in pivots], {int(k) for k in no_effect}
         alone = [np.count_nonzero(np.abs(row) > NEGLIGIBLE) == 1 for row in grouping]
@@ -183,7 +183,7 @@ class BaseParameters:
         return self
 
     def in_units(self, robot: Robot, factors: Array) -> BaseParameters:
-        """Those of a robot, from these of its dimensionless copy, whose parameters are `factors` times the robot's."""
+        """Base parameters in units, from those of a copy whose parameters are `factors` times the robot's."""
         grouping = self.grouping * factors / factors[list(self.pivots)][:, None]
         return replace(self, grouping=read_only(grouping), robot=robot)
 

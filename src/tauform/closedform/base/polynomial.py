@@ -90,7 +90,7 @@ class Polynomial:
         return self * Polynomial({tuple((name, -power) for name, power in monomial): 1.0 / value})
 
     def evaluate(self, lengths: Mapping[str, float]) -> float:
-        """Its value for these lengths."""
+        """Value for these lengths."""
         total = 0.0
         for monomial, value in self.terms.items():
             for name, power in monomial:

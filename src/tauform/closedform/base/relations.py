@@ -52,7 +52,7 @@ class Relation:
 
     @classmethod
     def of(cls, own: Parameter, terms: Mapping[Parameter, Polynomial], exact: bool) -> Relation:
-        """From parameters instead of their names."""
+        """Relation given by parameters instead of their names."""
         named = {parameter.name: parameter for parameter in (own, *terms)}
         return cls(own.name, {parameter.name: value for parameter, value in terms.items()}, exact, named)
 
@@ -150,7 +150,7 @@ def exact_grouping(robot: Robot, base: BaseParameters, relations: tuple[Relation
 
 
 def _solved(robot: Robot, base: BaseParameters) -> dict[int, NullVector]:
-    """For each folded column that the null vectors determine, the vector with 1 there and 0 at the other ones."""
+    """Null vectors with 1 at one folded column and 0 at the others, for each column that they determine."""
     lengths, factors = length_values(robot), parameter_factors(robot, *units(robot))
     absent = {k for k in base.columns if base.parameter_names[k] in base.no_effect}
     folded = set(base.columns) - set(base.pivots) - absent

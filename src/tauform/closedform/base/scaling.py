@@ -40,7 +40,7 @@ class Entries:
 
     @classmethod
     def of(cls, W: Any) -> Entries:
-        """From a dense or scipy.sparse matrix.
+        """Scaling of a dense or scipy.sparse matrix.
 
         Raises:
             ShapeError: a value is not finite.

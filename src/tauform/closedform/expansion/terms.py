@@ -51,7 +51,7 @@ class Coefficients:
 
     @classmethod
     def gathered(cls, robot: Robot, links: Iterable[Rows], fixed: Container[int] = ()) -> Coefficients:
-        """From the rows of each link; rotors and friction are added here, one function each.
+        """Gather the rows of all links; rotors and friction are added here, one function each.
 
         Fixed joints have no velocity, so that the functions of their Fv and Fc vanish.
         """
@@ -147,7 +147,7 @@ def terms_of(coefficients: Coefficients, robot: Robot, columns: Sequence[int], f
 
 
 def _targets(n: int, fixed: dict[int, float]) -> tuple[Keys, Keys, Array]:
-    """For each meaning (kind, x, y, z): up to two torques, the accelerations they multiply, and factors."""
+    """Targets of each meaning (kind, x, y, z): up to two torques, the accelerations they multiply, and factors."""
     shape = (N_KINDS, n, n, n, 2)
     torque, factor = np.zeros(shape, dtype=np.int64), np.zeros(shape)
     acceleration = np.full(shape, ABSENT, dtype=np.int64)

@@ -37,7 +37,7 @@ class Echelon:
 
 
 def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, joint_terms: Array) -> Echelon:
-    """From the coefficients (n, p, l) for theta; the first independent coefficients become theta_e.
+    """Echelon form of the coefficients (n, p, l) for theta; the first independent ones become theta_e.
 
     Where those do not tell all of theta, because friction is no term of theirs, rows of joint_terms (n, 3, l) follow.
     """

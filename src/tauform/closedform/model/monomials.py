@@ -57,7 +57,7 @@ class Products:
 
     @classmethod
     def of(cls, exponents: NDArray[np.int8]) -> Products:
-        """From the exponent matrix E (5 n, p)."""
+        """Monomials of the exponent matrix E (5 n, p)."""
         n = len(exponents) // 5
         place = np.zeros(exponents.shape[1], dtype=np.int64)
         stages = []
@@ -100,7 +100,7 @@ class Products:
 
     @cached_property
     def states_per_slice(self) -> int:
-        """So many that the products of one slice fit the cache."""
+        """States whose products fit the cache."""
         return _slice_for(len(self.monomial))
 
 
@@ -113,7 +113,7 @@ class Projection:
 
     @classmethod
     def of(cls, exponents: NDArray[np.int8], coefficients: Array) -> Projection:
-        """From E (5 n, p) and (n, p) coefficients."""
+        """Sums of the monomials of E (5 n, p) with (n, p) coefficients."""
         products = Products.of(exponents)
         joint, term = np.nonzero(coefficients)
         n_rates = products.rates.shape[1]
@@ -135,7 +135,7 @@ class Projection:
 
     @cached_property
     def states_per_slice(self) -> int:
-        """So many that one slice fits the cache."""
+        """States of one slice that fit the cache."""
         return _slice_for(max(self.products.n_monomials, self.matrix.shape[0]))
 
 

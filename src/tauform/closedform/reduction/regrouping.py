@@ -38,7 +38,7 @@ class Regrouping:
 
     @classmethod
     def of(cls, base: BaseParameters, rows: Any) -> Regrouping:
-        """From the coefficients (rows, l) that are left."""
+        """Regrouping for the coefficients (rows, l) that are left."""
         place = {pivot: k for k, pivot in enumerate(base.pivots)}
         preferred = [place[k] for k in gautier_order(base.layout) if k in place]
         scaled = equilibrated(rows)

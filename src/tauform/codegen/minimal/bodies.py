@@ -52,7 +52,7 @@ class Bodies:
 
     @classmethod
     def of(cls, tree: Tree, link_parameters: Array, rotors: Array) -> Bodies:
-        """From a tree's geometry.
+        """Bodies of a tree's geometry.
 
         Args:
             link_parameters: (n, 10, 1 + inputs) in the order of robot.parameters.
@@ -79,7 +79,7 @@ class Bodies:
         return self.X, self.P, self.offsets, self.parameters, self.gravity
 
     def first(self, most: int) -> Bodies:
-        """At most so many bodies; a regressor's columns of theirs do not depend on the bodies that follow."""
+        """Keep at most so many bodies; a regressor's columns of theirs do not depend on the bodies that follow."""
         X, P, offsets, parameters = (array[:most] for array in self.arrays[:4])
         return Bodies(self.parents[:most], self.revolute[:most], X, P, offsets, parameters, self.gravity, self.unit)
 
@@ -178,7 +178,7 @@ def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
 
 
 def turned_by_load(bodies: Bodies, i: int) -> Bodies:
-    """As `turned`, by the angle that makes hy vanish, for parameters that are scalars: the angle is one too."""
+    """Turn by the angle that makes hy vanish, for parameters that are scalars: the angle is one too."""
     row = bodies.parameters[i].tolist()
     angle = row[HY].arctan2(row[HX])
     s, c = angle.sin(), angle.cos()

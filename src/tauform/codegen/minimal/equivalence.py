@@ -93,7 +93,7 @@ def _further(columns: Array, size: Array, known: Array) -> Array:
 
 
 def _eliminated(vectors: Array) -> list[int]:
-    """As many places as there are independent vectors, such that the vectors can make those parameters vanish."""
+    """Places of parameters that the vectors can make vanish, one per independent vector."""
     vectors, places = vectors.copy(), []
     for row in vectors:
         place = first_largest(np.abs(row))

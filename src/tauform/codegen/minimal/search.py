@@ -83,7 +83,7 @@ class Search:
     _prepared: dict[tuple[float, ...], tuple[Bodies, Array]] = field(default_factory=dict)
 
     def start(self) -> Choice:
-        """No frame moved, no link turned, parameters booked from the tip to the base."""
+        """Choice without moved frames or turned links, parameters regrouped from the tip to the base."""
         n = self.bodies.n
         order = [N_PARAMETERS * i + place for i in reversed(range(n)) for place in _WITHIN_BODY]
         return Choice((0.0,) * n, frozenset(), tuple(order))
@@ -129,7 +129,7 @@ class Search:
         return self._prepared[shifts]
 
     def _shift_options(self, i: int) -> list[float]:
-        """No shift; to where the joint's own offset vanishes; to where a child's does."""
+        """Shifts to try: none; to where the joint's own offset vanishes; to where a child's does."""
         bodies = self.bodies
         options = [0.0, -float(product(bodies.X[i][:, 2], bodies.P[i]))]
         options += [float(bodies.P[child][2]) for child, parent in enumerate(bodies.parents) if parent == i]

@@ -39,7 +39,7 @@ def _is_costly(X: Array) -> bool:
 
 
 def _first_joint_upright(bodies: Bodies) -> Bodies:
-    """On a fixed base only gravity knows its axes: turn them into those of the only joint on it."""
+    """Turn the base's axes into those of the only joint on it: on a fixed base only gravity knows them."""
     roots = [i for i, parent in enumerate(bodies.parents) if parent < 0]
     if len(roots) > 1 or not _is_costly(bodies.X[roots[0]]):
         return bodies

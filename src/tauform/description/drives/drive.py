@@ -150,7 +150,7 @@ class Drive:
 
     @property
     def where(self) -> str:
-        """For messages."""
+        """Name in messages."""
         return f"drive {self.shape!r}"
 
     @classmethod

@@ -58,7 +58,7 @@ class Dual:
         return self._scaled(-value * value, value)
 
     def sign(self) -> Any:
-        """Without slope: a plain array."""
+        """Sign, which has no slope: a plain array."""
         return scalars.sign(self.value)
 
     def abs(self) -> Dual:
@@ -66,11 +66,11 @@ class Dual:
         return self._scaled(scalars.sign(self.value), scalars.absolute(self.value))
 
     def sin(self) -> Dual:
-        """Of angles."""
+        """Sine."""
         return self._scaled(scalars.cos(self.value), scalars.sin(self.value))
 
     def cos(self) -> Dual:
-        """Of angles."""
+        """Cosine."""
         return self._scaled(-scalars.sin(self.value), scalars.cos(self.value))
 
     def tanh(self) -> Dual:

@@ -36,7 +36,7 @@ class Viscous(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return own.qd
 
 
@@ -82,7 +82,7 @@ class Coulomb(WithWidth):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return step(own.qd, its.width)
 
 
@@ -94,7 +94,7 @@ class Offset(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return 0 * own.qd + 1
 
 
@@ -106,7 +106,7 @@ class Smooth(WithWidth):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return step(own.qd, its.width)
 
 
@@ -118,7 +118,7 @@ class Stribeck(WithWidth):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return sign(own.qd) * exp(-absolute(own.qd) / its.width)
 
 
@@ -132,7 +132,7 @@ class Asymmetric(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return absolute(own.qd)
 
 
@@ -146,7 +146,7 @@ class Quadratic(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return own.qd * absolute(own.qd)
 
 
@@ -164,7 +164,7 @@ class Load(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return absolute(own.carried) * sign(own.qd)
 
 
@@ -192,5 +192,5 @@ class Thermal(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return (own.temperature - its.reference) * own.qd

@@ -25,12 +25,12 @@ class Rotor(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return own.qdd
 
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Energy of a unit coefficient."""
         return 0.5 * own.qd * own.qd
 
 
@@ -62,13 +62,13 @@ class CoupledInertia(Coupled):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         i, j = own.qdd
         return its.sense * j, its.sense * i
 
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Energy of a unit coefficient."""
         i, j = own.qd
         return its.sense * (i * j)
 
@@ -82,7 +82,7 @@ class CoupledViscous(Coupled):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         i, j = own.qd
         return its.sense * j, its.sense * i
 
@@ -110,7 +110,7 @@ class CoupledCoulomb(Coupled):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         i, j = own.qd
         friction = step(i + its.sense * j, its.width)
         return friction, its.sense * friction

@@ -46,12 +46,12 @@ class Stiffness(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return own.q - its.rest
 
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Energy of a unit coefficient."""
         stretched = own.q - its.rest
         return 0.5 * stretched * stretched
 
@@ -65,12 +65,12 @@ class Sine(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return sin(own.q)
 
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Energy of a unit coefficient."""
         return -cos(own.q)
 
 
@@ -83,12 +83,12 @@ class Cosine(Drive):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         return cos(own.q)
 
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Energy of a unit coefficient."""
         return sin(own.q)
 
 
@@ -134,7 +134,7 @@ class BetweenPoints(Drive):
         return replace(self, ends=ends, joints=())
 
     def placed(self, parents: Sequence[int]) -> Drive:
-        """With the joints between the two links."""
+        """Place the spring: find the joints between the two links."""
         for end in self.ends:
             if not -1 <= end.link < len(parents):
                 raise DescriptionError(f"{self.where}: link {end.link} does not exist; -1 is the base")
@@ -172,7 +172,7 @@ class PointSpring(BetweenPoints):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         square, slopes = stretched(own.tree, its.ends, own.joints, own.q)
         if not its.rest:
             return slopes
@@ -181,7 +181,7 @@ class PointSpring(BetweenPoints):
 
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Energy of a unit coefficient."""
         square, _ = stretched(own.tree, its.ends, own.joints, own.q)
         if not its.rest:
             return 0.5 * square
@@ -198,14 +198,14 @@ class PointForce(BetweenPoints):
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Torque of a unit coefficient."""
         square, slopes = stretched(own.tree, its.ends, own.joints, own.q)
         length = sqrt(square)
         return tuple(slope / length for slope in slopes)
 
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
-        """Of a coefficient of one."""
+        """Energy of a unit coefficient."""
         return sqrt(stretched(own.tree, its.ends, own.joints, own.q)[0])
 
 
@@ -265,7 +265,7 @@ def _to_link(tree: Tree, j: int, q: Any, vector: Sequence[Any]) -> list[Any]:
 
 
 def _dot(weights: Any, vector: Sequence[Any]) -> Any:
-    """Without products with zero: most rotations are quarter turns."""
+    """Dot product without the terms that are zero: most rotations are quarter turns."""
     total: Any = 0.0
     for weight, x in zip(weights, vector, strict=True):
         factor = _number(weight)

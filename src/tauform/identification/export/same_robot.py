@@ -12,7 +12,7 @@ SAME = 1e-9
 
 
 def difference(robot: Robot, other: Robot) -> str | None:
-    """In words where two robots differ, None where their columns are the same; inertias and friction may differ."""
+    """Name where two robots differ, None where their columns are the same; inertias and friction may differ."""
     a, b = robot.tree, other.tree
     if robot.joint_names != other.joint_names or (a.parents, a.revolute) != (b.parents, b.revolute):
         return "its joints"

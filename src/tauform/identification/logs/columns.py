@@ -176,7 +176,7 @@ def _matrices(
     field: str,
     source: str,
 ) -> list[Choice]:
-    """Those of these names that are matrices with a column for every joint."""
+    """Names of matrices with a column for every joint."""
     held = [c for c in candidates if isinstance(c, str) and widths.get(c) is not None]
     fitting: list[Choice] = [(name,) for name in held if widths[name] == len(joint_names)]
     if held and not fitting:

@@ -40,5 +40,5 @@ class Log:
     lengths: Mapping[str, int] = field(default_factory=dict)
 
     def n_bytes(self, names: Sequence[str]) -> int:
-        """Of these columns in memory; 0 where the file does not say how long they are."""
+        """Size of these columns in memory; 0 where the file does not say how long they are."""
         return sum(8 * self.lengths.get(name, 0) * (self.widths[name] or 1) for name in names)

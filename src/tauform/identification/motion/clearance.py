@@ -142,7 +142,7 @@ class Clearance:
         return f"{first} and {second}"
 
     def _contacts(self, q: Array, within: Array, placed: Array | None = None) -> list[tuple[int, Contact]]:
-        """For each pair the states in which its solids may be near enough, and their distances there."""
+        """States in which the solids of each pair may be near enough, and their distances there."""
         # Only a search, which brings its placements, asks again for almost the same states.
         searching, placed = placed is not None, link_placements(self.robot, q) if placed is None else placed
         at = [_placements(solid, placed) for solid in self.solids]

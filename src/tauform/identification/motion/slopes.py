@@ -102,7 +102,7 @@ class CompiledColumns(Columns):
         return out
 
     def slopes(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
-        """By the adjoint kernel; of friction only the viscous part has any."""
+        """Slopes by the adjoint kernel; of friction only the viscous part has any."""
         p = len(self.values) - len(self.losses)
         found = np.stack(self.adjoint(q, qd, qdd, weights[:, :, :p]))
         for k, loss in enumerate(self.losses, start=p):
@@ -124,7 +124,7 @@ class TextbookColumns(Columns):
         return regressor(self.robot, q, qd, qdd)
 
     def slopes(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
-        """By complex steps."""
+        """Slopes by complex steps."""
         n = q.shape[1]
         # All 3 n directions of all states in one batch of complex steps.
         moved = np.tile(np.stack([q, qd, qdd]).astype(complex), (3 * n, 1, 1, 1))

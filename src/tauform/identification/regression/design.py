@@ -60,12 +60,12 @@ class Design:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of the columns: base.names, then the terms'."""
+        """Names of the columns: base.names, then the terms'."""
         return (*self.base.names, *(term.name for term in self.terms))
 
     @cached_property
     def kinds(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Of each column the kind, `Izz` or `K`, and the joints it belongs to."""
+        """Kind of each column, `Izz` or `K`, and the joints it belongs to."""
         own = [(parameter.kind, parameter.joints) for parameter in self.base.parameters]
         return (*own, *((term.symbol, term.joints) for term in self.terms))
 

@@ -50,7 +50,7 @@ class Filters:
 
     @classmethod
     def of(cls, position: float, torque: float, rows: float | None = None) -> Filters:
-        """From given cut-offs."""
+        """Filters with given cut-offs."""
         if not (0 < position < np.inf and 0 < torque < np.inf):
             raise RecordingError(f"filters= needs positive cut-offs in Hz, not {position:g} and {torque:g}")
         return cls(float(position), float(torque), float(rows or ROWS_FACTOR * torque))
@@ -71,7 +71,7 @@ def choose_filters(segments: Sequence[Segment]) -> Filters:
 
 
 def lowpass_kernel(rate: float, cutoff: float) -> Array:
-    """Of a zero-phase Butterworth low-pass; nothing is done near half the rate."""
+    """Kernel of a zero-phase Butterworth low-pass; nothing is done near half the rate."""
     relative = cutoff / (rate / 2)
     return np.ones(1) if relative >= NEAR_NYQUIST else butterworth(relative)
 

@@ -159,7 +159,7 @@ def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) ->
 
 
 def _seconds(fit: FittedModel) -> float:
-    """Of motion that was fitted."""
+    """Duration of the fitted motion."""
     return fit.evidence.n_rows / fit.residuals.rate
 
 

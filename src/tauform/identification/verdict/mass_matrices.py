@@ -38,7 +38,7 @@ def negative_inertias(fit: FittedModel) -> AnyArray:
 
 
 def indefinite_postures(fit: FittedModel) -> int:
-    """In how many of 100 postures within the joints' limits the fitted mass matrix is not positive definite."""
+    """Count the postures, of 100 within the joints' limits, where the fitted mass matrix is not positive definite."""
     if fit.physical is not None:  # links that could be built
         return 0
     columns = _mass_columns(fit, postures(fit))

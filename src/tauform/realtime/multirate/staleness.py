@@ -17,7 +17,7 @@ LONGEST = 3600.0  # s; beyond it a time is a slip of the unit, and squares of it
 
 @dataclass(frozen=True)
 class Rates:
-    """When the tasks run [s].
+    """Periods of the tasks [s].
 
     Attributes:
         control: period of the synchronous task.

@@ -64,7 +64,7 @@ def _few_terms(
     rng: np.random.Generator,
     completed: Completed | None,
 ) -> Route:
-    """Of the closed form, within the tolerance; its inertia stays whole where it would not be definite else."""
+    """Fewest terms of the closed form within the tolerance; its inertia stays whole where it must, to be definite."""
     bound = yardstick.subject.closed_form
     options = (bound, profile, tolerance, yardstick.confidence, rng)
     found = fewest_terms(*options, function=yardstick.function, completed=completed)
@@ -76,7 +76,7 @@ def _few_terms(
 
 
 def _symmetric(matrices: Array) -> Array:
-    """Without the rounding by which sums in different order differ."""
+    """Remove the rounding by which sums in different order differ."""
     mean: Array = 0.5 * (matrices + np.swapaxes(matrices, -1, -2))
     return mean
 
@@ -107,7 +107,7 @@ def _quiet_route(yardstick: Yardstick, quiet: Quiet) -> Route:
 
 
 def _quiet_joints(yardstick: Yardstick, tolerance: float) -> Route | None:
-    """As many joints as possible, those that matter least first."""
+    """Joints that may rest: as many as possible, those that matter least first."""
     robot, still = yardstick.robot, frozenset[int]()
     while len(still) < robot.n_joints:
         options = {
@@ -122,7 +122,7 @@ def _quiet_joints(yardstick: Yardstick, tolerance: float) -> Route | None:
 
 
 def _quiet_links(yardstick: Yardstick, tolerance: float) -> Route | None:
-    """As many links as possible; which parameters a program books on which link decides, so it is asked itself."""
+    """Links that may go, as many as possible; it hangs on where the program regroups parameters, so it is asked."""
     robot = yardstick.robot
     base = base_parameters(robot, include="declared")
     parameters = np.zeros(robot.layout.n)

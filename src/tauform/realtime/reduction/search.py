@@ -57,7 +57,7 @@ class RouteResult:
 
 
 def cheapest(results: Sequence[RouteResult]) -> Program:
-    """Of the programs that hold."""
+    """Cheapest of the programs that hold."""
     return min((r.program for r in results if r.verification.holds), key=lambda program: program.n_operations)
 
 
@@ -140,7 +140,7 @@ class Search:
         return LOWER * result.aim / excess
 
     def refined(self, result: RouteResult, verify: Verifier) -> RouteResult:
-        """In place of a result that more states refuse, the next larger one that holds there."""
+        """Next larger result that holds, in place of one that more states refuse."""
         if result.name == "operations":
             return self._lowest_rung(result.larger, verify) or result
         attempt = self._attempts()[result.name]

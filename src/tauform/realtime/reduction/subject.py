@@ -34,7 +34,7 @@ class Subject:
 
     @classmethod
     def of(cls, given: Robot | BoundModel) -> Subject:
-        """Of a robot, or of a closed form with numbers."""
+        """Subject made of a robot, or of a closed form with numbers."""
         if isinstance(given, Robot):
             return cls(given, None, True)
         robot = None if given.model.fixed else whole_robot(given)

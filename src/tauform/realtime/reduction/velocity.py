@@ -39,7 +39,7 @@ class Quiet:
 
     @classmethod
     def named(cls, robot: Robot, names: Sequence[str]) -> Quiet:
-        """From names of joints and links; "all" stands for all joints.
+        """Choice by names of joints and links; "all" stands for all joints.
 
         Raises:
             UnknownNameError: neither a joint nor a link has that name.
@@ -55,7 +55,7 @@ class Quiet:
         return cls(of_joints, frozenset(links.index(name) for name in names if name not in joints))
 
     def words(self, robot: Robot) -> str:
-        """In words, for reports."""
+        """Wording for reports."""
         if self.joints == all_joints(robot):
             return "all joints"
         parts = []

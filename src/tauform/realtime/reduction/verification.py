@@ -67,7 +67,7 @@ class Verifier:
     threads: int = 1
 
     def exactly(self) -> Verification:
-        """Of the exact program."""
+        """Error of the exact program."""
         n_states = self.n_states if self.unseen.recorded is None else self.unseen.recorded.shape[1]
         return Verification(n_states, 0.0, 1.0, True, self._definite(compile_program(self.exact)))
 

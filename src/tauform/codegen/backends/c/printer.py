@@ -192,7 +192,7 @@ def member_names(program: Program, port: Port) -> list[str]:
 
 
 def _sections(program: Program) -> dict[int, str]:
-    """For each value the first result that needs it, in words."""
+    """Name the first result that needs each value."""
     found: dict[int, str] = {}
     for port, values in zip(program.outputs, program.results, strict=True):
         for k, result in enumerate(values):

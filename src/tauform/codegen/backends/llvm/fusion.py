@@ -13,7 +13,7 @@ from tauform.codegen.program.program import Op, Program
 
 
 def fusion(program: Program, values: Sequence[int], kept: Iterable[int]) -> dict[int, int]:
-    """For each sum or difference that takes a product along: that product.
+    """Products that a sum or difference takes along, by that sum.
 
     Args:
         values: the instructions that are executed together.

@@ -1,4 +1,4 @@
-"""Between arrays of (states, entries) in memory and one vector an entry in registers.
+"""Transposes between arrays of (states, entries) in memory and one vector per entry in registers.
 
 Two or four columns at a time are loaded from all rows of a block and interleaved. Few of the steps are shuffles proper,
 which compete with the arithmetic for the same unit of the processor: rows are joined while they are loaded.

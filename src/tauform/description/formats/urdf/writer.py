@@ -98,7 +98,7 @@ def _body(robot: Robot, i: int, taken: set[str]) -> Body:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """This name, or with underscores behind it one that is not taken yet; taken from now on."""
+    """Take this name, or with underscores behind it one that is not taken yet."""
     while name in taken:
         name += "_"
     taken.add(name)

@@ -198,7 +198,7 @@ class Evaluator:
         return self.kept({inner.compute(node.key): inner.compute(node.value) for inner in self._loops(node.generators)})
 
     def _loops(self, generators: list[ast.comprehension]) -> Iterator[Evaluator]:
-        """For each round of nested loops an evaluator that knows their variables."""
+        """Evaluators for each round of nested loops, which know their variables."""
         first, rest = generators[0], generators[1:]
         targets = first.target.elts if isinstance(first.target, ast.Tuple) else [first.target]
         names = [target.id for target in targets if isinstance(target, ast.Name)]

@@ -55,7 +55,7 @@ def _sum(terms: Iterable[Any], start: float = 0) -> Any:
 
 
 def _eager(function: Callable[..., Iterable[Any]]) -> Callable[..., list[Any]]:
-    """As a list, so that nothing is computed after the expression was judged."""
+    """Return a list, so that nothing is computed after the expression was judged."""
     return lambda *arguments: list(function(*arguments))
 
 
