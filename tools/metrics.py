@@ -17,8 +17,9 @@ from pathlib import Path
 
 CROWDED_ROOM = 16  # files
 SHORT_MODULE = 80  # lines
-# Words that ask what a joint is instead of letting its type answer.
-JOINT_QUESTION = re.compile(r"is_revolute|\.revolute\b|[\"']revolute[\"']|[\"']prismatic[\"']")
+# Words that ask what a joint is instead of letting its type answer; types say it, and formats spell it.
+JOINT_QUESTION = re.compile(r"is_revolute|\.revolute\b|[\"']revolute[\"']|[\"']prismatic[\"']|= (REVOLUTE|PRISMATIC)\b")
+JOINT_ROOMS = ("tauform.description.joint_types.", "tauform.description.formats.")
 # Fv qd + Fc sign(qd) + Fo, wherever it is spelled out: a coefficient beside a velocity or its sign.
 FRICTION_CODE = re.compile(r"\b(viscous|coulomb|Fv|Fc)\w*\s*\*|\*\s*(sign|step)\(|\btanh\(")
 
@@ -116,8 +117,8 @@ def rows(root: Path) -> list[tuple[str, str]]:
     rooms = Counter(files[name].parent.relative_to(root).as_posix() for name in real)
     single = [name for name in real if len(importers[name]) == 1]
     short = sum(len(texts[name].splitlines()) < SHORT_MODULE for name in single)
-    asking = {name for name in real if JOINT_QUESTION.search(texts[name])}
-    places = sum(len(JOINT_QUESTION.findall(texts[name])) for name in real)
+    asking = {name for name in real if JOINT_QUESTION.search(texts[name]) and not name.startswith(JOINT_ROOMS)}
+    places = sum(len(JOINT_QUESTION.findall(texts[name])) for name in asking)
     friction = {name for name in real if FRICTION_CODE.search(texts[name])}
     loops = cycles(edges)
     largest = ", ".join(f"{room.removeprefix('tauform/')} {n}" for room, n in rooms.most_common(3))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tauform.arrays import AnyArray
+from tauform.description.joint_types import PRISMATIC, REVOLUTE
 from tauform.description.tree import Tree
 from tauform.rigidbody.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.gdahj import gdahj, gdahj_from_kinematics
@@ -98,7 +99,7 @@ def counting_tree(n: int, geometry: Geometry = "dh", *, revolute: bool = True, r
         joints[:, 0] = x
     return Tree.of(
         parents=tuple(range(-1, n - 1)),
-        revolute=(revolute,) * n,
+        types=(REVOLUTE if revolute else PRISMATIC,) * n,
         parent_from_joint=placement,
         inertias=np.full((n, 10), x, dtype=object),
         joint_parameters=joints,

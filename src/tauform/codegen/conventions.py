@@ -8,7 +8,7 @@ from tauform.description.robot import Robot
 def conventions(robot: Robot) -> tuple[str, ...]:
     """The joint behind each entry, those that follow others, friction, gravity and the tool; a line each."""
     joints = {joint.name: joint for joint in robot.joints}
-    units = {name: "rad" if joints[name].is_revolute else "m" for name in robot.joint_names}
+    units = {name: joints[name].type.unit for name in robot.joint_names}
     lines = ["Entries of q, qd, qdd and tau:"]
     lines += [f"  [{k}] {name} [{unit}]" for k, (name, unit) in enumerate(units.items())]
     followers = [name for name in joints if name not in units]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from keyword import iskeyword
-from typing import Literal
 
 import numpy as np
 
 from tauform.arrays import Array, fixed_array
 from tauform.description.inertia import Inertia
+from tauform.description.joint_types import JOINT_TYPES, REVOLUTE, JointType
 from tauform.description.transform import rigid
 from tauform.description.values import Value, listed
 from tauform.errors import DescriptionError
 
-JointKind = Literal["revolute", "prismatic"]
 JOINT_PARAMETERS = ("Ia", "Fv", "Fc", "Fo")
 
 
@@ -56,6 +55,7 @@ class Joint(Value):
     """A joint of one coordinate, about or along the z axis of its frame.
 
     Attributes:
+        kind: name of its type, "revolute" or "prismatic".
         parent: index of the link it is mounted on, -1 for the fixed base.
         parent_from_joint: (4, 4) constant placement; the link's frame is this one moved by q.
         rotor_inertia: Ia, seen at the joint [kg m^2 or kg]; None where the description declares none.
@@ -65,7 +65,7 @@ class Joint(Value):
     """
 
     name: str
-    kind: JointKind
+    kind: str
     parent: int
     parent_from_joint: Array
     limits: Limits = field(default_factory=Limits)
@@ -77,8 +77,9 @@ class Joint(Value):
     coulomb_width: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.kind not in ("revolute", "prismatic"):
-            raise DescriptionError(f"joint {self.name!r}: kind is 'revolute' or 'prismatic', not {self.kind!r}")
+        if self.kind not in JOINT_TYPES:
+            known = " or ".join(map(repr, JOINT_TYPES))
+            raise DescriptionError(f"joint {self.name!r}: kind is {known}, not {self.kind!r}")
         T = rigid(self.parent_from_joint, f"joint {self.name!r}: parent_from_joint")
         object.__setattr__(self, "parent_from_joint", T)
         fixed_array(self.parameters, (4,), f"joint {self.name!r}: rotor inertia and friction")
@@ -90,8 +91,14 @@ class Joint(Value):
             )
 
     @property
+    def type(self) -> JointType:
+        """What its kind means: units, motion, transform."""
+        return JOINT_TYPES[self.kind]
+
+    @property
     def is_revolute(self) -> bool:
-        return self.kind == "revolute"
+        """Whether it turns; the package itself asks the type."""
+        return self.type == REVOLUTE
 
     @property
     def parameters(self) -> tuple[float, float, float, float]:

@@ -14,6 +14,7 @@ from tauform.description.drives import OF_JOINTS
 from tauform.description.drives.drive import Drive
 from tauform.description.inertia import LINK_PARAMETERS
 from tauform.description.joint import JOINT_PARAMETERS
+from tauform.description.joint_types import JointType
 
 LINK_UNITS = ("kg", *("kg m",) * 3, *("kg m²",) * 6)
 # Powers of length in each of the ten link parameters.
@@ -47,14 +48,14 @@ class Parameter:
     is_sum: bool = False
 
     @classmethod
-    def of_drive(cls, drive: Drive, revolute: Sequence[bool]) -> Parameter:
+    def of_drive(cls, drive: Drive, types: Sequence[JointType]) -> Parameter:
         """The coefficient of a drive term."""
         return cls(
             kind=drive.kind,
             joints=drive.joints,
             group=drive.shape,
-            unit=drive.unit(revolute),
-            dimension=drive.dimension(revolute),
+            unit=drive.unit(types),
+            dimension=drive.dimension(types),
             suffix=drive.suffix,
             is_inertial=drive.is_inertial,
             is_nonnegative=drive.is_nonnegative,
@@ -93,9 +94,9 @@ class Layout:
     parameters: tuple[Parameter, ...]
 
     @staticmethod
-    def of(revolute: Sequence[bool], further: Sequence[Drive] = ()) -> Layout:
-        """Layout of a tree, with drive terms beyond those that every joint has."""
-        return _layout(tuple(bool(turns) for turns in revolute), tuple(further))
+    def of(types: Sequence[JointType], further: Sequence[Drive] = ()) -> Layout:
+        """Layout of a tree with joints of these types, with drive terms beyond those that every joint has."""
+        return _layout(tuple(types), tuple(further))
 
     @property
     def n(self) -> int:
@@ -194,11 +195,11 @@ class Layout:
 
 
 @lru_cache(maxsize=256)
-def _layout(revolute: tuple[bool, ...], further: tuple[Drive, ...]) -> Layout:
+def _layout(types: tuple[JointType, ...], further: tuple[Drive, ...]) -> Layout:
     links = [
         Parameter(kind, (i,), "link", unit, (power, 0), is_inertial=True)
-        for i in range(len(revolute))
+        for i in range(len(types))
         for kind, unit, power in zip(LINK_PARAMETERS, LINK_UNITS, LENGTH_POWERS, strict=True)
     ]
-    own = [shape(joints=(j,)) for j in range(len(revolute)) for shape in OF_JOINTS]
-    return Layout(len(revolute), (*links, *(Parameter.of_drive(drive, revolute) for drive in (*own, *further))))
+    own = [shape(joints=(j,)) for j in range(len(types)) for shape in OF_JOINTS]
+    return Layout(len(types), (*links, *(Parameter.of_drive(drive, types) for drive in (*own, *further))))

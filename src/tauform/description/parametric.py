@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 from tauform.arguments import Natural
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.inertia import Inertia
-from tauform.description.joint import Frame, Joint, JointKind, Limits, Link
+from tauform.description.joint import Frame, Joint, Limits, Link
+from tauform.description.joint_types import BY_LETTER, PRISMATIC, REVOLUTE
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.description.transform import rotation_rpy, rotation_x, translation
 from tauform.errors import DescriptionError
 from tauform.portable.products import chain, product
 from tauform.portable.sampling import uniform
 
-KIND_OF_LETTER: dict[str, JointKind] = {"R": "revolute", "P": "prismatic"}
 # Random chains of these twists look like industrial arms: their geometry simplifies as real geometry does.
 INDUSTRIAL_TWISTS = (-np.pi / 2, 0.0, np.pi / 2)
 
@@ -38,7 +38,9 @@ def planar_chain(n: int, length: float = 1.0, mass: float = 1.0, gravity: ArrayL
     _check_size(n)
     about_com = np.diag([0.0, 1.0, 1.0]) * mass * (length * length) / 12
     rod = Inertia.of(mass, [length / 2, 0, 0], about_com, inertia_about="com")
-    joints = tuple(Joint(f"joint{i + 1}", "revolute", i - 1, translation([length * (i > 0), 0, 0])) for i in range(n))
+    joints = tuple(
+        Joint(f"joint{i + 1}", REVOLUTE.name, i - 1, translation([length * (i > 0), 0, 0])) for i in range(n)
+    )
     links = tuple(Link(f"link{i + 1}", rod) for i in range(n))
     tool = Frame("tool", n - 1, read_only(translation([length, 0, 0])))
     return Robot(f"planar{n}", joints, links, fixed_array(gravity, (3,), "gravity"), (tool,), tip="tool")
@@ -72,7 +74,7 @@ def random_robot(
             parent = joints[parent].parent
         placement = _industrial_placement(rng) if industrial else _any_placement(rng)
         drive = _drive(rng) if drives else {}
-        joints.append(Joint(f"joint{i + 1}", KIND_OF_LETTER[letter], parent, placement, **drive))
+        joints.append(Joint(f"joint{i + 1}", BY_LETTER[letter].name, parent, placement, **drive))
     links = tuple(Link(f"link{i + 1}", random_inertia(rng)) for i in range(len(joints)))
     tool = Frame("tool", len(joints) - 1, read_only(_any_placement(rng)))
     return Robot(f"random{len(joints)}_{seed}", tuple(joints), links, read_only(EARTH_GRAVITY), (tool,), tip="tool")
@@ -88,13 +90,13 @@ def random_inertia(rng: np.random.Generator) -> Inertia:
 
 def _letters(kinds: int | str, rng: np.random.Generator) -> str:
     if isinstance(kinds, str):
-        unknown = [letter for letter in kinds if letter not in KIND_OF_LETTER]
+        unknown = [letter for letter in kinds if letter not in BY_LETTER]
         if unknown:
-            raise DescriptionError(f"kinds: expected the letters R and P, got {unknown[0]!r}")
+            raise DescriptionError(f"kinds: expected the letters {' and '.join(BY_LETTER)}, got {unknown[0]!r}")
         _check_size(len(kinds))
         return kinds
     _check_size(kinds)
-    return "".join("P" if rng.random() < 0.2 else "R" for _ in range(kinds))
+    return "".join((PRISMATIC if rng.random() < 0.2 else REVOLUTE).letter for _ in range(kinds))
 
 
 def _check_size(n: int) -> None:

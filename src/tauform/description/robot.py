@@ -176,7 +176,7 @@ class Robot(Value):
         """The arrays that algorithms run on."""
         return Tree.of(
             parents=tuple(joint.parent for joint in self.joints),
-            revolute=tuple(joint.is_revolute for joint in self.joints),
+            types=tuple(joint.type for joint in self.joints),
             parent_from_joint=np.array([joint.parent_from_joint for joint in self.joints]),
             inertias=np.array([inertia.parameters for inertia in self.inertias]),
             joint_parameters=np.array([joint.parameters for joint in self.joints]),
@@ -195,7 +195,7 @@ class Robot(Value):
     @cached_property
     def layout(self) -> Layout:
         """Which column of `parameters` is which."""
-        return Layout.of([joint.is_revolute for joint in self.joints], self.further_drives)
+        return Layout.of([joint.type for joint in self.joints], self.further_drives)
 
     @cached_property
     def parameters(self) -> Array:
@@ -392,6 +392,6 @@ class Robot(Value):
             raise no_attribute(Robot, name)
 
     def __repr__(self) -> str:
-        kinds = "".join("R" if joint.is_revolute else "P" for joint in self.joints)
+        letters = "".join(joint.type.letter for joint in self.joints)
         shape = "chain" if self.is_chain else "loops" if self.closure else "tree"
-        return f"Robot({self.name!r}, {shape} {kinds}, {counted(self.n_joints, 'coordinate')})"
+        return f"Robot({self.name!r}, {shape} {letters}, {counted(self.n_joints, 'coordinate')})"

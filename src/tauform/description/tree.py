@@ -17,6 +17,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.description.drives import OF_JOINTS
 from tauform.description.drives.drive import Drive
 from tauform.description.drives.groups import Group, grouped
+from tauform.description.joint_types import JointType
 from tauform.description.layout import Layout
 
 
@@ -26,7 +27,7 @@ class Tree:
 
     Attributes:
         parents: index of each body's parent, -1 for the base.
-        revolute: whether each joint turns (else it slides).
+        types: of the joints.
         rotations: (n, 3, 3, 1) constant rotation, parent from joint.
         translations: (n, 3, 1) joint origin in the parent.
         inertias: (n, 10, 1) link parameters.
@@ -36,7 +37,7 @@ class Tree:
     """
 
     parents: tuple[int, ...]
-    revolute: tuple[bool, ...]
+    types: tuple[JointType, ...]
     rotations: AnyArray
     translations: AnyArray
     inertias: AnyArray
@@ -48,7 +49,7 @@ class Tree:
     def of(
         cls,
         parents: tuple[int, ...],
-        revolute: tuple[bool, ...],
+        types: tuple[JointType, ...],
         parent_from_joint: Array,
         inertias: Array,
         joint_parameters: Array,
@@ -66,7 +67,7 @@ class Tree:
         own = joint_parameters.reshape(-1)
         return cls(
             parents=parents,
-            revolute=revolute,
+            types=types,
             rotations=parent_from_joint[:, :3, :3, None],
             translations=parent_from_joint[:, :3, 3, None],
             inertias=inertias[..., None],
@@ -83,7 +84,7 @@ class Tree:
     @cached_property
     def layout(self) -> Layout:
         """Which parameter is which."""
-        return Layout.of(self.revolute, self.drives[len(OF_JOINTS) * self.n :])
+        return Layout.of(self.types, self.drives[len(OF_JOINTS) * self.n :])
 
     @cached_property
     def drive_groups(self) -> tuple[Group, ...]:
@@ -108,8 +109,8 @@ class Tree:
         return tuple(path)
 
     def __repr__(self) -> str:
-        kinds = "".join("R" if turns else "P" for turns in self.revolute)
-        return f"Tree({kinds}, parents {self.parents})"
+        letters = "".join(own.letter for own in self.types)
+        return f"Tree({letters}, parents {self.parents})"
 
 
 @lru_cache(maxsize=64)

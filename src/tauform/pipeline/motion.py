@@ -10,8 +10,8 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 
 DURATION, N_SAMPLES = 6.0, 301
-# Ranges where the description is silent [rad, m], and the part of the range that a motion sweeps.
-TURN, SLIDE, SWEEP = np.pi, 0.5, 0.5
+# The part of the range that a motion sweeps, and the widest range that is of use [rad or m].
+SWEEP, WIDEST = 0.5, 4 * np.pi
 # Whole numbers of periods, so that the motion closes; neighbours differ, so that they couple.
 PERIODS = (1, 2, 1, 3, 2, 3, 2)
 
@@ -47,10 +47,10 @@ def coordinate_ranges(robot: Robot) -> Array:
     ranges = []
     for name in robot.joint_names:
         joint = joints[name]
-        usual = TURN if joint.is_revolute else SLIDE
+        usual = joint.type.usual_range
         low, high = joint.limits.lower, joint.limits.upper
         # A range that is not finite, empty or of several turns is no use for a slider.
-        usable = np.isfinite([low, high]).all() and low < high <= low + 4 * TURN
+        usable = np.isfinite([low, high]).all() and low < high <= low + WIDEST
         ranges.append((low, high) if usable else (-usual, usual))
     return np.array(ranges)
 

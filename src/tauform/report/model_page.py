@@ -42,11 +42,11 @@ def model_page(model: RobotModel) -> str:
 
 
 def _subtitle(robot: Robot) -> str:
-    kinds = "".join("R" if joint.is_revolute else "P" for joint in robot.joints)
+    letters = "".join(joint.type.letter for joint in robot.joints)
     shape = "Serial chain" if robot.is_chain else "Mechanism with loops" if robot.closure else "Tree"
     mass = sum(inertia.mass for inertia in robot.inertias)
     carried = f", payload of {robot.payload.inertia.mass:.4g} kg at {robot.payload.frame}" if robot.payload else ""
-    return f"{shape} {kinds}, {counted(robot.n_joints, 'coordinate')}, moving mass {mass:.4g} kg{carried}"
+    return f"{shape} {letters}, {counted(robot.n_joints, 'coordinate')}, moving mass {mass:.4g} kg{carried}"
 
 
 def _summary(model: RobotModel) -> Section:
@@ -104,7 +104,7 @@ def _joints(robot: Robot, tall: bool) -> str:
     """Kinds, parents and axes, and those limits that the description gives."""
     columns, rows = ["joint", "kind", "parent", "axis at zero", "origin at zero [m]"], []
     for joint, placement in zip(robot.joints, base_from_joints(robot), strict=True):
-        factor = 180 / np.pi if joint.is_revolute else 1.0
+        factor = joint.type.display_factor
         limits = joint.limits
         parent = robot.links[joint.parent].name if joint.parent >= 0 else "base"
         bounds = (factor * limits.lower, factor * limits.upper, factor * limits.velocity, limits.effort)

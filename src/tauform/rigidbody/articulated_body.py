@@ -13,8 +13,6 @@ from tauform.rigidbody.sweeps.motion import body_twists, transforms_of, velocity
 from tauform.rigidbody.sweeps.pivots import check_pivot
 from tauform.rigidbody.sweeps.spatial import (
     Transform,
-    axis_index,
-    cross_axis,
     twist_to_child,
     wrench_to_parent,
 )
@@ -39,10 +37,10 @@ def articulated_inertias(tree: Tree, transforms: list[Transform]) -> Articulated
     inertias = [rigid_inertia(ten, transforms[0].p[0]) for ten in tree.inertias]
     pivots, gains, remaining = list(inertias), list(inertias), list(inertias)
     for i in reversed(range(tree.n)):
-        k, rotor = axis_index(tree, i), tree.rotors[i]
+        k, rotor = tree.types[i].component, tree.rotors[i]
         U = inertias[i][k]
         pivots[i] = U[k] + rotor
-        block = range(3) if k == 2 else range(3, 6)
+        block = range(3 * (k // 3), 3 * (k // 3) + 3)  # the angular or the linear part
         check_pivot(pivots[i], [rotor, *(inertias[i][j, j] for j in block)], i)
         inverse = 1 / pivots[i]
         gains[i] = U * inverse
@@ -79,7 +77,7 @@ def nominal_response(
 ) -> Response:
     """Accelerations of joints and bodies (these with -gravity) under tau, velocity wrenches given as biases."""
     # What velocity alone does to the acceleration: c = v x S qd
-    drifts = [cross_axis(tree.revolute[i], twists[i]) * qd[i] for i in range(tree.n)]
+    drifts = [tree.types[i].axis_rate(twists[i]) * qd[i] for i in range(tree.n)]
     base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *tau[0].shape))
     return respond(tree, transforms, articulated, drifts, biases, tau, base)
 
@@ -96,7 +94,7 @@ def respond(
     """Solve a = X a_parent + S qdd + drift, f = I a + bias + sum of children's, tau = S.f + Ia qdd for qdd and a."""
     biases, excess = list(biases), list(tau)
     for i in reversed(range(tree.n)):  # tip to base: torque left over for the joint's own acceleration
-        excess[i] = tau[i] - biases[i][axis_index(tree, i)]
+        excess[i] = tau[i] - tree.types[i].felt(biases[i])
         if tree.parents[i] >= 0:
             passed = biases[i] + times(articulated.remaining[i], drifts[i]) + articulated.gains[i] * excess[i]
             parent = tree.parents[i]
@@ -106,7 +104,5 @@ def respond(
     for i, parent in enumerate(tree.parents):  # base to tip: qdd = u / D - gain.a, with a as it reaches the joint
         a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base) + drifts[i]
         qdd.append(excess[i] / articulated.pivots[i] - (articulated.gains[i] * a).sum(axis=0))
-        k = axis_index(tree, i)
-        a[k] = a[k] + qdd[i]
-        accelerations.append(a)
+        accelerations.append(tree.types[i].moved(a, qdd[i]))
     return Response(np.stack(qdd), accelerations)

@@ -78,5 +78,5 @@ def _torque_change(robot: Robot, other: Robot) -> str:
     peak = float(np.abs(tau[:, worst]).max())
     part = f" ({change[worst] / peak:.1e} of its peak)" if peak else ""
     name = robot.joint_names[worst]
-    unit = "N m" if next(joint for joint in robot.joints if joint.name == name).is_revolute else "N"
+    unit = next(joint.type.effort_unit for joint in robot.joints if joint.name == name)
     return f"{change[worst]:.1e} {unit}{part}, at joint {name!r}"

@@ -8,7 +8,7 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.drives import coupled_inertia, has_coupled_inertia
 from tauform.rigidbody.sweeps.motion import transforms_of
-from tauform.rigidbody.sweeps.spatial import axis_index, inertia_times, inertia_to_parent, wrench_to_parent
+from tauform.rigidbody.sweeps.spatial import inertia_times, inertia_to_parent, wrench_to_parent
 
 
 def composite_rigid_body(tree: Tree, q: AnyArray) -> AnyArray:
@@ -22,12 +22,11 @@ def composite_rigid_body(tree: Tree, q: AnyArray) -> AnyArray:
     M = np.zeros((n, n, *q.shape[1:]), dtype=np.result_type(q, tree.inertias, tree.rotations))
     for i in range(n):
         # F = I_composite S: the wrench that accelerates joint i alone, with all that it carries
-        axis = np.zeros((6, *q.shape[1:]), dtype=q.dtype)
-        axis[axis_index(tree, i)] = axis[axis_index(tree, i)] + 1
+        axis = tree.types[i].moved(np.zeros((6, *q.shape[1:]), dtype=q.dtype), 1)
         F = inertia_times(composite[i], axis)
-        M[i, i] = F[axis_index(tree, i)] + tree.rotors[i]
+        M[i, i] = tree.types[i].felt(F) + tree.rotors[i]
         j = i
         while tree.parents[j] >= 0:
             F, j = wrench_to_parent(transforms[j], F), tree.parents[j]
-            M[i, j] = M[j, i] = F[axis_index(tree, j)]
+            M[i, j] = M[j, i] = tree.types[j].felt(F)
     return M + coupled_inertia(tree) if has_coupled_inertia(tree) else M

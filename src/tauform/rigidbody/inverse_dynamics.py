@@ -13,7 +13,7 @@ from tauform.rigidbody.drives import coupled_torque, friction_torque, has_couple
 from tauform.rigidbody.load import carried_torque, has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_motion, velocity_wrenches
-from tauform.rigidbody.sweeps.spatial import Transform, axis_index, inertia_times, wrench_to_parent
+from tauform.rigidbody.sweeps.spatial import Transform, inertia_times, wrench_to_parent
 
 
 def inverse_dynamics(
@@ -75,5 +75,5 @@ def joint_wrenches(tree: Tree, transforms: list[Transform], wrenches: list[AnyAr
 
 def joint_torques(tree: Tree, wrenches: list[AnyArray], qdd: AnyArray) -> AnyArray:
     """tau = S . f + Ia qdd, and what shared shafts add."""
-    tau = np.stack([wrenches[i][axis_index(tree, i)] + tree.rotors[i] * qdd[i] for i in range(tree.n)])
+    tau = np.stack([tree.types[i].felt(wrenches[i]) + tree.rotors[i] * qdd[i] for i in range(tree.n)])
     return tau + coupled_torque(tree, qdd) if has_coupled_inertia(tree) else tau

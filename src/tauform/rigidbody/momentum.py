@@ -23,7 +23,7 @@ from tauform.rigidbody.gravity import gravity_torque
 from tauform.rigidbody.load import has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_twists, transforms_of
-from tauform.rigidbody.sweeps.spatial import axis_index, cross_axis, inertia_times, wrench_to_parent
+from tauform.rigidbody.sweeps.spatial import inertia_times, wrench_to_parent
 
 
 class ObserverStep(NamedTuple):
@@ -93,8 +93,8 @@ def momentum_and_drift(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
     for i in reversed(range(tree.n)):
         if tree.parents[i] >= 0:
             carried[tree.parents[i]] = carried[tree.parents[i]] + wrench_to_parent(transforms[i], carried[i])
-    momentum = [carried[i][axis_index(tree, i)] + tree.rotors[i] * qd[i] for i in range(tree.n)]
+    momentum = [tree.types[i].felt(carried[i]) + tree.rotors[i] * qd[i] for i in range(tree.n)]
     # Sdot = v x S, the axis being carried along by the body
-    drift = [(cross_axis(tree.revolute[i], twists[i]) * carried[i]).sum(axis=0) for i in range(tree.n)]
+    drift = [(tree.types[i].axis_rate(twists[i]) * carried[i]).sum(axis=0) for i in range(tree.n)]
     shafts = coupled_torque(tree, qd) if has_coupled_inertia(tree) else 0
     return np.stack([np.stack(momentum) + shafts, np.stack(drift)])

@@ -16,7 +16,7 @@ from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.load import carried_torque, has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_accelerations, body_motion, body_twists, transforms_of
-from tauform.rigidbody.sweeps.spatial import Transform, axis_index, twist_to_child
+from tauform.rigidbody.sweeps.spatial import Transform, twist_to_child
 
 
 def regressor(
@@ -176,7 +176,7 @@ def body_jacobians(tree: Tree, transforms: list[Transform], like: AnyArray) -> l
     jacobians: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
         own = np.zeros((6, 1, *like.shape[-1:]), dtype=like.dtype)
-        own[axis_index(tree, i)] = own[axis_index(tree, i)] + 1
+        own = tree.types[i].moved(own, 1)
         if parent >= 0:
             X = Transform(transforms[i].R[:, :, None], transforms[i].p[:, None])
             own = np.concatenate([twist_to_child(X, jacobians[parent]), own], axis=1)

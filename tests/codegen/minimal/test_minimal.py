@@ -77,7 +77,7 @@ def test_straight_frames_need_one_angle_for_the_first_joint_that_a_body_carries(
     assert_same(torques(straight, states), tf.inverse_dynamics(robot, *states))
     first = [i for i, parent in enumerate(straight.parents) if parent not in straight.parents[:i]]
     assert len(first) > 2
-    for i in filter(straight.revolute.__getitem__, first):
+    for i in filter(straight.turns, first):
         assert np.count_nonzero(straight.X[i]) <= 5
         np.testing.assert_allclose(straight.X[i] @ straight.X[i].T, np.eye(3), rtol=0, atol=1e-15)
 

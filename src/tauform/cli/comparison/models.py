@@ -17,7 +17,7 @@ def pinocchio_model(robot: Robot) -> Any:
     model.name = robot.name
     ids: list[int] = []
     for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
-        kind = pinocchio.JointModelRZ() if joint.is_revolute else pinocchio.JointModelPZ()
+        kind = getattr(pinocchio, joint.type.spelling["pinocchio"][0])()
         placement = pinocchio.SE3(joint.parent_from_joint[:3, :3], joint.parent_from_joint[:3, 3])
         index = model.addJoint(ids[joint.parent] if joint.parent >= 0 else 0, kind, placement, joint.name)
         # Built directly: Inertia.FromDynamicParameters divides by the mass.
@@ -41,7 +41,7 @@ def mujoco_model(robot: Robot) -> Any:
         body = parent.add_body(pos=joint.parent_from_joint[:3, 3], quat=_quaternion(joint.parent_from_joint[:3, :3]))
         # Its compiler refuses bodies without mass and unphysical inertias; the numbers follow below.
         body.mass, body.ipos, body.inertia, body.explicitinertial = 1.0, inertia.com, [1, 1, 1], True
-        kind = mujoco.mjtJoint.mjJNT_HINGE if joint.is_revolute else mujoco.mjtJoint.mjJNT_SLIDE
+        kind = getattr(mujoco.mjtJoint, f"mjJNT_{joint.type.spelling['mjcf'][0].upper()}")
         body.add_joint(type=kind, axis=[0, 0, 1], armature=joint.rotor_inertia or 0.0)
         bodies.append(body)
     model = spec.compile()

@@ -15,8 +15,8 @@ def robots() -> Page:
     entries = []
     for name, description in tauform.robots().items():
         robot = tauform.load(name)
-        kinds = "".join("R" if joint.is_revolute else "P" for joint in robot.joints)
-        entries.append({"name": name, "n_joints": robot.n_joints, "joints": kinds, "description": description})
+        letters = "".join(joint.type.letter for joint in robot.joints)
+        entries.append({"name": name, "n_joints": robot.n_joints, "joints": letters, "description": description})
     columns = ("robot", "joints", "coordinates", "what it is")
     rows = [(e["name"], e["joints"], str(e["n_joints"]), e["description"]) for e in entries]
     return Page(entries, (table("Catalogue", columns, rows, text_columns=4),))

@@ -9,6 +9,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array, read_only
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint, Link
+from tauform.description.joint_types import PRISMATIC, REVOLUTE
 from tauform.description.robot import Closure, Robot
 from tauform.description.transform import inverse
 from tauform.portable.products import product
@@ -84,7 +85,7 @@ def _freedoms(at: int, parent: int, placed: Array) -> list[Joint]:
         joints.append(
             Joint(
                 name=f"freedom {k + 1}",
-                kind="prismatic" if k < 3 else "revolute",
+                kind=(PRISMATIC if k < 3 else REVOLUTE).name,
                 parent=parent if k == 0 else at + k - 1,
                 parent_from_joint=product(previous, axis),
             )

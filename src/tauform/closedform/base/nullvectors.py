@@ -43,7 +43,7 @@ def null_vectors(robot: Robot) -> list[NullVector]:
         for change in _free_changes(joint):
             vectors.append(_moved_to_parent(robot, j, change, T))
         vectors.append(_rotor(robot, j, T))
-        if not joint.is_revolute:
+        if joint.type.screw[1]:  # it shifts its link
             vectors.append(_rotor_and_weight(robot, j, T))
             vectors.append(_moment_along_axis(robot, j))
     return vectors + (_parallel_links(robot) if robot.closure else [])
@@ -68,10 +68,7 @@ def named_lengths(joint: Joint, j: int) -> list[tuple[str, float, Array]]:
 def _free_changes(joint: Joint) -> list[AnyArray]:
     """Changes of a link's ten parameters that its own joint does not feel."""
     unit = {name: k for k, name in enumerate(LINK_PARAMETERS)}
-    if joint.is_revolute:
-        groups: list[tuple[str, ...]] = [("Ixx", "Iyy"), ("mz",), ("m",)]
-    else:
-        groups = [(name,) for name in LINK_PARAMETERS if name != "m"]
+    groups = joint.type.free_groups
     changes = np.zeros((len(groups), 10))
     for row, group in zip(changes, groups, strict=True):
         row[[unit[name] for name in group]] = 1.0
@@ -106,9 +103,9 @@ def _moved_to_parent(robot: Robot, j: int, change: AnyArray, T: tuple[Array, Any
 
 
 def _rotor(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
-    rotor = robot.layout.rotor(j)
-    if robot.joints[j].is_revolute:
-        return {rotor: ONE, robot.layout.of_link("Izz", j): -ONE}
+    rotor, alike = robot.layout.rotor(j), robot.joints[j].type.rotor_like
+    if alike != "m":
+        return {rotor: ONE, robot.layout.of_link(alike, j): -ONE}
     mass = np.zeros(10)
     mass[0] = 1.0
     return {rotor: -ONE, **_moved_to_parent(robot, j, mass, T)}
@@ -124,9 +121,9 @@ def _rotor_and_weight(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVe
 
 
 def _moment_along_axis(robot: Robot, j: int) -> NullVector:
-    """First moment of a sliding link along the axis of the nearest revolute joint before it."""
+    """First moment of a sliding link along the axis of the nearest joint before it that turns."""
     i, R = j, np.eye(3)
-    while i >= 0 and not robot.joints[i].is_revolute:
+    while i >= 0 and not robot.joints[i].type.screw[0]:
         R, i = product(_rotation(robot.joints[i]), R), robot.joints[i].parent
     first = robot.layout.of_link("mx", j)
     return {first + k: Polynomial.constant(value) for k, value in enumerate(R[2]) if value}

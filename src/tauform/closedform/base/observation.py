@@ -54,8 +54,8 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
 
 def random_states(robot: Robot, n_states: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """(n_states, n_joints) each: any angle, slides within one length, velocities and accelerations within 2."""
-    turning = {joint.name: joint.is_revolute for joint in robot.joints}
-    reach = np.array([np.pi if turning[name] else 1.0 for name in robot.joint_names])
+    types = {joint.name: joint.type for joint in robot.joints}
+    reach = np.array([types[name].generic_range for name in robot.joint_names])
     q = uniform(rng, -1.0, 1.0, (n_states, robot.n_joints)) * reach
     qd, qdd = uniform(rng, -2.0, 2.0, (2, n_states, robot.n_joints))
     return q, qd, qdd

@@ -1,9 +1,6 @@
-"""The functions of one joint that dynamics are made of, and the matrices that multiply them.
+"""How each joint of a robot moves parameters and wrenches: the functions of its type, at its place on the parent.
 
-A joint moves ten inertial parameters and wrenches from its link to its parent by matrices whose entries are
-polynomials in cos q and sin q (revolute) or q (prismatic): T(q) = sum_e T_e f_e(q), with the f_e of Lloyd2021
-Eqs. 5 and 7 after sin^2 = 1 - cos^2 is used. For joint motion alone the T_e hold small integers, so structural
-zeros are exact.
+T(q) = T_placement sum_e T_e f_e(q), with the functions f_e of `tauform.description.joint_types`.
 """
 
 from __future__ import annotations
@@ -14,18 +11,8 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.description.robot import Robot
-from tauform.description.transform import exact_sin_cos
 from tauform.portable.products import product
 
-# Digits of the monomial code: 1, c, s, c^2, s c of a revolute joint; 1, q, q^2 of a prismatic one.
-N_DIGITS = 5
-REVOLUTE_EXPONENTS = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 2], [0, 1, 1]])  # of q, sin q, cos q
-PRISMATIC_EXPONENTS = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 0, 0], [0, 0, 0]])
-# Row e, column f: how much of function e is in the derivative of function f.
-_REVOLUTE_DERIVATIVE = np.array(
-    [[0, 0, 0, 0, -1], [0, 0, 1, 0, 0], [0, -1, 0, 0, 0], [0, 0, 0, 0, 2], [0, 0, 0, -2, 0]], dtype=float
-)
-_PRISMATIC_DERIVATIVE = np.array([[0, 1, 0], [0, 0, 2], [0, 0, 0]], dtype=float)
 # A rotation's entry, or a length relative to the robot's largest, below this is what trigonometry left of zero.
 ALIGNED = 4 * np.finfo(float).eps
 
@@ -61,28 +48,21 @@ def joint_matrices(robot: Robot, fixed: dict[int, float]) -> list[JointMatrices]
 
 
 def _one_joint(robot: Robot, i: int, ten: Array, wrench: Array, position: float | None) -> JointMatrices:
-    revolute = robot.joints[i].is_revolute
-    derivative = _REVOLUTE_DERIVATIVE if revolute else _PRISMATIC_DERIVATIVE
-    T = product(ten, _TEN_ABOUT_Z if revolute else _TEN_ALONG_Z)
-    X = product(wrench, _WRENCH_ABOUT_Z if revolute else _WRENCH_ALONG_Z)
-    dT = _combined(derivative, T)
+    own = robot.joints[i].type.functions
+    T, X = product(ten, own.ten), product(wrench, own.wrench)
+    dT = _combined(own.derivative, T)
     # A wrench has degree one: it needs the first functions only, and so does its derivative.
-    dX = _combined(derivative[: len(X), : len(X)], X)
+    dX = _combined(own.derivative[: len(X), : len(X)], X)
     if position is not None:
-        values = _function_values(revolute, position)
+        values = own.values(position)
         T, dT = (_combined(values[None], matrix) for matrix in (T, dT))
         X, dX = (_combined(values[None, : len(X)], matrix) for matrix in (X, dX))
-    return JointMatrices(T, dT, X, dX, _MOMENTUM_ABOUT_Z if revolute else _MOMENTUM_ALONG_Z)
+    return JointMatrices(T, dT, X, dX, own.momentum)
 
 
 def _combined(weights: Array, matrices: Array) -> Array:
     """(r, ...) sums of k matrices, weighted by (r, k)."""
     return product(weights, matrices.reshape(len(matrices), -1)).reshape(-1, *matrices.shape[1:])
-
-
-def _function_values(revolute: bool, q: float) -> Array:
-    s, c = exact_sin_cos(q)
-    return np.array([1.0, c, s, c * c, s * c] if revolute else [1.0, q, q * q])
 
 
 def placed_ten(R: Array, p: Array) -> Array:
@@ -111,41 +91,3 @@ def _placed_wrench(R: Array, p: Array) -> Array:
     X[:, :3, :3] = X[:, 3:, 3:] = R
     X[:, :3, 3:] = np.cross(p[:, :, None], R, axisa=1, axisb=1, axisc=1)
     return X
-
-
-def _matrices(size: int, *entries: dict[tuple[int, int], float]) -> Array:
-    result = np.zeros((len(entries), size, size))
-    for matrix, places in zip(result, entries, strict=True):
-        for place, value in places.items():
-            matrix[place] = value
-    return result
-
-
-# Ixx' = Iyy + c^2 (Ixx - Iyy) - 2 s c Ixy,  Ixy' = -Ixy + 2 c^2 Ixy + s c (Ixx - Iyy),  Iyy' likewise
-_TEN_ABOUT_Z = _matrices(
-    10,
-    {(0, 0): 1, (3, 3): 1, (9, 9): 1, (4, 6): 1, (6, 4): 1, (5, 5): -1},
-    {(1, 1): 1, (2, 2): 1, (7, 7): 1, (8, 8): 1},
-    {(1, 2): -1, (2, 1): 1, (7, 8): -1, (8, 7): 1},
-    {(4, 4): 1, (4, 6): -1, (5, 5): 2, (6, 6): 1, (6, 4): -1},
-    {(4, 5): -2, (5, 4): 1, (5, 6): -1, (6, 5): 2},
-)
-# mz' = mz + q m,  Ixx' = Ixx + 2 q mz + q^2 m,  Ixz' = Ixz - q mx
-_TEN_ALONG_Z = _matrices(
-    10,
-    {(k, k): 1 for k in range(10)},
-    {(3, 0): 1, (4, 3): 2, (6, 3): 2, (7, 1): -1, (8, 2): -1},
-    {(4, 0): 1, (6, 0): 1},
-)
-_WRENCH_ABOUT_Z = _matrices(
-    6,
-    {(2, 2): 1, (5, 5): 1},
-    {(0, 0): 1, (1, 1): 1, (3, 3): 1, (4, 4): 1},
-    {(0, 1): -1, (1, 0): 1, (3, 4): -1, (4, 3): 1},
-)
-_WRENCH_ALONG_Z = _matrices(6, {(k, k): 1 for k in range(6)}, {(0, 4): -1, (1, 3): 1})
-# (I z, z x h) and (h x z, m z)
-_MOMENTUM_ABOUT_Z = np.zeros((6, 10))
-_MOMENTUM_ABOUT_Z[(0, 1, 2, 3, 4), (7, 8, 9, 2, 1)] = (1, 1, 1, -1, 1)
-_MOMENTUM_ALONG_Z = np.zeros((6, 10))
-_MOMENTUM_ALONG_Z[(0, 1, 5), (2, 1, 0)] = (1, -1, 1)

@@ -36,10 +36,10 @@ def dimensionless(robot: Robot) -> Dimensionless:
     for joint in robot.joints:
         T = np.array(joint.parent_from_joint)
         T[:3, 3] /= length
-        width = joint.coulomb_width * time / (1.0 if joint.is_revolute else length)
+        width = joint.coulomb_width * time / joint.type.coordinate_unit(length)
         joints.append(replace(joint, parent_from_joint=T, lengths=(), coulomb_width=width))
     drives = tuple(
-        term.in_units(length, time, not all(robot.joints[j].is_revolute for j in term.joints))
+        term.in_units(length, time, robot.joints[term.joints[0]].type.coordinate_unit(length))
         for term in robot.further_drives
     )
     scaled = replace(
@@ -50,7 +50,7 @@ def dimensionless(robot: Robot) -> Dimensionless:
         further_drives=drives,
     )
     if robot.closure:
-        unit = np.array([1.0 if joint.is_revolute else length for joint in robot.joints])
+        unit = np.array([joint.type.coordinate_unit(length) for joint in robot.joints])
         names = [joint.name for joint in robot.joints]
         active = unit[[names.index(name) for name in robot.closure.active]]
         closure = replace(

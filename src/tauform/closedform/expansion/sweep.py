@@ -24,8 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.closedform.expansion.basis import N_DIGITS, JointMatrices, joint_matrices
+from tauform.closedform.expansion.basis import JointMatrices, joint_matrices
 from tauform.closedform.expansion.rows import Keys, Rows, aligned
+from tauform.description.joint_types import JointType
+from tauform.description.joint_types.functions import N_DIGITS
 from tauform.description.robot import Robot
 
 # What a row stands for; x, y, z are joints in ascending order (or equal, where two are needed).
@@ -88,16 +90,16 @@ def sweep(robot: Robot, fixed: dict[int, float], progress: Progress | None = Non
         Rows.one(layout.key(POTENTIAL), potential).where(slice(0, int(potential.any()))), Rows.empty(10), Rows.empty(6)
     )
     for z, joint in enumerate(joint_matrices(robot, fixed)):
-        level = _next_level(layout, level, z, joint, robot.joints[z].is_revolute)
+        level = _next_level(layout, level, z, joint, robot.joints[z].type)
         kinds = layout.parts(level.energies.keys)[0]
         yield Rows.joined(level.energies.where(kinds == INERTIA), level.torques)
         if progress:
             progress(N_DIGITS ** (z + 1 - layout.n))
 
 
-def _next_level(layout: KeyLayout, level: Level, z: int, joint: JointMatrices, revolute: bool) -> Level:
+def _next_level(layout: KeyLayout, level: Level, z: int, joint: JointMatrices, own_type: JointType) -> Level:
     step = layout.step(z)
-    own = Rows.one(layout.key(INERTIA, z), np.eye(6)[2 if revolute else 5])
+    own = Rows.one(layout.key(INERTIA, z), own_type.moved(np.zeros(6), 1.0))
     whole = layout.parts(level.forces.keys)[0] == INERTIA
     slopes = level.forces.where(whole).times(joint.wrench_rate, step)
     # d/dq_z of a wrench factor: remember z in the place of y

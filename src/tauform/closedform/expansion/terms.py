@@ -14,7 +14,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
-from tauform.closedform.expansion.basis import N_DIGITS, PRISMATIC_EXPONENTS, REVOLUTE_EXPONENTS
 from tauform.closedform.expansion.rows import Keys, Rows
 from tauform.closedform.expansion.sweep import (
     CENTRIFUGAL,
@@ -28,6 +27,7 @@ from tauform.closedform.expansion.sweep import (
     VISCOUS,
     KeyLayout,
 )
+from tauform.description.joint_types.functions import N_DIGITS
 from tauform.description.robot import Robot
 from tauform.portable.correct import power
 from tauform.portable.products import norm
@@ -88,13 +88,13 @@ class Coefficients:
     def units(self, robot: Robot, length: float) -> Array:
         """(m,) size of each function's coefficients in a robot of this length whose parameters have no units."""
         kind, x, y, z, monomial = self.layout.parts(self.keys)
-        turns = np.array([joint.is_revolute for joint in robot.joints], dtype=np.int64)
-        # D_xy has length to the number of turning joints; a derivative by, or a power of, a slide's q takes one away.
+        turns = 1 - np.array([joint.type.length_power for joint in robot.joints], dtype=np.int64)
+        # D_xy has length to the number of angles; a derivative by, or a power of, a q that is a length takes one away.
         powers = np.where(kind == INERTIA, turns[x] + turns[y], turns[x] + turns[y] + turns[z] - 1)
         powers = np.where(kind == GRAVITY, turns[z], powers)
-        for i, turning in enumerate(turns):
-            if not turning:
-                powers = powers - monomial // self.layout.step(i) % N_DIGITS
+        for i, joint in enumerate(robot.joints):
+            if joint.type.length_power:
+                powers = powers - joint.type.functions.exponents[monomial // self.layout.step(i) % N_DIGITS, 0]
         gravity = norm(robot.gravity) or 1.0
         lowest = int(powers.min(initial=0))
         lengths = np.array([power(length, k) for k in range(lowest, int(powers.max(initial=0)) + 1)])
@@ -187,8 +187,7 @@ def _exponents(terms: Keys, layout: KeyLayout, robot: Robot) -> NDArray[np.int8]
     E = np.zeros((5 * n, len(terms)), dtype=np.int8)
     for i, joint in enumerate(robot.joints):
         digit = monomial // layout.step(i) % N_DIGITS
-        table = REVOLUTE_EXPONENTS if joint.is_revolute else PRISMATIC_EXPONENTS
-        E[[i, n + i, 2 * n + i]] = table[digit].T
+        E[[i, n + i, 2 * n + i]] = joint.type.functions.exponents[digit].T
     rates = np.zeros((2 * n, 1 + n + n * (n + 1) // 2), dtype=np.int8)  # exponents of qd, qdd in each acceleration
     rates[n + np.arange(n), 1 + np.arange(n)] = 1
     for k, (i, j) in enumerate(_velocity_pairs(n), start=1 + n):

@@ -29,6 +29,7 @@ from tauform.closedform.model.monomials import Products
 from tauform.closedform.notation import LATEX
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint, Link
+from tauform.description.joint_types import JointType
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
@@ -46,12 +47,12 @@ class Geometry:
 
     Attributes:
         parent_from_joint: (n, 4, 4).
-        revolute: (n,) whether each joint turns.
+        types: of the n joints.
         gravity: (3,).
     """
 
     parent_from_joint: Array
-    revolute: NDArray[np.bool_]
+    types: tuple[JointType, ...]
     gravity: Array
 
     @classmethod
@@ -59,16 +60,16 @@ class Geometry:
         """The geometry of a chain."""
         return cls(
             read_only([joint.parent_from_joint for joint in robot.joints]),
-            np.array([joint.is_revolute for joint in robot.joints]),
+            tuple(joint.type for joint in robot.joints),
             read_only(robot.gravity),
         )
 
     def robot(self, name: str, joint_names: Sequence[str]) -> Robot:
         """A chain of this geometry without inertias."""
         joints = tuple(
-            Joint(joint_name, "revolute" if turns else "prismatic", i - 1, placement)
-            for i, (joint_name, turns, placement) in enumerate(
-                zip(joint_names, self.revolute, self.parent_from_joint, strict=True)
+            Joint(joint_name, own.name, i - 1, placement)
+            for i, (joint_name, own, placement) in enumerate(
+                zip(joint_names, self.types, self.parent_from_joint, strict=True)
             )
         )
         links = tuple(Link(f"link{i + 1}", Inertia(np.zeros(10))) for i in range(len(joints)))
@@ -77,8 +78,8 @@ class Geometry:
     def differs_from(self, robot: Robot) -> str | None:
         """What is different, in words; None when nothing is."""
         other = Geometry.of(robot)
-        if self.revolute.tolist() != other.revolute.tolist():
-            return f"{len(self.revolute)} joints of other kinds or number"
+        if self.types != other.types:
+            return f"{len(self.types)} joints of other kinds or number"
         length = np.abs(self.parent_from_joint[:, :3, 3]).max()
         scale = np.where(np.arange(4) == 3, max(length, np.finfo(float).tiny), 1.0)
         for i, (own, given) in enumerate(zip(self.parent_from_joint, other.parent_from_joint, strict=True)):

@@ -14,6 +14,7 @@ from tauform.archives import read_archive
 from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.model import ClosedFormModel, Geometry
+from tauform.description.joint_types import PRISMATIC, REVOLUTE
 from tauform.description.layout import Layout
 from tauform.documents import is_indices, is_number, is_texts, parse_json
 from tauform.errors import ModelError
@@ -45,7 +46,7 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     arrays: dict[str, Any] = {
         "facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8),
         "parent_from_joint": model.geometry.parent_from_joint,
-        "revolute": model.geometry.revolute,
+        "revolute": np.array([own == REVOLUTE for own in model.geometry.types]),
         "gravity": model.geometry.gravity,
         "exponents": model.exponents,
         "reduction_data": reduction.data,
@@ -157,7 +158,8 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     _check_facts(facts)
     _check_arrays(facts, arrays)
     base_facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in facts["base"].items()}
-    layout = Layout.of(arrays["revolute"].tolist())
+    types = tuple(REVOLUTE if turns else PRISMATIC for turns in arrays["revolute"].tolist())
+    layout = Layout.of(types)
     if base_facts.pop("parameter_names") != layout.names:
         raise ValueError("the parameters are not those of the joints")
     base = BaseParameters(grouping=read_only(arrays["grouping"]), layout=layout, **base_facts)
@@ -171,9 +173,7 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     return ClosedFormModel(
         robot_name=facts["robot_name"],
         joint_names=tuple(facts["joint_names"]),
-        geometry=Geometry(
-            read_only(arrays["parent_from_joint"]), arrays["revolute"].astype(bool), read_only(arrays["gravity"])
-        ),
+        geometry=Geometry(read_only(arrays["parent_from_joint"]), types, read_only(arrays["gravity"])),
         exponents=exponents,
         sparse_reduction=reduction,
         joint_terms=read_only(arrays["joint_terms"]),

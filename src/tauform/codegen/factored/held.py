@@ -18,7 +18,6 @@ from tauform.codegen.functions.function import Algorithm, Function
 from tauform.codegen.functions.inertia import minimal_mass_matrix
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
-from tauform.description.changes.edit import joint_motion
 from tauform.description.robot import Robot
 from tauform.portable.products import product
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -30,7 +29,7 @@ ON_NUMBERS = ("newton_euler", "composite", "composite_trace")
 
 def with_zeros_at(robot: Robot, positions: Mapping[str, float]) -> Robot:
     """The same chain, its coordinates zero where they were at these positions."""
-    old_from_new = [joint_motion(joint, positions.get(joint.name, 0.0)) for joint in robot.joints]
+    old_from_new = [joint.type.motion(positions.get(joint.name, 0.0)) for joint in robot.joints]
     joints = tuple(
         replace(joint, parent_from_joint=product(old_from_new[joint.parent], joint.parent_from_joint), lengths=())
         if joint.parent >= 0

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.codegen.minimal.vectors import dot, turned_symmetric
+from tauform.codegen.minimal.vectors import Vector, dot, turned_symmetric
+from tauform.description.joint_types import JointType
 from tauform.description.tree import Tree
 from tauform.portable.correct import sin_cos
 from tauform.portable.products import chain, product
@@ -42,7 +43,7 @@ class Bodies:
     """
 
     parents: tuple[int, ...]
-    revolute: tuple[bool, ...]
+    types: tuple[JointType, ...]
     X: Array
     P: Array
     offsets: Array
@@ -61,7 +62,7 @@ class Bodies:
         ten = product(to_second_moments(), link_parameters)
         return cls(
             tree.parents,
-            tree.revolute,
+            tree.types,
             tree.rotations[..., 0],
             tree.translations[..., 0],
             np.zeros(tree.n),
@@ -81,7 +82,20 @@ class Bodies:
     def first(self, most: int) -> Bodies:
         """Keep at most so many bodies; a regressor's columns of theirs do not depend on the bodies that follow."""
         X, P, offsets, parameters = (array[:most] for array in self.arrays[:4])
-        return Bodies(self.parents[:most], self.revolute[:most], X, P, offsets, parameters, self.gravity, self.unit)
+        return Bodies(self.parents[:most], self.types[:most], X, P, offsets, parameters, self.gravity, self.unit)
+
+    def turns(self, i: int) -> bool:
+        """Whether the motion of joint i has a turn, which takes up turns of its frame."""
+        return self.types[i].screw[0] != 0.0
+
+    def shift(self, i: int) -> float:
+        """Lengths that joint i moves along z per unit of its coordinate; 0.0 where it only turns."""
+        return self.types[i].screw[1] / self.unit
+
+    def felt(self, i: int, moment: Vector, force: Vector) -> Any:
+        """What joint i feels of a wrench in its frame: z . moment of a turn, z . force of a shift."""
+        turning = moment[2] if self.turns(i) else 0.0
+        return turning + force[2] * self.shift(i) if self.shift(i) else turning
 
     def has_children(self, i: int) -> bool:
         return i in self.parents
@@ -108,7 +122,7 @@ class Bodies:
         drives[:, 0] = self.parameters[:, IA]
         placement = np.tile(np.eye(4), (self.n, 1, 1))
         placement[:, :3, :3], placement[:, :3, 3] = self.X, self.P
-        return Tree.of(self.parents, self.revolute, placement, np.array(ten, dtype=object), drives, self.gravity)
+        return Tree.of(self.parents, self.types, placement, np.array(ten, dtype=object), drives, self.gravity)
 
 
 def affine(weights: list[float], inputs: AnyArray) -> Any:
@@ -167,7 +181,7 @@ def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
     R = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     X, P, offsets, parameters = (array.copy() for array in (bodies.X, bodies.P, bodies.offsets, bodies.parameters))
     parameters[i, :10] = product(second_moment_transform(R, np.zeros(3)), parameters[i, :10])
-    if bodies.revolute[i]:
+    if bodies.turns(i):
         offsets[i] += angle
     else:
         X[i] = product(X[i], R.T)

@@ -53,7 +53,7 @@ def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composite
             continue
         X, P = bodies.X[i].tolist(), _lever(bodies, i, q)
         first, second = h[i], K[i]
-        if bodies.revolute[i]:
+        if bodies.turns(i):
             s, c = _turn(bodies, i, q)
             first, second = turned(s, c, first), turned_symmetric(s, c, second)
         first, second = forth(X, first), moved_symmetric(X, second)
@@ -72,24 +72,32 @@ def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
     n = bodies.n
     D: Matrix = [[0.0] * n for _ in range(n)]
     for i in range(n):
-        h, K = carried.h[i], carried.K[i]
-        if bodies.revolute[i]:
-            about_z = carried.trace[i] - K[5] if carried.trace else K[0] + K[2]
-            moment, force = [-K[3], -K[4], about_z], [-h[1], h[0], 0.0]
-        else:
-            moment, force = [h[1], -h[0], 0.0], [0.0, 0.0, carried.m[i]]
-        D[i][i] = _along(bodies, i, moment, force) * _unit(bodies, i) + bodies.parameters[i, IA]
+        moment, force, scale = _accelerating(bodies, i, carried)
+        D[i][i] = bodies.felt(i, moment, force) * scale + bodies.parameters[i, IA]
         j = i
         while bodies.parents[j] >= 0:
-            if bodies.revolute[j]:
+            if bodies.turns(j):
                 s, c = _turn(bodies, j, q)
                 moment, force = turned(s, c, moment), turned(s, c, force)
             X = bodies.X[j].tolist()
             force = forth(X, force)
             moment = plus(forth(X, moment), cross(_lever(bodies, j, q), force))
             j = bodies.parents[j]
-            D[i][j] = D[j][i] = _along(bodies, j, moment, force) * _unit(bodies, i)
+            D[i][j] = D[j][i] = bodies.felt(j, moment, force) * scale
     return D
+
+
+def _accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Vector, Vector, float]:
+    """Moment and force that accelerate joint i alone, to be scaled by the last number."""
+    h, K, along = carried.h[i], carried.K[i], bodies.shift(i)
+    shifting = [h[1], -h[0], 0.0], [0.0, 0.0, carried.m[i]]
+    if not bodies.turns(i):
+        return *shifting, along
+    about_z = carried.trace[i] - K[5] if carried.trace else K[0] + K[2]
+    moment, force = [-K[3], -K[4], about_z], [-h[1], h[0], 0.0]
+    if along:
+        moment, force = (plus(a, [along * x for x in b]) for a, b in zip((moment, force), shifting, strict=True))
+    return moment, force, 1.0
 
 
 def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Vector:
@@ -98,23 +106,12 @@ def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Vector:
     torque = []
     for i, parent in enumerate(bodies.parents):
         V = back(bodies.X[i].tolist(), upward[parent] if parent >= 0 else [-g for g in bodies.gravity.tolist()])
-        if bodies.revolute[i]:
+        if bodies.turns(i):
             V = unturned(*_turn(bodies, i, q), V)
         upward.append(V)
         h = carried.h[i]
-        turning = h[0] * V[1] - h[1] * V[0]
-        torque.append(turning if bodies.revolute[i] else carried.m[i] * V[2] * _unit(bodies, i))
+        torque.append(bodies.felt(i, cross(h, V), [carried.m[i] * x for x in V]))
     return torque
-
-
-def _along(bodies: Bodies, i: int, moment: Vector, force: Vector) -> Any:
-    """What joint i feels of a wrench in its frame."""
-    return moment[2] if bodies.revolute[i] else force[2] * _unit(bodies, i)
-
-
-def _unit(bodies: Bodies, i: int) -> float:
-    """Length units in the coordinate of joint i, and joint forces in the unit of force."""
-    return 1.0 if bodies.revolute[i] else 1 / bodies.unit
 
 
 def _turn(bodies: Bodies, i: int, q: AnyArray) -> tuple[Any, Any]:
@@ -125,7 +122,7 @@ def _turn(bodies: Bodies, i: int, q: AnyArray) -> tuple[Any, Any]:
 def _lever(bodies: Bodies, i: int, q: AnyArray) -> Vector:
     """Origin of body i's frame in its parent's, at q."""
     P = bodies.P[i].tolist()
-    if bodies.revolute[i]:
+    if not bodies.shift(i):
         return P
     z = bodies.X[i][:, 2].tolist()
-    return [P[k] + z[k] * (q[i] * _unit(bodies, i)) for k in range(3)]
+    return [P[k] + z[k] * (q[i] * bodies.shift(i)) for k in range(3)]

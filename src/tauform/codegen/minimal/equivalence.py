@@ -47,13 +47,13 @@ def _across_joints(bodies: Bodies) -> list[Array]:
     vectors = []
     for j, parent in enumerate(bodies.parents):
         X, P, z = bodies.X[j], bodies.P[j], bodies.X[j][:, 2]
-        if bodies.revolute[j]:
-            # a line of mass on the axis: its mass, first and second moment
+        if bodies.turns(j):
+            # a line of mass on the axis: its mass, first and second moment; a shift along it feels the first two
             moves = [
                 (M, 1.0, P, np.outer(P, P)),
                 (HZ, 0.0, z, np.outer(P, z) + np.outer(z, P)),
                 (KZZ, 0.0, 0 * z, np.outer(z, z)),
-            ]
+            ][2 if bodies.shift(j) else 0 :]
         else:
             units = [(a, b, _symmetric_unit(a, b)) for a in range(3) for b in range(a, 3)]
             moves = [(int(SECOND[a, b]), 0.0, 0 * z, chain(X, E, X.T)) for a, b, E in units]
@@ -111,7 +111,7 @@ def _sampled_columns(bodies: Bodies) -> Array:
     placement = np.tile(np.eye(4), (n, 1, 1))
     placement[:, :3, :3], placement[:, :3, 3] = bodies.X, bodies.P
     links, joints = np.zeros((n, len(LINK_PARAMETERS))), np.zeros((n, len(JOINT_PARAMETERS)))
-    tree = Tree.of(bodies.parents, bodies.revolute, placement, links, joints, bodies.gravity)
+    tree = Tree.of(bodies.parents, bodies.types, placement, links, joints, bodies.gravity)
     Y = inverse_regressor(tree, q, qd, qdd)  # (n, n_parameters, samples)
     columns = tree.layout.by_link(np.moveaxis(Y, 1, -1))  # (n, samples, n, 10)
     of_links = product(from_second_moments().T, columns.transpose(0, 2, 3, 1)).transpose(1, 2, 0, 3)

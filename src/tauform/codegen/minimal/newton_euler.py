@@ -15,7 +15,7 @@ For a joint parallel to its parent's, angular quantities may be turned at once b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,10 +80,13 @@ def _motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: fr
     states: list[_State] = []
     for i in range(bodies.n):
         parent = states[bodies.parents[i]] if bodies.parents[i] >= 0 else _fixed_base(bodies)
-        if bodies.revolute[i]:
-            states.append(_turn(bodies, i, parent, q[i] + bodies.offsets[i], qd[i], qdd[i], i in summed))
+        along = bodies.shift(i)
+        shifts = [x[i] * along for x in (q, qd, qdd)] if along else None
+        if bodies.turns(i):
+            state = _turned(bodies, i, parent, q[i] + bodies.offsets[i], qd[i], qdd[i], i in summed)
         else:
-            states.append(_slide(bodies, i, parent, *(x[i] * (1 / bodies.unit) for x in (q, qd, qdd))))
+            state = _carried(bodies, i, parent)
+        states.append(_shifted(state, *shifts) if shifts else state)
     return states
 
 
@@ -92,7 +95,7 @@ def _fixed_base(bodies: Bodies) -> _State:
     return _State(zero, zero, [zero, zero, zero], [-g for g in bodies.gravity.tolist()])
 
 
-def _turn(bodies: Bodies, i: int, parent: _State, q: Any, qd: Any, qdd: Any, summed: bool) -> _State:
+def _turned(bodies: Bodies, i: int, parent: _State, q: Any, qd: Any, qdd: Any, summed: bool) -> _State:
     X, P = bodies.X[i].tolist(), bodies.P[i].tolist()
     z = column(X, 2)
     s, c = sin(q), cos(q)
@@ -120,16 +123,20 @@ def _turn(bodies: Bodies, i: int, parent: _State, q: Any, qd: Any, qdd: Any, sum
     return _State(w, wd, U, V, S, C, w_before, column_before)
 
 
-def _slide(bodies: Bodies, i: int, parent: _State, q: Any, qd: Any, qdd: Any) -> _State:
+def _carried(bodies: Bodies, i: int, parent: _State) -> _State:
+    """Motion of the joint's frame, which the parent carries along."""
     X = bodies.X[i].tolist()
     w, wd = back(X, parent.w), back(X, parent.wd)
     U_columns = [back(X, times(parent.U, column(X, k))) for k in range(3)]
     U = [[U_columns[k][row] for k in range(3)] for row in range(3)]
-    at_joint = back(X, plus(parent.V, times(parent.U, bodies.P[i].tolist())))
-    # V = V_joint + U z q + 2 w x z qd + z qdd
-    twice = 2.0 * qd
-    V = plus(at_joint, [U[k][2] * q for k in range(3)])
-    return _State(w, wd, U, [V[0] + w[1] * twice, V[1] - w[0] * twice, V[2] + qdd])
+    return _State(w, wd, U, back(X, plus(parent.V, times(parent.U, bodies.P[i].tolist()))))
+
+
+def _shifted(state: _State, d: Any, rate: Any, acceleration: Any) -> _State:
+    """The same at a distance d along z: V + U z d + 2 w x z rate + z acceleration."""
+    w, U, twice = state.w, state.U, 2.0 * rate
+    V = plus(state.V, [U[k][2] * d for k in range(3)])
+    return replace(state, V=[V[0] + w[1] * twice, V[1] - w[0] * twice, V[2] + acceleration])
 
 
 def _wrench(p: Vector, state: _State) -> tuple[Vector, Vector]:
@@ -152,19 +159,18 @@ def _backward(bodies: Bodies, states: list[_State], q: AnyArray, qdd: AnyArray, 
     torques: list[Any] = [None] * bodies.n
     for i in reversed(range(bodies.n)):
         f, m, X = forces[i], moments[i], bodies.X[i].tolist()
-        effort = m[2] if bodies.revolute[i] else f[2] * (1 / bodies.unit)
-        torques[i] = effort + bodies.parameters[i, IA] * qdd[i]
+        torques[i] = bodies.felt(i, m, f) + bodies.parameters[i, IA] * qdd[i]
         parent = bodies.parents[i]
         if parent < 0:
             continue
-        P = bodies.P[i].tolist()
-        if bodies.revolute[i]:
+        P, along = bodies.P[i].tolist(), bodies.shift(i)
+        if bodies.turns(i):
             s, c = sin(q[i] + bodies.offsets[i]), cos(q[i] + bodies.offsets[i])
             f = turned(s, c, f)
             m = turned(states[i].sine, states[i].cosine, m)
             m = [m[0] + before[i][0], m[1] + before[i][1], m[2]]
-        else:
-            P = [P[k] + X[k][2] * (q[i] * (1 / bodies.unit)) for k in range(3)]
+        if along:
+            P = [P[k] + X[k][2] * (q[i] * along) for k in range(3)]
         f = forth(X, f)
         forces[parent] = plus(forces[parent], f)
         lever = cross(P, f)

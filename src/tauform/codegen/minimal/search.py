@@ -138,14 +138,14 @@ class Search:
     def _turnable(self) -> list[int]:
         """Last bodies: nothing else depends on how their frames are turned."""
         bodies = self.bodies
-        return [i for i in range(bodies.n) if bodies.revolute[i] and not bodies.has_children(i)]
+        return [i for i in range(bodies.n) if bodies.turns(i) and not bodies.has_children(i)]
 
     def _parallel(self) -> list[int]:
         bodies, identity = self.bodies, np.eye(3)
         return [
             i
             for i, parent in enumerate(bodies.parents)
-            if parent >= 0 and bodies.revolute[i] and bodies.revolute[parent] and (bodies.X[i] == identity).all()
+            if parent >= 0 and bodies.turns(i) and bodies.turns(parent) and (bodies.X[i] == identity).all()
         ]
 
 

@@ -51,10 +51,10 @@ def _first_joint_upright(bodies: Bodies) -> Bodies:
 
 def _without_last_turn(bodies: Bodies, i: int, twist: float, angle: float) -> Bodies:
     """X_i = Rx(twist) Rz(angle) becomes Rx(twist); the angle moves into the joint, or turns a sliding body's frame."""
-    if not bodies.revolute[i]:
+    if not bodies.turns(i):
         bodies = turned(bodies, i, -angle)
     X, offsets = bodies.X.copy(), bodies.offsets.copy()
-    if bodies.revolute[i]:
+    if bodies.turns(i):
         offsets[i] += angle
     s, c = sin_cos(twist)
     X[i] = [[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]]

@@ -124,11 +124,11 @@ def check_drives(robot: Robot) -> None:
         for j in term.joints:
             if not 0 <= j < len(names):
                 raise DescriptionError(f"{term.where}: joint {j} does not exist; count from 0 to {len(names) - 1}")
-        kinds = {robot.joints[j].kind for j in term.joints}
+        types = [robot.joints[j].type for j in term.joints]
         acted_on = " and ".join(repr(names[j]) for j in term.joints)
-        if isinstance(term, Coupled) and len(kinds) > 1:
+        if isinstance(term, Coupled) and len({own.unit for own in types}) > 1:
             raise DescriptionError(f"{term.where}: {acted_on} share no shaft, for one turns and the other slides")
-        if term.shape in ("sine", "cosine") and kinds != {"revolute"}:
+        if term.shape in ("sine", "cosine") and not all(own.is_angle for own in types):
             raise DescriptionError(f"{term.where}: {acted_on} slides; a torque that repeats needs a joint that turns")
         if term.reads & {"carried", "temperature"} and not {names[j] for j in term.joints} <= set(robot.joint_names):
             raise DescriptionError(

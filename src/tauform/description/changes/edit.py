@@ -16,7 +16,7 @@ from tauform.description.fields import number
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint, Link
 from tauform.description.robot import Closure, Robot
-from tauform.description.transform import angle_of, rotation_x, rotation_z, translation
+from tauform.description.transform import angle_of, rotation_x, rotation_z
 from tauform.errors import DescriptionError
 from tauform.messages import no_such
 from tauform.portable.correct import hypot
@@ -147,7 +147,7 @@ def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
         parent = host[joint.parent]
         host_from_joint = product(host_from_link[joint.parent], joint.parent_from_joint)
         if i in rigid:
-            host[i], host_from_link[i] = parent, product(host_from_joint, joint_motion(joint, rigid[i]))
+            host[i], host_from_link[i] = parent, product(host_from_joint, joint.type.motion(rigid[i]))
             frames.append(Frame(link.name, parent, read_only(host_from_link[i])))
             if parent >= 0:
                 links[parent] = _with_inertia(links[parent], link.inertia.moved(host_from_link[i]))
@@ -177,11 +177,6 @@ def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
 
 def _with_inertia(link: Link, more: Inertia) -> Link:
     return replace(link, inertia=link.inertia + more)
-
-
-def joint_motion(joint: Joint, position: float) -> Array:
-    """(4, 4) motion of a joint: a turn about z or a shift along z."""
-    return rotation_z(position) if joint.is_revolute else translation([0, 0, position])
 
 
 def _closure(F: Array, offset: Array, active: tuple[str, ...]) -> Closure | None:

@@ -18,6 +18,7 @@ from tauform.errors import DescriptionError
 from tauform.messages import no_such
 
 if TYPE_CHECKING:
+    from tauform.description.joint_types import JointType
     from tauform.description.tree import Tree
 
 # What a shape may depend on; `carried` is the torque of links, rotors and gravity.
@@ -180,19 +181,24 @@ class Drive:
         """The same term once the tree is known."""
         return self
 
-    def in_units(self, length: float, time: float, slides: bool) -> Drive:
-        """The same term where lengths and times are measured in these units; its coefficient stays."""
+    def in_units(self, length: float, time: float, coordinate: float) -> Drive:
+        """The same term where lengths, times and its joints' coordinates have these units; its coefficient stays."""
         return self
 
-    def unit(self, revolute: Sequence[bool]) -> str:
-        """SI unit of the coefficient."""
-        return self.units[0 if all(revolute[j] for j in self.joints) else 1]
+    def unit(self, types: Sequence[JointType]) -> str:
+        """SI unit of the coefficient, at joints of these types."""
+        return self.units[self._length_power(types)]
 
-    def dimension(self, revolute: Sequence[bool]) -> tuple[int, int]:
+    def dimension(self, types: Sequence[JointType]) -> tuple[int, int]:
         """Powers of length and time in the coefficient, mass aside."""
-        slides = not all(revolute[j] for j in self.joints)
         coordinate, time = self.powers
-        return (1 - coordinate, -2 - time) if slides else (2, -2 - time)
+        # torque has length to the power 2, force 1: a coordinate q does work with tau
+        power = self._length_power(types)
+        return 2 - power - coordinate * power, -2 - time
+
+    def _length_power(self, types: Sequence[JointType]) -> int:
+        """Power of length in the coordinates it acts on."""
+        return max((types[j].length_power for j in self.joints), default=0)
 
 
 def _indices(joints: Any, where: str) -> tuple[int, ...]:

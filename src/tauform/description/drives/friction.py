@@ -60,8 +60,8 @@ class WithWidth(Drive):
     def suffix(self) -> str:
         return f"@{self.label or format(self.width, '.3g')}"
 
-    def in_units(self, length: float, time: float, slides: bool) -> Drive:
-        return replace(self, width=self.width * time / (length if slides else 1.0))
+    def in_units(self, length: float, time: float, coordinate: float) -> Drive:
+        return replace(self, width=self.width * time / coordinate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +159,7 @@ class Load(Drive):
     is_sharp: ClassVar[bool] = True
     is_nonnegative: ClassVar[bool] = True
 
-    def dimension(self, revolute: Any) -> tuple[int, int]:
+    def dimension(self, types: Any) -> tuple[int, int]:
         return 0, 0
 
     @staticmethod

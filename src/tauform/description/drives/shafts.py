@@ -105,8 +105,8 @@ class CoupledCoulomb(Coupled):
         super()._check_constants()
         set_constants(self, width=not_negative(self.width, f"{self.where}: width, the velocity of its sign change,"))
 
-    def in_units(self, length: float, time: float, slides: bool) -> Drive:
-        return replace(self, width=self.width * time / (length if slides else 1.0))
+    def in_units(self, length: float, time: float, coordinate: float) -> Drive:
+        return replace(self, width=self.width * time / coordinate)
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:

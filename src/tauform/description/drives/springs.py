@@ -19,6 +19,7 @@ from tauform.description.fields import number
 from tauform.errors import DescriptionError
 
 if TYPE_CHECKING:
+    from tauform.description.joint_types import JointType
     from tauform.description.tree import Tree
 
 POSITION: frozenset[Quantity] = frozenset({"q"})
@@ -41,8 +42,8 @@ class Stiffness(Drive):
     def _check_constants(self) -> None:
         set_constants(self, rest=number(self.rest, f"{self.where}: rest"))
 
-    def in_units(self, length: float, time: float, slides: bool) -> Drive:
-        return replace(self, rest=self.rest / (length if slides else 1.0))
+    def in_units(self, length: float, time: float, coordinate: float) -> Drive:
+        return replace(self, rest=self.rest / coordinate)
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
@@ -122,10 +123,10 @@ class BetweenPoints(Drive):
             raise DescriptionError(f"{self.where}: it has {len(ends)} ends; give two")
         set_constants(self, ends=ends)
 
-    def dimension(self, revolute: Sequence[bool]) -> tuple[int, int]:
+    def dimension(self, types: Sequence[JointType]) -> tuple[int, int]:
         return -self.powers[0] + 1, -2
 
-    def unit(self, revolute: Sequence[bool]) -> str:
+    def unit(self, types: Sequence[JointType]) -> str:
         return self.units[0]
 
     def moved(self, new_joint: Mapping[int, int]) -> Drive:
@@ -143,7 +144,7 @@ class BetweenPoints(Drive):
             raise DescriptionError(f"{self.where}: both ends are fixed to the same link; no joint feels it")
         return replace(self, joints=joints)
 
-    def in_units(self, length: float, time: float, slides: bool) -> Drive:
+    def in_units(self, length: float, time: float, coordinate: float) -> Drive:
         return replace(self, ends=self._scaled_ends(length))
 
     def _scaled_ends(self, length: float) -> tuple[End, ...]:
@@ -167,7 +168,7 @@ class PointSpring(BetweenPoints):
         super()._check_constants()
         set_constants(self, rest=not_negative(self.rest, f"{self.where}: rest, its length without force,"))
 
-    def in_units(self, length: float, time: float, slides: bool) -> Drive:
+    def in_units(self, length: float, time: float, coordinate: float) -> Drive:
         return replace(self, ends=self._scaled_ends(length), rest=self.rest / length)
 
     @staticmethod
@@ -225,8 +226,10 @@ def stretched(tree: Tree, ends: Sequence[End], joints: Sequence[int], q: Sequenc
         seen = r
         for j, p in zip(reversed(path), reversed(points[:-1]), strict=True):
             seen = _to_link(tree, j, position[j], seen)
-            # z . (p x r) where the joint turns, z . r where it slides
-            slope = p[0] * seen[1] - p[1] * seen[0] if tree.revolute[j] else seen[2]
+            # S . r of the motion subspace S: z . (p x r) of a turn, z . r of a shift
+            about, along = tree.types[j].screw
+            turn = p[0] * seen[1] - p[1] * seen[0] if about else 0.0
+            slope = turn + along * seen[2] if along else turn
             slopes[j] = slope if sense > 0 else -slope
     return r[0] * r[0] + r[1] * r[1] + r[2] * r[2], tuple(slopes[j] for j in joints)
 
@@ -243,12 +246,12 @@ def _seen_inward(tree: Tree, point: Sequence[float], path: Sequence[int], q: Map
     """The point in the frame of each link on the path, and last in that of the link they all hang on."""
     points: list[list[Any]] = [list(point)]
     for j in path:
-        x, y, z = points[-1]
-        if tree.revolute[j]:
+        (x, y, z), (about, along) = points[-1], tree.types[j].screw
+        if about:
             s, c = sin(q[j]), cos(q[j])
             x, y = c * x - s * y, s * x + c * y
-        else:
-            z = z + q[j]
+        if along:
+            z = z + along * q[j]
         points.append(
             [_dot(row, (x, y, z)) + _number(t) for row, t in zip(tree.rotations[j], tree.translations[j], strict=True)]
         )
@@ -258,7 +261,8 @@ def _seen_inward(tree: Tree, point: Sequence[float], path: Sequence[int], q: Map
 def _to_link(tree: Tree, j: int, q: Any, vector: Sequence[Any]) -> list[Any]:
     """A vector of the parent's axes in those of link j."""
     x, y, z = (_dot(column, vector) for column in np.swapaxes(tree.rotations[j], 0, 1))
-    if not tree.revolute[j]:
+    about, _ = tree.types[j].screw
+    if not about:
         return [x, y, z]
     s, c = sin(q), cos(q)
     return [c * x + s * y, c * y - s * x, z]

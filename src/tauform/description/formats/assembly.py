@@ -10,9 +10,10 @@ import numpy as np
 
 from tauform.arrays import LARGEST, Array, read_only
 from tauform.description.inertia import Inertia
-from tauform.description.joint import Frame, Joint, JointKind, Link
+from tauform.description.joint import Frame, Joint, Link
+from tauform.description.joint_types import JointType
 from tauform.description.robot import Robot
-from tauform.description.transform import inverse, rotation_x, rotation_z, tidy, translation
+from tauform.description.transform import inverse, rotation_x, tidy, translation
 from tauform.errors import DescriptionError
 from tauform.portable.products import norm, product
 
@@ -29,7 +30,7 @@ class BodyJoint:
     """
 
     name: str
-    kind: JointKind
+    type: JointType
     axis: Array
     anchor: Array = field(default_factory=lambda: np.zeros(3))
     reference: float = 0.0
@@ -108,9 +109,8 @@ def _children(bodies: Sequence[Body]) -> dict[str | None, list[Body]]:
 
 def _joint(joint: BodyJoint, parent: int, parent_from_joint: Array) -> Joint:
     if joint.reference:
-        back = rotation_z(-joint.reference) if joint.kind == "revolute" else translation([0, 0, -joint.reference])
-        parent_from_joint = product(parent_from_joint, back)
-    return Joint(joint.name, joint.kind, parent, tidy(parent_from_joint), **joint.drive)
+        parent_from_joint = product(parent_from_joint, joint.type.motion(-joint.reference))
+    return Joint(joint.name, joint.type.name, parent, tidy(parent_from_joint), **joint.drive)
 
 
 def axis_frame(axis: Array, joint: str) -> Array:

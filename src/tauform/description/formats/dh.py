@@ -10,7 +10,7 @@ parent_from_joint = Rx(alpha) Tx(a) Rz(theta) Tz(d): for a standard table alpha 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,8 @@ from tauform.description.fields import (
     number,
     reject_unknown,
 )
-from tauform.description.joint import Frame, Joint, JointKind, Length, Link
+from tauform.description.joint import Frame, Joint, Length, Link
+from tauform.description.joint_types import JOINT_TYPES
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.description.transform import inverse, rigid, rotation_x, rotation_z, translation
 from tauform.errors import DescriptionError
@@ -87,10 +88,10 @@ def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
         )
     reject_unknown(row, COLUMNS, where, "column")
     kind = row.get("joint")
-    if kind not in ("revolute", "prismatic"):
-        raise DescriptionError(f'{where}: column "joint" must be "revolute" or "prismatic", got {kind!r}')
-    coordinate = "theta" if kind == "revolute" else "d"
-    missing = [key for key in GEOMETRY if key not in row and key != coordinate]
+    if kind not in JOINT_TYPES:
+        known = " or ".join(f'"{name}"' for name in JOINT_TYPES)
+        raise DescriptionError(f'{where}: column "joint" must be {known}, got {kind!r}')
+    missing = [key for key in GEOMETRY if key not in row and key != JOINT_TYPES[kind].dh_column]
     if missing:
         raise DescriptionError(f'{where}: column "{missing[0]}" is missing; write 0 if it is zero')
     values: dict[str, Any] = {key: row.get(key) for key in COLUMNS}
@@ -107,7 +108,7 @@ def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
 def _joint(values: dict[str, Any], i: int, parent_from_joint: Array, lengths: tuple[Length, ...]) -> Joint:
     return Joint(
         name=values["name"] or f"joint{i + 1}",
-        kind=cast(JointKind, values["joint"]),
+        kind=values["joint"],
         parent=i - 1,
         parent_from_joint=parent_from_joint,
         lengths=lengths,

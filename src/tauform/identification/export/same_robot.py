@@ -14,7 +14,7 @@ SAME = 1e-9
 def difference(robot: Robot, other: Robot) -> str | None:
     """Name where two robots differ, None where their columns are the same; inertias and friction may differ."""
     a, b = robot.tree, other.tree
-    if robot.joint_names != other.joint_names or (a.parents, a.revolute) != (b.parents, b.revolute):
+    if robot.joint_names != other.joint_names or (a.parents, a.types) != (b.parents, b.types):
         return "its joints"
     if not _same(a.gravity, b.gravity):
         return "gravity"

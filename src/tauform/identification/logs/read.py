@@ -159,8 +159,8 @@ def _drive(gains: ArrayLike | None, robot: Robot) -> Any:
 
 
 def _degree(robot: Robot) -> AnyArray:
-    turning = {joint.name: joint.is_revolute for joint in robot.joints}
-    return np.where([turning[name] for name in robot.joint_names], np.pi / 180, 1.0)
+    angles = {joint.name: joint.type.is_angle for joint in robot.joints}
+    return np.where([angles[name] for name in robot.joint_names], np.pi / 180, 1.0)
 
 
 def _mapping(layout: Layout, log: Log) -> dict[str, str | tuple[str, ...]]:

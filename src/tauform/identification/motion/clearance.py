@@ -180,8 +180,8 @@ class Clearance:
         for i in self.robot.tree.ancestors(body) if body >= 0 else ():
             joint = placed[near.states, i]
             axis = joint[:, :3, 2]
-            turning = self.robot.joints[i].is_revolute
-            motion = np.cross(axis, points - joint[:, :3, 3]) if turning else axis
+            about, along = self.robot.joints[i].type.screw
+            motion = about * np.cross(axis, points - joint[:, :3, 3]) + along * axis
             rates[:, i] = (near.normal * motion).sum(axis=1)
         return rates
 

@@ -76,7 +76,7 @@ def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) ->
         terms += [Term("smooth", (j,), float(width * speeds[j])) for width in WIDTHS]
         steps = tuple(range(start, start + len(WIDTHS)))
         sharp = own.get(robot.layout.coulomb(j))
-        kinds = [k for k in PER_JOINT if robot.joints[j].is_revolute or k not in ("sine", "cosine")]
+        kinds = [k for k in PER_JOINT if robot.joints[j].type.is_angle or k not in ("sine", "cosine")]
         terms += [Term(kind, (j,)) for kind in kinds]
         others = tuple(range(start + len(WIDTHS), first + len(terms)))
         if sharp is not None:

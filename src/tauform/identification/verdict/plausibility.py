@@ -81,7 +81,7 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
     q = _sampled(recording.q)
     for j, name in enumerate(robot.joint_names):
         joint, low, high = joints[name], float(q[:, j].min()), float(q[:, j].max())
-        if not joint.is_revolute:
+        if not joint.type.is_angle:
             continue
         limits = joint.limits
         bounded = np.isfinite(limits.lower) and np.isfinite(limits.upper)
@@ -106,7 +106,7 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
     q = np.asarray(recording.q[stretch])[fresh]
     apart = max(1, min(len(t) // 4, int(np.ceil(SPEED_WINDOW * recording.rate))))
     speeds = np.abs(q[apart:] - q[:-apart]) / (t[apart:] - t[:-apart])[:, None]
-    turning = {joint.name: joint.is_revolute for joint in robot.joints}
+    turning = {joint.name: joint.type.is_angle for joint in robot.joints}
     for name, speed in zip(robot.joint_names, np.percentile(speeds, 95, axis=0), strict=True):
         if turning[name] and speed > FASTEST:
             unit = "positions seem to be in degrees" if np.deg2rad(speed) < USUAL_SPEED else "a unit is wrong"

@@ -41,13 +41,13 @@ def robot_view(robot: Robot, motion: Motion) -> str:
 def view_data(robot: Robot, motion: Motion) -> dict[str, Any]:
     """What the script needs: constant transforms, loop constraints, coordinates, scale and motion."""
     reach = reach_of(robot, motion)
-    closure, kinds = robot.closure, {joint.name: joint.is_revolute for joint in robot.joints}
+    closure, types = robot.closure, {joint.name: joint.type for joint in robot.joints}
     return {
         "joints": [
-            {"parent": joint.parent, "revolute": joint.is_revolute, "placement": _rows(joint.parent_from_joint)}
+            {"parent": joint.parent, "screw": joint.type.screw, "placement": _rows(joint.parent_from_joint)}
             for joint in robot.joints
         ],
-        "coordinates": [{"revolute": kinds[name]} for name in robot.joint_names],
+        "coordinates": [{"isAngle": types[name].is_angle} for name in robot.joint_names],
         "F": None if closure is None else closure.F.tolist(),
         "offset": None if closure is None else closure.offset.tolist(),
         "tool": {"link": robot.tool.link, "placement": _rows(robot.tool.link_from_frame)},

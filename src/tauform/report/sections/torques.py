@@ -37,7 +37,7 @@ def torque_section(robot: Robot, bound: BoundModel | None, motion: Motion) -> Se
     """A plot with a tab for each joint, and the share of each origin."""
     parts = torque_parts(robot, bound, motion)
     total = inverse_dynamics(robot, motion.q, motion.qd, motion.qdd)
-    kinds = {joint.name: joint.is_revolute for joint in robot.joints}
+    types = {joint.name: joint.type for joint in robot.joints}
     panels = [
         Panel(
             name,
@@ -45,7 +45,7 @@ def torque_section(robot: Robot, bound: BoundModel | None, motion: Motion) -> Se
                 *(Series(part, torque[:, j], colour=k) for k, (part, torque) in enumerate(parts.items())),
                 Series("total", total[:, j], style="thick", colour=7),
             ],
-            ylabel="torque [N m]" if kinds[name] else "force [N]",
+            ylabel=f"{types[name].effort} [{types[name].effort_unit}]",
         )
         for j, name in enumerate(robot.joint_names)
     ]

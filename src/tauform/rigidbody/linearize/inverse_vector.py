@@ -17,9 +17,6 @@ from tauform.rigidbody.inverse_dynamics import body_wrenches, joint_torques, joi
 from tauform.rigidbody.sweeps.moment_rate import moment_rate, rate_times
 from tauform.rigidbody.sweeps.motion import Motion, body_motion
 from tauform.rigidbody.sweeps.spatial import (
-    axis_cross_force,
-    axis_index,
-    cross_axis,
     cross_motion,
     twist_to_child,
 )
@@ -60,10 +57,9 @@ def inverse_vector(
     drifts, biases = perturbation(tree, nominal, dq, dqd)
     betas: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
-        X, k = nominal.motion.transforms[i], axis_index(tree, i)
+        X = nominal.motion.transforms[i]
         beta = twist_to_child(X, betas[parent]) + drifts[i] if parent >= 0 else drifts[i] + 0 * drifts[i]
-        beta[k] = beta[k] + dqdd[i]
-        betas.append(beta)
+        betas.append(tree.types[i].moved(beta, dqdd[i]))
     bodies = body_wrenches(tree, betas, biases)
     return joint_torques(tree, joint_wrenches(tree, nominal.motion.transforms, bodies), dqdd)
 
@@ -74,16 +70,13 @@ def perturbation(tree: Tree, nominal: Nominal, dq: AnyArray, dqd: AnyArray) -> t
     etas: list[AnyArray] = []
     drifts, biases = [], []
     for i, parent in enumerate(tree.parents):
-        revolute, k = tree.revolute[i], axis_index(tree, i)
-        axis_rate = cross_axis(revolute, twists[i])
-        own = axis_rate * dq[i]
-        own[k] = own[k] + dqd[i]
+        joint = tree.types[i]
+        axis_rate = joint.axis_rate(twists[i])
+        own = joint.moved(axis_rate * dq[i], dqd[i])
         etas.append(twist_to_child(transforms[i], etas[parent]) + own if parent >= 0 else own)
         # Sddot dq + 2 Sdot dqd = a x S dq + v x (Sdot dq + S dqd) + Sdot dqd
-        drifts.append(
-            cross_axis(revolute, accelerations[i]) * dq[i] + cross_motion(twists[i], own) + axis_rate * dqd[i]
-        )
-        turned = axis_cross_force(revolute, nominal.wrenches[i]) * dq[i]
+        drifts.append(joint.axis_rate(accelerations[i]) * dq[i] + cross_motion(twists[i], own) + axis_rate * dqd[i])
+        turned = joint.axis_cross_force(nominal.wrenches[i]) * dq[i]
         biases.append(rate_times(nominal.rates[i], etas[i] + etas[i]) + turned)
     return drifts, biases
 

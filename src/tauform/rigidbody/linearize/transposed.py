@@ -18,9 +18,6 @@ from tauform.rigidbody.sweeps.moment_rate import rate_transposed_times
 from tauform.rigidbody.sweeps.motion import Motion, body_motion, body_twists, transforms_of
 from tauform.rigidbody.sweeps.spatial import (
     ANGULAR,
-    axis_cross_force,
-    axis_index,
-    cross_axis,
     cross_motion,
     inertia_times,
     rotate,
@@ -60,16 +57,15 @@ def _weighted(tree: Tree, nominal: Nominal, weights: AnyArray) -> AnyArray:
             moments[tree.parents[i]] = moments[tree.parents[i]] + rotate(transforms[i].R, moments[i])
     rows = []
     for i in range(tree.n):
-        revolute, k = tree.revolute[i], axis_index(tree, i)
-        axis_rate = cross_axis(revolute, twists[i])
-        axis_curve = cross_axis(revolute, accelerations[i]) + cross_motion(twists[i], axis_rate)
-        turned = axis_cross_force(revolute, nominal.wrenches[i])
+        joint = tree.types[i]
+        axis_rate = joint.axis_rate(twists[i])
+        axis_curve = joint.axis_rate(accelerations[i]) + cross_motion(twists[i], axis_rate)
+        turned = joint.axis_cross_force(nominal.wrenches[i])
         position = (axis_curve * momenta[i] + turned * y[i]).sum(axis=0)
         position = position + (axis_rate[ANGULAR] * moments[i]).sum(axis=0)
         velocity = 2 * (axis_rate * momenta[i]).sum(axis=0)
-        if revolute:
-            velocity = velocity + moments[i][2]
-        rows.append(np.stack([position, velocity, momenta[i][k] + tree.rotors[i] * weights[i]]))
+        velocity = velocity + joint.felt(np.concatenate([moments[i], 0 * moments[i]]))
+        rows.append(np.stack([position, velocity, joint.felt(momenta[i]) + tree.rotors[i] * weights[i]]))
     result = np.stack(rows)
     if has_coupled_inertia(tree):
         result[:, 2] = result[:, 2] + coupled_torque(tree, weights)  # a symmetric matrix

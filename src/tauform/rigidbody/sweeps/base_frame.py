@@ -9,7 +9,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.sweeps.spatial import Transform, compose, cross, inertia_to_parent
+from tauform.rigidbody.sweeps.spatial import Transform, compose, inertia_to_parent
 
 
 def base_placements(tree: Tree, transforms: list[Transform]) -> list[Transform]:
@@ -21,12 +21,8 @@ def base_placements(tree: Tree, transforms: list[Transform]) -> list[Transform]:
 
 
 def joint_axes(tree: Tree, placements: list[Transform]) -> AnyArray:
-    """(6, n, N) twist of each joint at unit speed: (k, p x k) revolute, (0, k) prismatic, k the joint's z axis."""
-    axes = []
-    for revolute, (R, p) in zip(tree.revolute, placements, strict=True):
-        k = R[:, 2]
-        axes.append(np.concatenate([k, cross(p, k)]) if revolute else np.concatenate([0 * k, k]))
-    return np.stack(axes, axis=1)
+    """(6, n, N) twist of each joint at unit speed."""
+    return np.stack([own.axis_in(*placed) for own, placed in zip(tree.types, placements, strict=True)], axis=1)
 
 
 def base_inertias(tree: Tree, placements: list[Transform]) -> list[AnyArray]:

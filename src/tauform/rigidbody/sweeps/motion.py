@@ -10,8 +10,6 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.sweeps.spatial import (
     Transform,
-    axis_index,
-    cross_axis,
     cross_force,
     inertia_times,
     joint_transform,
@@ -37,9 +35,7 @@ def body_twists(tree: Tree, transforms: list[Transform], qd: AnyArray) -> list[A
     twists: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
         v = twist_to_child(transforms[i], twists[parent]) if parent >= 0 else np.zeros((6, *qd[i].shape), qd.dtype)
-        k = axis_index(tree, i)
-        v[k] = v[k] + qd[i]
-        twists.append(v)
+        twists.append(tree.types[i].moved(v, qd[i]))
     return twists
 
 
@@ -52,10 +48,8 @@ def body_accelerations(
     accelerations: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
         a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base)
-        a = a + cross_axis(tree.revolute[i], twists[i]) * qd[i]
-        k = axis_index(tree, i)
-        a[k] = a[k] + qdd[i]
-        accelerations.append(a)
+        a = a + tree.types[i].axis_rate(twists[i]) * qd[i]
+        accelerations.append(tree.types[i].moved(a, qdd[i]))
     return accelerations
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.portable.elementwise import sin_cos
 
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 # Places of the six entries of a tensor, in the order of the ten parameters.
@@ -30,27 +29,13 @@ class Transform(NamedTuple):
 
 def joint_transform(tree: Tree, i: int, q: AnyArray) -> Transform:
     """parent_from_link of body i at q (N,)."""
-    X, p = tree.rotations[i], tree.translations[i]
-    if not tree.revolute[i]:
-        return Transform(np.broadcast_to(X, (3, 3, *q.shape)), p + X[:, 2] * q)
-    s, c = sin_cos(q)
-    R = np.empty((3, 3, *q.shape), dtype=np.result_type(X, c))
-    # parent_from_joint Rz(q)
-    R[:, 0] = X[:, 0] * c + X[:, 1] * s
-    R[:, 1] = X[:, 1] * c - X[:, 0] * s
-    R[:, 2] = X[:, 2]
-    return Transform(R, np.broadcast_to(p, (3, *q.shape)))
+    return Transform(*tree.types[i].placed(tree.rotations[i], tree.translations[i], q))
 
 
 def compose(a: Transform, b: Transform) -> Transform:
     """a b, as of base_from_parent and parent_from_link."""
     R = np.stack([rotate(a.R, b.R[:, k]) for k in range(3)], axis=1)
     return Transform(R, rotate(a.R, b.p) + a.p)
-
-
-def axis_index(tree: Tree, i: int) -> int:
-    """Component of a twist that joint i drives: about z (2) or along z (5)."""
-    return 2 if tree.revolute[i] else 5
 
 
 def cross(a: AnyArray, b: AnyArray) -> AnyArray:
@@ -91,26 +76,6 @@ def cross_force(a: AnyArray, f: AnyArray) -> AnyArray:
     """Rate of change of a wrench f that is fixed in a frame moving with twist a (Featherstone's crf)."""
     w, v = a[ANGULAR], a[LINEAR]
     return np.concatenate([cross(w, f[ANGULAR]) + cross(v, f[LINEAR]), cross(w, f[LINEAR])])
-
-
-def cross_axis(revolute: bool, twist: AnyArray) -> AnyArray:
-    """cross_motion(twist, S) with the joint axis S = z: the products with 0 and 1 left out."""
-    w, v = twist[ANGULAR], twist[LINEAR]
-    zero = 0 * w[:1]
-    w_cross_z = [w[1:2], -w[0:1], zero]
-    if revolute:
-        return np.concatenate([*w_cross_z, v[1:2], -v[0:1], zero])
-    return np.concatenate([zero, zero, zero, *w_cross_z])
-
-
-def axis_cross_force(revolute: bool, wrench: AnyArray) -> AnyArray:
-    """cross_force(S, wrench) with the joint axis S = z: the products with 0 and 1 left out."""
-    n, f = wrench[ANGULAR], wrench[LINEAR]
-    zero = 0 * n[:1]
-    z_cross_f = [-f[1:2], f[0:1], zero]
-    if revolute:
-        return np.concatenate([-n[1:2], n[0:1], zero, *z_cross_f])
-    return np.concatenate([*z_cross_f, zero, zero, zero])
 
 
 def inertia_times(ten: AnyArray, twist: AnyArray) -> AnyArray:

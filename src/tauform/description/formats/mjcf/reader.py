@@ -18,7 +18,7 @@ from tauform.description.formats.mjcf.drives import drive_of, springs_of
 from tauform.description.formats.mjcf.forces import gravity_of, refuse_other_forces
 from tauform.description.formats.mjcf.shapes import mjcf_shapes
 from tauform.description.inertia import Inertia
-from tauform.description.joint import JointKind
+from tauform.description.joint_types import spelled
 from tauform.description.robot import Robot
 from tauform.description.transform import tidy
 from tauform.errors import DescriptionError, MissingExtraError, TauformError
@@ -118,18 +118,15 @@ def _placement(mujoco: Any, position: Array, quaternion: Array, place: str) -> A
 
 def _joint(mujoco: Any, model: Any, k: int, body: str) -> BodyJoint:
     name = _joint_name(model, k)
-    kinds: dict[int, JointKind] = {
-        int(mujoco.mjtJoint.mjJNT_HINGE): "revolute",
-        int(mujoco.mjtJoint.mjJNT_SLIDE): "prismatic",
-    }
-    kind = kinds.get(int(model.jnt_type[k]))
-    if kind is None:
+    known = {int(getattr(mujoco.mjtJoint, f"mjJNT_{word.upper()}")): own for word, own in spelled("mjcf").items()}
+    own = known.get(int(model.jnt_type[k]))
+    if own is None:
         what = "free" if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE else "ball"
         raise DescriptionError(
             f"body {body!r}: its {what} joint {name!r} is not supported; remove it (a fixed base) or use hinges"
         )
     reference, drive = float(model.qpos0[model.jnt_qposadr[k]]), drive_of(mujoco, model, k, name)
-    return BodyJoint(name, kind, model.jnt_axis[k].copy(), model.jnt_pos[k].copy(), reference, drive)
+    return BodyJoint(name, own, model.jnt_axis[k].copy(), model.jnt_pos[k].copy(), reference, drive)
 
 
 def _relations(mujoco: Any, model: Any) -> dict[str, dict[str, float]]:

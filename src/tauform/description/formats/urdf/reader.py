@@ -21,11 +21,12 @@ from tauform.description.formats.urdf.values import placement, tensor_of, vector
 from tauform.description.formats.xacro.expand import expand
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Limits
+from tauform.description.joint_types import spelled
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.errors import DescriptionError, TauformError
 from tauform.messages import no_such
 
-KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
+TYPES = spelled("urdf")
 # URDF's own default of <axis>.
 DEFAULT_AXIS = (1.0, 0.0, 0.0)
 
@@ -104,13 +105,13 @@ def _body(joint: Any, inertias: Mapping[str, Inertia]) -> Body:
         raise DescriptionError(f"{where}: {error}") from None
     if kind == "fixed":
         return Body(child, parent, origin, inertias[child])
-    if kind not in KINDS:
+    if kind not in TYPES:
         raise DescriptionError(
-            f"{where} is of type {kind!r}; only revolute, continuous, prismatic and fixed are supported: "
+            f"{where} is of type {kind!r}; only {', '.join(TYPES)} and fixed are supported: "
             "make it fixed (a fixed base) or replace it by a chain of those"
         )
     axis = vector(joint.find("axis"), "xyz", DEFAULT_AXIS)
-    moving = BodyJoint(name, KINDS[kind], axis, drive=_drive(joint))  # type: ignore[arg-type]
+    moving = BodyJoint(name, TYPES[kind], axis, drive=_drive(joint))
     return Body(child, parent, origin, inertias[child], moving)
 
 

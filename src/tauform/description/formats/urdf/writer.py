@@ -92,7 +92,7 @@ def _body(robot: Robot, i: int, taken: set[str]) -> Body:
     """The link's own frame, or the frame of the link's name where the joint's axis passes through its origin."""
     joint, name = robot.joints[i], robot.links[i].name
     frame = robot.frame(name)
-    if frame.link == i and (not joint.is_revolute or not frame.link_from_frame[:2, 3].any()):
+    if frame.link == i and (not joint.type.is_angle or not frame.link_from_frame[:2, 3].any()):
         return Body(name, frame.link_from_frame)
     return Body(_free(f"{name}_at_joint", taken), np.eye(4))
 
@@ -164,8 +164,10 @@ class _Writer:
 
     def _moving(self, i: int, joint: Joint) -> Any:
         body, limits = self.bodies[i], joint.limits
-        bounded = not joint.is_revolute or np.isfinite([limits.lower, limits.upper]).any()
-        kind = joint.kind if bounded else "continuous"
+        # the last word is that of a joint without limits, where URDF has one
+        words = joint.type.spelling["urdf"]
+        bounded = len(words) == 1 or np.isfinite([limits.lower, limits.upper]).any()
+        kind = words[0] if bounded else words[-1]
         placed = product(joint.parent_from_joint, body.link_from_body)
         element = self._joint(joint.name, kind, joint.parent, body.name, placed)
         ElementTree.SubElement(element, "axis", xyz=numbers(body.link_from_body[2, :3]))

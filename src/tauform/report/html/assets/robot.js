@@ -13,9 +13,10 @@
     return c;
   }
 
-  function moved(revolute, q) {
-    const c = Math.cos(q), s = Math.sin(q);
-    return revolute ? [c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, 0] : [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, q];
+  // A turn about z and a shift along z.
+  function moved([about, along], q) {
+    const c = Math.cos(about * q), s = Math.sin(about * q);
+    return [c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, along * q];
   }
 
   const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
@@ -68,7 +69,7 @@
       this.data.joints.forEach((joint, i) => {
         const angle = this.data.F ? this.data.F[i].reduce((sum, f, k) => sum + f * q[k], this.data.offset[i]) : q[i];
         const parent = joint.parent < 0 ? IDENTITY : placed[joint.parent];
-        placed.push(compose(compose(parent, joint.placement), moved(joint.revolute, angle)));
+        placed.push(compose(compose(parent, joint.placement), moved(joint.screw, angle)));
       });
       const { link, placement } = this.data.tool;
       placed.push(compose(link < 0 ? IDENTITY : placed[link], placement));
@@ -96,8 +97,8 @@
     draw() {
       const q = this.q, width = this.svg.clientWidth, height = this.svg.clientHeight;
       this.sliders.forEach((slider, k) => {
-        const unit = this.data.coordinates[k].revolute;
-        slider.previousElementSibling.value = unit ? `${(q[k] * 180 / Math.PI).toFixed(1)}°` : `${(q[k] * 1000).toFixed(0)} mm`;
+        const { isAngle } = this.data.coordinates[k];
+        slider.previousElementSibling.value = isAngle ? `${(q[k] * 180 / Math.PI).toFixed(1)}°` : `${(q[k] * 1000).toFixed(0)} mm`;
       });
       const placed = this.placements(q), places = placed.map(origin);
       this.figure.dataset.origins = JSON.stringify(places.map(p => p.map(v => Number(v.toFixed(9)))));
@@ -132,7 +133,7 @@
     joints(placed) {
       const half = 0.05 * this.home.radius;
       return this.data.joints.map((joint, i) => ({
-        ...this.part(along(placed[i], 2, -half), along(placed[i], 2, half), joint.revolute ? "turning" : "sliding"),
+        ...this.part(along(placed[i], 2, -half), along(placed[i], 2, half), joint.screw[0] ? "turning" : "sliding"),
       }));
     }
 

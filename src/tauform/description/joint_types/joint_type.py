@@ -1,0 +1,95 @@
+"""JointType: what a type of joint says about itself; everything else in the package asks here.
+
+A joint moves its link about and along the z axis of its frame. Its motion subspace S, the twist of the link for a unit
+velocity, is constant in the link's frame. Arrays carry their components first and a batch dimension last, of any
+scalar: floats, complex numbers, counting and symbolic scalars. Twists and wrenches are (6, ...), angular part first.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tauform.arrays import AnyArray, Array
+from tauform.description.joint_types.functions import CoordinateFunctions
+
+# The ten inertial parameters, in groups that change together by the same amount.
+Groups = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class JointType(ABC):
+    """A type of joint.
+
+    What it says about itself:
+        name: as `Joint.kind` and robot files in TOML have it.
+        letter: in a robot's summary, `RRP`.
+        n_q, n_v: number of coordinates and of velocities.
+        unit, effort, effort_unit: of a coordinate; what the drive exerts, and its unit.
+        length_power: power of length in a coordinate.
+        is_angle: whether a coordinate repeats with a turn and may be written in degrees.
+        display_factor: from a coordinate to what people read, degrees or metres.
+        usual_range: reach either way where a description gives no limits.
+        generic_range: reach either way that shows everything the joint can do to a torque.
+        screw: turn about z (0 or 1) and shift along z per unit of the coordinate.
+        component: of a twist, the one that the joint drives.
+        free_groups: changes of its link's parameters that the joint itself does not feel.
+        rotor_like: parameter of its link that acts on the joint as a rotor does.
+        functions: of the coordinate, which dynamics in closed form are made of.
+        dh_column: of a Denavit-Hartenberg row that the coordinate is added to.
+        spelling: words for it in formats and tools; of several the last is the one without limits.
+    """
+
+    name: ClassVar[str]
+    letter: ClassVar[str]
+    n_q: ClassVar[int] = 1
+    n_v: ClassVar[int] = 1
+    unit: ClassVar[str]
+    effort: ClassVar[str]
+    effort_unit: ClassVar[str]
+    length_power: ClassVar[int]
+    is_angle: ClassVar[bool]
+    display_factor: ClassVar[float]
+    usual_range: ClassVar[float]
+    generic_range: ClassVar[float]
+    screw: ClassVar[tuple[float, float]]
+    component: ClassVar[int]
+    free_groups: ClassVar[Groups]
+    rotor_like: ClassVar[str]
+    functions: ClassVar[CoordinateFunctions]
+    dh_column: ClassVar[str]
+    spelling: ClassVar[dict[str, tuple[str, ...]]]
+
+    @abstractmethod
+    def placed(self, R: AnyArray, p: AnyArray, q: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Rotation (3, 3, N) and origin (3, N) of the link in its parent, from those of the joint and q (N,)."""
+
+    @abstractmethod
+    def motion(self, position: float) -> Array:
+        """(4, 4) joint_from_link at a position."""
+
+    @abstractmethod
+    def axis_in(self, R: AnyArray, p: AnyArray) -> AnyArray:
+        """(6, N) S in a frame where the link has this rotation and origin."""
+
+    @abstractmethod
+    def axis_rate(self, twist: AnyArray) -> AnyArray:
+        """v x S, how S changes in a frame that moves with a twist: the products with 0 and 1 left out."""
+
+    @abstractmethod
+    def axis_cross_force(self, wrench: AnyArray) -> AnyArray:
+        """S x* f, how a wrench that moves with the joint changes: the products with 0 and 1 left out."""
+
+    def coordinate_unit(self, length: float) -> float:
+        """Size of a coordinate's unit where lengths are measured in this one."""
+        return length if self.length_power else 1.0
+
+    def moved(self, twist: AnyArray, rate: Any) -> AnyArray:
+        """v + S rate, in place."""
+        twist[self.component] = twist[self.component] + rate
+        return twist
+
+    def felt(self, wrench: AnyArray) -> Any:
+        """S^T f, what the joint's drive feels of a wrench on its link."""
+        return wrench[self.component]
