@@ -13,6 +13,8 @@ from tauform.arrays import Array
 from tauform.codegen.functions import Function
 from tauform.codegen.minimal.problem import Problem
 from tauform.codegen.program.program import Certificate, Program
+from tauform.codegen.states import random_inputs
+from tauform.description.drives.friction import REFERENCE_TEMPERATURE
 from tauform.errors import VerificationError
 from tauform.portable.sampling import uniform
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -33,6 +35,7 @@ def certified(program: Program, function: Function, problem: Problem) -> Program
     """
     robot, shapes = problem.robot, function.inputs(problem.robot)
     still = [name for name in shapes if name == "qd" and function.at_rest]
+    mild = np.full(robot.n_joints, REFERENCE_TEMPERATURE)
 
     def certify(form: Program) -> Program:
         return checked(
@@ -42,7 +45,7 @@ def certified(program: Program, function: Function, problem: Problem) -> Program
             function.tolerance,
             f"textbook {function.name} (NumPy, double precision){' at rest' if function.at_rest else ''}",
             problem.defaults,
-            whole=partial(inverse_dynamics, robot) if function.may_vanish else None,
+            whole=partial(inverse_dynamics, robot, temperature=mild) if function.may_vanish else None,
             zero=[list(shapes).index(name) for name in still],
         )
 
@@ -71,7 +74,8 @@ def checked(
         VerificationError: it deviates by more than the tolerance.
     """
     rng = np.random.default_rng(0)
-    arrays = [uniform(rng, -np.pi, np.pi, (STATES, *shape)) * (k not in zero) for k, shape in enumerate(shapes)]
+    states = random_inputs(program, program.inputs[: len(shapes)], np.pi, STATES, rng)
+    arrays = [array * (k not in zero) for k, array in enumerate(states)]
     expected = _listed(reference(*arrays))
     found = _listed(evaluate(program, arrays, runtime))
     size = 0.0

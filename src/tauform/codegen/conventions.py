@@ -17,6 +17,19 @@ def conventions(robot: Robot) -> tuple[str, ...]:
     rubbing = [joint.name for joint in robot.joints if joint.viscous or joint.coulomb or joint.offset]
     where = "all joints" if len(rubbing) == len(joints) else ", ".join(rubbing) or "no joint"
     lines.append(f"Friction is described for {where}.")
+    lines += _drive_lines(robot)
     gravity = ", ".join(f"{value + 0.0:g}" for value in robot.gravity)
     lines.append(f"Gravity in the base frame: ({gravity}) m/s^2. Tool: {robot.tool.name}.")
     return tuple(lines)
+
+
+def _drive_lines(robot: Robot) -> list[str]:
+    """Drive terms beyond plain friction, and the input that some need."""
+    smooth = [joint for joint in robot.joints if joint.coulomb and joint.coulomb_width]
+    lines = [f"Coulomb friction of {joint.name} is smooth: tanh(qd / {joint.coulomb_width:g})." for joint in smooth]
+    if robot.further_drives:
+        terms = zip(robot.parameter_names[robot.layout.further], robot.further_drives, strict=True)
+        lines += ["Further drive terms:", *(f"  {name}: {term.meaning}" for name, term in terms)]
+    if any("temperature" in term.reads for term in robot.further_drives):
+        lines.append("Entries of temperature belong to the joints of q [degrees Celsius].")
+    return lines

@@ -32,6 +32,8 @@ from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Candidate, Program
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, UnknownNameError
+from tauform.rigidbody.linearize import forward_by_inverse
+from tauform.rigidbody.load import has_load
 from tauform.rigidbody.sweeps.pivots import named_pivots
 
 # Beyond this many operations straight-line code no longer pays.
@@ -128,7 +130,8 @@ def check_request(
 
 
 def _is_factorable(robot: Robot, function: str, parameters: Parameters, payload: Payload) -> bool:
-    return robot.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
+    plain = not robot.further_drives and not any(joint.coulomb_width for joint in robot.joints)
+    return plain and robot.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
 
 
 def _recursive(robot: Robot, wanted: Function) -> Program:
@@ -208,13 +211,17 @@ def check_function(name: str) -> Function:
 
 
 def _algorithms(function: Function, algorithm: str, robot: Robot) -> list[str]:
-    usable = [name for name, a in function.algorithms.items() if a.with_loops or robot.closure is None]
+    # a coefficient that is zero here may be another one at run time
+    tied = forward_by_inverse.is_needed(robot) or any(term.is_inertial for term in robot.further_drives)
+    loaded = has_load(robot.tree)
+    known = function.algorithms.items()
+    usable = [name for name, a in known if (a.with_loops or not tied) and (a.with_load or not loaded)]
     if algorithm in CHOICES:
         return usable
     if algorithm not in usable:
-        known = ", ".join([*CHOICES, *usable])
         raise UnknownNameError(
-            f"algorithm {algorithm!r} does not exist for {function.name} of {robot.name}; choose from {known}"
+            f"algorithm {algorithm!r} does not exist for {function.name} of {robot.name}; choose from "
+            + ", ".join([*CHOICES, *usable])
         )
     return [algorithm]
 

@@ -73,16 +73,21 @@ def momentum_observer(
         DescriptionError: friction depends on the torque that joints carry, which a contact changes, or on a temperature
             that is not given.
     """
-    if has_load(robot.tree):
-        raise DescriptionError(
-            f"momentum_observer: friction of {robot.name} depends on the torque that its joints carry, which a contact "
-            "changes; observe it without the load terms"
-        )
+    refuse_load(robot)
     drift = evaluate(robot, lambda q, qd: momentum_and_drift(robot.tree, q, qd)[1], project=1, q=q, qd=qd)
     losses = friction(robot, qd, q, temperature=temperature)
     inflow = np.asarray(tau) - losses + drift - gravity_torque(robot, q) + np.asarray(residual)
     new_integral = np.asarray(integral) + period * inflow
     return ObserverStep(np.asarray(gain) * (generalized_momentum(robot, q, qd) - new_integral), new_integral)
+
+
+def refuse_load(robot: Robot) -> None:
+    """Raise DescriptionError where friction depends on load."""
+    if has_load(robot.tree):
+        raise DescriptionError(
+            f"momentum_observer: friction of {robot.name} depends on the torque that its joints carry, which a contact "
+            "changes; observe it without the load terms"
+        )
 
 
 def momentum_and_drift(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:

@@ -73,9 +73,7 @@ def held_function(n_joints: int, moving: tuple[int, ...], function: str) -> Func
 def _held(fixed: list[int], trace: Tracer) -> Tracer:
     def of_moving(tracing: Tracing) -> Outputs:
         inputs = {name: _with_zeros(values, fixed) for name, values in tracing.inputs.items()}
-        friction = tracing.friction.copy()
-        friction[fixed, :2] = 0.0  # of a velocity that is zero
-        outputs = trace(replace(tracing, inputs=inputs, friction=friction))
+        outputs = trace(replace(tracing, inputs=inputs))
         if "M" in outputs:
             outputs["M"] = np.array(outputs["M"], dtype=object)
             outputs["M"][np.ix_(fixed, fixed)] = 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,8 @@ from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.codegen.program.graph import Scalar, references
 from tauform.codegen.program.lanes import tangent_lanes
 from tauform.codegen.program.tangent import tangents
-from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
-from tauform.description.tree import Tree
-from tauform.rigidbody.drives import friction_slopes
+from tauform.rigidbody.drives import coupled_inertia, friction_slopes
 from tauform.rigidbody.linearize.forward import linearize_forward, linearize_forward_vector
 from tauform.rigidbody.linearize.forward_matrices import forward_matrices
 from tauform.rigidbody.linearize.forward_matrices_conventional import forward_matrices_conventional
@@ -29,24 +26,19 @@ from tauform.rigidbody.linearize.forward_vector_conventional import forward_vect
 from tauform.rigidbody.linearize.inverse import linearize_inverse, linearize_inverse_vector
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
+from tauform.rigidbody.load import has_load
 
 Core = Callable[..., AnyArray]
 
 
-def _tree(tracing: Tracing) -> Tree:
-    """The moved bodies as a tree, drive terms included."""
-    tree = tracing.bodies.to_tree()
-    layout = tree.layout
-    coefficients = tree.coefficients.copy()
-    own = layout.by_joint(np.concatenate([np.zeros(layout.links.stop, dtype=object), coefficients[:, 0]]))
-    own[:, 1:] = tracing.friction
-    return replace(tree, coefficients=own.reshape(-1, 1))
+def _friction_slopes(tracing: Tracing) -> AnyArray:
+    """(n, n, 3, 1) derivatives of the drive terms but rotors, which see the robot's own frames."""
+    return friction_slopes(tracing.drive_tree, tracing.drive_state())
 
 
-def _friction_slopes(tree: Tree, tracing: Tracing) -> AnyArray:
-    """(n, n, 3, 1) derivatives of the drive terms, which see the user's angles."""
-    q, qd = (tracing.joints(name)[:, None] for name in ("q", "qd"))
-    return friction_slopes(tree, JointState(q, qd))
+def _shafts(tracing: Tracing) -> AnyArray:
+    """(n, n, 1) coupled rotors, which the moved bodies do not hold."""
+    return coupled_inertia(tracing.drive_tree)
 
 
 def _columns(tracing: Tracing, *names: str) -> list[AnyArray]:
@@ -64,30 +56,31 @@ def _matrices(names: tuple[str, str, str], stacked: AnyArray, tracing: Tracing) 
 
 
 def _inverse_matrices(tracing: Tracing) -> Outputs:
-    tree = _tree(tracing)
-    D = inverse_matrices(tree, *_columns(tracing, "q", "qd", "qdd")) + _friction_slopes(tree, tracing)
+    D = inverse_matrices(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd", "qdd")) + _friction_slopes(tracing)
+    D[:, :, 2] = D[:, :, 2] + _shafts(tracing)
     return _matrices(("dq", "dqd", "dqdd"), D, tracing)
 
 
 def _inverse_vector(tracing: Tracing) -> Outputs:
-    tree, columns = _tree(tracing), _columns(tracing, "q", "qd", "qdd", "dq", "dqd", "dqdd")
-    slopes, (dq, dqd) = _friction_slopes(tree, tracing), columns[3:5]
-    change = inverse_vector(tree, *columns) + (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
+    columns = _columns(tracing, "q", "qd", "qdd", "dq", "dqd", "dqdd")
+    slopes, (dq, dqd, dqdd) = _friction_slopes(tracing), columns[3:]
+    change = inverse_vector(tracing.bodies.to_tree(), *columns) + (_shafts(tracing) * dqdd).sum(axis=1)
+    change = change + (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
     return {"dtau": user_efforts(tracing.problem.robot, change[:, 0].tolist())}
 
 
 def _inverse_tangent(tracing: Tracing) -> Outputs:
     """The minimal Newton-Euler program and its derivative along (dq, dqd, dqdd)."""
-    torques = _smooth_torques(tracing, tracing.joints("qdd"))
+    torques = _torques(tracing, tracing.joints("qdd"))
     return {"dtau": tangents(torques, _directions(tracing, "q", "qd", "qdd"))}
 
 
-def _smooth_torques(tracing: Tracing, qdd: AnyArray) -> list[Any]:
-    """Torques of inverse dynamics but for Coulomb friction and offset, which have no derivative."""
+def _torques(tracing: Tracing, qdd: AnyArray) -> list[Any]:
+    """Torques of inverse dynamics; signs have no tangent, so that sharp friction takes no part in the derivatives."""
     rigid = rigid_torques(tracing, tracing.joints("qd"), qdd)
-    viscous = [Fv * qd for Fv, qd in zip(tracing.friction[:, 0], tracing.joints("qd"), strict=True)]
+    friction = friction_torques(tracing, rigid)
     total: list[Any] = user_efforts(
-        tracing.problem.robot, [a + b for a, b in zip(rigid, viscous, strict=True)]
+        tracing.problem.robot, [a + b for a, b in zip(rigid, friction, strict=True)]
     ).tolist()
     return total
 
@@ -107,18 +100,25 @@ def _tangent_matrix(torques: list[Any], inputs: AnyArray, held: dict[int, int]) 
     return np.array(columns, dtype=object).T
 
 
+def _by_acceleration(tracing: Tracing, torques: list[Any]) -> AnyArray:
+    """The mass matrix, unless friction grows with the torque that an acceleration needs."""
+    if has_load(tracing.problem.robot.tree):
+        return _tangent_matrix(torques, tracing.inputs["qdd"], {})
+    return minimal_mass_matrix(tracing)
+
+
 def _inverse_matrices_tangent(tracing: Tracing) -> Outputs:
-    torques = _smooth_torques(tracing, tracing.joints("qdd"))
+    torques = _torques(tracing, tracing.joints("qdd"))
     by = {f"d{name}": _tangent_matrix(torques, tracing.inputs[name], {}) for name in ("q", "qd")}
-    return {**by, "dqdd": minimal_mass_matrix(tracing)}
+    return {**by, "dqdd": _by_acceleration(tracing, torques)}
 
 
 def _inverse_matrices_wide(tracing: Tracing) -> Outputs:
-    torques = _smooth_torques(tracing, tracing.joints("qdd"))
+    torques = _torques(tracing, tracing.joints("qdd"))
     # A joint's position and velocity move the same bodies: beside each other they leave more vectors zero.
     pairs = np.stack([tracing.inputs["q"], tracing.inputs["qd"]], axis=1).ravel()
     columns = tangent_lanes(torques, pairs, {})
-    return {"dq": columns[:, 0::2], "dqd": columns[:, 1::2], "dqdd": minimal_mass_matrix(tracing)}
+    return {"dq": columns[:, 0::2], "dqd": columns[:, 1::2], "dqdd": _by_acceleration(tracing, torques)}
 
 
 def _torques_at(tracing: Tracing, qdd: AnyArray) -> tuple[list[Any], dict[int, int]]:
@@ -126,7 +126,7 @@ def _torques_at(tracing: Tracing, qdd: AnyArray) -> tuple[list[Any], dict[int, i
     graph = tracing.graph
     held = [graph.hidden(reference) for reference in references(graph, list(qdd))]
     hidden = np.array([Scalar(graph, reference) for reference in held], dtype=object)
-    torques = _smooth_torques(tracing, tree_coordinates(tracing.problem.robot, hidden, is_position=False))
+    torques = _torques(tracing, tree_coordinates(tracing.problem.robot, hidden, is_position=False))
     return torques, dict.fromkeys(held, graph.constant(0.0))
 
 
@@ -134,7 +134,7 @@ def _forward_matrices_tangent(tracing: Tracing) -> Outputs:
     """dqdd/dq = -M^-1 dtau/dq, dqdd/dqd = -M^-1 dtau/dqd, dqdd/dtau = M^-1."""
     system = forward_system(tracing)
     torques, held = _torques_at(tracing, system.accelerations())
-    by = {f"d{name}": system.solve(-_tangent_matrix(torques, tracing.inputs[name], held)) for name in ("q", "qd")}
+    by = {f"d{name}": system.response(-_tangent_matrix(torques, tracing.inputs[name], held)) for name in ("q", "qd")}
     return {**by, "dtau": system.inverse()}
 
 
@@ -142,7 +142,7 @@ def _forward_matrices_wide(tracing: Tracing) -> Outputs:
     system = forward_system(tracing)
     torques, held = _torques_at(tracing, system.accelerations())
     pairs = np.stack([tracing.inputs["q"], tracing.inputs["qd"]], axis=1).ravel()
-    columns = tangent_lanes(torques, pairs, held, lambda change: system.solve(-change))
+    columns = tangent_lanes(torques, pairs, held, lambda change: system.response(-change))
     return {"dq": columns[:, 0::2], "dqd": columns[:, 1::2], "dtau": system.inverse()}
 
 
@@ -151,14 +151,13 @@ def _forward_tangent(tracing: Tracing) -> Outputs:
     system = forward_system(tracing)
     torques, held = _torques_at(tracing, system.accelerations())
     change = tangents(torques, {**_directions(tracing, "q", "qd"), **held})
-    return {"dqdd": system.solve(tracing.inputs["dtau"] - np.array(change, dtype=object))}
+    return {"dqdd": system.response(tracing.inputs["dtau"] - np.array(change, dtype=object))}
 
 
 def _forward_matrices(core: Core) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
-        tree = _tree(tracing)
-        D = core(tree, *_columns(tracing, "q", "qd"), _driving(tracing))
-        felt = D[:, :, None, 2, None] * _friction_slopes(tree, tracing)[None, :, :, :2]
+        D = core(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd"), _driving(tracing))
+        felt = D[:, :, None, 2, None] * _friction_slopes(tracing)[None, :, :, :2]
         D[:, :, :2] = D[:, :, :2] - felt.sum(axis=1)
         return _matrices(("dq", "dqd", "dtau"), D, tracing)
 
@@ -168,10 +167,10 @@ def _forward_matrices(core: Core) -> Tracer:
 def _forward_vector(core: Core) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         dq, dqd, dtau = (tracing.inputs[name][:, None] for name in ("dq", "dqd", "dtau"))
-        tree = _tree(tracing)
-        slopes = _friction_slopes(tree, tracing)
+        slopes = _friction_slopes(tracing)
         dtau = dtau - (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
-        change = core(tree, *_columns(tracing, "q", "qd"), _driving(tracing), dq, dqd, dtau)
+        bodies, motion = tracing.bodies.to_tree(), _columns(tracing, "q", "qd")
+        change = core(bodies, *motion, _driving(tracing), dq, dqd, dtau)
         return {"dqdd": change[:, 0]}
 
     return trace
@@ -182,16 +181,22 @@ def _inverse_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array, Array]
     return matrices.dq, matrices.dqd, matrices.dqdd
 
 
-def _forward_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array, Array]:
-    matrices = linearize_forward(robot, *arrays)
+def _forward_reference(robot: Robot, q: Any, qd: Any, tau: Any, temperature: Any = None) -> tuple[Array, Array, Array]:
+    matrices = linearize_forward(robot, q, qd, tau, temperature=temperature)
     return matrices.dq, matrices.dqd, matrices.dtau
+
+
+def _forward_vector_reference(
+    robot: Robot, q: Any, qd: Any, tau: Any, dq: Any, dqd: Any, dtau: Any, temperature: Any = None
+) -> Array:
+    return linearize_forward_vector(robot, q, qd, tau, dq, dqd, dtau, temperature=temperature)
 
 
 DERIVATIVES = (
     Function(
         "linearize_inverse",
         "derivatives of inverse dynamics as matrices",
-        joint_vectors("q", "qd", "qdd"),
+        joint_vectors("q", "qd", "qdd", drives=True),
         _inverse_reference,
         {
             "tangent": Algorithm(
@@ -201,25 +206,25 @@ DERIVATIVES = (
                 sums_angles=True,
                 wide=_inverse_matrices_wide,
             ),
-            "algorithm_2": Algorithm(_inverse_matrices, like_torques=True),
+            "algorithm_2": Algorithm(_inverse_matrices, like_torques=True, with_load=False),
         },
         tolerance=1e-11,
     ),
     Function(
         "linearize_inverse_vector",
         "change of torque under a change of motion",
-        joint_vectors("q", "qd", "qdd", "dq", "dqd", "dqdd"),
+        joint_vectors("q", "qd", "qdd", "dq", "dqd", "dqdd", drives=True),
         linearize_inverse_vector,
         {
             "tangent": Algorithm(_inverse_tangent, like_torques=True, any_unit=True, sums_angles=True),
-            "algorithm_1": Algorithm(_inverse_vector, like_torques=True),
+            "algorithm_1": Algorithm(_inverse_vector, like_torques=True, with_load=False),
         },
         tolerance=1e-11,
     ),
     Function(
         "linearize_forward",
         "derivatives of forward dynamics as matrices",
-        joint_vectors("q", "qd", "tau"),
+        joint_vectors("q", "qd", "tau", drives=True),
         _forward_reference,
         {
             "tangent": Algorithm(
@@ -239,8 +244,8 @@ DERIVATIVES = (
     Function(
         "linearize_forward_vector",
         "change of acceleration under a change of state and torque",
-        joint_vectors("q", "qd", "tau", "dq", "dqd", "dtau"),
-        linearize_forward_vector,
+        joint_vectors("q", "qd", "tau", "dq", "dqd", "dtau", drives=True),
+        _forward_vector_reference,
         {
             "tangent": Algorithm(_forward_tangent, like_torques=True, any_unit=True, sums_angles=True),
             "algorithm_5": Algorithm(_forward_vector(forward_vector), like_torques=True, with_loops=False),

@@ -22,7 +22,9 @@ class Algorithm:
         moves_frames: frames and booking of parameters may be searched for fewer operations.
         any_unit: lengths may be measured in another unit (only tracers on `bodies` do that).
         sums_angles: joints may turn by sums of parallel angles.
-        with_loops: robots with loop constraints are supported.
+        with_loops: robots whose bodies are tied together, by loop constraints, coupled rotors or friction by load, are
+            supported.
+        with_load: friction that depends on load is supported.
         like_torques: the search prices inverse dynamics instead, which is quicker to trace and has its optimum near.
         wide: builds the same outputs with vectors of four numbers among the values.
     """
@@ -32,6 +34,7 @@ class Algorithm:
     any_unit: bool = False
     sums_angles: bool = False
     with_loops: bool = True
+    with_load: bool = True
     like_torques: bool = False
     wide: Tracer | None = None
 
@@ -61,6 +64,11 @@ class Function:
     at_rest: bool = False
 
 
-def joint_vectors(*names: str) -> Callable[[Robot], Shapes]:
-    """Input ports that are joint vectors."""
-    return lambda robot: dict.fromkeys(names, (robot.n_joints,))
+def joint_vectors(*names: str, drives: bool = False) -> Callable[[Robot], Shapes]:
+    """Input ports that are joint vectors; with drives, last the temperatures that friction may depend on."""
+
+    def ports(robot: Robot) -> Shapes:
+        warm = drives and any("temperature" in term.reads for term in robot.further_drives)
+        return dict.fromkeys((*names, *["temperature"] * warm), (robot.n_joints,))
+
+    return ports

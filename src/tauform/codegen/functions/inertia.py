@@ -13,17 +13,19 @@ from tauform.codegen.functions.function import Algorithm, Function, Shapes, join
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.composite import Composites, composites, gravity_torque
 from tauform.codegen.minimal.composite import mass_matrix as composite_mass_matrix
-from tauform.codegen.minimal.problem import user_efforts, user_matrix
+from tauform.codegen.minimal.problem import at_leading_joints, user_efforts, user_matrix
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_body
 from tauform.rigidbody.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.drives import coupled_inertia, coupled_torque, has_coupled_inertia
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.gdahj import gdahj
 from tauform.rigidbody.gravity import gravity_torque as textbook_gravity
+from tauform.rigidbody.load import has_load, leading_joints, load_slopes
 from tauform.rigidbody.mass_matrix import mass_matrix
-from tauform.rigidbody.momentum import generalized_momentum, momentum_and_drift, momentum_observer
+from tauform.rigidbody.momentum import generalized_momentum, momentum_and_drift, momentum_observer, refuse_load
 from tauform.rigidbody.sweeps.factorization import factorize, solve
 
 
@@ -31,10 +33,16 @@ def _composites(tracing: Tracing, by_trace: bool) -> Composites:
     return composites(tracing.bodies, tracing.joints("q"), by_trace)
 
 
+def _with_shafts(tracing: Tracing, D: AnyArray) -> AnyArray:
+    """The mass matrix of the tree with coupled rotors."""
+    tree = tracing.drive_tree
+    return D + coupled_inertia(tree)[..., 0] if has_coupled_inertia(tree) else D
+
+
 def _composite_matrix(by_trace: bool) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         D = composite_mass_matrix(tracing.bodies, tracing.joints("q"), _composites(tracing, by_trace))
-        return {"M": user_matrix(tracing.problem.robot, np.array(D, dtype=object))}
+        return {"M": user_matrix(tracing.problem.robot, _with_shafts(tracing, np.array(D, dtype=object)))}
 
     return trace
 
@@ -48,7 +56,7 @@ def minimal_mass_matrix(tracing: Tracing) -> AnyArray:
 def _textbook_matrix(core: Callable[[Tree, AnyArray], AnyArray]) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         D = core(tracing.bodies.to_tree(), tracing.angles())[..., 0]
-        return {"M": user_matrix(tracing.problem.robot, D)}
+        return {"M": user_matrix(tracing.problem.robot, _with_shafts(tracing, D))}
 
     return trace
 
@@ -59,30 +67,42 @@ def _coefficients(by_trace: bool) -> Tracer:
         D = composite_mass_matrix(tracing.bodies, q, carried)
         robot = tracing.problem.robot
         gravity = user_efforts(robot, gravity_torque(tracing.bodies, q, carried))
-        return {"M": user_matrix(robot, np.array(D, dtype=object)), "gravity": gravity}
+        return {"M": user_matrix(robot, _with_shafts(tracing, np.array(D, dtype=object))), "gravity": gravity}
 
     return trace
 
 
 @dataclass(frozen=True, eq=False)
 class ForwardSystem:
-    """M qdd = tau - bias - friction, with M factorised."""
+    """M qdd = driving, with M factorised.
+
+    Attributes:
+        driving: (n,) torque that is left for the bodies.
+        shares: (n,) of a change of torque, what friction that depends on load leaves of it; None where it leaves all.
+    """
 
     factors: AnyArray
     parents: tuple[int, ...]
     driving: AnyArray
+    shares: AnyArray | None = None
 
     def solve(self, right: AnyArray) -> AnyArray:
         """x with M x = right."""
         return solve(self.factors, self.parents, right)
 
+    def response(self, change: AnyArray) -> AnyArray:
+        """Change of qdd under a change of torque, a column each or a single one."""
+        if self.shares is None:
+            return self.solve(change)
+        return self.solve(self.shares.reshape(-1, *[1] * (change.ndim - 1)) * change)
+
     def inverse(self) -> AnyArray:
-        """M^-1: one triangle is computed, the other is its mirror image."""
+        """dqdd/dtau, M^-1 as a rule: one triangle is computed, the other is its mirror image."""
         columns = self.solve(np.eye(len(self.parents)).astype(object))
         lower = np.tril_indices(len(columns))
         mirrored = columns.copy()
         mirrored[lower[1], lower[0]] = columns[lower]
-        return mirrored
+        return mirrored if self.shares is None else mirrored * self.shares
 
     def accelerations(self) -> AnyArray:
         """qdd under tau."""
@@ -91,13 +111,20 @@ class ForwardSystem:
 
 def forward_system(tracing: Tracing, bias: list[Any] | None = None) -> ForwardSystem:
     """The equations of forward dynamics from the minimal mass matrix and bias, that of the tree if not given."""
-    robot = tracing.problem.robot
+    robot, tree = tracing.problem.robot, tracing.drive_tree
     M = minimal_mass_matrix(tracing)
     bias = rigid_torques(tracing, tracing.joints("qd")) if bias is None else bias
-    resisting = user_efforts(robot, [a + b for a, b in zip(bias, friction_torques(tracing), strict=True)])
-    # the factor keeps the zeros of branches, unless loops tie them together
-    parents = tracing.bodies.parents if robot.closure is None else tuple(range(-1, len(M) - 1))
-    return ForwardSystem(factorize(M, parents), parents, tracing.inputs["tau"] - resisting)
+    # the factor keeps the zeros of branches, unless loops or shafts tie them together
+    tied = robot.closure is not None or has_coupled_inertia(tree)
+    parents = tuple(range(-1, len(M) - 1)) if tied else tracing.bodies.parents
+    factors, friction = factorize(M, parents), friction_torques(tracing)
+    if not has_load(tree):
+        resisting = user_efforts(robot, [a + b for a, b in zip(bias, friction, strict=True)])
+        return ForwardSystem(factors, parents, tracing.inputs["tau"] - resisting)
+    driving = tracing.inputs["tau"] - user_efforts(robot, friction)
+    state = tracing.drive_state()._replace(carried=at_leading_joints(robot, driving)[:, None])
+    shares = (1 / (1 + load_slopes(tree, state)[:, 0]))[leading_joints(robot)]
+    return ForwardSystem(factors, parents, shares * driving - user_efforts(robot, bias), shares)
 
 
 def _forward_by_matrix(tracing: Tracing) -> Outputs:
@@ -118,9 +145,10 @@ def _momentum(tracing: Tracing) -> Outputs:
 
 def _observer(tracing: Tracing) -> Outputs:
     robot, x = tracing.problem.robot, tracing.inputs
-    momentum, drift = momentum_and_drift(tracing.bodies.to_tree(), tracing.angles(), tracing.joints("qd")[:, None])[
-        ..., 0
-    ]
+    refuse_load(robot)
+    qd = tracing.joints("qd")
+    momentum, drift = momentum_and_drift(tracing.bodies.to_tree(), tracing.angles(), qd[:, None])[..., 0]
+    momentum = [p + s for p, s in zip(momentum, coupled_torque(tracing.drive_tree, qd[:, None])[:, 0], strict=True)]
     gravity = rigid_torques(tracing)
     lost = [d - g - f for d, g, f in zip(drift, gravity, friction_torques(tracing), strict=True)]
     inflow = x["tau"] + user_efforts(robot, lost) + x["residual"]
@@ -129,8 +157,15 @@ def _observer(tracing: Tracing) -> Outputs:
 
 
 def _observer_inputs(robot: Robot) -> Shapes:
-    names = ("q", "qd", "tau", "integral", "residual", "gain")
-    return {**dict.fromkeys(names, (robot.n_joints,)), "period": (1,)}
+    ports = joint_vectors("q", "qd", "tau", "integral", "residual", "gain", drives=True)(robot)
+    temperature = {name: ports.pop(name) for name in ("temperature",) if name in ports}
+    return {**ports, "period": (1,), **temperature}
+
+
+def _forward_reference(
+    robot: Robot, q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None
+) -> Array:
+    return forward_dynamics(robot, q, qd, tau, temperature=temperature)
 
 
 def _observer_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array]:
@@ -168,8 +203,8 @@ INERTIA = (
     Function(
         "forward_dynamics",
         "accelerations under given torques, friction subtracted",
-        joint_vectors("q", "qd", "tau"),
-        forward_dynamics,
+        joint_vectors("q", "qd", "tau", drives=True),
+        _forward_reference,
         {
             "mass_matrix": Algorithm(_forward_by_matrix, like_torques=True, any_unit=True, sums_angles=True),
             "articulated_body": Algorithm(_forward_by_bodies, like_torques=True, with_loops=False),

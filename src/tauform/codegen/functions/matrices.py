@@ -10,6 +10,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.parameters import base_parameters
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
+from tauform.codegen.functions.torques import rigid_torques
 from tauform.codegen.minimal.problem import user_efforts, user_matrix
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.description.robot import Robot
@@ -20,7 +21,14 @@ from tauform.rigidbody.kinematics import (
     frame_placement,
     jacobian,
 )
-from tauform.rigidbody.regressor import inverse_regressor, reference_regressor, regressor, slotine_li_regressor
+from tauform.rigidbody.load import has_load
+from tauform.rigidbody.regressor import (
+    inverse_regressor,
+    reference_regressor,
+    reference_torque,
+    regressor,
+    slotine_li_regressor,
+)
 
 
 def declared_base(robot: Robot) -> BaseParameters:
@@ -33,14 +41,16 @@ def base_columns(robot: Robot) -> list[int]:
     return list(declared_base(robot).pivots)
 
 
-def base_regressor(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
+def base_regressor(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray, *temperature: AnyArray) -> Array:
     """Y with tau = Y @ theta, theta = tf.base_parameters(robot, include="declared").values(robot)."""
-    return regressor(robot, q, qd, qdd)[..., base_columns(robot)]
+    return regressor(robot, q, qd, qdd, None, *temperature)[..., base_columns(robot)]
 
 
-def base_slotine_li_regressor(robot: Robot, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> Array:
+def base_slotine_li_regressor(
+    robot: Robot, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray, *temperature: AnyArray
+) -> Array:
     """The base columns of the regressor with reference velocities."""
-    return slotine_li_regressor(robot, q, qd, qd_r, qdd_r)[..., base_columns(robot)]
+    return slotine_li_regressor(robot, q, qd, qd_r, qdd_r, None, *temperature)[..., base_columns(robot)]
 
 
 def _columns_of(tracing: Tracing, Y: AnyArray) -> AnyArray:
@@ -51,13 +61,21 @@ def _columns_of(tracing: Tracing, Y: AnyArray) -> AnyArray:
 
 def _regressor(tracing: Tracing) -> Outputs:
     # theta belongs to the robot's own frames, so frames stay where they are
+    tree = tracing.problem.robot.tree
     q, qd, qdd = (tracing.joints(name)[:, None] for name in ("q", "qd", "qdd"))
-    return {"Y": _columns_of(tracing, inverse_regressor(tracing.problem.robot.tree, q, qd, qdd))}
+    carried = rigid_torques(tracing, qd[:, 0], qdd[:, 0]) if has_load(tree) else None
+    state = tracing.drive_state(carried)
+    Y = inverse_regressor(tree, q, qd, qdd, state.temperature, state.carried)
+    return {"Y": _columns_of(tracing, Y)}
 
 
 def _slotine_li(tracing: Tracing) -> Outputs:
-    motion = (tracing.joints(name)[:, None] for name in ("q", "qd", "qd_r", "qdd_r"))
-    return {"Y": _columns_of(tracing, reference_regressor(tracing.problem.robot.tree, *motion))}
+    tree = tracing.problem.robot.tree
+    q, qd, qd_r, qdd_r = (tracing.joints(name)[:, None] for name in ("q", "qd", "qd_r", "qdd_r"))
+    carried = reference_torque(tree, q, qd, qd_r, qdd_r)[:, 0].tolist() if has_load(tree) else None
+    state = tracing.drive_state(carried)
+    Y = reference_regressor(tree, q, qd, qd_r, qdd_r, state.temperature, state.carried)
+    return {"Y": _columns_of(tracing, Y)}
 
 
 def _coriolis(tracing: Tracing) -> Outputs:
@@ -90,7 +108,7 @@ MATRICES = (
     Function(
         "base_regressor",
         "Y with tau = Y @ theta",
-        joint_vectors("q", "qd", "qdd"),
+        joint_vectors("q", "qd", "qdd", drives=True),
         base_regressor,
         {"newton_euler": Algorithm(_regressor, moves_frames=False)},
         theta=declared_base,
@@ -98,7 +116,7 @@ MATRICES = (
     Function(
         "slotine_li_regressor",
         "Y with reference velocities, for adaptive control",
-        joint_vectors("q", "qd", "qd_r", "qdd_r"),
+        joint_vectors("q", "qd", "qd_r", "qdd_r", drives=True),
         base_slotine_li_regressor,
         {"newton_euler": Algorithm(_slotine_li, moves_frames=False)},
         theta=declared_base,

@@ -8,38 +8,48 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
+from tauform.codegen.functions.function import Algorithm, Function, Shapes, joint_vectors
 from tauform.codegen.minimal.composite import composites, gravity_torque
 from tauform.codegen.minimal.newton_euler import trace as newton_euler
 from tauform.codegen.minimal.problem import user_efforts
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.description.robot import Robot
 from tauform.rigidbody import friction as friction_of
+from tauform.rigidbody.drives import coupled_torque, friction_torque, has_coupled_inertia
 from tauform.rigidbody.gravity import bias_torque
 from tauform.rigidbody.gravity import gravity_torque as textbook_gravity
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.load import has_load
 
 
 def rigid_torques(
     tracing: Tracing, qd: Any = None, qdd: Any = None, gravity: bool = True, quiet: frozenset[int] = frozenset()
 ) -> list[Any]:
-    """Torques of the tree without friction; a motion that is None is zero, velocities of quiet bodies too."""
+    """Torques of links, rotors and coupled rotors; a motion that is None is zero, velocities of quiet bodies too."""
     bodies = tracing.bodies if gravity else replace(tracing.bodies, gravity=np.zeros(3))
     still = np.zeros(bodies.n)
     qd, qdd = (still if x is None else x for x in (qd, qdd))
-    return newton_euler(bodies, tracing.joints("q"), qd, qdd, tracing.choice.summed, quiet)
+    torques = newton_euler(bodies, tracing.joints("q"), qd, qdd, tracing.choice.summed, quiet)
+    tree = tracing.drive_tree
+    if qdd is still or not has_coupled_inertia(tree):
+        return torques
+    shafts = coupled_torque(tree, np.array(qdd, dtype=object)[:, None])[:, 0]
+    return [a + b for a, b in zip(torques, shafts, strict=True)]
 
 
-def friction_torques(tracing: Tracing) -> list[Any]:
-    """Fv qd + Fc sign(qd) + Fo of each joint of the tree."""
-    rows = zip(tracing.friction.tolist(), tracing.joints("qd"), strict=True)
-    # sign() only where there is a Coulomb term: it is not free
-    return [Fv * qd + (Fc * qd.sign() if Fc != 0 else 0.0) + Fo for (Fv, Fc, Fo), qd in rows]
+def friction_torques(tracing: Tracing, carried: list[Any] | None = None) -> list[Any]:
+    """Torques of all drive terms but rotors on the joints of the tree.
+
+    Args:
+        carried: torques of links and rotors; None leaves out friction that depends on them.
+    """
+    torques: list[Any] = friction_torque(tracing.drive_tree, tracing.drive_state(carried))[:, 0].tolist()
+    return torques
 
 
 def _inverse(tracing: Tracing) -> Outputs:
     rigid = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd"))
-    tau = [a + b for a, b in zip(rigid, friction_torques(tracing), strict=True)]
+    tau = [a + b for a, b in zip(rigid, friction_torques(tracing, rigid), strict=True)]
     return {"tau": user_efforts(tracing.problem.robot, tau)}
 
 
@@ -63,7 +73,21 @@ def _gravity_composite(tracing: Tracing) -> Outputs:
 
 
 def _friction(tracing: Tracing) -> Outputs:
-    return {"tau": user_efforts(tracing.problem.robot, friction_torques(tracing))}
+    loaded = has_load(tracing.problem.robot.tree)
+    carried = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd")) if loaded else None
+    return {"tau": user_efforts(tracing.problem.robot, friction_torques(tracing, carried))}
+
+
+def _friction_inputs(robot: Robot) -> Shapes:
+    """Velocities, and what else the drive terms of a robot depend on."""
+    reading = {name for term in robot.drives if not term.is_inertial for name in term.reads}
+    needed = {"q": {"q", "carried"}, "qdd": {"carried"}, "temperature": {"temperature"}}
+    names = ("qd", *(name for name, reasons in needed.items() if reasons & reading))
+    return dict.fromkeys(names, (robot.n_joints,))
+
+
+def _friction_reference(robot: Robot, *arrays: AnyArray) -> Array:
+    return friction_of.friction(robot, **dict(zip(_friction_inputs(robot), arrays, strict=True)))
 
 
 def _breakdown(tracing: Tracing) -> Outputs:
@@ -71,8 +95,9 @@ def _breakdown(tracing: Tracing) -> Outputs:
         "inertial": rigid_torques(tracing, qdd=tracing.joints("qdd"), gravity=False),
         "velocity": rigid_torques(tracing, qd=tracing.joints("qd"), gravity=False),
         "gravity": rigid_torques(tracing),
-        "friction": friction_torques(tracing),
     }
+    whole = [sum(entries) for entries in zip(*parts.values(), strict=True)]
+    parts["friction"] = friction_torques(tracing, whole if has_load(tracing.problem.robot.tree) else None)
     return {name: user_efforts(tracing.problem.robot, part) for name, part in parts.items()}
 
 
@@ -81,18 +106,21 @@ def velocity_torque(robot: Robot, q: AnyArray, qd: AnyArray) -> Array:
     return bias_torque(robot, q, qd) - textbook_gravity(robot, q)
 
 
-def torque_breakdown(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> tuple[Array, Array, Array, Array]:
+def torque_breakdown(
+    robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None
+) -> tuple[Array, Array, Array, Array]:
     """Inertial, velocity, gravity and friction parts of the torque; they add up to inverse dynamics."""
-    gravity, friction = textbook_gravity(robot, q), friction_of.friction(robot, qd)
+    gravity, friction = textbook_gravity(robot, q), friction_of.friction(robot, qd, q, qdd, temperature)
     velocity = velocity_torque(robot, q, qd)
-    return inverse_dynamics(robot, q, qd, qdd) - velocity - gravity - friction, velocity, gravity, friction
+    rigid = inverse_dynamics(robot, q, qd, qdd, drives=False)
+    return rigid - velocity - gravity, velocity, gravity, friction
 
 
 TORQUES = (
     Function(
         "inverse_dynamics",
-        "torques that a motion needs, with the friction that the robot has",
-        joint_vectors("q", "qd", "qdd"),
+        "torques that a motion needs, with the drive terms that the robot has",
+        joint_vectors("q", "qd", "qdd", drives=True),
         inverse_dynamics,
         {"newton_euler": Algorithm(_inverse, any_unit=True, sums_angles=True)},
     ),
@@ -125,15 +153,15 @@ TORQUES = (
     ),
     Function(
         "friction",
-        "viscous and Coulomb friction and offset",
-        joint_vectors("qd"),
-        friction_of.friction,
+        "all drive terms but rotors: friction, offsets, springs",
+        _friction_inputs,
+        _friction_reference,
         {"direct": Algorithm(_friction, moves_frames=False)},
     ),
     Function(
         "torque_breakdown",
         "inertial, velocity, gravity and friction torques, one by one",
-        joint_vectors("q", "qd", "qdd"),
+        joint_vectors("q", "qd", "qdd", drives=True),
         torque_breakdown,
         {"newton_euler": Algorithm(_breakdown, like_torques=True, any_unit=True, sums_angles=True)},
         may_vanish=True,

@@ -16,6 +16,7 @@ from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 from tauform.portable.products import product
+from tauform.rigidbody.load import leading_joints
 
 Parameters = Literal["baked", "runtime"]
 Payload = Literal["baked", "runtime"]
@@ -35,7 +36,7 @@ class Problem:
 
     Attributes:
         bodies: geometry and inertias; parameters are affine in the run-time inputs.
-        friction: (n_bodies, 3, 1 + inputs) Fv, Fc, Fo of each joint.
+        drives: (n_drives, 1 + inputs) coefficients of all drive terms.
         ports: the run-time inputs, in order.
         defaults: values of the run-time inputs that describe this robot.
         grouping: (l, layout.n) theta from the standard parameters, where theta is such an input.
@@ -43,7 +44,7 @@ class Problem:
 
     robot: Robot
     bodies: Bodies
-    friction: Array
+    drives: Array
     ports: tuple[RuntimePort, ...]
     defaults: tuple[Array, ...]
     grouping: Array | None = None
@@ -56,8 +57,6 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
         parameters: "baked" folds the robot's numbers in; "runtime" makes its base parameters an input `theta`.
         payload: "runtime" makes the ten parameters of the body carried at the tool an input `payload`.
     """
-    if robot.further_drives or any(joint.coulomb_width for joint in robot.joints):
-        raise GenerationError(f"generate: {robot.name} has drive terms that are not written as code yet")
     for name, value in (("parameters", parameters), ("payload", payload)):
         if value not in ("baked", "runtime"):
             raise GenerationError(f'{name}: expected "baked" or "runtime", got {value!r}')
@@ -81,7 +80,7 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
     affine = np.hstack([constant, *blocks])
     links, joints = (np.moveaxis(part(affine.T), 0, -1) for part in (robot.layout.by_link, robot.layout.by_joint))
     bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0]))
-    return Problem(robot, bodies, joints[:, 1:], tuple(ports), tuple(defaults), grouping)
+    return Problem(robot, bodies, affine[robot.layout.drives], tuple(ports), tuple(defaults), grouping)
 
 
 def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:
@@ -100,8 +99,8 @@ def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:
 
 
 def has_friction(robot: Robot) -> bool:
-    """Whether any joint has viscous or Coulomb friction or an offset."""
-    return any(any(joint.parameters[1:]) for joint in robot.joints)
+    """Whether any drive term beside rotors acts."""
+    return any(term.coefficient and not term.is_inertial for term in robot.drives)
 
 
 def _payload_columns(robot: Robot) -> Array:
@@ -128,6 +127,15 @@ def user_efforts(robot: Robot, values: Sequence[Any]) -> AnyArray:
     if robot.closure is None:
         return np.array(values, dtype=object)
     return np.array([_weighted(column, values) for column in robot.closure.F.T], dtype=object)
+
+
+def at_leading_joints(robot: Robot, values: AnyArray) -> AnyArray:
+    """Values of the coordinates in q at their joints of the tree, zero at joints that follow."""
+    if robot.closure is None:
+        return values
+    spread = np.zeros(robot.n_bodies, dtype=object)
+    spread[leading_joints(robot)] = values
+    return spread
 
 
 def user_matrix(robot: Robot, matrix: AnyArray) -> AnyArray:

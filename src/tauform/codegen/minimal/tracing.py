@@ -10,11 +10,14 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.codegen.minimal.bodies import HX, HY, Bodies, affine, turned_by_load
-from tauform.codegen.minimal.problem import Problem, tree_coordinates
+from tauform.codegen.minimal.problem import Problem, at_leading_joints, tree_coordinates, user_efforts
 from tauform.codegen.minimal.search import Choice
 from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.program import Op
 from tauform.codegen.program.schedule import reachable
+from tauform.description.drives.groups import JointState
+from tauform.description.tree import Tree
+from tauform.rigidbody.load import has_load
 
 # Values of a graph: so many times the longest program that no algebra brings it back.
 MAX_NODES = 200_000
@@ -27,19 +30,38 @@ class Tracing:
 
     Attributes:
         inputs: arrays in the user's coordinates, by name.
-        friction: (n_bodies, 3) Fv, Fc, Fo.
+        drives: (n_drives,) coefficients of the drive terms.
     """
 
     graph: Graph
     problem: Problem
     choice: Choice
     bodies: Bodies
-    friction: AnyArray
+    drives: AnyArray
     inputs: Mapping[str, AnyArray]
 
     def joints(self, name: str) -> AnyArray:
         """A joint vector in the coordinates of the tree."""
         return tree_coordinates(self.problem.robot, self.inputs[name], name == "q")
+
+    @property
+    def drive_tree(self) -> Tree:
+        """The robot in its own frames with these coefficients, for its drive terms."""
+        return replace(self.problem.robot.tree, coefficients=self.drives[:, None])
+
+    def drive_state(self, carried: Sequence[Any] | None = None) -> JointState:
+        """What drive terms see: (n, 1) arrays of the inputs that the function has.
+
+        Args:
+            carried: torques of links and rotors on the tree.
+        """
+        robot = self.problem.robot
+        rows = {name: self.joints(name)[:, None] for name in ("q", "qd", "qdd") if name in self.inputs}
+        if "temperature" in self.inputs:
+            rows["temperature"] = at_leading_joints(robot, self.inputs["temperature"])[:, None]
+        if carried is not None and has_load(robot.tree):
+            rows["carried"] = at_leading_joints(robot, user_efforts(robot, carried))[:, None]
+        return JointState(**{"q": None, "qd": None, **rows})
 
     def angles(self) -> AnyArray:
         """(n, 1) positions for algorithms on `bodies.to_tree()`: the frames' offsets added."""
@@ -67,31 +89,27 @@ def traced(
     graph = Graph(MAX_NODES)
     inputs = {name: graph.input(name, *shape) for name, shape in shapes.items()}
     if opaque:
-        bodies, friction = _opaque(graph, bodies, problem)
+        bodies, drives = _opaque(graph, bodies, problem)
     else:
         runtime = [graph.input(port.name, len(port.entries), shared=True) for port in problem.ports]
         flat = np.concatenate(runtime) if runtime else np.empty(0, dtype=object)
         bodies = bodies.with_scalars(flat)
-        friction = _materialised(problem, flat)
+        drives = np.array([affine(row, flat) for row in problem.drives.tolist()], dtype=object)
     for i in sorted(choice.turned):
         if isinstance(bodies.parameters[i, HX], Scalar) and isinstance(bodies.parameters[i, HY], Scalar):
             bodies = turned_by_load(bodies, i)
-    return graph, tracer(Tracing(graph, problem, choice, bodies, friction, inputs))
-
-
-def _materialised(problem: Problem, inputs: AnyArray) -> AnyArray:
-    entries = [[affine(entry, inputs) for entry in row] for row in problem.friction.tolist()]
-    return np.array(entries, dtype=object)
+    return graph, tracer(Tracing(graph, problem, choice, bodies, drives, inputs))
 
 
 def _opaque(graph: Graph, bodies: Bodies, problem: Problem) -> tuple[Bodies, AnyArray]:
     """Every parameter that is not a number becomes an input of its own."""
-    numbers = np.concatenate([bodies.parameters, problem.friction], axis=1)
-    symbolic = (numbers[..., 1:] != 0).any(axis=-1)
-    values = numbers[..., 0].astype(object)
+    own = bodies.parameters.reshape(-1, bodies.parameters.shape[-1])
+    numbers = np.concatenate([own, problem.drives])
+    symbolic = (numbers[:, 1:] != 0).any(axis=-1)
+    values = numbers[:, 0].astype(object)
     values[symbolic] = graph.input("parameters", int(symbolic.sum()), shared=True)
-    split = bodies.parameters.shape[1]
-    return replace(bodies, parameters=values[:, :split]), values[:, split:]
+    parameters = values[: len(own)].reshape(bodies.parameters.shape[:2])
+    return replace(bodies, parameters=parameters), values[len(own) :]
 
 
 def operations(graph: Graph, outputs: Outputs) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,7 +60,8 @@ class Group:
         return rows[self.joints[0]] if self.shape.n_joints == 1 else tuple(rows[joints] for joints in self.joints)
 
 
-def grouped(drives: Sequence[Drive]) -> tuple[Group, ...]:
+@lru_cache(maxsize=64)
+def grouped(drives: tuple[Drive, ...]) -> tuple[Group, ...]:
     """All drive terms, each in one group."""
     waiting: dict[Any, list[list[int]]] = {}
     for k, term in enumerate(drives):

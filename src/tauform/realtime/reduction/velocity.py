@@ -115,7 +115,7 @@ def without_velocity(robot: Robot, quiet: Quiet, q: AnyArray, qd: AnyArray, qdd:
         torque: Array = product(regressor_without(robot, quiet, q, qd, qdd), robot.parameters)
     else:
         moving = _masked(qd, quiet.joints)
-        torque = inverse_dynamics(robot, q, moving, qdd) - friction(robot, moving) + friction(robot, qd)
+        torque = inverse_dynamics(robot, q, moving, qdd, drives=False) + friction(robot, qd, q)
     return torque
 
 

@@ -14,6 +14,7 @@ from tauform.codegen.backends.c.config import Real
 from tauform.codegen.certificate import within
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
+from tauform.codegen.states import random_inputs
 from tauform.portable.sampling import uniform
 
 N_STATES = 8
@@ -49,7 +50,7 @@ class Reference:
                 given = self._default(port)
                 array = np.asarray(given) if given is not None else uniform(rng, 0.5, 1.5, port.shape)
             else:
-                array = uniform(rng, -3.0, 3.0, (N_STATES, *port.shape))
+                (array,) = random_inputs(self.program, [port], 3.0, N_STATES, rng)
             arrays.append(array.astype(self.real.dtype).astype(np.float64))
         return arrays
 

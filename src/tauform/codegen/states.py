@@ -1,0 +1,31 @@
+"""Random states at which a program is compared with what it should compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import Op, Program
+from tauform.portable.sampling import uniform
+
+# Degrees Celsius at which friction is tried.
+TEMPERATURES = (-10.0, 80.0)
+# Smooth friction bends at velocities far below those of a motion: its programs also see slower states.
+SLOWER = (1.0, 0.1, 0.01, 0.001)
+
+
+def random_inputs(
+    program: Program, ports: Sequence[Port], bound: float, n: int, rng: np.random.Generator
+) -> list[Array]:
+    """(n, ...) values of some of a program's inputs, within a bound; temperatures within theirs."""
+    bends = program.count(Op.EXP, Op.TANH) > 0
+    slower: AnyArray = np.resize(SLOWER, n)
+    arrays = []
+    for port in ports:
+        low, high = TEMPERATURES if port.name == "temperature" else (-bound, bound)
+        values = uniform(rng, low, high, (n, *port.shape))
+        arrays.append(values * slower[:, None] if bends and port.name == "qd" else values)
+    return arrays

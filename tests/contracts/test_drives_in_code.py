@@ -1,0 +1,180 @@
+"""Drive terms of every shape in code: textbook functions, kernels and compiled C agree, on chains, trees and loops."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from random_drives import FURTHER, random_temperatures, with_random_drives
+from random_robots import random_tree
+from tauform.codegen.program.program import Program
+from tauform.description.drives import SHAPES
+from tauform.errors import DescriptionError
+
+N_STATES = 60
+STEP = 1e-30
+KINDS = ("chain", "tree", "loop")
+# Velocities at which friction builds up, and those of a motion.
+SLOWER = np.resize([1.0, 0.1, 0.01], (N_STATES, 1))
+
+
+def robot_of(kind: str) -> tf.Robot:
+    """Four bodies, two of them on slides as a rule, with a term of every shape."""
+    bare = random_tree(4, 3 if kind == "tree" else 5, chain=kind == "chain", prismatic=0.0 if kind == "loop" else 0.3)
+    if kind == "loop":
+        names = bare.joint_names
+        bare = bare.with_relations({names[3]: {names[1]: -0.7, names[2]: 0.4, "": 0.2}})
+    return with_random_drives(bare, 1)
+
+
+ROBOTS = {kind: robot_of(kind) for kind in KINDS}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAUFORM_CACHE", str(tmp_path_factory.mktemp("kernels")))
+        yield
+
+
+def states(robot: tf.Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    q, qd, qdd = np.random.default_rng(2).uniform(-2, 2, (3, N_STATES, robot.n_joints))
+    return q, qd * SLOWER, qdd, random_temperatures(robot, N_STATES, 6)
+
+
+def compiled(folder: Path, program: Program) -> ctypes._CFuncPtr:
+    """The function of a written folder."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    warnings = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion")
+    command = ("gcc", *warnings, "-O1", "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so")
+    subprocess.run(command, cwd=folder, check=True)
+    return ctypes.CDLL(str(folder / "arm.so"))[f"arm_{program.name}"]
+
+
+def run(function: ctypes._CFuncPtr, program: Program, arrays: list[np.ndarray], real: type = np.float64) -> np.ndarray:
+    """Results of the C function, state by state."""
+    given = [np.ascontiguousarray(array, dtype=real) for array in arrays]
+    (port,) = program.outputs
+    results = np.empty((len(given[0]), *port.shape), dtype=real)
+    for k in range(len(results)):
+        function(*(ctypes.c_void_p(array[k].ctypes.data) for array in (*given, results)))
+    return results
+
+
+def agree(found: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
+    """Within a share of each joint's peak."""
+    peak = np.abs(expected).max(axis=0)
+    assert found.shape == expected.shape
+    assert (np.abs(found - expected).max(axis=0) <= tolerance * np.maximum(peak, 1e-2 * peak.max())).all()
+
+
+def test_every_shape_takes_part() -> None:
+    for kind, robot in ROBOTS.items():
+        shapes = {term.shape for term in robot.further_drives}
+        assert shapes == set(FURTHER), kind
+        assert any(joint.coulomb_width for joint in robot.joints)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_torques_and_accelerations_are_the_same_everywhere(tmp_path: Path, kind: str) -> None:
+    robot = ROBOTS[kind]
+    q, qd, qdd, T = states(robot)
+    tau = tf.inverse_dynamics(robot, q, qd, qdd, T)
+    cases = {
+        "inverse_dynamics": ((q, qd, qdd, T), tau, 1e-12),
+        "friction": ((qd, q, qdd, T), tf.friction(robot, qd, q, qdd, T), 1e-12),
+        "forward_dynamics": ((q, qd, tau, T), qdd, 1e-9),
+    }
+    for name, (arrays, expected, tolerance) in cases.items():
+        program = tf.generate(robot, name)
+        agree(tf.compile(program)(*arrays), expected, tolerance)
+        tf.write_c(program, tmp_path / name, name="arm", batch=True)
+        agree(run(compiled(tmp_path / name, program), program, list(arrays)), expected, tolerance)
+
+
+def test_single_precision_is_as_good_as_it_can_be(tmp_path: Path) -> None:
+    robot = ROBOTS["chain"]
+    q, qd, qdd, T = (array.astype(np.float32) for array in states(robot))
+    program = tf.generate(robot)
+    tf.write_c(program, tmp_path / "c", name="arm", real="float")
+    found = run(compiled(tmp_path / "c", program), program, [q, qd, qdd, T], np.float32)
+    agree(found, tf.inverse_dynamics(robot, q, qd, qdd, T), 3e-6)
+
+
+@pytest.mark.parametrize("target", ["c", "javascript"])
+def test_the_self_test_of_a_folder_covers_the_drives(tmp_path: Path, target: str) -> None:
+    """It passes, and fails when one number of the source is another: the test sees each of them."""
+    from tauform.codegen.backends.registry import backend
+
+    robot = tf.load("two_link").with_drives(
+        [
+            tf.Drive.of("stribeck", joints=0, coefficient=0.731, width=0.003),
+            tf.Drive.of("thermal", joints=1, coefficient=0.0731),
+            tf.Drive.of("load", joints=1, coefficient=0.1731),
+        ]
+    )
+    tf.write(tf.generate(robot), tmp_path / "out", target=target, name="arm")
+    commands = backend(target).check_commands("arm")
+    if any(shutil.which(command[0]) is None for command in commands):
+        pytest.skip(f"{commands[0][0]} is not installed")
+
+    def passes() -> bool:
+        return all(subprocess.run(c, cwd=tmp_path / "out", capture_output=True).returncode == 0 for c in commands)
+
+    assert passes()
+    source = tmp_path / "out" / ("arm.c" if target == "c" else "arm.mjs")
+    text = source.read_text(encoding="utf-8")
+    for number in ("0.731", "0.0731", "0.1731"):
+        assert number in text
+        source.write_text(text.replace(number, f"{number}01"), encoding="utf-8")
+        assert not passes(), number
+
+
+def test_the_header_says_what_it_needs(tmp_path: Path) -> None:
+    robot = ROBOTS["chain"]
+    tf.write_c(tf.generate(robot), tmp_path / "c", name="arm")
+    header = (tmp_path / "c" / "arm.h").read_text(encoding="utf-8")
+    assert "degrees Celsius" in header
+    assert "const double temperature[4]" in header
+    for name in robot.parameter_names[robot.layout.further]:
+        assert name in header
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_derivative_programs_are_complex_steps(kind: str) -> None:
+    robot = ROBOTS[kind]
+    q, qd, qdd, T = states(robot)
+    tau = tf.inverse_dynamics(robot, q, qd, qdd, T)
+    for name, vectors, function in (
+        ("linearize_inverse", (q, qd, qdd), lambda *v: tf.inverse_dynamics(robot, *v, T)),
+        ("linearize_forward", (q, qd, tau), lambda *v: tf.forward_dynamics(robot, *v, temperature=T)),
+    ):
+        found = tf.compile(robot, name)(*vectors, T)
+        for k, matrix in enumerate(found):
+            for j in range(robot.n_joints):
+                moved = [v.astype(complex) for v in vectors]
+                moved[k][..., j] += 1j * STEP
+                slope = function(*moved).imag / STEP
+                assert np.abs(matrix[..., j] - slope).max() <= 1e-9 * np.abs(matrix).max(), (name, k)
+
+
+def test_observers_with_friction_that_a_contact_changes_are_refused() -> None:
+    with pytest.raises(DescriptionError, match="without the load terms"):
+        tf.generate(ROBOTS["chain"], "momentum_observer")
+    robot = ROBOTS["tree"]
+    robot = robot.with_drives([term for term in robot.drives if not isinstance(term, SHAPES["load"])])
+    q, qd, tau, T = states(robot)
+    rest = np.zeros_like(q)
+    gain, period = np.ones_like(q), np.full((N_STATES, 1), 1e-3)
+    found = tf.compile(robot, "momentum_observer")(q, qd, tau, rest, rest, gain, period, T)
+    expected = tf.momentum_observer(robot, q, qd, tau, rest, rest, gain, 1e-3, T)
+    agree(found[0], expected.residual, 1e-12)
+    agree(found[1], expected.integral, 1e-12)
