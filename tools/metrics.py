@@ -12,7 +12,7 @@ import statistics
 import sys
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 CROWDED_ROOM = 16  # files
@@ -31,9 +31,9 @@ def modules(root: Path) -> dict[str, Path]:
 
 
 def imports(tree: ast.AST, known: Iterable[str]) -> set[str]:
-    """Modules that a module imports, inside functions too."""
+    """Modules that a module imports, inside functions too; what only type checkers import never runs."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _running(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
@@ -41,6 +41,13 @@ def imports(tree: ast.AST, known: Iterable[str]) -> set[str]:
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
             names |= {str(a.value) for a in node.args if isinstance(a, ast.Constant)}
     return names & set(known)
+
+
+def _running(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from _running(child)
 
 
 def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
@@ -130,7 +137,11 @@ def rows(root: Path) -> list[tuple[str, str]]:
         ("function body, median and p90", f"{statistics.median(bodies):.0f}, {percentile(bodies, 0.9)}"),
         ("comment lines / lines of code", f"{100 * comment_share(texts.values()):.1f} %"),
         (f"modules with one importer; of these under {SHORT_MODULE} lines", f"{len(single)}; {short}"),
-        ("import cycles, function-level imports counted", f"{len(loops)}: {[len(c) for c in loops]} modules"),
+        (
+            "import cycles, function-level imports counted, types and doors aside",
+            f"{len(loops)}: {[len(c) for c in loops]} modules",
+        ),
+        ("methods that open a door to a later module", str(texts.get("tauform.doors", "").count('": "tauform.'))),
         ("modules that ask a joint's kind; places", f"{len(asking)}; {places}"),
         ("modules with friction code", str(len(friction))),
     ]

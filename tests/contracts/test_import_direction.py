@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+import tauform
+from tauform.doors import DOORS, door
+
 LEVELS = (
     *(
         "version",
         "moved",
+        "doors",
         "escaping",
         "errors",
         "hints",
@@ -28,20 +32,11 @@ LEVELS = (
     ),
     *("codegen", "identification", "realtime", "pipeline", "report", "cli", "__main__"),
 )
-# Users expect these as methods, though a higher folder does the work; they look it up when called.
-DELEGATED = {
-    Path("description/robot.py"): {
-        ("rigidbody", "check"),
-        ("closedform", "base", "parameters"),
-        ("closedform", "base", "baseset"),
-    },
-    # the reader of MJCF compares what it read with MuJoCo's torques
-    Path("description/formats/mjcf/comparison.py"): {("rigidbody", "inverse_dynamics")},
-    # bound.reduce compares routes by counted operations
+# Types of arguments and results of methods that open a door (`tauform.doors`); only type checkers import them.
+TYPES = {
+    Path("description/robot.py"): {("closedform", "base", "baseset")},
     Path("closedform/model/bound.py"): {("realtime", "reduction", "reduce")},
-    Path("identification/fit.py"): {("report", "sections", "identification")},
     Path("pipeline/model_robot.py"): {("report", "delivery")},
-    Path("identification/motion/trajectory.py"): {("report", "figures", "motion")},
 }
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
@@ -76,7 +71,7 @@ def violations(module: Path, source: str) -> list[str]:
     return [
         f"{module}:{line} imports tauform.{'.'.join(parts)}"
         for line, parts in imports_of(source)
-        if level_of(parts) > own and parts not in DELEGATED.get(module, set())
+        if level_of(parts) > own and parts not in TYPES.get(module, set())
     ]
 
 
@@ -108,8 +103,26 @@ def test_every_folder_has_a_level() -> None:
     assert {module.parts[0].removesuffix(".py") for module in MODULES} - {"__init__"} <= set(LEVELS)
 
 
-def test_what_a_robot_delegates_is_looked_up_when_called_not_imported_on_loading() -> None:
-    for module in DELEGATED:
-        tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-        top = ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
-        assert not [parts for _, parts in imports_of(ast.unparse(top)) if parts in DELEGATED[module]]
+@pytest.mark.parametrize("module", TYPES, ids=str)
+def test_types_from_above_are_imported_by_type_checkers_only(module: Path) -> None:
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    guarded = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    rest = ast.Module([node for node in tree.body if node not in guarded], [])
+    assert not [parts for _, parts in imports_of(ast.unparse(rest)) if parts in TYPES[module]]
+
+
+@pytest.mark.parametrize("method", DOORS)
+def test_a_door_opens_to_a_function(method: str) -> None:
+    assert callable(door(method))
+    owner, _, name = method.partition(".")
+    assert not name or hasattr(getattr(tauform, owner), name)
+
+
+def test_every_door_is_used() -> None:
+    used = {
+        node.args[0].value
+        for module in MODULES
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "door" and node.args
+    }
+    assert used == set(DOORS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,8 +21,9 @@ from tauform.description.layout import Layout
 from tauform.description.parameter_groups import Include, chosen_columns
 from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
-from tauform.description.tree import Tree
+from tauform.description.tree import Tree, own_drives
 from tauform.description.values import Value
+from tauform.doors import door
 from tauform.hints import no_attribute
 from tauform.messages import counted, no_such
 
@@ -137,9 +137,8 @@ class Robot(Value):
         Raises:
             DescriptionError: a column is missing, unknown or contradictory; the message names the row.
         """
-        from tauform.description.formats.dh import robot_from_dh
-
-        return robot_from_dh(rows, convention, name=name, gravity=gravity, base=base, tool=tool)
+        read: Robot = door("Robot.from_dh")(rows, convention, name=name, gravity=gravity, base=base, tool=tool)
+        return read
 
     @property
     def n_bodies(self) -> int:
@@ -188,8 +187,6 @@ class Robot(Value):
     @cached_property
     def drives(self) -> tuple[Drive, ...]:
         """All drive terms in the order of the layout: rotor, viscous, Coulomb, offset of each joint, then further."""
-        from tauform.description.changes.drives import own_drives
-
         return (*own_drives(self.joints), *self.further_drives)
 
     @cached_property
@@ -276,9 +273,8 @@ class Robot(Value):
         Raises:
             DescriptionError: a term does not fit the joints, or is given twice.
         """
-        from tauform.description.changes.drives import with_drives
-
-        return with_drives(self, terms)
+        changed: Robot = door("Robot.with_drives")(self, terms)
+        return changed
 
     def without_drives(self) -> Robot:
         """The links alone: no rotors, friction, springs or coupled shafts."""
@@ -295,9 +291,8 @@ class Robot(Value):
         Joints that follow a locked one (mimic joints, loops) are locked with it. The names of merged links stay as
         frames; drive terms of locked joints go, and springs between links that no longer move apart.
         """
-        from tauform.description.changes.edit import locked
-
-        return locked(self, positions)
+        changed: Robot = door("Robot.locked")(self, positions)
+        return changed
 
     def up_to(self, tip: str) -> Robot:
         """Keep only the joints between the base and this link or frame, which becomes the tip.
@@ -305,9 +300,8 @@ class Robot(Value):
         What is rigidly fixed to a kept link stays part of it. A joint off the path goes, with everything it carries and
         every drive term that acts on it; lock it first (`locked`) to keep that inertia.
         """
-        from tauform.description.changes.edit import up_to
-
-        return up_to(self, tip)
+        changed: Robot = door("Robot.up_to")(self, tip)
+        return changed
 
     def snapped(self, angle: float) -> Robot:
         """Straighten frames that are almost aligned: angles within `angle` [rad] of a right angle become exact.
@@ -316,9 +310,8 @@ class Robot(Value):
         quarter turn, and translations shorter than `angle` times the robot's longest become zero. `check()` says
         what that changes.
         """
-        from tauform.description.changes.edit import snapped
-
-        return snapped(self, angle)
+        changed: Robot = door("Robot.snapped")(self, angle)
+        return changed
 
     def with_relations(self, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:
         """Make joints follow others, by name: {"joint5": {"joint3": -1.0, "": 3.14}} is q5 = 3.14 - q3.
@@ -326,9 +319,8 @@ class Robot(Value):
         The empty name holds the constant part. q then holds the joints that follow nothing; joints that follow
         others already go on doing so.
         """
-        from tauform.description.changes.relations import related
-
-        return related(self, relations)
+        changed: Robot = door("Robot.with_relations")(self, relations)
+        return changed
 
     def with_loops(self, F: ArrayLike, offset: ArrayLike, active: Sequence[str]) -> Robot:
         """Add explicit loop constraints q_tree = F @ q + offset; q then holds the active joints only.
@@ -342,9 +334,8 @@ class Robot(Value):
             ShapeError: an array has another shape.
             DescriptionError: joints that follow others already would no longer do so.
         """
-        from tauform.description.changes.relations import looped
-
-        return looped(self, F, offset, active)
+        changed: Robot = door("Robot.with_loops")(self, F, offset, active)
+        return changed
 
     def save(self, path: str | Path) -> Written:
         """Write the robot as TOML or URDF, by the end of the file's name; `load` reads both.
@@ -359,9 +350,8 @@ class Robot(Value):
         Raises:
             DescriptionError: another end of the name, no such folder, or a link that no URDF can hold.
         """
-        from tauform.description.formats.save import save
-
-        return save(self, path)
+        written: Written = door("Robot.save")(self, path)
+        return written
 
     def with_base_parameters(self, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
         """A robot with these dynamics: its links hold theta at the pivots and zero elsewhere.
@@ -376,14 +366,12 @@ class Robot(Value):
         Raises:
             ShapeError: theta has another length than base, or base belongs to a robot of another size.
         """
-        # Against the direction of imports, like `check`: users look for it here.
-        moved: Robot = import_module("tauform.closedform.base.parameters").with_base_parameters(self, theta, base)
-        return moved
+        changed: Robot = door("Robot.with_base_parameters")(self, theta, base)
+        return changed
 
     def check(self) -> list[Finding]:
         """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
-        # Against the direction of imports: the torque that snapping changes needs inverse dynamics.
-        findings: list[Finding] = import_module("tauform.rigidbody.check").check(self)
+        findings: list[Finding] = door("Robot.check")(self)
         return findings
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute

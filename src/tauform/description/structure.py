@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tauform.description.drives import OF_JOINTS
+from tauform.description.drives.shafts import Coupled
 from tauform.errors import DescriptionError
 from tauform.messages import no_such
 
@@ -41,8 +43,6 @@ def check_structure(robot: Robot) -> None:
     if robot.tip is not None:
         robot.frame(robot.tip)
     if robot.further_drives:
-        from tauform.description.changes.drives import check_drives
-
         check_drives(robot)
 
 
@@ -57,3 +57,33 @@ def _check_closure(closure: Closure, names: list[str]) -> None:
             raise DescriptionError(
                 f"loop constraints: the row of active joint {active!r} must be a unit vector without offset"
             )
+
+
+def check_drives(robot: Robot) -> None:
+    """Raise DescriptionError where a further drive term does not fit the robot's joints."""
+    names = [joint.name for joint in robot.joints]
+    for term in robot.further_drives:
+        if isinstance(term, OF_JOINTS):
+            raise DescriptionError(
+                f"{term.where} belongs to its joint: set rotor_inertia, viscous, coulomb or offset there, or use "
+                "robot.with_drives"
+            )
+        for j in term.joints:
+            if not 0 <= j < len(names):
+                raise DescriptionError(f"{term.where}: joint {j} does not exist; count from 0 to {len(names) - 1}")
+        types = [robot.joints[j].type for j in term.joints]
+        acted_on = " and ".join(repr(names[j]) for j in term.joints)
+        if isinstance(term, Coupled) and len({own.unit for own in types}) > 1:
+            raise DescriptionError(f"{term.where}: {acted_on} share no shaft, for one turns and the other slides")
+        if term.shape in ("sine", "cosine") and not all(own.is_angle for own in types):
+            raise DescriptionError(f"{term.where}: {acted_on} slides; a torque that repeats needs a joint that turns")
+        if term.reads & {"carried", "temperature"} and not {names[j] for j in term.joints} <= set(robot.joint_names):
+            raise DescriptionError(
+                f"{term.where}: {acted_on} follows other joints, which leaves its load and temperature open; act on "
+                f"one of {', '.join(robot.joint_names)}"
+            )
+    seen: set[str] = set()
+    for name in robot.layout.names[robot.layout.further]:
+        if name in seen:
+            raise DescriptionError(f"two drive terms are called {name}; give one a label")
+        seen.add(name)

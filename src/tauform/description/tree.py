@@ -6,7 +6,7 @@ on batches of numbers, on complex numbers, on counting scalars and on symbolic s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.description.drives import OF_JOINTS
+from tauform.description.drives import OF_JOINTS, Coulomb, Offset, Rotor, Viscous
 from tauform.description.drives.drive import Drive
 from tauform.description.drives.groups import Group, grouped
+from tauform.description.joint import Joint
 from tauform.description.joint_types import JointType
 from tauform.description.layout import Layout
 
@@ -117,3 +118,16 @@ class Tree:
 def joint_drives(n: int) -> tuple[Drive, ...]:
     """The four terms that each of n joints has."""
     return tuple(shape(joints=(j,)) for j in range(n) for shape in OF_JOINTS)
+
+
+def own_drives(joints: Iterable[Joint]) -> tuple[Drive, ...]:
+    """The four terms of each joint, as its fields say."""
+    terms: list[Drive] = []
+    for j, joint in enumerate(joints):
+        terms += [
+            Rotor(joints=(j,), coefficient=joint.rotor_inertia or 0.0),
+            Viscous(joints=(j,), coefficient=joint.viscous),
+            Coulomb(joints=(j,), coefficient=joint.coulomb, width=joint.coulomb_width),
+            Offset(joints=(j,), coefficient=joint.offset),
+        ]
+    return tuple(terms)

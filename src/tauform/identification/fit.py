@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.description.robot import Robot
+from tauform.doors import door
 from tauform.identification.export.code import write_code
 from tauform.identification.export.save import save_fit
 from tauform.identification.export.urdf import WrittenUrdf, write_urdf
@@ -95,7 +95,7 @@ class Fit(FittedModel):
 
     def report(self, path: str | Path) -> Path:
         """One HTML file with plots and tables that opens offline."""
-        return import_module("tauform.report.sections.identification").write_report(self, Path(path))
+        return door("Fit.report")(self, Path(path))
 
     def __repr__(self) -> str:
         return (

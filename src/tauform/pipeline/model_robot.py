@@ -20,6 +20,7 @@ from tauform.codegen.generate import check_function, generate
 from tauform.codegen.program.program import Program
 from tauform.description.finding import Finding
 from tauform.description.robot import Robot
+from tauform.doors import door
 from tauform.errors import GenerationError, ModelError, TauformError, VerificationError
 from tauform.escaping.shown import visible
 from tauform.identification.fit import Fit
@@ -93,9 +94,10 @@ class RobotModel:
         progress: Progress | None = None,
     ) -> Delivery:
         """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
-        from tauform.report.delivery import deliver
-
-        return deliver(self, folder, urdf=urdf, name=name, force=force, progress=progress)
+        delivered: Delivery = door("RobotModel.write")(
+            self, folder, urdf=urdf, name=name, force=force, progress=progress
+        )
+        return delivered
 
     def __repr__(self) -> str:
         names = ", ".join(program.name for program in self.programs)

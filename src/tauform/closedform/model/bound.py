@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ from tauform.closedform.model.matrices import coriolis_matrix, forward_dynamics,
 from tauform.closedform.model.monomials import Projection, differentiated
 from tauform.closedform.notation import LATEX
 from tauform.description.robot import Robot
+from tauform.doors import door
 from tauform.errors import SingularMassMatrixError
 from tauform.messages import counted
 from tauform.portable.products import product
@@ -229,10 +229,7 @@ class BoundModel:
             confidence: share of the states for which it must hold.
             options: of `tauform.reduce`: function, routes, still, definite, n_fresh, seed, threads, exact, progress.
         """
-        # Against the direction of imports: the routes are compared by operations that programs are counted in.
-        reduction: Reduction = import_module("tauform.realtime.reduction.reduce").reduce(
-            self, profile, tolerance, confidence, **options
-        )
+        reduction: Reduction = door("BoundModel.reduce")(self, profile, tolerance, confidence, **options)
         return reduction
 
     def equations(self, max_terms: int = 300, digits: int | None = None) -> tuple[str, ...]:

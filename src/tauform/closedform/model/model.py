@@ -31,6 +31,7 @@ from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint, Link
 from tauform.description.joint_types import JointType
 from tauform.description.robot import Robot
+from tauform.doors import door
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
 from tauform.messages import counted
@@ -296,9 +297,7 @@ class ClosedFormModel:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one file (NumPy's npz, no pickle); a file of that name is replaced only when complete."""
-        from tauform.closedform.model.storage import write_model
-
-        write_model(self, path)
+        door("ClosedFormModel.save")(self, path)
 
     @cached_property
     def _products(self) -> Products:

@@ -8,26 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.description.drives import OF_JOINTS, Coulomb, Drive, End, Offset, Rotor, Smooth, Viscous
-from tauform.description.drives.shafts import Coupled, CoupledCoulomb
+from tauform.description.drives import OF_JOINTS, Coulomb, Drive, End, Smooth
+from tauform.description.drives.shafts import CoupledCoulomb
 from tauform.description.drives.springs import BetweenPoints
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot
 from tauform.errors import DescriptionError
 from tauform.portable.products import product
-
-
-def own_drives(joints: Iterable[Joint]) -> tuple[Drive, ...]:
-    """The four terms of each joint, as its fields say."""
-    terms: list[Drive] = []
-    for j, joint in enumerate(joints):
-        terms += [
-            Rotor(joints=(j,), coefficient=joint.rotor_inertia or 0.0),
-            Viscous(joints=(j,), coefficient=joint.viscous),
-            Coulomb(joints=(j,), coefficient=joint.coulomb, width=joint.coulomb_width),
-            Offset(joints=(j,), coefficient=joint.offset),
-        ]
-    return tuple(terms)
 
 
 def with_drives(robot: Robot, terms: Iterable[Drive]) -> Robot:
@@ -110,33 +97,3 @@ def _rehung(term: BetweenPoints, host: Mapping[int, tuple[int, Array]], joints: 
     if ends[0].link == ends[1].link:
         return []
     return [replace(term, ends=tuple(ends), joints=())]
-
-
-def check_drives(robot: Robot) -> None:
-    """Raise DescriptionError where a further drive term does not fit the robot's joints."""
-    names = [joint.name for joint in robot.joints]
-    for term in robot.further_drives:
-        if isinstance(term, OF_JOINTS):
-            raise DescriptionError(
-                f"{term.where} belongs to its joint: set rotor_inertia, viscous, coulomb or offset there, or use "
-                "robot.with_drives"
-            )
-        for j in term.joints:
-            if not 0 <= j < len(names):
-                raise DescriptionError(f"{term.where}: joint {j} does not exist; count from 0 to {len(names) - 1}")
-        types = [robot.joints[j].type for j in term.joints]
-        acted_on = " and ".join(repr(names[j]) for j in term.joints)
-        if isinstance(term, Coupled) and len({own.unit for own in types}) > 1:
-            raise DescriptionError(f"{term.where}: {acted_on} share no shaft, for one turns and the other slides")
-        if term.shape in ("sine", "cosine") and not all(own.is_angle for own in types):
-            raise DescriptionError(f"{term.where}: {acted_on} slides; a torque that repeats needs a joint that turns")
-        if term.reads & {"carried", "temperature"} and not {names[j] for j in term.joints} <= set(robot.joint_names):
-            raise DescriptionError(
-                f"{term.where}: {acted_on} follows other joints, which leaves its load and temperature open; act on "
-                f"one of {', '.join(robot.joint_names)}"
-            )
-    seen: set[str] = set()
-    for name in robot.layout.names[robot.layout.further]:
-        if name in seen:
-            raise DescriptionError(f"two drive terms are called {name}; give one a label")
-        seen.add(name)

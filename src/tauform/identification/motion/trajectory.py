@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy.interpolate import make_interp_spline
 from tauform.arguments import checked_methods
 from tauform.arrays import LARGEST, Array
 from tauform.description.robot import Robot
+from tauform.doors import door
 from tauform.errors import IdentificationError, RecordingError
 from tauform.escaping.tables import csv_line
 from tauform.files.file import fresh_file
@@ -97,8 +97,7 @@ class Trajectory:
             IdentificationError: the file's name has another ending, or it cannot be written.
             MissingExtraError: pictures need matplotlib.
         """
-        # Against the direction of imports: users look for it here.
-        drawn: Path = import_module("tauform.report.figures.motion").write_motion_figure(self, robot, Path(path))
+        drawn: Path = door("Trajectory.plot")(self, robot, Path(path))
         return drawn
 
     def __repr__(self) -> str:

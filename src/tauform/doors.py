@@ -1,0 +1,37 @@
+"""Doors: methods that users look for on a type although a later module does the work.
+
+A type cannot import what is built on it. Each such method names its door, and the function behind it is looked up when
+the method is called. This table is the only place where the package looks up against the direction of imports.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+DOORS = {
+    "Robot.from_dh": "tauform.description.formats.dh:robot_from_dh",
+    "Robot.with_drives": "tauform.description.changes.drives:with_drives",
+    "Robot.locked": "tauform.description.changes.edit:locked",
+    "Robot.up_to": "tauform.description.changes.edit:up_to",
+    "Robot.snapped": "tauform.description.changes.edit:snapped",
+    "Robot.with_relations": "tauform.description.changes.relations:related",
+    "Robot.with_loops": "tauform.description.changes.relations:looped",
+    "Robot.save": "tauform.description.formats.save:save",
+    "Robot.check": "tauform.rigidbody.check:check",
+    "Robot.with_base_parameters": "tauform.closedform.base.parameters:with_base_parameters",
+    "ClosedFormModel.save": "tauform.closedform.model.storage:write_model",
+    # routes are compared by operations that programs are counted in
+    "BoundModel.reduce": "tauform.realtime.reduction.reduce:reduce",
+    # the reader compares what it read with MuJoCo's torques
+    "read_mjcf": "tauform.rigidbody.inverse_dynamics:inverse_dynamics",
+    "Fit.report": "tauform.report.sections.identification:write_report",
+    "Trajectory.plot": "tauform.report.figures.motion:write_motion_figure",
+    "RobotModel.write": "tauform.report.delivery:deliver",
+}
+
+
+def door(method: str) -> Any:
+    """The function behind a method."""
+    module, function = DOORS[method].split(":")
+    return getattr(import_module(module), function)
