@@ -11,8 +11,8 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.description.joint_types import PRISMATIC, REVOLUTE
 from tauform.description.tree import Tree
-from tauform.rigidbody.composite_rigid_body import composite_rigid_body
-from tauform.rigidbody.gdahj import gdahj, gdahj_from_kinematics
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.gdahj import gdahj, gdahj_from_kinematics
 from tauform.rigidbody.sweeps.base_frame import base_placements
 from tauform.rigidbody.sweeps.motion import transforms_of
 

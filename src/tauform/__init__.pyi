@@ -49,6 +49,7 @@ from .rigidbody.forward_dynamics import forward_dynamics as forward_dynamics
 from .rigidbody.friction import friction as friction
 from .rigidbody.gravity import bias_torque as bias_torque
 from .rigidbody.gravity import gravity_torque as gravity_torque
+from .rigidbody.inertia.mass_matrix import mass_matrix as mass_matrix
 from .rigidbody.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .rigidbody.kinematics import forward_kinematics as forward_kinematics
 from .rigidbody.kinematics import jacobian as jacobian
@@ -65,7 +66,6 @@ from .rigidbody.linearize.parameters import linearize_forward_parameters as line
 from .rigidbody.linearize.parameters import trajectory_sensitivity as trajectory_sensitivity
 from .rigidbody.linearize.state_space import StateSpace as StateSpace
 from .rigidbody.linearize.state_space import state_space as state_space
-from .rigidbody.mass_matrix import mass_matrix as mass_matrix
 from .rigidbody.momentum import generalized_momentum as generalized_momentum
 from .rigidbody.momentum import momentum_observer as momentum_observer
 from .rigidbody.regressor import regressor as regressor

@@ -14,12 +14,12 @@ from tauform.description.drives.groups import JointState
 from tauform.description.tree import Tree
 from tauform.rigidbody import energy, regressor
 from tauform.rigidbody.articulated_body import articulated_body
-from tauform.rigidbody.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.coriolis import christoffel
 from tauform.rigidbody.drives import friction_slopes, friction_torque
 from tauform.rigidbody.forward_dynamics import solved_by_mass_matrix
-from tauform.rigidbody.gdahj import gdahj
 from tauform.rigidbody.gravity import gravity
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.gdahj import gdahj
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.kinematics import frame_jacobian
 from tauform.rigidbody.linearize.forward_matrices import forward_matrices

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tauform.rigidbody.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
 from tools.linearization_counting import count_linearization, linearization_crossovers, paper_count
 from tools.operation_counting import (
     CountingScalar,

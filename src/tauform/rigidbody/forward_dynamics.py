@@ -13,12 +13,12 @@ from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.errors import UnknownNameError
 from tauform.rigidbody.articulated_body import articulated_body
-from tauform.rigidbody.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.drives import friction_torque, has_coupled_inertia, matrix_parents, temperatures
 from tauform.rigidbody.gravity import bias_torque
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.load import driving_torque, has_load, load_gains, refuse_strong_load
-from tauform.rigidbody.mass_matrix import mass_matrix
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.factorization import factorize, solve
 from tauform.rigidbody.sweeps.pivots import named_pivots

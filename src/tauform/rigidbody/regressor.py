@@ -10,10 +10,10 @@ from tauform.description.drives.groups import JointState
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.rigidbody.body_regressor import wrench_regressor, wrench_regressor_between
 from tauform.rigidbody.drives import coupled_torque, drive_columns, temperatures
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.load import carried_torque, has_load
+from tauform.rigidbody.sweeps.body_regressor import wrench_regressor, wrench_regressor_between
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_accelerations, body_motion, body_twists, transforms_of
 from tauform.rigidbody.sweeps.spatial import Transform, twist_to_child

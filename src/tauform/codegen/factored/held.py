@@ -20,8 +20,8 @@ from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.description.robot import Robot
 from tauform.portable.products import product
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
-from tauform.rigidbody.mass_matrix import mass_matrix
 
 # Algorithms that run on numbers among the joint positions.
 ON_NUMBERS = ("newton_euler", "composite", "composite_trace")

@@ -18,13 +18,13 @@ from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.articulated_body import articulated_body
-from tauform.rigidbody.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.drives import coupled_inertia, coupled_torque, has_coupled_inertia
 from tauform.rigidbody.forward_dynamics import forward_dynamics
-from tauform.rigidbody.gdahj import gdahj
 from tauform.rigidbody.gravity import gravity_torque as textbook_gravity
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.gdahj import gdahj
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.load import has_load, leading_joints, load_slopes
-from tauform.rigidbody.mass_matrix import mass_matrix
 from tauform.rigidbody.momentum import generalized_momentum, momentum_and_drift, momentum_observer, refuse_load
 from tauform.rigidbody.sweeps.factorization import factorize, solve
 

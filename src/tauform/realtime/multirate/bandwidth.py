@@ -16,7 +16,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.realtime.multirate.tasks import stored_torque
 from tauform.rigidbody.gravity import gravity_torque
-from tauform.rigidbody.mass_matrix import mass_matrix
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 
 # A signal's bandwidth holds this share of the power of its variation.
 POWER_SHARE = 0.95

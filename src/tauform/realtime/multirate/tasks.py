@@ -27,7 +27,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.rigidbody.friction import friction as friction_torque
 from tauform.rigidbody.gravity import bias_torque, gravity_torque
-from tauform.rigidbody.mass_matrix import mass_matrix
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 
 Friction = Literal["background", "synchronous"]
 # Of the synchronous task's torques, relative to each joint's largest.

@@ -30,7 +30,7 @@ from tauform.realtime.reduction.velocity import (
     without_velocity,
 )
 from tauform.realtime.reduction.yardstick import Yardstick
-from tauform.rigidbody.mass_matrix import mass_matrix
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 
 # Greedy choices of links try the whole set first, then so many smaller ones.
 FEWER_LINKS = 2

@@ -14,8 +14,8 @@ from tauform.codegen.factored.model_program import whole_robot
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
 from tauform.description.robot import Robot
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
-from tauform.rigidbody.mass_matrix import mass_matrix
 
 
 @dataclass(frozen=True, eq=False)

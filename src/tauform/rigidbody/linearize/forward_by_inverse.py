@@ -15,6 +15,7 @@ from tauform.arrays import AnyArray, joint_vector
 from tauform.description.robot import Robot
 from tauform.rigidbody.drives import has_coupled_inertia
 from tauform.rigidbody.forward_dynamics import forward_dynamics
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.linearize.inverse import (
     linearize_inverse,
@@ -22,7 +23,6 @@ from tauform.rigidbody.linearize.inverse import (
     linearize_inverse_vector,
 )
 from tauform.rigidbody.load import has_load, load_gains
-from tauform.rigidbody.mass_matrix import mass_matrix
 from tauform.rigidbody.sweeps.factorization import factorize, solve
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.gdahj import mass_matrix_of
+from tauform.rigidbody.inertia.gdahj import mass_matrix_of
 from tauform.rigidbody.linearize.base_motion import base_acceleration, base_velocity
 from tauform.rigidbody.linearize.inverse_matrices import matrices_of
 from tauform.rigidbody.sweeps.factorization import factorize, solve

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
-from tauform.rigidbody.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tauform.rigidbody.sweeps.factorization import factorize, solve

@@ -13,10 +13,10 @@ from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 from tauform.rigidbody.drives import matrix_parents
 from tauform.rigidbody.forward_dynamics import forward_dynamics
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.linearize.state_space import state_space, zero_order_hold
 from tauform.rigidbody.load import has_load, load_gains
-from tauform.rigidbody.mass_matrix import mass_matrix
 from tauform.rigidbody.regressor import chosen_columns, regressor
 from tauform.rigidbody.sweeps.factorization import factorize, solve
 from tauform.rigidbody.sweeps.pivots import named_pivots

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
-from tauform.rigidbody.composite_rigid_body import composite_rigid_body
-from tauform.rigidbody.gdahj import gdahj
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.gdahj import gdahj
 from tauform.rigidbody.sweeps.evaluation import evaluate
 
 MassMatrixMethod = Literal["crba", "gdahj"]
