@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import cache, wraps
 from inspect import CO_VARKEYWORDS, unwrap
-from numbers import Integral, Real
-from types import FunctionType, NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import FunctionType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from tauform.annotations import fits, joined, members, named, shown
 from tauform.errors import ArgumentError, UnknownNameError
+from tauform.wording import place
 
 # Whole numbers from 0 on, as generators of random numbers take them.
 Natural = Annotated[int, "from 0 on"]
@@ -39,7 +40,6 @@ REMEDIES = {
     "Generator": "make one with numpy.random.default_rng(0)",
 }
 EXAMPLES = {"Robot": "'kr6_r700'", "Recording": "'log.csv'", "Fit": "'fit.npz'"}
-WORDS = {float: "a number", int: "a whole number", bool: "True or False", str: "a text", NoneType: "None"}
 
 
 def checked(function: Function) -> Function:
@@ -55,11 +55,12 @@ def checked(function: Function) -> Function:
         expected = hints_of(function)
         for (name, annotation), value in zip(expected.items(), arguments, strict=False):
             if annotation is not Any and type(value) is not annotation:  # the common cases, without a further look
-                check(value, annotation, f"{title}: {name}")
+                check(value, annotation, title, name)
         for name, value in options.items():
             if name not in expected and not function.__code__.co_flags & CO_VARKEYWORDS:
-                raise ArgumentError(f"{title}: {_no_argument(name, expected)}")
-            check(value, expected.get(name, Any), f"{title}: {name}")
+                remedy = _instead(name, expected)
+                raise ArgumentError(f"{title}: no argument {name!r}", argument=name, value=value, remedy=remedy)
+            check(value, expected.get(name, Any), title, name)
         return function(*arguments, **options)
 
     return door  # type: ignore[return-value]
@@ -73,13 +74,13 @@ def check_arguments(function: Callable[..., Any], **options: Any) -> None:
     """
     expected = hints_of(unwrap(function))
     for name, value in options.items():
-        check(value, expected.get(name, Any), f"{function.__name__}: {name}")
+        check(value, expected.get(name, Any), function.__name__, name)
 
 
-def _no_argument(name: str, known: Iterable[str]) -> str:
+def _instead(name: str, known: Iterable[str]) -> str:
     names = [other for other in known if other not in ("self", "cls")]
     near = get_close_matches(name, names, n=1)
-    return f"no argument {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names)}")
+    return f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names)}"
 
 
 def checked_methods(kind: type[Kind]) -> type[Kind]:
@@ -128,7 +129,7 @@ def check_fields(instance: Any) -> None:
     """
     kind: Any = type(instance)
     for name, annotation in _fields_of(kind).items():
-        check(getattr(instance, name), annotation, f"{kind.__name__}: {name}")
+        check(getattr(instance, name), annotation, kind.__name__, name)
 
 
 @cache
@@ -136,137 +137,40 @@ def _fields_of(kind: Any) -> dict[str, Any]:
     return {name: hint for name, hint in get_type_hints(kind).items() if name in kind.__dataclass_fields__}
 
 
-def check(value: Any, annotation: Any, place: str) -> None:
-    """Check a value against an annotation.
+def check(value: Any, annotation: Any, owner: str, name: str) -> None:
+    """Check the value of an argument of a function, or of a field of a class, against its annotation.
 
     Raises:
         ArgumentError: it is of another type; the message says what to write instead.
         UnknownNameError: it is none of the names to choose from.
     """
-    if not fits(value, annotation):
-        raise ArgumentError(f"{place} must be {_named(annotation)}, not {_shown(value)}{_remedy(value, annotation)}")
+    if not fits(value, annotation) or (annotation == Natural and value < 0):
+        sentence = f"{place(owner, name)} must be {named(annotation)}, not {shown(value)}"
+        raise ArgumentError(sentence, argument=name, value=value, remedy=_remedy(value, annotation))
     if isinstance(value, str):
-        _check_choice(value, annotation, place)
-    if annotation == Natural and value < 0:
-        raise ArgumentError(f"{place} must be {_named(annotation)}, not {value}")
+        _check_choice(value, annotation, owner, name)
 
 
-def _check_choice(value: str, annotation: Any, place: str) -> None:
-    members = list(_members(annotation))
-    choices = [choice for member in members if get_origin(member) is Literal for choice in get_args(member)]
-    others = [member for member in members if get_origin(member) is not Literal]
-    if choices and value not in choices and not any(fits(value, member) for member in others):
-        if any(value in get_args(item) for member in others for item in get_args(member)):
-            raise ArgumentError(f"{place} must be {_named(annotation)}; put it into a list: [{value!r}]")
-        instead = f", or give {_joined(map(_one_named, others))}" if others else ""
-        raise UnknownNameError(f"{place}: no {value!r:.60}; choose from {', '.join(map(repr, choices))}{instead}")
+def _check_choice(value: str, annotation: Any, owner: str, name: str) -> None:
+    offered = list(members(annotation))
+    choices = [choice for member in offered if get_origin(member) is Literal for choice in get_args(member)]
+    others = [member for member in offered if get_origin(member) is not Literal]
+    if not choices or value in choices or any(fits(value, member) for member in others):
+        return
+    if any(value in get_args(item) for member in others for item in get_args(member)):
+        sentence = f"{place(owner, name)} must be {named(annotation)}"
+        raise ArgumentError(sentence, argument=name, value=value, remedy=f"put it into a list: [{value!r}]")
+    instead = f", or give {joined(map(named, others))}" if others else ""
+    remedy = f"choose from {', '.join(map(repr, choices))}{instead}"
+    raise UnknownNameError(f"{place(owner, name)}: no {value!r:.60}", argument=name, value=value, remedy=remedy)
 
 
-def fits(value: Any, annotation: Any) -> bool:
-    """Whether a value is of a type, with the usual leniency: any integer is a number, any path-like a path."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin in (Union, UnionType):
-        return any(fits(value, member) for member in inner)
-    if origin is Literal:
-        return value in inner if value is None else isinstance(value, type(inner[0]))
-    if origin is Annotated:
-        return fits(value, inner[0])
-    if origin is not None:
-        return _generic_fits(value, origin, inner)
-    if annotation is Any or not isinstance(annotation, type) or _is_array(annotation):
-        return True  # Any, and arrays: their own door sees to them
-    if annotation is float:
-        return isinstance(value, Real) or (getattr(value, "ndim", None) == 0 and hasattr(value, "__float__"))
-    if annotation is int or annotation is bool:
-        return isinstance(value, Integral) or type(value).__name__ in ("bool_", "bool")
-    if issubclass(annotation, os.PathLike):
-        return isinstance(value, str | os.PathLike)
-    return isinstance(value, annotation)
-
-
-def _generic_fits(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
-    if not isinstance(origin, type) or _is_array(origin):
-        return True
-    if origin.__name__ == "Callable":
-        return callable(value)
-    if issubclass(origin, os.PathLike):
-        return isinstance(value, str | os.PathLike)
-    if issubclass(origin, Mapping):
-        return isinstance(value, Mapping) and all(fits(item, inner[1]) for item in value.values())
-    if issubclass(origin, Iterable):
-        # A text would be taken apart into letters.
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-            return False
-        # Rows of a table are named by the function that reads them.
-        alike = (len(inner) == 1 or Ellipsis in inner) and get_origin(inner[0]) in (None, Union, UnionType, Literal)
-        return all(fits(item, inner[0]) for item in value) if alike and isinstance(value, list | tuple) else True
-    return isinstance(value, origin)
-
-
-def _is_array(kind: type) -> bool:
-    """Whether a type is NumPy's array or one of the protocols that ArrayLike is made of."""
-    return kind.__name__ == "ndarray" or getattr(kind, "_is_protocol", False)
-
-
-def _members(annotation: Any) -> Iterator[Any]:
-    """The types that a union offers, and the annotation itself where it is none."""
-    if get_origin(annotation) in (Union, UnionType):
-        for member in get_args(annotation):
-            yield from _members(member)
-    else:
-        yield annotation
-
-
-def _named(annotation: Any) -> str:
-    return _joined(_one_named(member) for member in _members(annotation))
-
-
-def _joined(nouns: Iterable[str]) -> str:
-    names = list(dict.fromkeys(nouns))
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def _one_named(annotation: Any) -> str:
-    origin, inner = get_origin(annotation), get_args(annotation)
-    kind = annotation if origin is None else origin
-    if annotation in WORDS:
-        return WORDS[annotation]
-    if origin is Annotated:
-        return f"{_one_named(inner[0])} {inner[1]}"
-    if origin is Literal:
-        return "one of " + ", ".join(map(repr, inner))
-    if not isinstance(kind, type) or _is_array(kind):
-        return "an array of numbers"
-    if kind.__name__ == "Callable":
-        return "a function"
-    if issubclass(kind, os.PathLike):
-        return "a path"
-    if issubclass(kind, Mapping):
-        return "a dict" if inner[1] is Any else f"a dict, each value {_named(inner[1])}"
-    if issubclass(kind, Iterable) and origin is not None:
-        return f"a list, each item {_named(inner[0])}"
-    return _with_article(kind.__name__)
-
-
-def _shown(value: Any) -> str:
-    if value is None or isinstance(value, str | Real | os.PathLike):
-        return f"{value!r:.60}"
-    if isinstance(value, list | tuple | Mapping) and value:
-        items = list(value.values()) if isinstance(value, Mapping) else value
-        return f"{_with_article(type(value).__name__)} that holds {_shown(items[0])}"
-    return _with_article(type(value).__name__)
-
-
-def _with_article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
-
-
-def _remedy(value: Any, annotation: Any) -> str:
-    names = [getattr(m, "__name__", "") for member in _members(annotation) for m in (member, *get_args(member))]
+def _remedy(value: Any, annotation: Any) -> str | None:
+    names = [getattr(m, "__name__", "") for member in members(annotation) for m in (member, *get_args(member))]
     for name in names:
         if name in REMEDIES:
             given = f"{os.fspath(value)!r}" if isinstance(value, str | os.PathLike) else EXAMPLES.get(name, "")
-            return "; " + REMEDIES[name].format(given)
-    if isinstance(value, str) and any(get_origin(member) and fits([value], member) for member in _members(annotation)):
-        return f"; put it into a list: [{value!r}]"
-    return ""
+            return REMEDIES[name].format(given)
+    if isinstance(value, str) and any(get_origin(member) and fits([value], member) for member in members(annotation)):
+        return f"put it into a list: [{value!r}]"
+    return None

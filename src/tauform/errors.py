@@ -12,13 +12,20 @@ class TauformError(Exception):
     """Base of all errors that a user's input can cause; names in a message cannot command the terminal it reaches.
 
     Attributes:
+        argument: Python name of the argument that is wrong; None where it is another matter.
+        value: what was given for it.
+        remedy: what to do, which also ends the sentence; None where the sentence has it in other words.
         finished: what was done before the error, where that is worth keeping (a fit, a model, files); else None.
     """
 
     finished: object | None = None
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*(visible_lines(part) if isinstance(part, str) else part for part in args))
+    def __init__(
+        self, *args: object, argument: str | None = None, value: object = None, remedy: str | None = None
+    ) -> None:
+        self.argument, self.value, self.remedy = argument, value, remedy
+        parts = (f"{args[0]}; {remedy}", *args[1:]) if remedy else args
+        super().__init__(*(visible_lines(part) if isinstance(part, str) else part for part in parts))
 
 
 class ArgumentError(TauformError, TypeError):

@@ -14,10 +14,9 @@ def no_such(what: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that does not exist, with the nearest of the names that do."""
     names = list(dict.fromkeys(known))
     near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.6)
-    if near:
-        return UnknownNameError(f"{what} {name!r} does not exist; did you mean {' or '.join(map(repr, near))}?")
     listed = ", ".join(names[:MOST_LISTED]) + (f" and {len(names) - MOST_LISTED} more" * (len(names) > MOST_LISTED))
-    return UnknownNameError(f"{what} {name!r} does not exist; known: {listed}")
+    remedy = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {listed}"
+    return UnknownNameError(f"{what} {name!r} does not exist", value=name, remedy=remedy)
 
 
 def counted(number: int, noun: str) -> str:

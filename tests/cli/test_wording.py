@@ -1,61 +1,68 @@
-"""Sentences of the API reach a terminal with flags in place of Python's arguments."""
+"""Sentences are made in the words of the front end that speaks: arguments in Python, flags on the command line."""
 
 from __future__ import annotations
 
 import ast
+import pickle
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import tauform
-from tauform.cli import main
-from tauform.cli.wording import FLAGS, RENAMED, in_flags
+import tauform as tf
+from command_flags import flags_of, foreign_flags
+from tauform.cli import VERBS, main
+from tauform.cli.wording import FLAGS, CommandLine
+from tauform.wording import NAMED, argument, call, place, spoken_by
 
 PACKAGE = Path(tauform.__file__).parent
-# Arguments that only Python takes, and formulas.
-PYTHON_ONLY = {
-    "memory_limit",
-    "stream",
-    "temperature",
-    "com",
-    "qd",
-    "class",
-    "max",
-    "step",
-    "tabindex",
-    "link",
-    "joint",
-    "tau",
-}
+# Arguments that only Python takes.
+PYTHON_ONLY = {"stream", "temperature"}
 
 
 @pytest.mark.parametrize(
-    ("verb", "sentence", "told"),
+    ("verb", "name", "value", "python", "told"),
     [
-        ("show", "snap=1e-11 would straighten it", "--snap 1e-11 would straighten it"),
-        ("base", "nearly aligned axes (snap=).", "nearly aligned axes (--snap)."),
-        ("derive", "Choose one with tf.load(..., tip=...)", "Choose one with --tip ..."),
-        ("derive", "call tf.base_parameters(robot)", "call `tauform base`"),
-        ("identify", "lock it: lock={'joint1': 0.5}", "lock it: --lock joint1=0.5"),
-        ("identify", "with read_recording(..., degrees=True)", "with --degrees"),
-        ("identify", "columns={'q': ['q_a', ...]}", "--column q=q_a,..."),
-        ("identify", "such as columns={'tau': 'J{}_trq'}", "such as --column tau=J{}_trq"),
-        ("identify", "couplings=None", "--no-couplings"),
-        ("model", "a prior with method='ridge'", "a prior with tauform identify --method ridge"),
-        ("model", "physical=True forbids that", "--physical forbids that"),
-        ("identify", "leave them out, columns={'qd': None}", "leave them out, --column qd=none"),
-        ("model", "with read_recording(..., time_unit='ms')", "with --time-unit ms"),
-        ("show", "for example elbow=0.5", "for example elbow=0.5"),
-        ("identify", "read_recording: time_unit: no 'h'; choose from 's'", "--time-unit: no 'h'; choose from 's'"),
-        ("excite", "excite: count must be a whole number, not 'x'", "--count must be a whole number, not 'x'"),
-        ("show", "load: other: no 'x'; choose from 'a'", "other: no 'x'; choose from 'a'"),
-        ("identify", "a.csv: q: no 3 columns", "a.csv: q: no 3 columns"),
-        ("", "snap=1e-5", "snap=1e-5".replace("snap=", "tauform identify --snap ")),
+        ("show", "snap", 1e-11, "snap=1e-11", "--snap 1e-11"),
+        ("base", "snap", NAMED, "snap=", "--snap"),
+        ("identify", "lock", {"joint1": 0.5}, "lock={'joint1': 0.5}", "--lock joint1=0.5"),
+        ("identify", "columns", {"q": ["q_a", ...]}, "columns={'q': ['q_a', ...]}", "--column q=q_a,..."),
+        ("identify", "columns", {"tau": "J{}_trq"}, "columns={'tau': 'J{}_trq'}", "--column tau=J{}_trq"),
+        ("identify", "columns", {"qd": None}, "columns={'qd': None}", "--column qd=none"),
+        ("identify", "columns", NAMED, "columns=", "--column"),
+        ("identify", "couplings", None, "couplings=None", "--no-couplings"),
+        ("excite", "collisions", False, "collisions=False", "--no-collisions"),
+        ("model", "method", "ridge", "method='ridge'", "tauform identify --method ridge"),
+        ("model", "physical", True, "physical=True", "--physical"),
+        ("model", "time_unit", "ms", "time_unit='ms'", "--time-unit ms"),
+        ("derive", "package_dirs", ..., "package_dirs=...", "--package-dir ..."),
+        ("identify", "delay", -0.0123, "delay=-0.0123", "--delay -0.0123"),
+        ("show", "stream", True, "stream=True", "stream=True"),
+        ("", "snap", 1e-5, "snap=1e-05", "tauform identify --snap 1e-05"),
     ],
 )
-def test_arguments_become_flags(verb: str, sentence: str, told: str) -> None:
-    assert in_flags(sentence, verb) == told
+def test_an_argument_is_a_flag_where_the_command_line_speaks(
+    verb: str, name: str, value: object, python: str, told: str
+) -> None:
+    assert argument(name, value) == python
+    with spoken_by(CommandLine(verb)):
+        assert argument(name, value) == told
+    assert argument(name, value) == python
+
+
+def test_a_call_is_a_verb_or_its_flags_where_the_command_line_speaks() -> None:
+    def calls() -> list[str]:
+        wanted = [call("load", tip=...), call("base_parameters", "robot"), call("excite"), call("load_model")]
+        return [*wanted, place("excite", "count"), place("load", "other"), call("read_recording", degrees=True)]
+
+    python = ["tf.load(..., tip=...)", "tf.base_parameters(robot)", "tf.excite", "tf.load_model", "excite: count"]
+    assert calls() == [*python, "load: other", "tf.read_recording(..., degrees=True)"]
+    with spoken_by(CommandLine("excite")):
+        told = calls()
+    typed = ["--tip ...", "`tauform base`", "`tauform excite`", "tf.load_model", "--count", "other"]
+    assert told == [*typed, "tauform identify --degrees"]
 
 
 def docstrings_of(tree: ast.Module) -> set[int]:
@@ -63,28 +70,59 @@ def docstrings_of(tree: ast.Module) -> set[int]:
     return {id(node.body[0].value) for node in places if node.body and isinstance(node.body[0], ast.Expr)}
 
 
-def sentences() -> list[tuple[str, str]]:
-    """Texts of the package that name a keyword argument, outside of docstrings and of the command line."""
-    found = []
+def trees() -> Iterator[tuple[Path, ast.Module]]:
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.is_relative_to(PACKAGE / "cli") or "backends" in path.parts or "html" in path.parts:
+        yield path.relative_to(PACKAGE), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_no_sentence_names_an_argument_or_a_flag_of_its_own_accord() -> None:
+    """Outside of the command line, and of texts that are no sentences: C, HTML, remedies for objects of Python."""
+    known = {name for options in FLAGS.values() for name in options} | PYTHON_ONLY | {"columns", "filters"}
+    found = []
+    for path, tree in trees():
+        if path.parts[0] == "cli" or {"backends", "html"} & set(path.parts):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         documented = docstrings_of(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
-                found += [(path.name, word) for word in re.findall(r"(?<![\w\"'-])([a-z_]{2,})=(?![=\"])", node.value)]
-    return found
+                named = re.findall(r"(?<![\w\"'-])([a-z_]{2,})=(?![=\"])", node.value)
+                found += [(path, word) for word in named if word in known]
+                found += [(path, word) for word in re.findall(r"(?<!-)--[a-z][\w-]*", node.value)]
+    assert found == []
 
 
-def test_every_argument_that_a_message_names_has_a_flag() -> None:
-    known = {name for options in FLAGS.values() for name in options} | set(RENAMED) | PYTHON_ONLY
-    assert [(place, word) for place, word in sentences() if word not in known] == []
+def test_every_argument_that_a_sentence_names_exists() -> None:
+    """In the verb that speaks, or in the one that the sentence sends to; the rest only Python has."""
+    names = {
+        node.args[0].value
+        for path, tree in trees()
+        if path.parts[0] != "cli"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "argument"
+        and isinstance(node.args[0], ast.Constant)
+    }
+    assert len(names) > 20
+    for verb in VERBS:
+        for name in names - PYTHON_ONLY:
+            told = CommandLine(verb).argument(name, NAMED)
+            sent_to, flag = (verb, told) if told.startswith("--") else told.removeprefix("tauform ").split()
+            assert flag in flags_of(sent_to), (verb, name)
 
 
-def test_errors_and_pages_pass_through(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", VERBS)
+def test_flags_that_a_verb_writes_out_are_its_own(verb: str) -> None:
+    """Every `--word` in the source of a verb, but for `tauform other --word`."""
+    text = (PACKAGE / "cli" / "verbs" / f"{verb}.py").read_text(encoding="utf-8")
+    assert foreign_flags(text, verb) == []
+    assert {flag for pair in FLAGS[verb].values() for flag in pair if flag} <= flags_of(verb)
+
+
+def test_errors_and_pages_speak_in_flags(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["derive", "parallelogram"]) == 2
-    assert "tf." not in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "tf." not in told
+    assert "Choose one with --tip ..., or call `tauform generate` and `tauform base`" in told
     bent = tmp_path / "bent.toml"
     text = (PACKAGE / "description" / "catalogue" / "sr6ia.toml").read_text(encoding="utf-8")
     bent.write_text(re.sub(r"alpha = [^\n]*", "alpha = 1e-6", text, count=1), encoding="utf-8")
@@ -92,3 +130,18 @@ def test_errors_and_pages_pass_through(capsys: pytest.CaptureFixture[str], tmp_p
     out = capsys.readouterr().out
     assert "--snap 1e-06" in " ".join(out.split())
     assert "snap=" not in out
+    assert "snap=1e-06" in " ".join(map(str, tf.load(bent).check()))
+
+
+def test_an_error_is_data_too() -> None:
+    with pytest.raises(tf.errors.UnknownNameError) as caught:
+        tf.generate(tf.load("two_link"), parameters="runtme")
+    error = caught.value
+    assert (error.argument, error.value) == ("parameters", "runtme")
+    assert error.remedy == "choose from 'baked', 'runtime'"
+    assert str(error) == f"generate: parameters: no 'runtme'; {error.remedy}"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.argument, again.value, again.remedy) == (str(error), "parameters", "runtme", error.remedy)
+    with pytest.raises(tf.errors.ArgumentError) as refused:
+        tf.load("two_link", snap="much")
+    assert (refused.value.argument, refused.value.value, refused.value.remedy) == ("snap", "much", None)

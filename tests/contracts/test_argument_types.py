@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.arguments import fits, hints_of
+from tauform.annotations import fits
+from tauform.arguments import hints_of
 from tauform.errors import ArgumentError, TauformError, UnknownNameError
 from tools.public_names import homes
 

@@ -19,6 +19,8 @@ LEVELS = (
         "escaping",
         "errors",
         "hints",
+        "wording",
+        "annotations",
         "arguments",
         "arrays",
         "archives",

@@ -17,7 +17,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-from tauform.cli import main
+from command_flags import foreign_flags
+from tauform.cli import COMMANDS, main
 
 # A sentence and a hint, or two notes beside a result; progress is off (tests/conftest.py).
 MOST_LINES = 2
@@ -73,6 +74,7 @@ def check(arguments: list[str], folder: Path) -> Outcome:
     assert not NUMERIC_WARNING.search(outcome.out + outcome.err), told
     assert "Traceback" not in outcome.out + outcome.err, told
     assert len(outcome.err.splitlines()) <= MOST_LINES, told
+    _check_flags(arguments, outcome.err)
     if outcome.code == 2:
         assert outcome.err, told
         assert outcome.out == "", told
@@ -80,6 +82,13 @@ def check(arguments: list[str], folder: Path) -> Outcome:
     elif "--json" in arguments and "--help" not in arguments and "--version" not in arguments:
         json.loads(outcome.out)
     return outcome
+
+
+def _check_flags(arguments: list[str], told: str) -> None:
+    """Every flag that is named exists in the verb, unless the user invented it."""
+    verb = next((word for word in arguments if word in COMMANDS), None)
+    invented = " ".join(arguments)
+    assert verb is None or [flag for flag in foreign_flags(told, verb) if flag not in invented] == [], told
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:

@@ -10,7 +10,6 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 from typing import Annotated
 
@@ -18,10 +17,11 @@ import typer
 
 from tauform.cli.commands import Command, Group
 from tauform.cli.page import complain, note
-from tauform.cli.wording import in_flags
+from tauform.cli.wording import CommandLine
 from tauform.errors import TauformError
 from tauform.files.streams import drop_output
 from tauform.version import __version__
+from tauform.wording import spoken_by
 
 # What a newcomer sees first stands first.
 PANELS = {
@@ -70,10 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _drop_impossible_width()
     words = sys.argv[1:] if arguments is None else arguments
-    wording = partial(in_flags, verb=next((word.replace("-", "_") for word in words if word in COMMANDS), ""))
+    verb = next((word.replace("-", "_") for word in words if word in COMMANDS), "")
     try:
-        with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: note(wording(str(message)))
+        with warnings.catch_warnings(), spoken_by(CommandLine(verb)):
+            warnings.showwarning = lambda message, *_, **__: note(str(message))
             code = app(args=arguments, prog_name="tauform", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
         drop_output()
     except TauformError as error:
-        complain(wording(str(error)))
+        complain(str(error))
     except MemoryError as error:
         complain(f"not enough memory ({error or 'no more could be had'}); free some, or ask for less at a time")
     except Exception as error:

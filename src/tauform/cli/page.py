@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from textwrap import TextWrapper
@@ -36,8 +36,8 @@ class Page:
     failure: str | None = None
 
 
-def print_page(page: Page, as_json: bool, wording: Callable[[str], str] = str) -> None:
-    """Write a page to standard output, and nothing else there; `wording` turns its sentences into those of a verb."""
+def print_page(page: Page, as_json: bool) -> None:
+    """Write a page to standard output, and nothing else there."""
     if as_json:
         print(json.dumps(plain(page.data), indent=2, allow_nan=False))
         return
@@ -45,21 +45,17 @@ def print_page(page: Page, as_json: bool, wording: Callable[[str], str] = str) -
 
     console = Console(highlight=False)
     for renderable in page.shown:
-        console.print(_readable(renderable, wording, console.width), overflow="ignore", crop=False)
+        console.print(_readable(renderable, console.width), overflow="ignore", crop=False)
 
 
-def _readable(renderable: RenderableType, wording: Callable[[str], str], width: int) -> RenderableType:
-    """Render in a verb's words, with lines that break between words only, so that paths can be copied."""
+def _readable(renderable: RenderableType, width: int) -> RenderableType:
+    """Render with lines that break between words only, so that paths can be copied."""
     from rich.text import Text
 
-    from tauform.report.fitted import Bullets
-
-    if isinstance(renderable, Bullets):
-        return renderable.mapped(wording)
     if not isinstance(renderable, str | Text):
         return renderable
     text = Text(renderable) if isinstance(renderable, str) else renderable
-    lines = [wrapped(visible(line), width) for line in wording(text.plain).split("\n")]
+    lines = [wrapped(visible(line), width) for line in text.plain.split("\n")]
     return Text("\n".join(lines), style=text.style)
 
 

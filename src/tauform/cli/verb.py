@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -15,7 +15,7 @@ from tauform.cli.options import COMMON_OPTIONS, ROBOT_ARGUMENT, ROBOT_OPTIONS, a
 from tauform.cli.page import Page, complain, print_page
 from tauform.cli.progress import Progress, progress
 from tauform.cli.reading import RECORDING_OPTIONS, Reading
-from tauform.cli.wording import FLAGS, in_flags
+from tauform.cli.wording import FLAGS
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
@@ -73,14 +73,13 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
                 arguments["tell"] = tell
             tell(function.__name__)
             page = function(**arguments)
-        wording = partial(in_flags, verb=function.__name__)
         try:
-            print_page(page, as_json, wording)
+            print_page(page, as_json)
             sys.stdout.flush()
         except OSError as error:
             raise OSError(error.errno, error.strerror, "standard output") from None
         if page.failure is not None:
-            complain(wording(page.failure))
+            complain(page.failure)
             raise typer.Exit(FAILED)
         if page.doubt is not None:
             complain(page.doubt)

@@ -1,16 +1,15 @@
-"""What the API says, in the words of the command line: `snap=1e-5` becomes `--snap 1e-5`.
-
-Messages are written once, for Python; whatever a verb prints passes through here on its way to the terminal.
-"""
+"""The words of the command line: what Python calls `snap=1e-5` is `--snap 1e-5` here."""
 
 from __future__ import annotations
 
-import ast
-import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tauform.wording import NAMED, Python, written
 
 # Parameter of a verb -> its flag and the opposite one, by verb; `verb` fills it in.
 FLAGS: dict[str, dict[str, tuple[str, str]]] = {}
-# Where to send a user whose verb lacks the option.
+# Where a user whose verb lacks the option is sent first.
 MOST_OPTIONS = "identify"
 # Arguments of the API whose options have another name.
 RENAMED = {
@@ -22,50 +21,55 @@ RENAMED = {
 # Functions of the API and the verbs that call them, where the names differ.
 VERBS = {"base_parameters": "base", "explain": "base", "state_space": "linearize", "model_robot": "model"}
 
-CALL = re.compile(r"(?:tf\.)?\w+\(\.\.\., (\w+=[^()]*)\)")
-KEYWORD = re.compile(r"(?<![\w.'-])(\w+)=(\{(?:[^{}]|\{\})*\}|'[^']*'|[\w.+-]*\d|\.\.\.|True|False|None)?(?![=\w])")
-# How sentences of the door of a public function begin: `identify: smoother: no 'x'; ...`.
-DOOR = re.compile(r"\A\w+: (\w+)(?=: no | must be )")
-FUNCTION = re.compile(r"\btf\.(\w+)(?:\([^()]*\))?")
+
+@dataclass(frozen=True)
+class CommandLine(Python):
+    """Flags of a verb in place of arguments; what no verb offers keeps its Python name.
+
+    Attributes:
+        verb: empty where none was typed.
+    """
+
+    verb: str
+
+    def argument(self, name: str, value: object) -> str:
+        """`--snap 1e-05`, or `tauform identify --smoother butterworth` in a verb that lacks it."""
+        return self._flags(name, value) or super().argument(name, value)
+
+    def call(self, function: str, given: str, arguments: Mapping[str, object]) -> str:
+        """The flags where arguments matter, else the verb."""
+        flags = [self._flags(name, value) for name, value in arguments.items()]
+        verb = VERBS.get(function, function)
+        if flags and all(flags):
+            return " ".join(flags)
+        return f"`tauform {verb}`" if verb in FLAGS and not flags else super().call(function, given, arguments)
+
+    def place(self, owner: str, name: str) -> str:
+        """`--smoother`; the bare name where there is no such flag."""
+        return FLAGS.get(self.verb, {}).get(RENAMED.get(name, name), (name, ""))[0]
+
+    def _flags(self, name: str, value: object) -> str:
+        """Empty where no verb offers the argument, or not this value."""
+        name = RENAMED.get(name, name)
+        owner = next((owner for owner in (self.verb, MOST_OPTIONS, *FLAGS) if name in FLAGS.get(owner, {})), None)
+        if owner is None:
+            return ""
+        flag, opposite = FLAGS[owner][name]
+        command = "" if owner == self.verb else f"tauform {owner} "
+        if value is None or value is False:
+            return f"{command}{opposite}" if opposite else ""
+        words = [flag] if value is NAMED or value is True else [f"{flag} {word}" for word in _typed(value)]
+        return command + " ".join(words)
 
 
-def in_flags(text: str, verb: str) -> str:
-    """A sentence of the API with its arguments as flags of a verb."""
-    text = DOOR.sub(lambda found: in_flags(f"{found[1]}=", verb).removesuffix("="), text)
-    text = CALL.sub(r"\1", text)
-    text = KEYWORD.sub(lambda found: _flag(found, verb), text)
-    return FUNCTION.sub(_command, text)
+def _typed(value: object) -> list[str]:
+    """A value as it is typed behind a flag; {'a': 1} is a=1, once for each entry."""
+    return [f"{key}={_word(item)}" for key, item in value.items()] if isinstance(value, Mapping) else [_word(value)]
 
 
-def _flag(found: re.Match[str], verb: str) -> str:
-    name, value = RENAMED.get(found[1], found[1]), found[2]
-    owner = next((owner for owner in (verb, MOST_OPTIONS) if name in FLAGS.get(owner, {})), None)
-    if owner is None:
-        return found[0]
-    flag, opposite = FLAGS[owner][name]
-    command = "" if owner == verb else f"tauform {owner} "
-    if value in ("None", "False"):
-        return f"{command}{opposite}" if opposite else found[0]
-    if value is None or value == "True":
-        return f"{command}{flag}"
-    return command + " ".join(f"{flag} {word}" for word in _words(value))
-
-
-def _words(value: str) -> list[str]:
-    """A value as it is typed: quotes dropped, {'a': 1} as a=1."""
-    if not value.startswith("{"):
-        return [value.strip("'")]
-    try:
-        entries = ast.literal_eval(value.replace("...", "'...'"))
-    except (SyntaxError, ValueError):
-        return [value]
-    return [f"{key}={_typed(item)}" for key, item in entries.items()]
-
-
-def _typed(item: object) -> str:
-    return "none" if item is None else ",".join(item) if isinstance(item, list) else str(item)
-
-
-def _command(found: re.Match[str]) -> str:
-    verb = VERBS.get(found[1], found[1])
-    return f"`tauform {verb}`" if verb in FLAGS else found[0]
+def _word(item: object) -> str:
+    if item is None:
+        return "none"
+    if isinstance(item, list):
+        return ",".join(map(_word, item))
+    return item if isinstance(item, str) else written(item)

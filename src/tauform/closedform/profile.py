@@ -13,6 +13,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import counted
 from tauform.portable.elementwise import sin_cos
+from tauform.wording import argument, call
 
 VECTORS = ("q", "qd", "qdd")
 # A recording is cut into so many blocks, fitted to and held out by turns.
@@ -204,10 +205,14 @@ def _inside(profile: Profile, key: str, i: int, joint: str, row: int, lower: flo
     if low < lower - slack or high > upper + slack:
         remedy = "check the units of the motion and the limits of the description"
         if profile.recorded is None:
-            remedy = "tf.Profile.within(robot) (profile='slow' or profile='fast') stays inside"
+            presets = " or ".join(argument("profile", name) for name in ("slow", "fast"))
+            remedy = f"{call('Profile.within', 'robot')} ({presets}) stays inside"
         raise ModelError(
             f"{profile.name}: {key} of joint {joint!r} runs from {low:.4g} to {high:.4g}, outside its limits "
-            f"{lower:.4g} to {upper:.4g}; {remedy}"
+            f"{lower:.4g} to {upper:.4g}",
+            argument="profile",
+            value=profile,
+            remedy=remedy,
         )
 
 

@@ -35,6 +35,7 @@ from tauform.errors import GenerationError, UnknownNameError
 from tauform.rigidbody.linearize import forward_by_inverse
 from tauform.rigidbody.load import has_load
 from tauform.rigidbody.sweeps.pivots import named_pivots
+from tauform.wording import argument, call
 
 # Beyond this many operations straight-line code no longer pays.
 MAX_OPERATIONS = 20_000
@@ -167,8 +168,11 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
 def _too_long(problem: Problem, function: Function, operations: str) -> GenerationError:
     return GenerationError(
         f"{function.name} of {problem.robot.name} takes {operations} operations, more than {MAX_OPERATIONS} for one "
-        f"straight line; call the textbook function (tf.{function.name}), or generate for a part of the robot (tip=, "
-        "lock=)"
+        "straight line",
+        argument="robot",
+        value=problem.robot,
+        remedy=f"call the textbook function ({call(function.name)}), or generate for a part of the robot "
+        f"({argument('tip')}, {argument('lock')})",
     )
 
 

@@ -14,6 +14,7 @@ from tauform.files.journal import finish
 from tauform.files.locks import locked
 from tauform.files.manifest import foreign_files, read_manifest
 from tauform.files.temporaries import temporary_file
+from tauform.wording import argument
 
 # Bytes that must be free on the disk: what a small result takes.
 LEAST_SPACE = 256 * 1024
@@ -35,7 +36,8 @@ def check_file(file: str | os.PathLike[str], force: bool = False) -> None:
         if not target.parent.is_dir():
             raise GenerationError(f"{file}: the folder {target.parent} does not exist; create it first")
         if os.path.lexists(path) and not force:
-            raise GenerationError(f"{file}: exists; choose another name, or allow it with force=True")
+            remedy = f"choose another name, or allow it with {argument('force', True)}"
+            raise GenerationError(f"{file}: exists", value=file, remedy=remedy)
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, "it is read-only")
         if is_mount_point(target):
@@ -78,12 +80,14 @@ def check_owner(folder: str | os.PathLike[str], target: Path, force: bool) -> No
     manifest = read_manifest(target)
     if manifest is not None and set(others) <= set(manifest.files):
         raise GenerationError(
-            f"{folder}: {', '.join(others)} changed since tauform wrote it; keep it elsewhere and write it anew with "
-            "force=True, or choose another folder"
+            f"{folder}: {', '.join(others)} changed since tauform wrote it",
+            value=folder,
+            remedy=f"keep it elsewhere and write it anew with {argument('force', True)}, or choose another folder",
         )
     raise GenerationError(
-        f"{folder}: holds files that tauform did not write ({', '.join(others)}); "
-        "choose another folder, or allow it with force=True"
+        f"{folder}: holds files that tauform did not write ({', '.join(others)})",
+        value=folder,
+        remedy=f"choose another folder, or allow it with {argument('force', True)}",
     )
 
 

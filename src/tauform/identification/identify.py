@@ -37,6 +37,7 @@ from tauform.identification.verdict.validate import (
     residuals_of,
     validated,
 )
+from tauform.wording import call
 
 # Rows that decide which terms to take; more would not change the decision.
 SELECTION_ROWS = 20_000
@@ -263,8 +264,10 @@ def _several(recordings: Recording | Sequence[Recording]) -> list[Recording]:
     for recording in several:
         if not isinstance(recording, Recording):
             raise RecordingError(
-                f"expected a Recording, got {type(recording).__name__}; use tf.read_recording(path, robot) or "
-                "tf.Recording(t, q, tau)"
+                f"expected a Recording, got {type(recording).__name__}",
+                argument="recordings",
+                value=recording,
+                remedy=f"use {call('read_recording', 'path, robot')} or {call('Recording', 't, q, tau')}",
             )
     if not several:
         raise RecordingError("no recordings were given")

@@ -26,6 +26,7 @@ from tauform.identification.regression.residuals import Errors, Residuals
 from tauform.identification.regression.swaps import Swap
 from tauform.identification.regression.terms import Term
 from tauform.identification.signals.filters import Filters
+from tauform.wording import call
 
 
 def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
@@ -42,8 +43,10 @@ def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
         raise IdentificationError(f"{path}: no such file; fit.save('name.npz') writes one")
     if path.suffix == ".json":
         raise IdentificationError(
-            f"{path}: a .json of a fit is to read; save it as .npz too and load that: "
-            f"tf.load_fit({path.stem + '.npz'!r})"
+            f"{path}: a .json of a fit is to read",
+            argument="path",
+            value=path,
+            remedy=f"save it as .npz too and load that: {call('load_fit', repr(path.stem + '.npz'))}",
         )
     no_fit = IdentificationError(f"{path}: not a fit, or a damaged one; fit.save('name.npz') writes one")
     try:
@@ -76,8 +79,10 @@ def _checked_robot(given: Robot | None, data: dict[str, Any], path: Path) -> Rob
     differs = difference(held, given)
     if differs:
         raise IdentificationError(
-            f"{path.name}: was identified on {held.name!r}, which differs from {given.name!r} in {differs}; load it "
-            f"without a robot, tf.load_fit({path.name!r})"
+            f"{path.name}: was identified on {held.name!r}, which differs from {given.name!r} in {differs}",
+            argument="robot",
+            value=given,
+            remedy=f"load it without a robot, {call('load_fit', repr(path.name))}",
         )
     return given
 
@@ -85,7 +90,9 @@ def _checked_robot(given: Robot | None, data: dict[str, Any], path: Path) -> Rob
 def _held_robot(data: dict[str, Any], path: Path) -> Robot:
     if "robot" not in data and "summary" in data:
         raise IdentificationError(
-            f"{path}: written before fits held their robot; give it too, tf.load_fit({path.name!r}, robot)"
+            f"{path}: written before fits held their robot",
+            argument="robot",
+            remedy=f"give it too, {call('load_fit', f'{path.name!r}, robot')}",
         )
     try:
         return robot_from_mapping(parse_toml(str(data["robot"])))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -112,10 +112,6 @@ class Bullets:
 
     heading: str
     sentences: tuple[tuple[str, str], ...]
-
-    def mapped(self, words: Callable[[str], str]) -> Bullets:
-        """The same list in other words."""
-        return Bullets(self.heading, tuple((words(sentence), style) for sentence, style in self.sentences))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(visible(self.heading), style="bold")

@@ -9,6 +9,7 @@ from tauform.description.finding import Finding, place_of
 from tauform.description.findings import drive_findings, gravity_findings, inertia_findings
 from tauform.description.robot import Robot
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.wording import argument
 
 # An angle closer than this to a right angle [rad] is called almost aligned.
 ALMOST_ALIGNED = 5e-4
@@ -35,7 +36,7 @@ def alignment_findings(robot: Robot) -> list[Finding]:
     straight = snapped(robot, max(steps.values()))
     frames, those = ("their frames are", "them") if len(steps) > 1 else ("its frame is", "it")
     what = f"{frames} almost, not exactly, aligned ({_deviation(robot, straight, tuple(steps))})"
-    remedy = f"snap={max(steps.values()):g} would straighten {those} and change torques by at most "
+    remedy = f"{argument('snap', max(steps.values()))} would straighten {those} and change torques by at most "
     return [
         Finding(
             "note",

@@ -18,6 +18,7 @@ from tauform.description.drives.groups import Group, JointState, acting
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.errors import DescriptionError, ShapeError
+from tauform.wording import argument
 
 # Places of the three derivatives among those of a linearisation.
 SLOPES = {"q": 0, "qd": 1, "qdd": 2}
@@ -100,7 +101,9 @@ def temperatures(robot: Robot, temperature: ArrayLike | None) -> dict[str, Array
     if temperature is None:
         name = robot.joints[thermal[0].joints[0]].name
         raise DescriptionError(
-            f"temperature: friction of joint {name!r} depends on it; give temperature=, one value per joint"
+            f"temperature: friction of joint {name!r} depends on it",
+            argument="temperature",
+            remedy=f"give {argument('temperature')}, one value per joint",
         )
     values = joint_vector(temperature, robot.n_joints, "temperature")
     if (np.real(values) < ABSOLUTE_ZERO).any():

@@ -19,6 +19,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 from tauform.escaping.shown import visible
 from tauform.portable.products import product
+from tauform.wording import call
 
 
 @checked_methods
@@ -178,7 +179,10 @@ class BaseParameters:
         if self.grouping.shape[1] != len(robot.parameters):
             raise ShapeError(
                 f"base: these are the base parameters of {self.robot_name}, made of {self.grouping.shape[1]} standard "
-                f"ones, but {robot.name} has {len(robot.parameters)}; call tf.base_parameters on it"
+                f"ones, but {robot.name} has {len(robot.parameters)}",
+                argument="base",
+                value=self,
+                remedy=f"call {call('base_parameters')} on it",
             )
         return self
 

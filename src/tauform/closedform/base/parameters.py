@@ -23,6 +23,7 @@ from tauform.closedform.expansion.terms import Coefficients
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
+from tauform.wording import argument
 
 Source = Literal["dynamic", "velocity_free", "energy", "closed_form"]
 SAMPLED = {"dynamic": dynamic_matrix, "velocity_free": velocity_free_matrix, "energy": energy_matrix}
@@ -67,8 +68,10 @@ def base_parameters(
     columns = robot.columns(include)
     if len(columns) > MAX_COLUMNS:
         raise ModelError(
-            f"base_parameters: {robot.name} has {len(columns)} parameters, more than {MAX_COLUMNS} take hours; take a "
-            "part of the robot (tip=, lock=)"
+            f"base_parameters: {robot.name} has {len(columns)} parameters, more than {MAX_COLUMNS} take hours",
+            argument="robot",
+            value=robot,
+            remedy=f"take a part of the robot ({argument('tip')}, {argument('lock')})",
         )
     scaled = dimensionless(robot)
     if source == "closed_form":

@@ -45,7 +45,7 @@ def semidefinite_solver() -> Any:
     except ImportError:
         raise MissingExtraError(
             "physically consistent links need a semidefinite solver; install it with: pip install 'tauform[feasible]' "
-            "(fit.physically_consistent(method='log_cholesky') does without one)"
+            "(method 'log_cholesky' of fit.physically_consistent does without one)"
         ) from None
     return cvxpy
 

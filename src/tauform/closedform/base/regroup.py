@@ -21,6 +21,7 @@ from tauform.closedform.base.preference import order_of_preference
 from tauform.closedform.base.scaling import scale
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
+from tauform.wording import argument
 
 # A gap narrower than this factor is worth a warning.
 SAFE_GAP = 1e3
@@ -83,15 +84,16 @@ def regroup(
 
 def _findings(split: Split) -> tuple[str, ...]:
     findings = []
+    advice = f"check for nearly aligned axes ({argument('snap')})."
     if split.gap < SAFE_GAP:
         findings.append(
             f"The rank was decided by a narrow gap: the weakest independent column keeps {split.weakest_kept:.1e} of "
-            f"itself, the strongest dependent one {split.strongest_folded:.1e}; check for nearly aligned axes (snap=)."
+            f"itself, the strongest dependent one {split.strongest_folded:.1e}; {advice}"
         )
     if split.weakest_kept < FAINT:
         findings.append(
             f"One base parameter differs from the others by {split.weakest_kept:.1e} of its column only: no "
-            "measurement will show it; check for nearly aligned axes (snap=)."
+            f"measurement will show it; {advice}"
         )
     return tuple(findings)
 
@@ -103,5 +105,5 @@ def _faint_moments(robot: Robot, kept: AnyArray, strength: Array) -> tuple[str, 
     names = ", ".join(robot.parameter_names[k] for k in kept[faint])
     return (
         f"Only {strength[faint].max():.1e} of the weight shows of {names}: an axis is almost, not exactly, vertical; "
-        "no measurement will show them, and snap= leaves them out (see check()).",
+        f"no measurement will show them, and {argument('snap')} leaves them out (see check()).",
     )

@@ -8,6 +8,7 @@ from tauform.closedform.expansion.sweep import sweep
 from tauform.closedform.expansion.terms import Coefficients, terms_of
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
+from tauform.wording import call
 
 # Joints that are swept for the estimate: a tenth of a second at most, whatever the geometry.
 N_PROBED = 6
@@ -54,15 +55,19 @@ def refuse_if_too_large(robot: Robot, memory_limit: float) -> None:
     """Raise ModelError for too many joints or an estimate above the limit; the message names the alternative."""
     if robot.n_bodies <= ALWAYS_FITS:
         return
+    recursive = call("generate", "robot, 'inverse_dynamics'")
     if robot.n_bodies > MOST_JOINTS:
         raise ModelError(
-            f"derive: {robot.name} has {robot.n_bodies} joints, closed forms have {MOST_JOINTS} at most; call "
-            "tf.generate(robot, 'inverse_dynamics'), a recursive program"
+            f"derive: {robot.name} has {robot.n_bodies} joints, closed forms have {MOST_JOINTS} at most",
+            argument="robot",
+            value=robot,
+            remedy=f"call {recursive}, a recursive program",
         )
     size = estimate_size(robot)
     if size.n_bytes > memory_limit:
         raise ModelError(
-            f"derive: the closed form of {robot.name} would take {size} (limit {memory_limit / 1e9:g} GB); for so long "
-            "a chain call "
-            "tf.generate(robot, 'inverse_dynamics'), a recursive program, or raise memory_limit"
+            f"derive: the closed form of {robot.name} would take {size} (limit {memory_limit / 1e9:g} GB)",
+            argument="memory_limit",
+            value=memory_limit,
+            remedy=f"for so long a chain call {recursive}, a recursive program, or raise memory_limit",
         )

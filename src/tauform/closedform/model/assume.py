@@ -17,6 +17,7 @@ from tauform.closedform.base.preference import parameter_index
 from tauform.description.fields import number
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
+from tauform.wording import argument
 
 # parameter = 0, another parameter, or {parameter: factor}; or a mask of the parameters that are kept.
 Assumption = Mapping[str, float | str | Mapping[str, float]] | Sequence[bool] | ArrayLike
@@ -57,7 +58,8 @@ def assumptions(robot: Robot, columns: Sequence[int], assume: Assumption | None)
         for other in relation if c in chosen else ():
             if other not in place:
                 tied_to = f"{robot.parameter_names[c]} is related to {robot.parameter_names[other]}"
-                raise ModelError(f"assume: {tied_to}, which takes no part; name its group in include=")
+                remedy = f"name its group in {argument('include')}"
+                raise ModelError(f"assume: {tied_to}, which takes no part", argument="assume", remedy=remedy)
             triplets.append((c, place[other], relation[other]))
     if not free:
         raise ModelError("derive: no parameter is left; include a group, or assume less to be zero")

@@ -31,6 +31,7 @@ from tauform.messages import counted
 from tauform.portable.products import product
 from tauform.rigidbody.sweeps.evaluation import batched
 from tauform.rigidbody.sweeps.pivots import PivotError
+from tauform.wording import call
 
 if TYPE_CHECKING:
     from tauform.closedform.model.model import ClosedFormModel
@@ -189,8 +190,8 @@ class BoundModel:
             joint = self.joint_names[self.moving[error.index]]
             raise SingularMassMatrixError(
                 f"the mass matrix of {self.name!r} is not positive definite: joint {joint!r} has no inertia, or an "
-                "unphysical one; theta is not that of a physical robot, whose nearest tf.feasible_parameters finds "
-                "(inverse dynamics still hold)"
+                "unphysical one; theta is not that of a physical robot, whose nearest "
+                f"{call('feasible_parameters')} finds (inverse dynamics still hold)"
             ) from None
 
     def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Breakdown:

@@ -26,6 +26,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import no_such
 from tauform.portable.products import product
+from tauform.wording import call
 
 
 def derive(
@@ -60,8 +61,11 @@ def derive(
     if not robot.is_chain:
         kind = "loops or mimic joints" if robot.closure else "branches"
         raise ModelError(
-            f"derive: {robot.name} has {kind}; closed forms exist here for serial chains. Choose one with "
-            "tf.load(..., tip=...), or call tf.generate(robot, ...) and tf.base_parameters(robot), which take any tree"
+            f"derive: {robot.name} has {kind}",
+            argument="robot",
+            value=robot,
+            remedy=f"closed forms exist here for serial chains. Choose one with {call('load', tip=...)}, or call "
+            f"{call('generate', 'robot, ...')} and {call('base_parameters', 'robot')}, which take any tree",
         )
     if robot.further_drives or any(joint.coulomb_width for joint in robot.joints):
         raise ModelError(f"derive: {robot.name} has drive terms that closed forms do not carry yet")

@@ -13,6 +13,7 @@ from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
 from tauform.messages import counted
+from tauform.wording import call
 
 if TYPE_CHECKING:
     from tauform.closedform.model.bound import BoundModel
@@ -110,8 +111,10 @@ def _combination(row: Array, names: Sequence[str], notation: Notation, digits: i
 def _check(name: str, n_terms: int, max_terms: int, digits: int | None) -> None:
     if n_terms > max_terms:
         raise ModelError(
-            f"equations: {name} has {n_terms} terms, more than max_terms = {max_terms}; raise it to have them "
-            "all, or write code with tf.generate"
+            f"equations: {name} has {n_terms} terms, more than max_terms = {max_terms}",
+            argument="max_terms",
+            value=max_terms,
+            remedy=f"raise it to have them all, or write code with {call('generate')}",
         )
     if digits is not None and not 1 <= digits <= MOST_DIGITS:
         raise ModelError(f"digits: expected 1 to {MOST_DIGITS}, got {digits}; leave it out to have those that matter")

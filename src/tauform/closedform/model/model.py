@@ -37,6 +37,7 @@ from tauform.escaping.shown import visible
 from tauform.messages import counted
 from tauform.portable.products import product, sparse_product
 from tauform.rigidbody.sweeps.evaluation import batched
+from tauform.wording import call
 
 # Geometry that differs by less than this is the same (a description written and read again).
 SAME_GEOMETRY = 1e-9
@@ -249,8 +250,10 @@ class ClosedFormModel:
         difference = self.geometry.differs_from(robot) if robot.is_chain else "a tree or loops"
         if difference:
             raise ModelError(
-                f"bind: the model of {self.robot_name} was derived for another robot than {robot.name} ({difference}); "
-                "call tf.derive on this robot"
+                f"bind: the model of {self.robot_name} was derived for another robot than {robot.name} ({difference})",
+                argument="robot",
+                value=robot,
+                remedy=f"call {call('derive')} on this robot",
             )
         sizes = product(np.abs(self.ties), np.abs(robot.parameters))
         errors = np.abs(product(self.ties, robot.parameters)) / np.maximum(sizes, 1e-300)

@@ -19,6 +19,7 @@ from tauform.description.layout import Layout
 from tauform.documents import is_indices, is_number, is_texts, parse_json
 from tauform.errors import ModelError
 from tauform.files.file import fresh_file
+from tauform.wording import call
 
 FORMAT = "tauform closed-form model"
 VERSION = 1
@@ -72,7 +73,7 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
     try:
         arrays = read_archive(target)
         if "facts" not in arrays:
-            raise ModelError(f"{target}: not a closed-form model; tf.load_model reads what model.save wrote")
+            raise _no_model(target)
         facts = parse_json(arrays["facts"].tobytes())
         _check_format(facts, target)
         return _model(facts, arrays)
@@ -92,9 +93,14 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
         ) from None
 
 
+def _no_model(path: Path) -> ModelError:
+    remedy = f"{call('load_model')} reads what model.save wrote"
+    return ModelError(f"{path}: not a closed-form model", argument="path", value=path, remedy=remedy)
+
+
 def _check_format(facts: Any, path: Path) -> None:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise ModelError(f"{path}: not a closed-form model; tf.load_model reads what model.save wrote")
+        raise _no_model(path)
     if type(facts["version"]) is not int or facts["version"] < 1:
         raise ValueError("no version")
     if facts["version"] > VERSION:

@@ -24,6 +24,7 @@ from tauform.files.file import write_text
 from tauform.files.folder import write_folder
 from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.terms import SHAPES, Term
+from tauform.wording import argument
 
 # Deviation that the self-test allows between the C and `fit.predict`, which adds up columns of the base parameters.
 FIT_TOLERANCE = 1e-9
@@ -109,8 +110,8 @@ def check_code(robot: Robot, own_columns: bool = False, is_thermal: bool = False
         )
     if is_thermal:
         raise GenerationError(
-            "write_code: friction of the fit depends on temperature, which the C functions do not take; identify with "
-            "friction='auto' at the temperature of use"
+            "write_code: friction of the fit depends on temperature, which the C functions do not take",
+            remedy=f"identify with {argument('friction', 'auto')} at the temperature of use",
         )
 
 

@@ -22,6 +22,7 @@ from tauform.identification.regression.swaps import Swap
 from tauform.identification.regression.terms import Column, Term
 from tauform.identification.signals.filters import Filters
 from tauform.rigidbody.sweeps.evaluation import batched
+from tauform.wording import argument
 
 STATES_PER_SLICE = 5000
 ConsistencyMethod = Literal["semidefinite", "log_cholesky"]
@@ -200,8 +201,9 @@ class FittedModel:
         if not self.holds_nothing_else:
             raise IdentificationError(
                 f"identified_robot: the fit of {self.robot.name} holds friction or couplings that a robot has no "
-                "parameters for; identify with friction='plain', couplings=None (--friction plain --no-couplings) "
-                "for a robot, or use fit.write_code, which writes those terms too"
+                "parameters for",
+                remedy=f"identify with {argument('friction', 'plain')}, {argument('couplings', None)} for a robot, or "
+                "use fit.write_code, which writes those terms too",
             )
         return self.rigid_robot
 

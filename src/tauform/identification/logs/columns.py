@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from tauform.errors import RecordingError
 from tauform.identification.logs.column_names import JOINT, Choice, ColumnIndex, listed, plain_name
+from tauform.wording import argument
 
 TIME_NAMES = ("t", "time", "timestamp", "stamp", "time_s", "sec", "seconds")
 # Endings and beginnings that loggers use; longer ones are tried first.
@@ -81,7 +82,7 @@ def guess_layout(
     given = dict(given or {})
     unknown = sorted(set(given) - {"t", *FIELDS})
     if unknown:
-        raise RecordingError(f"columns= maps t, q, tau, qd, reference or temperature, not {unknown[0]!r}")
+        raise _misused(f"maps t, q, tau, qd, reference or temperature, not {unknown[0]!r}", given)
     index = ColumnIndex([name for name, width in widths.items() if width is None])
     asked = given.get("t")
     time = _time(index.names, source) if asked is None else _mapped_time(asked, index.names, source)
@@ -106,7 +107,13 @@ def refuse_degrees(layout: Layout, source: str) -> None:
     names = [name for field in ("q", "qd", "reference") for name in getattr(layout, field) or ()]
     told = next((name for name in names if DEGREES.search(name.lower())), None)
     if told is not None:
-        raise RecordingError(f"{source}: column {told!r} is in degrees by its name; read it with degrees=True")
+        remedy = f"read it with {argument('degrees', True)}"
+        raise RecordingError(f"{source}: column {told!r} is in degrees by its name", argument="degrees", remedy=remedy)
+
+
+def _misused(sentence: str, value: object, remedy: str | None = None) -> RecordingError:
+    """A mapping of columns that cannot be meant."""
+    return RecordingError(f"{argument('columns')} {sentence}", argument="columns", value=value, remedy=remedy)
 
 
 def _guessed(
@@ -126,10 +133,11 @@ def _guessed(
 def _refuse_two(found: Sequence[Choice], meaning: str, field: str, source: str) -> NoReturn:
     """Raise RecordingError where two sets of columns could be meant: to take the wrong one would go unnoticed."""
     first, second = (listed(names, 8) for names in found[:2])
-    chosen = f"{found[0][0]!r}" if len(found[0]) == 1 else f"[{', '.join(map(repr, found[0]))}]"
+    chosen = found[0][0] if len(found[0]) == 1 else list(found[0])
     raise RecordingError(
-        f"{source}: two sets of columns may hold the {meaning}, {first} or {second}; choose one, for example "
-        f"columns={{{field!r}: {chosen}}}"
+        f"{source}: two sets of columns may hold the {meaning}, {first} or {second}",
+        argument="columns",
+        remedy=f"choose one, for example {argument('columns', {field: chosen})}",
     )
 
 
@@ -137,16 +145,18 @@ def _refuse(field: str, index: ColumnIndex, joint_names: Sequence[str], source: 
     held = next((found for prefix in FIELD_NAMES[field] if (found := index.numbered(prefix))), None)
     robot = f"{len(joint_names)} ({', '.join(joint_names)})"
     if held:
-        example = ", ".join(repr(name) for name in held[: len(joint_names)])
+        example = argument("columns", {field: list(held[: len(joint_names)])})
         raise RecordingError(
             f"{source}: holds {MEANINGS[field]} of {len(held)} joint{'s' * (len(held) > 1)} "
-            f"({listed(held)}), the robot has {robot}; map those that belong to it, for example "
-            f"columns={{{field!r}: [{example}]}}, or lock the others"
+            f"({listed(held)}), the robot has {robot}",
+            argument="columns",
+            remedy=f"map those that belong to it, for example {example}, or lock the others",
         )
+    names, pattern = argument("columns", {field: [f"{field}_a", ...]}), argument("columns", {field: f"{field}_{{}}"})
     raise RecordingError(
-        f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {listed(index.names)}; map them, for "
-        f"example columns={{{field!r}: ['{field}_a', ...]}}, or columns={{{field!r}: '{field}_{{}}'}} where {{}} is a "
-        "joint's name or number"
+        f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {listed(index.names)}",
+        argument="columns",
+        remedy=f"map them, for example {names}, or {pattern} where {{}} is a joint's name or number",
     )
 
 
@@ -158,12 +168,13 @@ def _time(names: Sequence[str], source: str) -> str:
         return found[0][0]
     if not names:
         raise RecordingError(f"{source}: holds no columns of numbers; save each field as an array of its own")
-    raise RecordingError(f"{source}: no time column among {listed(names)}; map it with columns={{'t': ...}}")
+    remedy = f"map it with {argument('columns', {'t': ...})}"
+    raise RecordingError(f"{source}: no time column among {listed(names)}", argument="columns", remedy=remedy)
 
 
 def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -> str:
     if not isinstance(name, str):
-        raise RecordingError(f"columns= takes one name for t, not {len(name)}; name the one that holds the time")
+        raise _misused(f"takes one name for t, not {len(name)}", name, "name the one that holds the time")
     if name not in names:
         raise RecordingError(f"{source}: no column {name!r} for t; it has {listed(names)}")
     return name
@@ -199,7 +210,7 @@ def _mapped(
     if missing:
         raise RecordingError(f"{source}: no column {missing[0]!r} for {field}; it has {listed(index.names)}")
     if len(value) != len(joint_names):
-        raise RecordingError(f"columns= gives {field} {len(value)} names, the robot has {len(joint_names)} joints")
+        raise _misused(f"gives {field} {len(value)} names, the robot has {len(joint_names)} joints", value)
     return tuple(value)
 
 
@@ -207,18 +218,24 @@ def _unmatched(value: str, index: ColumnIndex, joint_names: Sequence[str], field
     """Raise RecordingError for a prefix or a pattern that does not name a column a joint."""
     robot = f"{len(joint_names)} joints ({', '.join(joint_names)})"
     if value.count(JOINT) > 1:
-        raise RecordingError(f"columns= takes patterns with one {{}} for the joint, not {value!r}")
+        raise _misused(f"takes patterns with one {{}} for the joint, not {value!r}", value)
     held = index.held(value)
     if held:
         count = f"{len(held)} column{'s' * (len(held) > 1)} ({listed(held)})"
         raise RecordingError(
-            f"{source}: {value!r} for {field} stands for {count}, the robot has {robot}; it must stand for one column "
-            f"a joint, numbered from 0 or 1; else list them: columns={{{field!r}: [{held[0]!r}, ...]}}"
+            f"{source}: {value!r} for {field} stands for {count}, the robot has {robot}",
+            argument="columns",
+            value=value,
+            remedy="it must stand for one column a joint, numbered from 0 or 1; else list them: "
+            + argument("columns", {field: [held[0], ...]}),
         )
     if JOINT not in value:
         raise RecordingError(
-            f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {listed(index.names)}; "
-            f"for names that go on after the joint give a pattern, such as columns={{{field!r}: 'J{{}}_{field}'}}"
+            f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {listed(index.names)}",
+            argument="columns",
+            value=value,
+            remedy="for names that go on after the joint give a pattern, such as "
+            + argument("columns", {field: f"J{{}}_{field}"}),
         )
     raise RecordingError(
         f"{source}: no columns like {value!r} for {field}, with a joint's name, or its number from 0 or 1, for {{}}; "

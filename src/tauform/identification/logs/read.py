@@ -20,6 +20,7 @@ from tauform.identification.logs.mat import open_mat
 from tauform.identification.logs.tables import open_csv, open_parquet
 from tauform.identification.recording.recording import TIME_UNITS, Recording
 from tauform.identification.recording.stored import Heap, Spool
+from tauform.wording import argument
 
 OPENERS = {
     ".csv": open_csv,
@@ -73,7 +74,8 @@ def read_recording(
     if not path.exists():
         raise RecordingError(f"{path}: no such file; check the path")
     if time_unit not in TIME_UNITS:
-        raise RecordingError(f"time_unit= is one of {', '.join(TIME_UNITS)}, not {time_unit!r}")
+        sentence = f"{argument('time_unit')} is one of {', '.join(TIME_UNITS)}, not {time_unit!r}"
+        raise RecordingError(sentence, argument="time_unit", value=time_unit)
     drive = _drive(gains, robot)
     with _readable(path):
         log = _open(path, robot, topic)
@@ -99,7 +101,9 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except MemoryError:
         raise RecordingError(
-            f"{path.name}: does not fit into memory; read it with stream=True, which keeps it in temporary files"
+            f"{path.name}: does not fit into memory",
+            argument="stream",
+            remedy=f"read it with {argument('stream', True)}, which keeps it in temporary files",
         ) from None
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read ({error.strerror or error})") from None
@@ -146,14 +150,16 @@ def _drive(gains: ArrayLike | None, robot: Robot) -> Any:
     """Torques from what the torque column holds."""
     if gains is None:
         return lambda values: values
+    needed = f"{argument('gains')} needs {robot.n_joints} numbers or a square matrix"
     try:
         matrix = np.asarray(gains, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise RecordingError(f"gains= needs {robot.n_joints} numbers or a square matrix, not {gains!r:.60}") from None
+        raise RecordingError(f"{needed}, not {gains!r:.60}", argument="gains", value=gains) from None
     if matrix.shape not in ((robot.n_joints,), (robot.n_joints,) * 2):
-        raise RecordingError(f"gains= needs {robot.n_joints} numbers or a square matrix, not {matrix.shape}")
+        raise RecordingError(f"{needed}, not {matrix.shape}", argument="gains", value=gains)
     if not np.isfinite(matrix).all():
-        raise RecordingError("gains= holds something that is not a number; give torque for a unit of current")
+        sentence, remedy = "holds something that is not a number", "give torque for a unit of current"
+        raise RecordingError(f"{argument('gains')} {sentence}", argument="gains", value=gains, remedy=remedy)
     # tau = gains @ current at every sample
     return lambda values: values * matrix if matrix.ndim == 1 else values @ matrix.T
 

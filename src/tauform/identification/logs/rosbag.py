@@ -14,6 +14,7 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import MissingExtraError, RecordingError
 from tauform.identification.logs.log import Log, Table
+from tauform.wording import argument
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 FIELDS = ("position", "velocity", "effort")
@@ -70,7 +71,9 @@ def _connections(reader: Any, path: Path, topic: str | None) -> list[Any]:
         )
     if len(topics) > 1:
         raise RecordingError(
-            f"{path.name}: several topics hold joint states: {', '.join(topics)}; choose one, topic={topics[0]!r}"
+            f"{path.name}: several topics hold joint states: {', '.join(topics)}",
+            argument="topic",
+            remedy=f"choose one, {argument('topic', topics[0])}",
         )
     return offered
 

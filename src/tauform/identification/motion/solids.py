@@ -11,6 +11,7 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Mesh, Shape, Sphere
 from tauform.errors import IdentificationError, MissingExtraError
+from tauform.wording import argument
 
 # Of the slab that stands for a floor [m].
 FLOOR_SIZE, FLOOR_DEPTH = 20.0, 1.0
@@ -47,9 +48,13 @@ def coal_module() -> Any:
         import coal
     except ImportError:
         raise MissingExtraError(
-            "keeping links apart needs coal; pip install tauform[collision], or plan with collisions=False"
+            "keeping links apart needs coal", remedy=f"pip install tauform[collision], or {_unguarded()}"
         ) from None
     return coal
+
+
+def _unguarded() -> str:
+    return f"plan with {argument('collisions', False)}"
 
 
 def solids_of(robot: Robot, floor: float | None = None) -> list[Solid]:
@@ -92,7 +97,7 @@ def _geometry(shape: Shape) -> Any:
     if isinstance(solid, Mesh):
         return _hull_of_mesh(solid, shape.frame)
     raise IdentificationError(
-        f"link {shape.frame!r}: its collision shape cannot be read; correct it, or plan with collisions=False"
+        f"link {shape.frame!r}: its collision shape cannot be read", remedy=f"correct it, or {_unguarded()}"
     )
 
 
@@ -105,8 +110,8 @@ def _hull_of_mesh(mesh: Mesh, link: str) -> Any:
     except Exception as error:  # readers of meshes raise many kinds
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise IdentificationError(
-            f"link {link!r}: its collision mesh {mesh.file} cannot be read ({reason}); "
-            "put it there, or plan with collisions=False"
+            f"link {link!r}: its collision mesh {mesh.file} cannot be read ({reason})",
+            remedy=f"put it there, or {_unguarded()}",
         ) from None
 
 

@@ -16,6 +16,7 @@ from tauform.arrays import LARGEST, Array, read_only
 from tauform.errors import RecordingError
 from tauform.identification.recording.stored import is_lazy
 from tauform.identification.recording.turns import unwrapped
+from tauform.wording import call
 
 # Checks and filters walk through long recordings in pieces of this many samples.
 SAMPLES_PER_PIECE = 200_000
@@ -230,6 +231,7 @@ def _check_time(t: Array, name: str) -> None:
     if typical >= SLOWEST:
         unit = "ns" if typical > 1e5 else "us" if typical > 300 else "ms"
         raise RecordingError(
-            f"{name}: samples are {typical:g} apart, so time seems to be in {TIME_UNITS[unit][0]}; convert it to "
-            f"seconds, for example with read_recording(..., time_unit={unit!r})"
+            f"{name}: samples are {typical:g} apart, so time seems to be in {TIME_UNITS[unit][0]}",
+            argument="time_unit",
+            remedy=f"convert it to seconds, for example with {call('read_recording', time_unit=unit)}",
         )

@@ -20,6 +20,7 @@ from tauform.identification.recording.recording import (
     steps_of,
 )
 from tauform.identification.recording.stored import collected, is_lazy
+from tauform.wording import argument
 
 # A step longer than this many typical ones is a gap: nothing is interpolated across it.
 GAP = 20.0
@@ -213,6 +214,9 @@ def shifted(segment: Segment, delay: float) -> Segment:
     columns = {name: values[inside] for name, values in columns.items()}
     if not abs(delay) < np.inf or len(columns["t"]) < FEWEST_SAMPLES:
         raise RecordingError(
-            f"delay={delay:g} leaves nothing of a stretch of {float(t[-1] - t[0]):.3g} s; give it in seconds"
+            f"{argument('delay', float(delay))} leaves nothing of a stretch of {float(t[-1] - t[0]):.3g} s",
+            argument="delay",
+            value=delay,
+            remedy="give it in seconds",
         )
     return replace(segment, **{**columns, "tau": resampled(columns["t"], t, segment.tau, delay)})

@@ -17,6 +17,7 @@ from tauform.description.robot import Robot
 from tauform.errors import GenerationError, IdentificationError
 from tauform.identification.regression.terms import REFERENCE_TEMPERATURE, Column, Term, step
 from tauform.rigidbody.regressor import regressor
+from tauform.wording import argument
 
 # Batches from this length on are worth a second of compiling.
 KERNEL_STATES = 10_000
@@ -90,7 +91,8 @@ class Design:
             IdentificationError: a term depends on temperature, and none is given.
         """
         if self.is_thermal and temperature is None:
-            raise IdentificationError("friction depends on temperature here; give temperature=, one for each joint")
+            remedy = f"give {argument('temperature')}, one for each joint"
+            raise IdentificationError("friction depends on temperature here", argument="temperature", remedy=remedy)
         out = np.empty((*q.shape, self.n_columns))
         kernel = self._kernel if max(len(q), total) >= KERNEL_STATES else None
         of_links = [k for k, own in enumerate(self.base.parameters) if own.is_link]

@@ -17,6 +17,7 @@ from tauform.identification.regression.estimate import EXCITED
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.rows import Rows
 from tauform.rigidbody.check import ALMOST_ALIGNED, alignment_findings
+from tauform.wording import argument, call
 
 # Share of an unexcited direction above which a parameter counts as part of it.
 PART = 0.1
@@ -45,9 +46,13 @@ def check_excitation(design: Design, evidence: Evidence, rows: Iterable[Rows], h
             )
         _refuse_one_way(design, rows, shown)
         raise IdentificationError(
-            f"the motion does not show {shown}; {missing} (tf.excite plans such a motion), or give a "
-            "prior with method='ridge'"
+            f"the motion does not show {shown}",
+            remedy=f"{missing} ({call('excite')} plans such a motion), or {_prior()}",
         )
+
+
+def _prior() -> str:
+    return f"give a prior with {argument('method', 'ridge')}"
 
 
 def _refuse_one_way(design: Design, rows: Iterable[Rows], shown: str) -> None:
@@ -61,8 +66,9 @@ def _refuse_one_way(design: Design, rows: Iterable[Rows], shown: str) -> None:
     if one_way:
         raise IdentificationError(
             f"in {seconds:.2g} s of motion {', '.join(one_way)} never turn{'s' * (len(one_way) == 1)} back, which does "
-            f"not show {shown}; record for longer, every joint both ways many times (tf.excite plans such a motion), "
-            "or give a prior with method='ridge'"
+            f"not show {shown}",
+            remedy=f"record for longer, every joint both ways many times ({call('excite')} plans such a motion), or "
+            + _prior(),
         )
 
 

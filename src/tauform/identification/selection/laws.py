@@ -17,6 +17,7 @@ from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.terms import SHAPES, Column, Term, coupling
 from tauform.identification.signals.filters import central_difference
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.wording import argument
 
 FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic", "load", "thermal"]
 LAWS: dict[str, str] = {
@@ -42,7 +43,10 @@ def check_law(friction: str, recordings: Sequence[Recording]) -> None:
     cold = [recording.name for recording in recordings if recording.temperature is None]
     if friction == "thermal" and cold:
         raise RecordingError(
-            f"{cold[0]}: friction='thermal' needs the joints' temperatures (Recording.temperature); record them"
+            f"{cold[0]}: {argument('friction', friction)} needs the joints' temperatures (Recording.temperature)",
+            argument="friction",
+            value=friction,
+            remedy="record them",
         )
 
 

@@ -10,6 +10,7 @@ from tauform.identification.recording.segments import shifted
 from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.rows import RowSource
 from tauform.identification.selection.held_out import HeldOut
+from tauform.wording import argument
 
 # Held-out loss, per joint, that a delay must explain to be mentioned, and to be refused.
 NOTED, REFUSED = 0.05, 0.35
@@ -39,10 +40,11 @@ def check_delay(evidence: Evidence, columns: Sequence[int], source: RowSource) -
     sentence = f"torques {order} positions by about {1e3 * abs(delay):.2g} ms"
     if gain > REFUSED:
         raise IdentificationError(
-            f"{sentence}, which explains most of what is left unexplained; record both with one clock, or shift the "
-            f"torques with delay={delay:.3g}"
+            f"{sentence}, which explains most of what is left unexplained",
+            argument="delay",
+            remedy="record both with one clock, or shift the torques with " + argument("delay", float(f"{delay:.3g}")),
         )
-    return [f"{sentence}; delay={delay:.2g} would shift them"]
+    return [f"{sentence}; {argument('delay', float(f'{delay:.2g}'))} would shift them"]
 
 
 def _gain_and_delay(evidence: Evidence, columns: Sequence[int]) -> tuple[float, float]:

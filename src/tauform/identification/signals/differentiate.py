@@ -15,6 +15,7 @@ from tauform.identification.recording.segments import Segment
 from tauform.identification.signals.filters import Filters, central_difference, lowpass, lowpass_kernel
 from tauform.identification.signals.fir import CENTRAL, FIVE_POINTS, filtered, thinning, with_derivatives
 from tauform.identification.signals.kalman import smoothed
+from tauform.wording import argument
 
 SmootherName = Literal["lowpass", "central", "savitzky_golay", "spline", "kalman"]
 SMOOTHERS: tuple[SmootherName, ...] = ("lowpass", "central", "savitzky_golay", "spline", "kalman")
@@ -33,7 +34,8 @@ class Smoother:
 
     def __post_init__(self) -> None:
         if self.name not in SMOOTHERS:
-            raise RecordingError(f"smoother= is one of {', '.join(SMOOTHERS)}, not {self.name!r}")
+            sentence = f"{argument('smoother')} is one of {', '.join(SMOOTHERS)}, not {self.name!r}"
+            raise RecordingError(sentence, argument="smoother", value=self.name)
 
     def states(
         self, segment: Segment, part: slice, filters: Filters | None, stride: int = 1

@@ -12,6 +12,7 @@ from tauform.errors import RecordingError
 from tauform.identification.recording.segments import Segment
 from tauform.identification.signals.fir import butterworth, filtered
 from tauform.identification.signals.spectrum import Spectrum, motion_spectrum
+from tauform.wording import argument
 
 # Cut-offs above the motion's bandwidth: wide enough to leave the torques that friction and coupling make.
 TORQUE_FACTOR, POSITION_FACTOR = 12.0, 24.0
@@ -52,7 +53,8 @@ class Filters:
     def of(cls, position: float, torque: float, rows: float | None = None) -> Filters:
         """Filters with given cut-offs."""
         if not (0 < position < np.inf and 0 < torque < np.inf):
-            raise RecordingError(f"filters= needs positive cut-offs in Hz, not {position:g} and {torque:g}")
+            sentence = f"{argument('filters')} needs positive cut-offs in Hz, not {position:g} and {torque:g}"
+            raise RecordingError(sentence, argument="filters", value=(position, torque))
         return cls(float(position), float(torque), float(rows or ROWS_FACTOR * torque))
 
     @property

@@ -15,6 +15,7 @@ from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Er
 from tauform.identification.verdict.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
 from tauform.identification.verdict.scale import gravity_ratios, has_plausible_masses, scales_off
 from tauform.identification.verdict.validate import autocorrelation
+from tauform.wording import argument
 
 Grade = Literal["good", "usable", "not trustworthy"]
 # Error on unseen data of all joints, of one joint, and condition number, up to which a fit is good, and usable.
@@ -154,7 +155,7 @@ def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) ->
         if own.group in ("viscous", "coulomb", "rotor") and not own.is_sum and value < -3 * deviation
     ]
     if negative and fit.physical is None:
-        reasons.append(f"{', '.join(negative[:6])} came out negative; physical=True forbids that")
+        reasons.append(f"{', '.join(negative[:6])} came out negative; {argument('physical', True)} forbids that")
     return 1 if vague or negative else 0
 
 
@@ -186,7 +187,7 @@ def _judge_swap(fit: FittedModel, reasons: list[str], following: list[str]) -> i
     if fit.swap is None:
         return 0
     reasons.append(fit.swap.described(fit.robot.joint_names))
-    following.append("map to each joint its own columns with columns=, then identify again")
+    following.append(f"map to each joint its own columns with {argument('columns')}, then identify again")
     return 2
 
 
@@ -206,10 +207,10 @@ def _judge_inertias(fit: FittedModel, reasons: list[str], following: list[str]) 
     most = len(impossible) > fit.robot.n_joints / 2
     reasons.append(
         ("torques have the wrong sign? " if most else "")
-        + f"the inertia of {names} came out negative, which no links have; physical=True forbids that, "
+        + f"the inertia of {names} came out negative, which no links have; {argument('physical', True)} forbids that, "
         "but not torques of the opposite sign"
     )
-    following.append(f"make sure of the sign of the torques of {names}; gains= turns them")
+    following.append(f"make sure of the sign of the torques of {names}; {argument('gains')} turns them")
     return 2 if most else 1
 
 
@@ -221,7 +222,8 @@ def _judge_mass_matrix(fit: FittedModel, reasons: list[str], following: list[str
         f"the mass matrix is not positive definite in {count} of {N_POSTURES} postures: torques are as good as their "
         "errors say, accelerations and simulations are not"
     )
-    following.append("for mass matrices, forward dynamics and simulation take the fit with physical=True")
+    physical = argument("physical", True)
+    following.append(f"for mass matrices, forward dynamics and simulation take the fit with {physical}")
     return 1
 
 
@@ -235,7 +237,9 @@ def _judge_scale(fit: FittedModel, ratios: Array, reasons: list[str], following:
         "torque), or motor currents?"
     )
     gains = ", ".join(f"{1 / scale:.2g} for {fit.robot.joint_names[j]}" for j, scale in scales.items())
-    following.append(f"check the unit of the torques: gains= converts them (about {gains}); else correct the masses")
+    following.append(
+        f"check the unit of the torques: {argument('gains')} converts them (about {gains}); else correct the masses"
+    )
     return 1
 
 
@@ -250,7 +254,7 @@ def _judge_gravity(fit: FittedModel, ratios: Array, reasons: list[str], followin
         "carries a load, or the description has other masses"
     )
     following.append(
-        "hold a known mass at the tool, or weigh a link, and compare; then correct gains=, describe the load, or "
-        "correct the masses"
+        f"hold a known mass at the tool, or weigh a link, and compare; then correct {argument('gains')}, describe the "
+        "load, or correct the masses"
     )
     return 1

@@ -11,6 +11,7 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
 from tauform.rigidbody.gravity import gravity_torque
+from tauform.wording import argument, call
 
 # Stretches that stand for a long recording.
 N_STRETCHES = 200
@@ -46,9 +47,10 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str
         findings += [*read_from, *recording.findings, *_weighed(robot, recording)]
     for j, name in enumerate(robot.joint_names):
         if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
+            held = {name: float(f"{recordings[0].q[0][j]:.4g}")}
             raise IdentificationError(
-                f"joint {name!r} never moves, so nothing that depends on its motion can be identified; record it "
-                f"moving, or lock it: lock={{{name!r}: {float(recordings[0].q[0][j]):.4g}}}"
+                f"joint {name!r} never moves, so nothing that depends on its motion can be identified",
+                remedy=f"record it moving, or lock it: {argument('lock', held)}",
             )
     return tuple(findings)
 
@@ -94,8 +96,9 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
         widest = max(abs(low), abs(high))
         if fits and (widest > 6 * np.pi or (outside and widest > 2 * np.pi)):
             raise RecordingError(
-                f"{recording.name}: joint {name!r} runs from {low:.4g} to {high:.4g}, which reads as degrees; convert "
-                "to radians, for example with read_recording(..., degrees=True)"
+                f"{recording.name}: joint {name!r} runs from {low:.4g} to {high:.4g}, which reads as degrees",
+                argument="degrees",
+                remedy=f"convert to radians, for example with {call('read_recording', degrees=True)}",
             )
 
 
@@ -111,8 +114,8 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
         if turning[name] and speed > FASTEST:
             unit = "positions seem to be in degrees" if np.deg2rad(speed) < USUAL_SPEED else "a unit is wrong"
             raise RecordingError(
-                f"{recording.name}: joint {name!r} would turn at {speed:.3g} rad/s, so that {unit}; read it with "
-                "degrees=True, or with another time_unit="
+                f"{recording.name}: joint {name!r} would turn at {speed:.3g} rad/s, so that {unit}",
+                remedy=f"read it with {argument('degrees', True)}, or with another {argument('time_unit')}",
             )
 
 
@@ -130,7 +133,7 @@ def _weighed(robot: Robot, recording: Recording) -> list[str]:
         if follows < -ALIKE:
             findings.append(
                 f"{recording.name}: the torque of {name} holds the robot up with the opposite sign; turn it with "
-                "gains=, or check gravity="
+                f"{argument('gains')}, or check {argument('gravity')}"
             )
     return findings
 
@@ -163,8 +166,9 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
             continue
         if not b @ b > 0:
             raise RecordingError(
-                f"{recording.name}: the velocity of joint {name!r} is zero while its position changes; "
-                "leave the velocities out, columns={'qd': None}, or map the right column"
+                f"{recording.name}: the velocity of joint {name!r} is zero while its position changes",
+                argument="columns",
+                remedy=f"leave the velocities out, {argument('columns', {'qd': None})}, or map the right column",
             )
         factor = float(a @ b / (a @ a))
         if 1 / VELOCITY_FACTOR < factor < VELOCITY_FACTOR:
@@ -183,8 +187,10 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
             else f"it is that of {robot.joint_names[owner]!r}: columns look swapped"
         )  # fmt: skip
         raise RecordingError(
-            f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; {reason}"
-            "; convert it, or leave the velocities out: columns={'qd': None}"
+            f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; "
+            + reason,
+            argument="columns",
+            remedy=f"convert it, or leave the velocities out: {argument('columns', {'qd': None})}",
         )
 
 

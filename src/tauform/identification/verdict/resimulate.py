@@ -22,6 +22,7 @@ from tauform.identification.regression.design import Design
 from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import choose_filters
 from tauform.identification.verdict.plausibility import check_recordings
+from tauform.wording import argument
 
 # A sharp sign of friction would make a simulation chatter at rest; it is smoothed over this part of each joint's
 # largest speed.
@@ -183,7 +184,7 @@ def _simulated(
 def _runaway(fit: FittedModel, controlled: bool) -> str:
     remedies = ["check the controller's gains" if controlled else "give a shorter horizon"]
     if fit.physical is None:  # a mass matrix that is not positive definite pushes the wrong way
-        remedies.insert(0, "take a fit whose links could be built, physical=True")
+        remedies.insert(0, f"take a fit whose links could be built, {argument('physical', True)}")
     return f"the model runs away; {', or '.join(remedies)}"
 
 

@@ -35,7 +35,7 @@ def gravity_note(robot: Robot) -> Iterator[str]:
     """Gravity other than the earth's on a robot that stands upright."""
     if not np.array_equal(robot.gravity, EARTH_GRAVITY):
         listed = ", ".join(f"{value:g}" for value in robot.gravity)
-        yield f"URDF has no place for gravity; load it with gravity=({listed})"
+        yield f"URDF has no place for gravity; give ({listed}) when you load it"
 
 
 def other_than_urdf(robot: Robot) -> Iterator[str]:

@@ -21,6 +21,7 @@ from tauform.description.transform import inverse
 from tauform.errors import DescriptionError
 from tauform.escaping.markup import beyond_xml
 from tauform.portable.products import product
+from tauform.wording import call
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,8 @@ def _check_real(where: str, inertia: Inertia) -> None:
     if inertia.mass < 0 or (inertia.mass == 0 and inertia.first_moment.any()):
         raise DescriptionError(
             f"{where}: a virtual body (mass {inertia.mass:g} kg, first moment {inertia.first_moment.tolist()}) has no "
-            "place in a URDF; save it as .toml, or find links that could be built with tf.feasible_parameters"
+            "place in a URDF",
+            remedy=f"save it as .toml, or find links that could be built with {call('feasible_parameters')}",
         )
 
 

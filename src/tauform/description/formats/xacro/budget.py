@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from tauform.errors import DescriptionError
+from tauform.wording import argument
 
 # Bits of a whole number; characters and entries of a value, counted through what it holds.
 MAX_BITS = 4096
@@ -36,8 +37,8 @@ class Budget:
         self.left -= work
         if self.left < 0:
             raise ExpansionRefusedError(
-                "its macros, includes or expressions multiply beyond any robot; load it with allow_code=True if it is "
-                "meant to be that large"
+                "its macros, includes or expressions multiply beyond any robot",
+                remedy=f"load it with {argument('allow_code', True)} if it is meant to be that large",
             )
 
 

@@ -29,6 +29,7 @@ from tauform.description.formats.xacro.operations import (
     bounded_method,
     check_size,
 )
+from tauform.wording import argument
 
 MAX_LENGTH = 4000
 DATA = (*NUMBERS, *CONTAINERS, str, range)
@@ -78,8 +79,8 @@ class Evaluator:
     def refuse(self, what: str) -> NoReturn:
         """Raise the error that names the expression."""
         raise ExpansionRefusedError(
-            f"its expression {self.text.strip():.200} uses {what}, and robot files are not run as code; "
-            "load it with allow_code=True if you trust it"
+            f"its expression {self.text.strip():.200} uses {what}, and robot files are not run as code",
+            remedy=f"load it with {argument('allow_code', True)} if you trust it",
         )
 
     def compute(self, node: ast.AST) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tauform.description.formats.strict_xml import parse_xml
 from tauform.description.formats.xacro.budget import Budget, ExpansionRefusedError
 from tauform.errors import DescriptionError
+from tauform.wording import argument
 
 MAX_BYTES = 10_000_000
 MAX_YAML_BYTES = 500_000
@@ -52,7 +53,8 @@ class Files:
             for folder in self._packages(name):
                 return str(folder)
         raise DescriptionError(
-            f"package {name!r:.80} is not found; name the folder that holds it, package_dirs=..., or source ROS"
+            f"package {name!r:.80} is not found",
+            remedy=f"name the folder that holds it, {argument('package_dirs', ...)}, or source ROS",
         )
 
     def _packages(self, name: str) -> Iterator[Path]:
@@ -86,8 +88,9 @@ class Files:
         real = plain.resolve()
         if not (_inside(real, [*self.own, *self.package_dirs]) or _inside(plain, self.installed)):
             raise ExpansionRefusedError(
-                f"it reads {path!r:.200}, which lies outside of the robot's folder and of the ROS path; name its "
-                "folder with package_dirs=..., or load it with allow_code=True if you trust it"
+                f"it reads {path!r:.200}, which lies outside of the robot's folder and of the ROS path",
+                remedy=f"name its folder with {argument('package_dirs', ...)}, or load it with "
+                f"{argument('allow_code', True)} if you trust it",
             )
 
     def matching(self, pattern: str) -> list[str]:

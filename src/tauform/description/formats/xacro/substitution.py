@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tauform.description.formats.xacro.budget import ExpansionRefusedError
 from tauform.description.formats.xacro.functions import MATH, PYTHON
 from tauform.errors import DescriptionError
+from tauform.wording import argument
 
 if TYPE_CHECKING:
     from tauform.description.formats.xacro.expand import _Expansion
@@ -65,8 +66,8 @@ def variable(name: str, default: str | None, allow_code: bool = False) -> str:
         )
     if name in os.environ and not allow_code and (SECRET.search(name) or not PLAIN.fullmatch(value)):
         raise ExpansionRefusedError(
-            f"it reads the environment variable {name!r}, which holds more than a setting of a robot; unset it, or "
-            "load the file with allow_code=True if you trust it"
+            f"it reads the environment variable {name!r}, which holds more than a setting of a robot",
+            remedy=f"unset it, or load the file with {argument('allow_code', True)} if you trust it",
         )
     return value
 
