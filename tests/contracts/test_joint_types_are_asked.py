@@ -13,7 +13,7 @@ from tauform.description.joint_types import BY_LETTER, JOINT_TYPES
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 # Types say what they are, and formats spell them.
 ROOMS = ("description/joint_types/", "description/formats/")
-# What users may ask, and what saved models of version 1 hold.
+# What users may ask, and the flag of models that version 1 saved.
 ASKED = {"description/joint.py", "closedform/model/storage.py"}
 FLAGS = {"is_revolute", "is_prismatic", "revolute", "prismatic"}
 CLASSES = {type(own).__name__ for own in JOINT_TYPES.values()}

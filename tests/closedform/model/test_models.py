@@ -183,17 +183,49 @@ def test_files_that_are_no_models_are_refused(tmp_path):
         tf.load_model(tmp_path)
 
 
-def test_file_of_a_newer_version_is_refused(tmp_path):
-    path = tmp_path / "model.npz"
-    tf.derive(tf.load("two_link")).save(path)
+def rewritten(path, change):
+    """The saved model with other facts and arrays."""
     with np.load(path) as archive:
         arrays = dict(archive)
     facts = json.loads(arrays["facts"].tobytes())
-    facts["version"] += 1
+    change(facts, arrays)
     arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     np.savez(path, **arrays)
+    return path
+
+
+def test_file_of_a_newer_version_is_refused(tmp_path):
+    path = tmp_path / "model.npz"
+    tf.derive(tf.load("two_link")).save(path)
+    rewritten(path, lambda facts, _: facts.update(version=facts["version"] + 1))
     with pytest.raises(tf.errors.ModelError, match="newer tauform"):
         tf.load_model(path)
+
+
+def as_version_1(facts, arrays):
+    """Kinds of joints as flags, as the first files had them."""
+    arrays["revolute"] = np.array([kind == "revolute" for kind in facts.pop("joint_kinds")])
+    facts["version"] = 1
+
+
+def test_files_of_the_first_version_are_read(tmp_path):
+    robot, path = tf.load("sr6ia"), tmp_path / "model.npz"
+    model = tf.derive(robot)
+    model.save(path)
+    again = tf.load_model(rewritten(path, as_version_1))
+    assert again.geometry.types == model.geometry.types
+    assert {own.letter for own in again.geometry.types} == {"R", "P"}
+    np.testing.assert_array_equal(again.bind(robot).coefficients, model.bind(robot).coefficients)
+
+
+@pytest.mark.parametrize(
+    "kinds", [["revolute"], ["revolute", "bendy"], ["prismatic", "revolute", "revolute"], 2, [[], []]]
+)
+def test_kinds_of_joints_that_make_no_sense_are_refused(tmp_path, kinds):
+    path = tmp_path / "model.npz"
+    tf.derive(tf.load("two_link")).save(path)
+    with pytest.raises(tf.errors.ModelError, match="truncated, damaged"):
+        tf.load_model(rewritten(path, lambda facts, _: facts.update(joint_kinds=kinds)))
 
 
 def test_nothing_is_written_where_it_cannot_be(tmp_path):

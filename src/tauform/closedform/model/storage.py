@@ -14,7 +14,7 @@ from tauform.archives import read_archive
 from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.model import ClosedFormModel, Geometry
-from tauform.description.joint_types import PRISMATIC, REVOLUTE
+from tauform.description.joint_types import JOINT_TYPES, PRISMATIC, REVOLUTE, JointType
 from tauform.description.layout import Layout
 from tauform.documents import is_indices, is_number, is_texts, parse_json
 from tauform.errors import ModelError
@@ -22,7 +22,8 @@ from tauform.files.file import fresh_file
 from tauform.wording import call
 
 FORMAT = "tauform closed-form model"
-VERSION = 1
+# Version 1 told kinds of joints by a flag, `revolute`.
+VERSION = 2
 # Power of a sine or cosine in a term, and rounding of a rotation matrix.
 MOST_EXPONENT, RIGID = 100, 1e-6
 _BASE_NAMES = ("names", "parameter_names", "no_effect", "alone", "regrouped")
@@ -40,6 +41,7 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
         "version": VERSION,
         "robot_name": model.robot_name,
         "joint_names": model.joint_names,
+        "joint_kinds": [own.name for own in model.geometry.types],
         "fixed": dict(model.fixed),
         "base": {name: getattr(model.base, name) for name in _BASE_FIELDS},
     }
@@ -47,7 +49,6 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     arrays: dict[str, Any] = {
         "facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8),
         "parent_from_joint": model.geometry.parent_from_joint,
-        "revolute": np.array([own == REVOLUTE for own in model.geometry.types]),
         "gravity": model.geometry.gravity,
         "exponents": model.exponents,
         "reduction_data": reduction.data,
@@ -136,7 +137,6 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
         "exponents": ("i", (5 * n, n_terms)),
         "parent_from_joint": ("f", (n, 4, 4)),
-        "revolute": ("b", (n,)),
         "gravity": ("f", (3,)),
         "reduction_data": ("f", (n_entries,)),
         "reduction_indices": ("i", (n_entries,)),
@@ -160,11 +160,25 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
         raise ValueError("a placement is not rigid")
 
 
+def _types(facts: dict[str, Any], arrays: dict[str, Any]) -> tuple[JointType, ...]:
+    """Types of the joints; KeyError or ValueError where there are none."""
+    if facts["version"] == 1:
+        flags = arrays["revolute"]
+        types: tuple[JointType, ...] = tuple(
+            REVOLUTE if turns else PRISMATIC for turns in flags.tolist() if flags.dtype.kind == "b"
+        )
+    else:
+        types = tuple(JOINT_TYPES[kind] for kind in facts["joint_kinds"])
+    if len(types) != len(facts["joint_names"]):
+        raise ValueError("kinds and names of joints differ in number")
+    return types
+
+
 def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     _check_facts(facts)
     _check_arrays(facts, arrays)
     base_facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in facts["base"].items()}
-    types = tuple(REVOLUTE if turns else PRISMATIC for turns in arrays["revolute"].tolist())
+    types = _types(facts, arrays)
     layout = Layout.of(types)
     if base_facts.pop("parameter_names") != layout.names:
         raise ValueError("the parameters are not those of the joints")
