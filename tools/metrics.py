@@ -50,6 +50,12 @@ def _running(node: ast.AST) -> Iterator[ast.AST]:
             yield from _running(child)
 
 
+def import_graph(root: Path) -> dict[str, set[str]]:
+    """Module -> modules of the package that it imports."""
+    files = {name: path for name, path in modules(root).items() if path.name != "__init__.py"}
+    return {name: imports(ast.parse(path.read_text(encoding="utf-8")), files) - {name} for name, path in files.items()}
+
+
 def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
     """Strongly connected components of more than one module (Tarjan)."""
     index: dict[str, int] = {}
@@ -114,7 +120,7 @@ def rows(root: Path) -> list[tuple[str, str]]:
     texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
     trees = {name: ast.parse(text) for name, text in texts.items()}
     real = {name for name, path in files.items() if path.name != "__init__.py"}
-    edges = {name: imports(tree, real) - {name} for name, tree in trees.items() if name in real}
+    edges = import_graph(root)
     importers: dict[str, set[str]] = defaultdict(set)
     for name, targets in edges.items():
         for target in targets:

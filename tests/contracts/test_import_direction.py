@@ -10,6 +10,7 @@ import pytest
 
 import tauform
 from tauform.doors import DOORS, door
+from tools.metrics import cycles, import_graph
 
 LEVELS = (
     *(
@@ -99,6 +100,14 @@ def test_an_import_from_above_is_seen(statement: str) -> None:
 @pytest.mark.parametrize("statement", ["import numpy", "from tauform.errors import TauformError"])
 def test_an_import_from_below_is_allowed(statement: str) -> None:
     assert not violations(Path("rigidbody/some.py"), statement)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert cycles(import_graph(PACKAGE.parent)) == []
+
+
+def test_circles_are_found() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
 
 
 def test_every_folder_has_a_level() -> None:
