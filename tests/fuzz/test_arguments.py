@@ -116,7 +116,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
     return line
 
 
-@cases(600)
+@cases(300)
 @given(line=command_lines())
 def test_any_command_line_ends_well_or_is_refused(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, line: list[str]
