@@ -178,3 +178,78 @@ def test_observers_with_friction_that_a_contact_changes_are_refused() -> None:
     expected = tf.momentum_observer(robot, q, qd, tau, rest, rest, gain, 1e-3, T)
     agree(found[0], expected.residual, 1e-12)
     agree(found[1], expected.integral, 1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_base_regressor_times_base_values_is_the_torque(kind: str) -> None:
+    robot = ROBOTS[kind]
+    q, qd, qdd, T = states(robot)
+    kernel = tf.compile(robot, "base_regressor")
+    theta = kernel.program.theta_of(robot)
+    agree(kernel(q, qd, qdd, T) @ theta, tf.inverse_dynamics(robot, q, qd, qdd, T), 1e-12)
+    base = tf.base_parameters(robot, include="declared")
+    assert base.names == kernel.program.theta_names
+    assert np.linalg.matrix_rank(kernel(q, qd, qdd, T).reshape(-1, base.n)) == base.n
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_source_finds_the_same_base_parameters(kind: str) -> None:
+    sets = [
+        tf.base_parameters(ROBOTS[kind], include="declared", source=s) for s in ("dynamic", "velocity_free", "energy")
+    ]
+    assert len({base.pivots for base in sets}) == 1
+    assert all(np.abs(base.grouping - sets[0].grouping).max() <= 1e-8 for base in sets)
+
+
+def test_base_parameters_depend_on_geometry_alone() -> None:
+    """Also with friction that depends on load, where links have no inertia yet."""
+    robot = ROBOTS["chain"]
+    parameters = np.array(robot.parameters)
+    parameters[robot.layout.links] = 0.0
+    unknown = tf.base_parameters(robot.with_parameters(parameters), include="declared")
+    assert unknown.pivots == tf.base_parameters(robot, include="declared").pivots
+
+
+def test_steps_of_any_width_are_told_apart() -> None:
+    steps = [tf.Drive.of("smooth", joints=0, coefficient=1.0, width=w) for w in (1e-4, 0.003, 0.1, 50.0)]
+    fading = [tf.Drive.of("stribeck", joints=0, coefficient=1.0, width=w) for w in (1e-4, 0.05)]
+    arm = tf.load("two_link").with_drives([tf.Drive.of("coulomb", joints=0, coefficient=1.0), *steps, *fading])
+    base = tf.base_parameters(arm, include="declared")
+    assert set(arm.parameter_names[arm.layout.further]) <= set(base.alone)
+    assert base.gap > 1e3
+
+
+def test_what_gravity_shows_too_is_folded_into_the_links() -> None:
+    """About a horizontal axis sin q and cos q are those of the weight; the two springs of one joint are one."""
+    arm = tf.load("two_link")
+    terms = [tf.Drive.of(shape, joints=0, coefficient=1.0) for shape in ("sine", "cosine")]
+    springs = [tf.Drive.of("stiffness", joints=1, coefficient=1.0, label=label) for label in ("left", "right")]
+    base = tf.base_parameters(arm.with_drives([*arm.drives, *terms, *springs]), include="declared")
+    assert {"Ks_1", "Kc_1", "K_2@right"} <= set(base.regrouped)
+    assert "KR_2@left" in base.names
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_runtime_theta_holds_every_coefficient(kind: str) -> None:
+    robot = ROBOTS[kind]
+    q, qd, qdd, T = states(robot)
+    rng = np.random.default_rng(4)
+    other = robot.with_parameters(robot.parameters * rng.uniform(0.5, 1.5, robot.layout.n))
+    tau = tf.inverse_dynamics(other, q, qd, qdd, T)
+    for name, arrays, expected, tolerance in (
+        ("inverse_dynamics", (q, qd, qdd, T), tau, 1e-12),
+        ("forward_dynamics", (q, qd, tau, T), qdd, 1e-9),
+    ):
+        kernel = tf.compile(robot, name, parameters="runtime")
+        agree(kernel(*arrays, kernel.program.theta_of(other)), expected, tolerance)
+
+
+def test_runtime_coefficients_may_be_zero_in_the_description() -> None:
+    """A shared rotor of zero couples the joints as soon as theta says so."""
+    robot = tf.random_robot(3, seed=2)
+    robot = robot.with_drives([*robot.drives, tf.Drive.of("coupled_inertia", joints=(1, 2), coefficient=0.0)])
+    kernel = tf.compile(robot, "forward_dynamics", parameters="runtime")
+    coupled = robot.with_drives([*robot.drives[:-1], robot.further_drives[0].with_coefficient(0.02)])
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 20, 3))
+    tau = tf.inverse_dynamics(coupled, q, qd, qdd)
+    agree(kernel(q, qd, tau, kernel.program.theta_of(coupled)), qdd, 1e-9)

@@ -84,7 +84,8 @@ def digits_of(value: float, digits: int | None = None) -> str:
 def latex_parameter(parameter: Parameter) -> str:
     """`I_{zzR,1}` for `IzzR_1`."""
     letters = parameter.kind + "R" * parameter.is_sum
-    index = ",".join(part for part in (letters[1:], parameter.number.replace("_", ",")) if part)
+    number = parameter.number.replace("_", ",") + parameter.suffix.replace("_", r"\_")
+    index = ",".join(part for part in (letters[1:], number) if part)
     return rf"{letters[0]}_{{{index}}}"
 
 

@@ -7,6 +7,7 @@ model (Gautier1991, Eqs. 6, 9 and 12). The three span the same space.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,23 +16,26 @@ from tauform.description.robot import Robot
 from tauform.portable.products import product
 from tauform.portable.sampling import uniform
 from tauform.rigidbody.energy import energy_regressor
+from tauform.rigidbody.load import has_load
 from tauform.rigidbody.regressor import regressor
 
 ROWS_PER_COLUMN = 3
 # Velocities that stand for a path between two states, along which friction works.
 STATES_PER_PATH = 4
+# Of joints whose friction depends on it [degrees Celsius].
+TEMPERATURES = (0.0, 60.0)
 
 
 def dynamic_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator) -> Array:
     """Torques of each parameter at random positions, velocities and accelerations."""
-    q, qd, qdd = random_states(robot, -(-ROWS_PER_COLUMN * len(columns) // robot.n_joints), rng)
-    return _rows(regressor(robot, q, qd, qdd), columns)
+    observed = _observed(robot, columns, rng)
+    return _rows(observed.regressor(observed.qd), columns)
 
 
 def velocity_free_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator) -> Array:
     """The same at rest; only friction, which is nothing at rest, keeps its velocities."""
-    q, qd, qdd = random_states(robot, -(-ROWS_PER_COLUMN * len(columns) // robot.n_joints), rng)
-    Y, moving = regressor(robot, q, 0 * qd, qdd), regressor(robot, q, qd, qdd)
+    observed = _observed(robot, columns, rng)
+    Y, moving = observed.regressor(0 * observed.qd), observed.regressor(observed.qd)
     friction = list(robot.layout.friction)
     Y[..., friction] = moving[..., friction]
     return _rows(Y, columns)
@@ -43,13 +47,66 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
     q, qd, _ = random_states(robot, n_states, rng)
     h = energy_regressor(robot, q, qd)
     path = uniform(rng, -2.0, 2.0, (n_states, STATES_PER_PATH, robot.n_joints))
+    losing = _losing_columns(robot)
+    h[:, losing] = _work(robot, columns, q, path, rng)[:, losing]
     F = robot.closure.F if robot.closure else np.eye(robot.n_bodies)
-    speeds = product(path, F.T)
-    viscous, coulomb, offset = (list(robot.layout.columns_of(group)) for group in ("viscous", "coulomb", "offset"))
-    h[:, viscous], h[:, coulomb] = (speeds * speeds).mean(axis=1), np.abs(speeds).mean(axis=1)
-    h[:, offset] = product(q, F.T)
+    h[:, list(robot.layout.columns_of("offset"))] = product(q, F.T)
     difference: Array = h[1:] - h[0]
     return difference[:, list(columns)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Observed:
+    """States at which a robot is observed: (N, n_joints) each, temperatures where friction depends on them."""
+
+    robot: Robot
+    q: Array
+    qd: Array
+    qdd: Array
+    temperature: Array | None
+
+    def regressor(self, qd: Array) -> Array:
+        return regressor(self.robot, self.q, qd, self.qdd, temperature=self.temperature)
+
+
+def _observed(robot: Robot, columns: Sequence[int], rng: np.random.Generator) -> _Observed:
+    q, qd, qdd = random_states(robot, -(-ROWS_PER_COLUMN * len(columns) // robot.n_joints), rng)
+    return _of_states(robot, columns, q, qd, qdd, rng)
+
+
+def _of_states(
+    robot: Robot, columns: Sequence[int], q: Array, qd: Array, qdd: Array, rng: np.random.Generator
+) -> _Observed:
+    """The states, with velocities at which friction bends and links of their own where it depends on load."""
+    if has_load(robot.tree):
+        # What joints carry depends on values; the base parameters do not.
+        robot = robot.with_parameters(uniform(rng, 0.5, 1.5, (robot.layout.n,)))
+    warm = any("temperature" in term.reads for term in robot.further_drives)
+    temperature = uniform(rng, *TEMPERATURES, qd.shape) if warm else None
+    return _Observed(robot, q, qd * _paces(robot, columns, len(qd)), qdd, temperature)
+
+
+def _paces(robot: Robot, columns: Sequence[int], n_states: int) -> Array:
+    """(n_states, 1) factors of velocity: widths over which friction changes, beside one."""
+    drives = zip(range(robot.layout.n)[robot.layout.drives], robot.drives, strict=True)
+    widths = {float(term.constants.get("width", 0.0)) for column, term in drives if column in set(columns)}
+    return np.resize([1.0, *sorted(widths - {0.0})], n_states)[:, None]
+
+
+def _losing_columns(robot: Robot) -> list[int]:
+    """Columns of drive terms that neither store energy nor are constant."""
+    terms = zip(range(robot.layout.n)[robot.layout.drives], robot.drives, strict=True)
+    return [column for column, term in terms if not (term.is_inertial or term.is_conservative or not term.reads)]
+
+
+def _work(robot: Robot, columns: Sequence[int], q: Array, path: Array, rng: np.random.Generator) -> Array:
+    """(n_states, n_parameters) mean power on each path."""
+    n_states, n_steps = path.shape[:2]
+    along = np.repeat(q, n_steps, axis=0)
+    velocities = path.reshape(n_states * n_steps, -1)
+    observed = _of_states(robot, columns, along, velocities, velocities, rng)
+    power = (observed.regressor(observed.qd) * observed.qd[..., None]).sum(axis=1)
+    return power.reshape(n_states, n_steps, -1).mean(axis=1)
 
 
 def random_states(robot: Robot, n_states: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:

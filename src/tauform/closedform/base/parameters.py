@@ -63,8 +63,6 @@ def base_parameters(
         raise ModelError(f"source: expected one of {', '.join(SOURCES)}, got {source!r}")
     if order is not None and method == "qr_pivoted":
         raise ModelError('order: "qr_pivoted" chooses the columns itself; use method "qr" or "svd" with an order')
-    if robot.further_drives:
-        raise ModelError(f"base_parameters: {robot.name} has drive terms that are not regrouped yet")
     columns = robot.columns(include)
     if len(columns) > MAX_COLUMNS:
         raise ModelError(

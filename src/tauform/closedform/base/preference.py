@@ -22,7 +22,7 @@ def gautier_order(layout: Layout) -> tuple[int, ...]:
     place = {kind: k for k, kind in enumerate(GAUTIER_ORDER)}
     parameters, friction = layout.parameters, set(layout.friction)
     rigid = [k for k in range(len(parameters)) if k not in friction]
-    rigid.sort(key=lambda k: (parameters[k].joints, place[parameters[k].kind]))
+    rigid.sort(key=lambda k: (parameters[k].joints, place.get(parameters[k].kind, len(place))))
     return (*rigid, *layout.friction)
 
 

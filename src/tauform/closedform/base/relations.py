@@ -85,7 +85,7 @@ def gautier_name(parameter: Parameter) -> str:
     """`ZZR1` for `IzzR_1`, `MX2` for `mx_2`, `Ia3` for `Ia_3`."""
     kind = parameter.kind
     letters = kind[1:].upper() if kind in MOMENTS_OF_INERTIA else kind.upper() if parameter.is_link else kind
-    return f"{letters}{'R' * parameter.is_sum}{parameter.number}"
+    return f"{letters}{'R' * parameter.is_sum}{parameter.number}{parameter.suffix}"
 
 
 # How a parameter is written in each style.

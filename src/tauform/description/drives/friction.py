@@ -61,7 +61,7 @@ class WithWidth(Drive):
         return f"@{self.label or format(self.width, '.3g')}"
 
     def in_units(self, length: float, time: float, coordinate: float) -> Drive:
-        return replace(self, width=self.width * time / coordinate)
+        return replace(self, width=self.width * time / coordinate, label=self.suffix[1:])  # the name stays
 
 
 @dataclass(frozen=True, kw_only=True)
