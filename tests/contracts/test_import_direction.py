@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,6 +105,18 @@ def test_an_import_from_below_is_allowed(statement: str) -> None:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     assert cycles(import_graph(PACKAGE.parent)) == []
+
+
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    """Between rooms there is one direction; only a room and the folder it stands in may use each other."""
+    rooms: dict[str, set[str]] = defaultdict(set)
+    for module, targets in import_graph(PACKAGE.parent).items():
+        for target in targets:
+            own, other = (name.rpartition(".")[0] for name in (module, target))
+            if not f"{own}.".startswith(f"{other}.") and not f"{other}.".startswith(f"{own}."):
+                rooms[own] |= {other}
+                rooms[other] |= set()
+    assert cycles(rooms) == []
 
 
 def test_circles_are_found() -> None:
