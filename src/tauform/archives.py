@@ -98,7 +98,13 @@ def read_archive(path: Path) -> dict[str, AnyArray]:
         OSError: the file cannot be opened.
         ValueError: it is no such archive, a damaged one, or would unpack to more than any model or fit.
     """
-    with path.open("rb") as file, damage_as_value_error(), zipfile.ZipFile(file) as archive:
+    with path.open("rb") as file:
+        return unpacked(file)
+
+
+def unpacked(file: IO[bytes]) -> dict[str, AnyArray]:
+    """The arrays of an open archive; see `read_archive`."""
+    with damage_as_value_error(), zipfile.ZipFile(file) as archive:
         members = members_of(archive)
         objects = next((name for name, member in members.items() if member.dtype.hasobject), None)
         if objects is not None:

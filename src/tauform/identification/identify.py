@@ -11,6 +11,7 @@ import numpy as np
 
 from tauform.arrays import Array, read_only
 from tauform.closedform.threads import on_one_thread
+from tauform.description.drives import Smooth
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
@@ -23,8 +24,8 @@ from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.excitation import check_excitation, check_include
 from tauform.identification.regression.rows import Rows, RowSource, strides
 from tauform.identification.regression.swaps import find_swap
-from tauform.identification.regression.terms import Column, Term
-from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law, with_load_friction
+from tauform.identification.regression.terms import Term
+from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law, settled_load
 from tauform.identification.selection.select import Candidates, candidates, select
 from tauform.identification.selection.synchrony import check_delay
 from tauform.identification.signals.differentiate import Smoother, SmootherName
@@ -72,7 +73,7 @@ def identify(
     order: Sequence[str] = (),
     friction: FrictionLaw = "auto",
     couplings: Literal["auto"] | Sequence[tuple[int, int]] | None = "auto",
-    terms: Sequence[Term | Column] = (),
+    terms: Sequence[Term] = (),
     method: Method = "weighted",
     filters: Filters | Literal["auto"] | None = "auto",
     smoother: SmootherName = "lowpass",
@@ -95,7 +96,8 @@ def identify(
             "thermal" (viscous friction that changes with the recorded temperature).
         couplings: "auto" looks for shafts that neighbouring joints turn together; pairs of joint indices (from 0)
             ask for them; None leaves them out.
-        terms: columns that take part in any case.
+        terms: drive terms (`tf.Drive.of`, of which the coefficient is identified) and columns that take part in any
+            case.
         method: "weighted" (each joint by the size of its residuals), "ordinary", "robust", "total",
             "instrumental" or "ridge" (towards the prior).
         filters: cut-offs from the data ("auto"), given ones, or None to take every sample as it is.
@@ -117,38 +119,47 @@ def identify(
     smooth = Smoother(smoother)
     check_include(robot, include)
     check_law(friction, recordings)
-    if friction == "load":
-        options: dict[str, Any] = {
-            "include": include, "order": order, "couplings": couplings, "method": method, "filters": filters,
-            "smoother": smoother, "delay": delay, "prior": prior, "physical": physical, "validate": validate,
-            "progress": progress,
-        }  # fmt: skip
-        return with_load_friction(
-            lambda more: identify(robot, recordings, friction="plain", terms=[*terms, *more], **options)
-        )
     findings = list(check_recordings(robot, recordings))
     segments, notes = _segments(recordings, delay)
     findings += notes
     chosen = choose_filters(segments) if filters == "auto" else filters
     asked = [*terms, *asked_terms(robot, segments, friction, couplings)]
     plain = Design.of(robot, include, asked, order=order)
-    source = RowSource(plain, segments, chosen, smooth)
     say("evaluating columns")
-    swap = find_swap(source)
-    problem, more = _chosen_problem(source, friction == "auto", isinstance(couplings, str), swap is None, say)
-    findings += more
-    check_excitation(problem.design, problem.evidence, problem.rows, has_prior=method == "ridge")
-    say("estimating")
-    fit = replace(_fit(robot, problem, method, prior or robot, tuple(findings)), swap=swap)
+
+    def estimated(carrier: Robot | None) -> Fit:
+        source = RowSource(plain.carried_by(carrier), segments, chosen, smooth)
+        auto = friction == "auto", isinstance(couplings, str)
+        return _estimated(robot, source, auto, method, prior or robot, tuple(findings), say)
+
+    fit = settled_load(estimated) if plain.is_loaded else estimated(None)
     if validate is not None:
         unseen = _several(validate)
         fit = fit.with_findings(*check_recordings(robot, unseen))
         others, _ = _segments(unseen, delay)
-        fit = validated(replace(fit, others=replace(problem.source, segments=others)))
+        assert fit.source is not None
+        fit = validated(replace(fit, others=replace(fit.source, segments=others)))
     if physical:
         say("making links physical")
         fit = fit.physically_consistent(prior)
     return fit
+
+
+def _estimated(
+    robot: Robot,
+    source: RowSource,
+    auto: tuple[bool, bool],
+    method: Method,
+    prior: Robot,
+    findings: tuple[str, ...],
+    say: Callable[[str], None],
+) -> Fit:
+    """The fit of a design, and of the friction and couplings that held-out blocks ask for where these are `auto`."""
+    swap = find_swap(source)
+    problem, more = _chosen_problem(source, *auto, swap is None, say)
+    check_excitation(problem.design, problem.evidence, problem.rows, has_prior=method == "ridge")
+    say("estimating")
+    return replace(_fit(robot, problem, method, prior, (*findings, *more)), swap=swap)
 
 
 @on_one_thread
@@ -216,12 +227,12 @@ def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[
         if steps[0] not in chosen:
             smooth = next(c for c in columns if c in steps)
             term = choice.design.terms[smooth - plain.base.n]
-            assert isinstance(term, Term)
+            assert isinstance(term, Smooth)
             widths[j] = term.width
             order[steps[0]] = smooth
     extra = sorted(chosen - set(order))
     terms = [choice.design.terms[c - plain.base.n] for c in extra]
-    return plain.with_terms([*plain.terms, *terms], widths), [*order, *extra]
+    return plain.with_terms([*plain.terms, *terms]).with_widths(widths), [*order, *extra]
 
 
 def _speeds(source: RowSource) -> Array:

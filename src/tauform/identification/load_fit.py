@@ -1,20 +1,23 @@
-"""load_fit: a fit that was saved as .npz, checked before it is used."""
+"""load_fit: a fit that was saved as .json or .npz, checked before it is used."""
 
 from __future__ import annotations
 
+import io
+from base64 import b64decode
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tauform.archives import read_archive
+from tauform.archives import read_archive, unpacked
 from tauform.arrays import read_only
+from tauform.description.drives import SHAPES, Drive
 from tauform.description.formats.toml.reader import robot_from_mapping
 from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.documents import parse_json, parse_toml
-from tauform.errors import IdentificationError, TauformError
+from tauform.errors import DescriptionError, IdentificationError, TauformError
 from tauform.identification.export.checks import check_fit
 from tauform.identification.export.same_robot import difference
 from tauform.identification.export.save import FORMAT
@@ -24,44 +27,62 @@ from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import Errors, Residuals
 from tauform.identification.regression.swaps import Swap
-from tauform.identification.regression.terms import Term
 from tauform.identification.signals.filters import Filters
+from tauform.rigidbody.load import leading_joints
 from tauform.wording import call
 
 
 def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
-    """Read a fit that was saved as .npz.
+    """Read a fit that was saved as .json or .npz.
 
     Args:
         robot: the robot it was identified on, whose geometry gives the columns; by default the one in the file.
 
     Raises:
-        IdentificationError: not such a file, of another robot, or of a newer version.
+        IdentificationError: not such a file, of another robot, of a newer version, or with columns of the user's own.
     """
     path = Path(path)
     if not path.exists():
         raise IdentificationError(f"{path}: no such file; fit.save('name.npz') writes one")
-    if path.suffix == ".json":
-        raise IdentificationError(
-            f"{path}: a .json of a fit is to read",
-            argument="path",
-            value=path,
-            remedy=f"save it as .npz too and load that: {call('load_fit', repr(path.stem + '.npz'))}",
-        )
     no_fit = IdentificationError(f"{path}: not a fit, or a damaged one; fit.save('name.npz') writes one")
     try:
-        data = read_archive(path)
-        text = parse_json(str(data["summary"]))
-        _check_format(text["format"], path)
+        text, data = _read_json(path) if path.suffix == ".json" else _read_npz(path)
         fit = _fit_of(_checked_robot(robot, data, path), data, text, path)
         check_fit(fit)
     except MemoryError:
         raise IdentificationError(f"{path}: does not fit into memory; read it on a larger machine") from None
+    except DescriptionError:  # a drive term that no robot takes
+        raise no_fit from None
     except TauformError:
         raise
     except Exception:  # a forged file ends in nearly any error
         raise no_fit from None
     return fit
+
+
+def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Plain values and arrays."""
+    data: dict[str, Any] = read_archive(path)
+    text = parse_json(str(data["summary"]))
+    _check_format(text["format"], path)
+    return text, data
+
+
+def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    text = parse_json(path.read_bytes())
+    _check_format(text["format"], path)
+    own = [term["name"] for term in text["terms"] if "name" in term]
+    if own:
+        raise IdentificationError(
+            f"{path}: holds columns of your own ({', '.join(own)}), functions that no file holds; identify again"
+        )
+    if text["format"] < FORMAT:
+        raise IdentificationError(
+            f"{path}: written when a .json held a part of a fit only; load its .npz, "
+            f"tf.load_fit({path.stem + '.npz'!r}), or identify again"
+        )
+    arrays = unpacked(io.BytesIO(b64decode(text["arrays"], validate=True)))
+    return text, {**arrays, "robot": text["description"]}
 
 
 def _check_format(found: int, path: Path) -> None:
@@ -126,7 +147,7 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         method=text["method"],
         filters=None if text["filters"] is None else Filters(**text["filters"]),
         findings=tuple(text["findings"]),
-        physical=None if physical is None else read_only([physical[name] for name in robot.parameter_names]),
+        physical=None if physical is None else read_only([physical[name] for name in design.robot.parameter_names]),
         physical_method=text.get("physical_method"),
         inflation=data["inflation"],
         weights=data["weights"],
@@ -142,21 +163,24 @@ def _include(robot: Robot, columns: list[int]) -> Include:
 
 
 def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Design:
-    full = Design.of(robot, _include(robot, data["columns"].tolist()), order=text["order"])
+    own = replace(robot, further_drives=())
+    full = Design.of(own, _include(own, data["columns"].tolist()), order=text["order"])
     place = {pivot: k for k, pivot in enumerate(full.base.pivots)}
     if text["joints"] != list(robot.joint_names) or not set(data["pivots"].tolist()) <= set(place):
         raise IdentificationError(
             f"{path.name}: was identified on {text['robot']!r}, whose joints differ from {robot.name!r}"
         )
     base = full.base.part([place[pivot] for pivot in data["pivots"].tolist()])
-    return Design(robot, base, tuple(text["coulomb_widths"]), _terms(text["terms"]), full.order)
+    design = replace(full, base=base).with_widths(text["coulomb_widths"])
+    return design.with_terms(_terms(text["terms"], design.robot))
 
 
 def _unreduced(design: Design, evidence: Evidence, data: dict[str, Any], text: dict[str, Any]) -> Unreduced | None:
     """What a reduced fit was reduced from."""
     if "unreduced_triangles" not in data:
         return None
-    whole = replace(design, base=design.base.whole or design.base, terms=_terms(text["unreduced_terms"]))
+    terms = _terms(text["unreduced_terms"], design.robot)
+    whole = replace(design, base=design.base.whole or design.base, terms=terms)
     shape = (*evidence.triangles.shape[:2], whole.n_columns + 1, whole.n_columns + 1)
     if data["unreduced_triangles"].shape != shape or data["unreduced_peaks"].shape != (shape[1], whole.n_columns):
         raise ValueError("the evidence of a reduced fit does not fit its design")
@@ -164,8 +188,18 @@ def _unreduced(design: Design, evidence: Evidence, data: dict[str, Any], text: d
     return Unreduced(whole, replace(evidence, **columns), ())
 
 
-def _terms(plain: list[dict[str, Any]]) -> tuple[Term, ...]:
-    return tuple(Term(**{**term, "joints": tuple(term["joints"])}) for term in plain)
+def _terms(plain: list[dict[str, Any]], robot: Robot) -> tuple[Drive, ...]:
+    """Drive terms, as the robot takes them."""
+    drives = tuple(_older(term, robot) if "kind" in term else Drive.of(**term) for term in plain)
+    return replace(robot, further_drives=drives).further_drives
+
+
+def _older(term: dict[str, Any], robot: Robot) -> Drive:
+    """A term of format 3 or before, which counted the joints in q."""
+    leading = leading_joints(robot)
+    known = SHAPES[term["kind"]].constant_names()
+    constants = {name: value for name, value in term.items() if name in known}
+    return Drive.of(term["kind"], [leading[j] for j in term["joints"]], **constants)
 
 
 def _errors(plain: dict[str, Any]) -> Errors:

@@ -73,7 +73,7 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
     check_recordings(fit.robot, [loaded])
     segments = uniform_segments(loaded).segments
     filters = None if fit.filters is None else choose_filters(segments)
-    design = fit.design.with_terms([*fit.terms, *load_columns(fit.robot, frame)])
+    design = fit.own_design.with_terms([*fit.design.terms, *load_columns(fit.design.robot, frame)])
     source = RowSource(design, segments, filters, Smoother())
     rows = source.kept()
     evidence = gather(rows, source)

@@ -17,6 +17,7 @@ from tauform.errors import IdentificationError
 from tauform.files.file import fresh_file
 from tauform.identification.motion.simulate import simulated_recording
 
+SAVED = Path(__file__).parent / "saved"
 PLAIN = {"friction": "plain", "couplings": None}
 
 
@@ -93,13 +94,43 @@ def test_a_fit_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         arrays = {key: archive[key] for key in archive.files}
     text = json.loads(str(arrays["summary"]))
     np.savez(path, **{**arrays, "summary": np.array(json.dumps({**text, "format": text["format"] + 1}))})
-    with pytest.raises(IdentificationError, match=r"written by a newer tauform \(format 4, .* up to 3\); upgrade"):
+    with pytest.raises(IdentificationError, match=r"written by a newer tauform \(format 5, .* up to 4\); upgrade"):
         tf.load_fit(path)
     np.savez(path, **{**arrays, "summary": np.array(json.dumps({**text, "format": "x"}))})
     with pytest.raises(IdentificationError, match="not a fit, or a damaged one"):
         tf.load_fit(path)
     with pytest.raises(IdentificationError, match="no such file"):
         tf.load_fit(tmp_path / "absent.npz")
+
+
+@pytest.mark.parametrize("name", ["two_link", "parallelogram"])
+def test_fits_that_earlier_versions_saved_predict_what_they_did(name: str) -> None:
+    """Files of format 3, whose terms were no drive terms of a robot, with the torques that were predicted then."""
+    older = tf.load_fit(SAVED / f"{name}_format_3.npz")
+    q, qd, qdd, tau = np.split(np.loadtxt(SAVED / f"{name}_format_3.csv", delimiter=","), 4, axis=1)
+    for predicted in (older.predict(q, qd, qdd), tf.inverse_dynamics(older.identified_robot, q, qd, qdd)):
+        np.testing.assert_allclose(predicted, tau, rtol=0, atol=1e-9 * np.abs(tau).max())
+    assert [term.shape for term in older.terms] == [
+        "stribeck", "quadratic", "stiffness", "smooth", "coupled_coulomb"
+    ]  # fmt: skip
+
+
+def test_an_older_json_that_held_a_part_says_so(tmp_path: Path) -> None:
+    path = fit().save(tmp_path / "fit.json")
+    text = json.loads(path.read_text())
+    path.write_text(json.dumps({key: value for key, value in text.items() if key != "arrays"} | {"format": 3}))
+    with pytest.raises(IdentificationError, match=r"held a part of a fit only; load its \.npz"):
+        tf.load_fit(path)
+
+
+@pytest.mark.parametrize(
+    "damage", [{"arrays": "xx"}, {"arrays": 3}, {"terms": [{"shape": "stribeck"}]}, {"values": []}]
+)
+def test_a_damaged_json_ends_in_one_sentence(tmp_path: Path, damage: dict[str, object]) -> None:
+    path = fit().save(tmp_path / "fit.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | damage))
+    with pytest.raises(IdentificationError, match="not a fit, or a damaged one"):
+        tf.load_fit(path)
 
 
 def test_a_fit_of_drives_alone_is_loaded_again(tmp_path: Path) -> None:

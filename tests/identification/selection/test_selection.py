@@ -9,7 +9,6 @@ import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.evidence import Evidence
-from tauform.identification.regression.terms import Term
 from tauform.identification.selection.chance import independent
 from tauform.identification.selection.held_out import HeldOut
 
@@ -17,22 +16,19 @@ from tauform.identification.selection.held_out import HeldOut
 NOISE, ENCODER = np.array([0.6, 0.3, 0.15]), 2 * np.pi / 2**17
 
 
-def recorded(
-    rate: float, seed: int, extra: tuple[tuple[Term, float], ...] = (), velocity: bool = False
-) -> tf.Recording:
+def recorded(rate: float, seed: int, extra: tuple[tf.Drive, ...] = (), velocity: bool = False) -> tf.Recording:
     """What a drive would log: positions in steps of the encoder, noisy torques, perhaps noisy velocities."""
     robot, rng = arm(), np.random.default_rng(seed)
     path = motion(robot, seed, duration=12.0, rate=rate)
-    tau = tf.inverse_dynamics(robot, path.q, path.qd, path.qdd) + rng.normal(size=path.q.shape) * NOISE
-    tau += sum(value * term.torque(path.q, path.qd, path.qdd) for term, value in extra)
+    truth = robot.with_drives([*robot.drives, *extra])
+    tau = tf.inverse_dynamics(truth, path.q, path.qd, path.qdd) + rng.normal(size=path.q.shape) * NOISE
     qd = path.qd + rng.normal(scale=2e-3, size=path.qd.shape) if velocity else None
     return tf.Recording(path.t, np.round(path.q / ENCODER) * ENCODER, tau, qd)
 
 
-def error_on_fresh_states(fit: tf.Fit, extra: tuple[tuple[Term, float], ...] = ()) -> float:
+def error_on_fresh_states(fit: tf.Fit, extra: tuple[tf.Drive, ...] = ()) -> float:
     path = motion(arm(), 99)
-    truth = tf.inverse_dynamics(arm(), path.q, path.qd, path.qdd)
-    truth += sum(value * term.torque(path.q, path.qd, path.qdd) for term, value in extra)
+    truth = tf.inverse_dynamics(arm().with_drives([*arm().drives, *extra]), path.q, path.qd, path.qdd)
     return float(np.linalg.norm(fit.predict(path.q, path.qd, path.qdd) - truth) / np.linalg.norm(truth))
 
 
@@ -87,7 +83,7 @@ def test_copies_of_a_candidate_are_one_chance() -> None:
 
 @pytest.mark.parametrize("rate", [100.0, 1000.0])
 def test_viscous_friction_that_differs_by_direction_is_found(rate: float) -> None:
-    extra = ((Term("asymmetric", (1,)), 4.0),)
+    extra = (tf.Drive.of("asymmetric", 1, 4.0),)
     fit = tf.identify(arm(), recorded(rate, 2, extra))
     assert [term.name for term in fit.terms] == ["Fa_2"]
     assert abs(fit.values[-1] - 4.0) < 4 * fit.deviations[-1]
@@ -96,7 +92,7 @@ def test_viscous_friction_that_differs_by_direction_is_found(rate: float) -> Non
 
 @pytest.mark.parametrize("rate", [100.0, 1000.0])
 def test_break_away_friction_is_predicted_though_no_single_step_has_its_shape(rate: float) -> None:
-    extra = tuple((Term("stribeck", (j,), 0.15), value) for j, value in enumerate((6.0, 6.0, 3.0)))
+    extra = tuple(tf.Drive.of("stribeck", j, value, width=0.15) for j, value in enumerate((6.0, 6.0, 3.0)))
     fit = tf.identify(arm(), recorded(rate, 3, extra))
     assert any(term.name.startswith("Fs_") for term in fit.terms)
     plain = tf.identify(arm(), recorded(rate, 3, extra), friction="plain")

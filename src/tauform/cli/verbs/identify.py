@@ -102,7 +102,7 @@ def _check_artefacts(robot: Robot, friction: str, save: Path | None, code: Path 
     from tauform.identification.export.save import check_save
 
     if save is not None:
-        check_save(save, own_columns=friction == "load")
+        check_save(save)
     if code is not None:
         c_prefix(name, robot.name)
         check_code(robot, own_columns=friction == "load", is_thermal=friction == "thermal")

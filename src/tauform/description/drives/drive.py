@@ -165,6 +165,11 @@ class Drive:
         return {name: getattr(self, name) for name in self.constant_names()}
 
     @property
+    def name(self) -> str:
+        """That of its parameter: `K_3`, or `Iam_5_6` of a shaft that joints share."""
+        return f"{self.kind}_{'_'.join(str(j + 1) for j in self.joints)}{self.suffix}"
+
+    @property
     def suffix(self) -> str:
         """What its parameter's name ends in."""
         return f"@{self.label}" if self.label else ""

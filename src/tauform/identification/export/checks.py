@@ -12,12 +12,9 @@ from tauform.documents import is_indices, is_number, is_texts
 from tauform.identification.fitted.model import ConsistencyMethod, FittedModel
 from tauform.identification.regression.residuals import Errors
 from tauform.identification.regression.swaps import KINDS, Swap
-from tauform.identification.regression.terms import SHAPES, Term
 
 # Asymmetry of a covariance, relative to its largest entry, that is rounding.
 ROUNDING = 1e-9
-# Kinds of terms that divide by their width.
-NEED_WIDTH = ("stribeck",)
 
 
 def check_fit(fit: FittedModel) -> None:
@@ -47,9 +44,6 @@ def _wrong_parts(fit: FittedModel) -> Iterator[str]:
             yield name
     if fit.swap is not None and not _is_swap(fit.swap, fit.robot.n_joints):
         yield "swap"
-    terms = fit.terms if fit.unreduced is None else (*fit.terms, *fit.unreduced.design.terms)
-    if not all(_is_term(term, fit.robot.n_joints) for term in terms):
-        yield "terms"
     if not _is_positive(fit.residuals.rate) or not all(map(_is_positive, _cutoffs(fit))):
         yield "filters"
     # A condition number is infinite where a column is zero.
@@ -80,10 +74,9 @@ def _arrays(fit: FittedModel) -> dict[str, tuple[Any, tuple[int, ...]]]:
         "measured": (residuals.measured, (n_rows, n)),
         "predicted": (residuals.predicted, (n_rows, n)),
         "recording": (residuals.recording, (n_rows,)),
-        "coulomb_widths": (np.asarray(fit.design.widths), (fit.robot.n_bodies,)),
     }
     if fit.physical is not None:
-        arrays["physical_parameters"] = (fit.physical, fit.robot.parameters.shape)
+        arrays["physical_parameters"] = (fit.physical, fit.design.robot.parameters.shape)
     if fit.unreduced is not None:
         whole, width = fit.unreduced.evidence, fit.unreduced.design.n_columns
         arrays["unreduced_triangles"] = (whole.triangles, (n_blocks, n, width + 1, width + 1))
@@ -107,13 +100,6 @@ def _is_errors(errors: Errors, n: int) -> bool:
 def _is_swap(swap: Swap, n: int) -> bool:
     whole = is_indices(list(swap.order), n) and len(swap.order) == n and list(swap.order) != list(range(n))
     return whole and swap.kind in KINDS and _is_array(swap.before, (n,)) and _is_array(swap.after, (n,))
-
-
-def _is_term(term: Any, n: int) -> bool:
-    if not isinstance(term, Term) or not is_indices(list(term.joints), n):
-        return False
-    right = len(term.joints) == (1 if term.kind in SHAPES else 2) and term.sense in (1, -1)
-    return right and is_number(term.width) and (term.width > 0 or (term.width == 0 and term.kind not in NEED_WIDTH))
 
 
 def _cutoffs(fit: FittedModel) -> tuple[Any, ...]:

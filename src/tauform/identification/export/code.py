@@ -16,6 +16,7 @@ from tauform.codegen.backends.c.reference import Reference
 from tauform.codegen.generate import generate
 from tauform.codegen.names import c_prefix, fit_prefix
 from tauform.codegen.program.program import Program
+from tauform.description.drives import Drive
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment
@@ -23,7 +24,6 @@ from tauform.files.checks import check_folder
 from tauform.files.file import write_text
 from tauform.files.folder import write_folder
 from tauform.identification.fitted.model import FittedModel
-from tauform.identification.regression.terms import SHAPES, Term
 from tauform.wording import argument
 
 # Deviation that the self-test allows between the C and `fit.predict`, which adds up columns of the base parameters.
@@ -46,12 +46,10 @@ def write_code(
         GenerationError: the fit holds columns of the user's own, or belongs to a robot with loop constraints.
     """
     robot = fit.rigid_robot
-    check_code(robot, own_columns=fit.design.has_own_columns, is_thermal=fit.design.is_thermal)
+    check_code(robot, own_columns=fit.design.has_own_columns or fit.design.is_loaded, is_thermal=fit.design.is_thermal)
     prefix = fit_prefix(None, robot.name) if name is None else c_prefix(name, robot.name)
     check_folder(folder, force)
-    parameters = np.array(robot.parameters)
-    parameters[list(robot.layout.friction)] = 0.0  # friction stands beside the program
-    program = generate(robot.with_parameters(parameters), "inverse_dynamics")
+    program = generate(robot.rigid, "inverse_dynamics")  # friction stands beside the program
     summary = f"torque of links and rotors alone; {prefix}_predicted_torque in {prefix}_drive.h adds friction"
     about = [line for line in program.notes["conventions"] if not line.startswith("Friction")]
     conventions = (*about, f"Friction of the fit is in {prefix}_drive.h.")
@@ -125,7 +123,7 @@ def drive_header(fit: FittedModel, prefix: str) -> str:
         sums[body] += [f"{coulomb!r} * {_step(f'qd[{body}]', fit.design.widths[body])}"] if coulomb else []
         sums[body] += [repr(offset)] if offset else []
     for term, value in zip(fit.terms, fit.values[fit.design.base.n :], strict=True):
-        assert isinstance(term, Term)
+        assert isinstance(term, Drive)
         for joint, expression in _expressions(term):
             sums[joint].append(f"{float(value)!r} * {expression}")
     # all inputs are read before the first output is written: they may be the same array
@@ -136,29 +134,43 @@ def drive_header(fit: FittedModel, prefix: str) -> str:
 
 
 def _joint_values(fit: FittedModel) -> list[tuple[float, float, float]]:
-    values = np.zeros(fit.robot.layout.n)
+    layout = fit.design.robot.layout
+    values = np.zeros(layout.n)
     values[list(fit.design.base.pivots)] = fit.theta
-    return [(float(v), float(c), float(o)) for _, v, c, o in fit.robot.layout.by_joint(values)]
+    return [(float(v), float(c), float(o)) for _, v, c, o in layout.by_joint(values)]
 
 
 def _step(velocity: str, width: float) -> str:
     return f"tanh({velocity} / {width!r})" if width > 0 else f"(double)(({velocity} > 0) - ({velocity} < 0))"
 
 
-def _expressions(term: Term) -> list[tuple[int, str]]:
-    if term.kind in SHAPES:
+def _expressions(term: Drive) -> list[tuple[int, str]]:
+    its = term.constants
+    if term.shape in _SHAPES:
         (j,) = term.joints
-        if term.kind == "smooth":
-            return [(j, _step(f"qd[{j}]", term.width))]
-        return [(j, f"({SHAPES[term.kind].c.format(q=f'q[{j}]', qd=f'qd[{j}]', width=repr(term.width))})")]
+        if term.shape == "smooth":
+            return [(j, _step(f"qd[{j}]", its["width"]))]
+        return [(j, f"({_SHAPES[term.shape].format(q=f'q[{j}]', qd=f'qd[{j}]', **its)})")]
+    if "sense" not in its:
+        raise GenerationError(f"write_code: {term.name}, {term.meaning}, is not written yet")
     i, j = term.joints
-    sign = "" if term.sense > 0 else "-"
-    if term.kind == "coupled_coulomb":
-        shaft = _step(f"(qd[{i}] {'+' if term.sense > 0 else '-'} qd[{j}])", term.width)
+    sign = "" if its["sense"] > 0 else "-"
+    if term.shape == "coupled_coulomb":
+        shaft = _step(f"(qd[{i}] {'+' if its['sense'] > 0 else '-'} qd[{j}])", its["width"])
         return [(i, shaft), (j, f"{sign}{shaft}")]
-    motion = "qdd" if term.kind == "coupled_inertia" else "qd"
+    motion = "qdd" if term.shape == "coupled_inertia" else "qd"
     return [(i, f"{sign}{motion}[{j}]"), (j, f"{sign}{motion}[{i}]")]
 
+
+_SHAPES = {
+    "smooth": "tanh({qd} / {width!r})",
+    "stribeck": "copysign(exp(-fabs({qd}) / {width!r}), {qd}) * ({qd} != 0)",
+    "asymmetric": "fabs({qd})",
+    "quadratic": "{qd} * fabs({qd})",
+    "stiffness": "{q} - {rest!r}",
+    "sine": "sin({q})",
+    "cosine": "cos({q})",
+}
 
 _HEADER = """/* Torque of the drives of {robot}: friction, springs and couplings, to add to the rigid-body torque. */
 #ifndef {guard}

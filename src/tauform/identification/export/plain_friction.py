@@ -49,13 +49,14 @@ def robot_with_plain_friction(fit: FittedModel) -> Robot:
         IdentificationError: the fit holds other friction, springs or couplings, and was loaded without its recordings.
     """
     if fit.holds_nothing_else:
-        return fit.identified_robot
+        return fit.rigid_robot
     if fit.source is None:
         raise IdentificationError(
             f"the fit of {fit.robot.name} holds friction or couplings that need its recordings to become Fv and "
             "Fc; identify again, or use fit.write_code, which writes all terms"
         )
-    robot, plain = fit.rigid_robot, Design.of(fit.robot)
+    plain = Design.of(fit.design.robot).with_widths([0.0] * fit.robot.n_bodies)
+    robot = plain.robot.with_parameters(fit.rigid_robot.parameters)
     source = replace(fit.source, design=plain)
     parameters = np.array(robot.parameters)
     parameters[list(robot.layout.friction)] = 0.0

@@ -1,26 +1,30 @@
-"""Save a fit: JSON for people and other programs, NPZ to work on with it later."""
+"""Save a fit: as JSON, whose first part people and other programs read, or as an archive of arrays; both load."""
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tauform.arrays import Array
+from tauform.description.drives import Drive
 from tauform.description.formats.toml.writer import to_toml
 from tauform.errors import IdentificationError
 from tauform.files.file import fresh_file, write_text
 from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.residuals import Errors
-from tauform.identification.regression.terms import Column, Term
+from tauform.identification.regression.terms import Term
 from tauform.identification.verdict.judge import judge
 from tauform.identification.verdict.validate import unfiltered_errors
 
-# 2 holds the robot too, 3 what a reduced fit was reduced from.
-FORMAT = 3
+# 2 holds the robot too, 3 what a reduced fit was reduced from, 4 drive terms of the robot; its .json can be loaded.
+FORMAT = 4
 
 
 def save_fit(fit: FittedModel, path: Path) -> Path:
@@ -30,13 +34,17 @@ def save_fit(fit: FittedModel, path: Path) -> Path:
         IdentificationError: the ending is neither, the fit holds columns of the user's own (.npz), or the disk
             refuses.
     """
-    terms = fit.terms if fit.unreduced is None else fit.unreduced.design.terms
-    check_save(path, own_columns=not all(isinstance(term, Term) for term in terms))
+    design = fit.design if fit.unreduced is None else fit.unreduced.design
+    check_save(path, own_columns=design.has_own_columns)
+    text, arrays = _contents(fit)
+    robot = to_toml(fit.robot, path.parent)[0]
     if path.suffix == ".json":
-        return write_text(path, json.dumps(summary(fit), indent=1), IdentificationError)
-    contents = _contents(fit, path.parent)
+        # What only a program can use comes last, packed: fifty times as much as all the rest.
+        packed = {} if design.has_own_columns else {"description": robot, "arrays": _packed(arrays)}
+        return write_text(path, json.dumps({**text, **packed}, indent=1), IdentificationError)
     with fresh_file(path, IdentificationError) as file:
-        np.savez_compressed(file, **contents)
+        texts = {"summary": np.array(json.dumps(text)), "robot": np.array(robot)}
+        np.savez_compressed(file, **texts, **arrays)  # type: ignore[arg-type]
     return path
 
 
@@ -44,15 +52,15 @@ def check_save(path: Path, own_columns: bool = False) -> None:
     """Refuse a name or a fit that `save_fit` cannot write; ask before a fit is made.
 
     Args:
-        own_columns: whether the fit will hold columns of the user's own, or friction that depends on load.
+        own_columns: whether the fit will hold columns of the user's own.
 
     Raises:
         IdentificationError: the ending is neither .json nor .npz, or such a fit cannot be loaded again.
     """
     if path.suffix not in (".json", ".npz"):
-        raise IdentificationError(f"{path.name}: a fit is saved as .json (to read) or .npz (to load again)")
+        raise IdentificationError(f"{path.name}: a fit is saved as .json (to read and load) or .npz (to load)")
     if own_columns and path.suffix == ".npz":
-        raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json")
+        raise IdentificationError("a fit with columns of your own cannot be loaded again; save it as .json, to read")
 
 
 def summary(fit: FittedModel) -> dict[str, Any]:
@@ -83,15 +91,16 @@ def summary(fit: FittedModel) -> dict[str, Any]:
         "terms": _plain_terms(fit.terms),
         "physical_parameters": None
         if fit.physical is None
-        else dict(zip(fit.robot.parameter_names, fit.physical.tolist(), strict=True)),
+        else dict(zip(fit.design.robot.parameter_names, fit.physical.tolist(), strict=True)),
         "physical_method": fit.physical_method,
         "filters": None if fit.filters is None else asdict(fit.filters),
         "findings": list(fit.findings),
     }
 
 
-def _plain_terms(terms: Sequence[Term | Column]) -> list[dict[str, Any]]:
-    return [asdict(term) if isinstance(term, Term) else {"name": term.name} for term in terms]
+def _plain_terms(terms: Sequence[Term]) -> list[dict[str, Any]]:
+    """What `Drive.of` takes; of a user's column the name alone."""
+    return [{"shape": term.shape, **asdict(term)} if isinstance(term, Drive) else {"name": term.name} for term in terms]
 
 
 def _plain(errors: Errors | None) -> dict[str, Any] | None:
@@ -106,8 +115,8 @@ def _listed(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _contents(fit: FittedModel, folder: Path) -> dict[str, Any]:
-    """What the archive of a fit in a folder holds."""
+def _contents(fit: FittedModel) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Plain values and arrays of a fit."""
     residuals, evidence = fit.residuals, fit.evidence
     arrays = {
         "triangles": evidence.triangles,
@@ -129,5 +138,11 @@ def _contents(fit: FittedModel, folder: Path) -> dict[str, Any]:
         arrays |= {"unreduced_triangles": fit.unreduced.evidence.triangles}
         arrays |= {"unreduced_peaks": fit.unreduced.evidence.peaks}
         text |= {"unreduced_terms": _plain_terms(fit.unreduced.design.terms)}
-    texts = {"summary": np.array(json.dumps(text)), "robot": np.array(to_toml(fit.robot, folder)[0])}
-    return {**texts, **arrays}
+    return text, arrays
+
+
+def _packed(arrays: Mapping[str, Array]) -> str:
+    """The archive of the arrays as text."""
+    archive = io.BytesIO()
+    np.savez_compressed(archive, **arrays)  # type: ignore[arg-type]
+    return b64encode(archive.getvalue()).decode("ascii")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array, read_only
+from tauform.description.drives import Drive
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.regression.design import Design
@@ -22,7 +23,6 @@ from tauform.identification.regression.swaps import Swap
 from tauform.identification.regression.terms import Column, Term
 from tauform.identification.signals.filters import Filters
 from tauform.rigidbody.sweeps.evaluation import batched
-from tauform.wording import argument
 
 STATES_PER_SLICE = 5000
 ConsistencyMethod = Literal["semidefinite", "log_cholesky"]
@@ -121,10 +121,11 @@ class FittedModel:
         """What theta means: names, grouping."""
         return self.design.base
 
-    @property
-    def terms(self) -> tuple[Term | Column, ...]:
-        """Further terms: friction laws, springs, couplings."""
-        return self.design.terms
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """Further terms: friction laws, springs, couplings, with the coefficients that were found."""
+        found = zip(self.design.terms, self.values[self.design.base.n :], strict=True)
+        return tuple(term.with_coefficient(value) if isinstance(term, Drive) else term for term, value in found)
 
     @cached_property
     def deviations(self) -> Array:
@@ -175,7 +176,7 @@ class FittedModel:
         def core(*inside: Array) -> Array:
             positions, velocities, accelerations, *warmth = (x.T for x in inside)
             warm = warmth[0] if warmth else None
-            values: Array = result(self.design.columns(positions, velocities, accelerations, temperature=warm))
+            values: Array = result(self.own_design.columns(positions, velocities, accelerations, temperature=warm))
             return values.T
 
         return batched(self.robot.n_joints, core, STATES_PER_SLICE, **given)
@@ -187,36 +188,49 @@ class FittedModel:
 
     @property
     def holds_nothing_else(self) -> bool:
-        """Whether a robot's own parameters (links, rotors, Fv, Fc, Fo) say all that the fit does."""
+        """Whether links, rotors and plain friction, Fv, Fc and Fo, say all that the fit does."""
         return not self.terms and not any(self.design.widths)
 
     @property
     def identified_robot(self) -> Robot:
-        """The robot with the identified parameters: physical ones where they were asked for, else virtual links.
+        """The robot with all that was identified: its inverse dynamics are what `predict` gives, to rounding.
+
+        Links are physical where that was asked for, else virtual ones with the same torques.
 
         Raises:
-            IdentificationError: the fit holds smooth friction, springs or couplings, which are no parameters of a
-                robot; left out, they would take their share of the torque with them.
+            IdentificationError: the fit holds columns of the user's own, which are functions of Python.
         """
-        if not self.holds_nothing_else:
+        own = [term.name for term in self.terms if isinstance(term, Column)]
+        if own:
             raise IdentificationError(
-                f"identified_robot: the fit of {self.robot.name} holds friction or couplings that a robot has no "
-                "parameters for",
-                remedy=f"identify with {argument('friction', 'plain')}, {argument('couplings', None)} for a robot, or "
-                "use fit.write_code, which writes those terms too",
+                f"identified_robot: the fit of {self.robot.name} holds columns of your own ({', '.join(own)}), which "
+                "no robot, file or code can hold",
+                remedy="identify without them, or with drive terms (tf.Drive.of)",
             )
-        return self.rigid_robot
+        return self.carrier
+
+    @cached_property
+    def carrier(self) -> Robot:
+        """All that a robot can hold of the fit: without columns of the user's own."""
+        drives = tuple(term for term in self.terms if isinstance(term, Drive))
+        return replace(self.rigid_robot, further_drives=drives)
 
     @property
     def rigid_robot(self) -> Robot:
-        """The identified links with Fv, Fc and Fo as they stand in this fit, its further terms left out."""
+        """The identified links with Ia, Fv, Fc and Fo of each joint, further terms left out."""
+        robot = self.design.robot
         if self.physical is not None:
             parameters = np.array(self.physical)
         else:
-            parameters = np.array(self.robot.with_base_parameters(self.theta, self.design.base).parameters)
+            parameters = np.array(robot.with_base_parameters(self.theta, self.design.base).parameters)
         # What took no part in the fit has no share in the torque that was judged, whatever the description says.
         parameters[np.setdiff1d(np.arange(len(parameters)), self.design.base.columns)] = 0.0
-        return self.robot.with_parameters(parameters)
+        return robot.with_parameters(parameters)
+
+    @cached_property
+    def own_design(self) -> Design:
+        """The design on which friction by load grows with the torque of the identified links themselves."""
+        return self.design.carried_by(self.carrier) if self.design.is_loaded else self.design
 
     def with_findings(self: Fitted, *sentences: str) -> Fitted:
         """The same fit with more to say."""

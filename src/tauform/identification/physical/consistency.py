@@ -42,15 +42,17 @@ def physically_consistent(
     """
     if method not in get_args(ConsistencyMethod):
         raise IdentificationError(f"method: expected semidefinite or log_cholesky, got {method!r}")
+    n_own = fit.design.robot.layout.n
     if prior is None or isinstance(prior, Robot):
-        prior = (fit.robot if prior is None else prior).parameters
-    mean = fixed_array(prior, fit.robot.parameters.shape, "prior")
+        # The last ones are those of further drive terms, which links do not need.
+        prior = (fit.robot if prior is None else prior).parameters[:n_own]
+    mean = fixed_array(prior, (n_own,), "prior")
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
     whole, small = _with_what_links_need(fit, mean, weights, method)
     program = (
         SemidefiniteFit(whole.design, mean)
         if method == "semidefinite"
-        else SmoothProgram(whole.design, mean, typical_sizes(fit.robot, mean), PRIOR_PULL, small)
+        else SmoothProgram(whole.design, mean, typical_sizes(fit.design.robot, mean), PRIOR_PULL, small)
     )
     evidence = whole.evidence
     parameters, values = program.solve(evidence, weights)

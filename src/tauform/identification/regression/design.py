@@ -12,47 +12,61 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.parameters import base_parameters
 from tauform.codegen.compile import compile as compiled
-from tauform.description.parameter_groups import Include, ParameterGroup
+from tauform.description.drives import Drive
+from tauform.description.parameter_groups import PARAMETER_GROUPS, Include, ParameterGroup
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, IdentificationError
-from tauform.identification.regression.terms import REFERENCE_TEMPERATURE, Column, Term, step
+from tauform.identification.regression.drive_columns import DriveColumns
+from tauform.identification.regression.terms import Column, Term
 from tauform.rigidbody.regressor import regressor
 from tauform.wording import argument
 
 # Batches from this length on are worth a second of compiling.
 KERNEL_STATES = 10_000
-DEFAULT_INCLUDE: tuple[ParameterGroup, ...] = ("link", "rotor", "viscous", "coulomb", "offset")
+# Everything that a description declares takes part, and the rotor and friction of every joint.
+DEFAULT_INCLUDE: tuple[ParameterGroup, ...] = PARAMETER_GROUPS
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Base parameters with friction, then further terms.
+    """Base parameters with rotors and plain friction, then further terms.
 
     Attributes:
-        base: the base parameters; their friction columns are Fv qd, Fc step(qd, width), Fo.
-        widths: (n_bodies,) velocity over which each joint's Coulomb friction changes sign; 0 is a sharp sign.
-        terms: further columns.
+        robot: the described links, with rotor, viscous, Coulomb and offset terms of each joint; the width of a
+            joint's Coulomb step is the one that its column has.
+        base: its base parameters.
+        terms: further columns; their coefficients are those of the description.
         order: names that the base parameters keep first; see `base_parameters`.
+        carrier: links and rotors whose torque friction by load grows with.
     """
 
     robot: Robot
     base: BaseParameters
-    widths: tuple[float, ...]
-    terms: tuple[Term | Column, ...] = ()
+    terms: tuple[Term, ...] = ()
     order: tuple[str, ...] = ()
+    carrier: Robot | None = None
 
     @classmethod
     def of(
         cls,
         robot: Robot,
         include: Include = DEFAULT_INCLUDE,
-        terms: Sequence[Term | Column] = (),
-        widths: Sequence[float] | None = None,
+        terms: Sequence[Term] = (),
         order: Sequence[str] = (),
     ) -> Design:
-        """All base parameters of the chosen groups, with sharp Coulomb friction."""
-        base = base_parameters(robot, include=include, order=order or None)
-        return cls(robot, base, tuple(widths or (0.0,) * robot.n_bodies), tuple(terms), tuple(order))
+        """All base parameters of the chosen groups, the robot's further drive terms of these, then more terms.
+
+        Raises:
+            DescriptionError: a drive term does not fit the robot's joints.
+        """
+        own = replace(robot, further_drives=())
+        base = base_parameters(own, include=include, order=order or None)
+        declared = [term for term in robot.further_drives if include == "declared" or term.shape in include]
+        drives = (*declared, *(term for term in terms if isinstance(term, Drive)))
+        # A robot checks that terms fit its joints, and finds the joints between the ends of a spring.
+        placed = replace(own, further_drives=drives).further_drives
+        columns = [term for term in terms if isinstance(term, Column)]
+        return cls(own, base, (*placed, *columns), tuple(order))
 
     @property
     def n_columns(self) -> int:
@@ -66,19 +80,40 @@ class Design:
 
     @cached_property
     def kinds(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Kind of each column, `Izz` or `K`, and the joints it belongs to."""
+        """Kind of each column, `Izz` or `K`, and the joints it belongs to; both empty where nobody knows."""
         own = [(parameter.kind, parameter.joints) for parameter in self.base.parameters]
-        return (*own, *((term.symbol, term.joints) for term in self.terms))
+        return (*own, *((term.kind, term.joints) if isinstance(term, Drive) else ("", ()) for term in self.terms))
+
+    @property
+    def widths(self) -> tuple[float, ...]:
+        """(n_bodies,) velocity over which each joint's Coulomb friction changes sign; 0 is a sharp sign."""
+        return tuple(joint.coulomb_width for joint in self.robot.joints)
 
     @property
     def loops(self) -> Array:
         """(n_bodies, n) rates of the tree's joints for unit rates of q."""
         return self.robot.closure.F if self.robot.closure else np.eye(self.robot.n_bodies)
 
-    @cached_property
+    @property
     def is_thermal(self) -> bool:
         """Whether temperatures take part."""
-        return any(term.is_thermal for term in self.terms)
+        return "temperature" in self._drives.reads
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether friction grows with the torque that a joint carries."""
+        return "carried" in self._drives.reads
+
+    @cached_property
+    def _drives(self) -> DriveColumns:
+        """All columns but those of links and of the user."""
+        first = self.robot.layout.drives.start
+        own = [k for k, parameter in enumerate(self.base.parameters) if not parameter.is_link]
+        further = [k for k, term in enumerate(self.terms) if isinstance(term, Drive)]
+        drives = [self.robot.drives[self.base.pivots[k] - first] for k in own]
+        drives += [term for term in self.terms if isinstance(term, Drive)]
+        places = (*own, *(self.base.n + k for k in further))
+        return DriveColumns(self.robot, tuple(drives), places, self.carrier)
 
     def columns(self, q: Array, qd: Array, qdd: Array, total: int = 0, temperature: Array | None = None) -> Array:
         """(N, n, n_columns) torque of each column for a value of one.
@@ -107,65 +142,57 @@ class Design:
             out[:, :, block] = regressor(self.robot, q, qd, qdd)[:, :, [self.base.pivots[k] for k in of_links]]
         others = [k for k in range(self.n_columns) if k not in of_links]
         out[:, :, slice(len(of_links), None) if first else others] = 0.0
-        rates, accelerations = qd @ self.loops.T, qdd @ self.loops.T
-        for k, own in enumerate(self.base.parameters):
-            if not own.is_link:
-                (body,) = own.joints
-                value = self._drive_column(own.group, body, rates[:, body], accelerations[:, body])
-                for j in np.flatnonzero(self.loops[body]):
-                    out[:, j, k] = value * self.loops[body, j]
-        for k, term in enumerate(self.terms):
-            out[:, :, self.base.n + k] = term.torque(q, qd, qdd)
-            if term.is_thermal and temperature is not None:
-                out[:, :, self.base.n + k] *= temperature - REFERENCE_TEMPERATURE
+        for column, joint, torque in self._drives.torques(q, qd, qdd, temperature):
+            out[:, joint, column] = torque
+        for column, own in self._own_columns:
+            out[:, :, column] = own.torque(q, qd, qdd)
         return out
 
-    def _drive_column(self, group: str, body: int, rate: Array, acceleration: Array) -> Array:
-        """(N,) torque of one of a joint's own parameters for a value of one."""
-        if group == "coulomb":
-            return step(rate, self.widths[body])
-        return {"rotor": acceleration, "viscous": rate, "offset": np.ones_like(rate)}[group]
+    @cached_property
+    def _own_columns(self) -> list[tuple[int, Column]]:
+        return [(self.base.n + k, term) for k, term in enumerate(self.terms) if isinstance(term, Column)]
 
     @property
     def has_own_columns(self) -> bool:
         """Whether a user's own function is among the terms."""
-        return any(isinstance(term, Column) for term in self.terms)
+        return bool(self._own_columns)
 
     @cached_property
     def felt(self) -> tuple[slice, ...]:
         """Per joint, from the first to the last column that it feels: of its own drive and of the links it carries."""
-        q, qd, qdd = np.random.default_rng(0).uniform(0.5, 1.0, (3, 1, self.robot.n_joints))
-        some: AnyArray = self.columns(q, qd, qdd, temperature=q + REFERENCE_TEMPERATURE)[0] != 0
-        # A user's column may be zero at this state and nowhere else.
-        some[:, [self.base.n + k for k, term in enumerate(self.terms) if isinstance(term, Column)]] = True
+        links = [(k, pivot) for k, pivot in enumerate(self.base.pivots) if self.robot.layout.is_link(pivot)]
+        q, qd, qdd = np.random.default_rng(0).uniform(0.5, 1.0, (3, self.robot.n_joints))
+        some: AnyArray = np.zeros((self.robot.n_joints, self.n_columns), dtype=bool)
+        Y = regressor(self.robot, q, qd, qdd)
+        for k, pivot in links:
+            some[:, k] = Y[:, pivot] != 0
+        for column, joint in self._drives.felt():
+            some[joint, column] = True
+        # A user's column may be zero at one state and nowhere else.
+        some[:, [column for column, _ in self._own_columns]] = True
         felt = [np.flatnonzero(row) for row in some]
         return tuple(slice(int(k[0]), int(k[-1]) + 1) if len(k) else slice(0) for k in felt)
 
+    @property
+    def sharp_reads(self) -> frozenset[str]:
+        """What the sharp columns depend on; of a user's column everything may count."""
+        return frozenset({"q", "qd", "qdd"}) if self.has_own_columns else frozenset(self._drives.sharp.reads)
+
     def sharp_columns(self, q: Array, qd: Array, qdd: Array) -> Iterator[tuple[int, int, Array]]:
         """(column, joint, (N,) torque) of what jumps or bends where a velocity changes its sign."""
-        rates = qd @ self.loops.T
-        for k, own in enumerate(self.base.parameters):
-            if own.group == "coulomb":
-                (body,) = own.joints
-                jump = step(rates[:, body], self.widths[body])
-                for j in np.flatnonzero(self.loops[body]):
-                    yield k, int(j), jump * self.loops[body, j]
-        for k, term in enumerate(self.terms):
-            if term.is_sharp:
-                torque = term.torque(q, qd, qdd)
+        yield from self._drives.sharp.torques(q, qd, qdd)
+        for column, own in self._own_columns:
+            if own.is_sharp:
+                torque = own.torque(q, qd, qdd)
                 for j in np.flatnonzero(torque.any(axis=0)):
-                    yield self.base.n + k, int(j), torque[:, j]
+                    yield column, int(j), torque[:, j]
 
     @cached_property
     def _kernel(self) -> Callable[..., Array] | None:
         """Compiled columns of the links, five times as quick for long batches; None where there is none."""
         # A compiled base regressor has columns for the drives too, where the robot declares them.
-        bare = replace(
-            self.robot,
-            joints=tuple(
-                replace(joint, rotor_inertia=None, viscous=0.0, coulomb=0.0, offset=0.0) for joint in self.robot.joints
-            ),
-        )
+        bare = self.robot.without_drives()
+        bare = replace(bare, joints=tuple(replace(joint, rotor_inertia=None) for joint in bare.joints))
         pivots = tuple(p for p in self.base.pivots if self.robot.layout.is_link(p))
         if bare.closure is not None or base_parameters(bare).pivots != pivots:
             return None
@@ -174,6 +201,28 @@ class Design:
         except GenerationError:
             return None
 
-    def with_terms(self, terms: Sequence[Term | Column], widths: Sequence[float] | None = None) -> Design:
+    def with_terms(self, terms: Sequence[Term]) -> Design:
         """The same base parameters with other terms."""
-        return replace(self, terms=tuple(terms), widths=tuple(self.widths if widths is None else widths))
+        return replace(self, terms=tuple(terms))
+
+    def with_widths(self, widths: Sequence[float]) -> Design:
+        """The same columns with Coulomb steps of other widths."""
+        joints = (
+            replace(joint, coulomb_width=float(width)) for joint, width in zip(self.robot.joints, widths, strict=True)
+        )
+        return replace(self, robot=replace(self.robot, joints=tuple(joints)))
+
+    def carried_by(self, carrier: Robot | None) -> Design:
+        """The same columns, friction by load growing with the torque of this robot; without such friction for None."""
+        if carrier is not None:
+            return replace(self, carrier=carrier.rigid)
+        return self.with_terms([t for t in self.terms if not isinstance(t, Drive) or "carried" not in t.reads])
+
+    def base_values(self, robot: Robot) -> Array:
+        """Base parameters of another model of the robot; its further drive terms are none of them."""
+        return self.base.values(robot.parameters[: self.robot.layout.n])
+
+    def values_of(self, robot: Robot) -> Array:
+        """Values of all columns in another model of the robot; zero where it has no such term."""
+        held = {term.name: term.coefficient for term in robot.further_drives}
+        return np.append(self.base_values(robot), [held.get(term.name, 0.0) for term in self.terms])

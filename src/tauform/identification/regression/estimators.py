@@ -153,7 +153,7 @@ def instrumental(plain: Estimate, rows: Iterable[Rows], source: RowSource) -> Es
 
 def ridge(design: Design, evidence: Evidence, prior: Robot) -> Estimate:
     """Least squares with the prior's parameters as further measurements, as firm as held-out blocks ask for."""
-    mean = np.concatenate([design.base.values(prior), np.zeros(len(design.terms))])
+    mean = design.values_of(prior)
     size = _typical_sizes(evidence, mean)
     best: tuple[float, Estimate] | None = None
     for spread in PRIOR_SPREADS:

@@ -139,8 +139,8 @@ class RowSource:
     def _thin_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
         """What jumps or bends passes the filter before thinning out, as the torques do; all else is unchanged by it."""
         length = (len(A) - 1) * stride + 1
-        # Steps of friction depend on velocities alone; what a user's column depends on is not known.
-        needed = [k == 1 or self.design.has_own_columns for k in range(3)]
+        # Most steps of friction depend on velocities alone.
+        needed = [name in self.design.sharp_reads for name in ("q", "qd", "qdd")]
         q, qd, qdd = (
             refined(x, stride)[:length] if used else np.broadcast_to(np.nan, (length, x.shape[1]))
             for x, used in zip(states, needed, strict=True)

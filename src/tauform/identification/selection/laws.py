@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.description.drives import SHAPES, Drive
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
-from tauform.identification.fitted.model import Fitted, FittedModel
+from tauform.identification.fitted.model import Fitted
 from tauform.identification.recording.recording import Recording, pieces
 from tauform.identification.recording.segments import Segment
-from tauform.identification.regression.terms import SHAPES, Column, Term, coupling
+from tauform.identification.regression.terms import coupling
 from tauform.identification.signals.filters import central_difference
-from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.load import leading_joints
 from tauform.wording import argument
 
 FrictionLaw = Literal["auto", "plain", "asymmetric", "stribeck", "quadratic", "load", "thermal"]
@@ -52,15 +52,20 @@ def check_law(friction: str, recordings: Sequence[Recording]) -> None:
 
 def asked_terms(
     robot: Robot, segments: Sequence[Segment], friction: str, couplings: str | Sequence[tuple[int, int]] | None
-) -> list[Term]:
-    """Terms of a law at every joint, and of the couplings that are given as pairs of joints."""
-    asked: list[Term] = []
-    if friction in SHAPES:
+) -> list[Drive]:
+    """Terms of a law at every joint in q, and of the couplings that are given as pairs of these joints."""
+    asked: list[Drive] = []
+    leading = leading_joints(robot)
+    if friction == "stribeck":
         speeds = np.max([_top_speed(segment) for segment in segments], axis=0)
-        widths = FADED * speeds if friction == "stribeck" else np.zeros(robot.n_joints)
-        asked += [Term(friction, (j,), float(widths[j])) for j in range(robot.n_joints)]
+        # A joint that stands shows no friction, whatever the width; it is refused for its motion.
+        widths = FADED * np.where(speeds > 0, speeds, 1.0)
+        asked += [Drive.of(friction, j, width=float(width)) for j, width in zip(leading, widths, strict=True)]
+    elif friction in SHAPES:
+        asked += [Drive.of(friction, j) for j in leading]
     if couplings is not None and not isinstance(couplings, str):
-        asked += [term for pair in couplings for term in coupling(*_two_joints(robot, pair))]
+        pairs = (_two_joints(robot, pair) for pair in couplings)
+        asked += [term for i, j in pairs for term in coupling(leading[i], leading[j])]
     return asked
 
 
@@ -80,39 +85,19 @@ def _top_speed(segment: Segment) -> Array:
     return np.asarray(np.max(fastest, axis=0))
 
 
-def with_load_friction(identified: Callable[[Sequence[Column]], Fitted]) -> Fitted:
-    """A fit with Fl |torque that the joint carries| sign(qd) at every joint.
+def settled_load(estimated: Callable[[Robot | None], Fitted]) -> Fitted:
+    """A fit with Fl |torque that the joint carries| sign(qd).
 
     What a joint carries follows from the fit, and the fit from what it carries: they are found in turn.
 
     Args:
-        identified: gives the fit with further columns.
+        estimated: gives the fit where a robot's torque is carried; for None the fit without such friction.
     """
-    fit = identified(())
+    fit = estimated(None)
     for _ in range(MOST_PASSES):
-        before, fit = fit, identified(load_friction(carrying(fit)))
+        before, fit = fit, estimated(fit.carrier)
         if len(before.values) == len(fit.values):
             change = np.abs(fit.values - before.values)
             if (change <= 1e-3 * fit.deviations + SETTLED * np.abs(fit.values).max()).all():
                 break
     return fit
-
-
-def carrying(fit: FittedModel) -> Robot:
-    """The identified links and rotors, without friction."""
-    robot = fit.rigid_robot
-    return replace(robot, joints=tuple(replace(joint, viscous=0.0, coulomb=0.0, offset=0.0) for joint in robot.joints))
-
-
-def load_friction(robot: Robot) -> list[Column]:
-    """A column a joint: |torque of the robot| sign(qd)."""
-
-    def torque(j: int) -> Callable[[Array, Array, Array], Array]:
-        def of_states(q: Array, qd: Array, qdd: Array) -> Array:
-            out = np.zeros_like(q)
-            out[:, j] = np.abs(inverse_dynamics(robot, q, qd, qdd)[:, j]) * np.sign(qd[:, j])
-            return out
-
-        return of_states
-
-    return [Column(f"Fl_{j + 1}", torque(j), LAWS["load"]) for j in range(robot.n_joints)]

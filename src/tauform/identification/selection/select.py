@@ -13,10 +13,11 @@ from scipy import stats
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
+from tauform.description.drives import Drive
 from tauform.description.robot import Robot
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
-from tauform.identification.regression.terms import Term, coupling
+from tauform.identification.regression.terms import coupling
 from tauform.identification.selection.chance import Chance, independent
 from tauform.identification.selection.held_out import HeldOut
 
@@ -66,18 +67,18 @@ class Candidates:
 def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) -> Candidates:
     """All candidates for a robot whose joints move at these speeds; loop constraints have none."""
     robot, base = plain.robot, plain.base
-    terms: list[Term] = []
+    terms: list[Drive] = []
     coulomb: dict[int, tuple[int, ...]] = {}
     singles: dict[int, tuple[int, ...]] = {}
     first = base.n + len(plain.terms)
     own = {p: k for k, p in enumerate(base.pivots)}
     for j in range(robot.n_joints if friction and robot.closure is None else 0):
         start = first + len(terms)
-        terms += [Term("smooth", (j,), float(width * speeds[j])) for width in WIDTHS]
+        terms += [Drive.of("smooth", j, width=float(width * speeds[j])) for width in WIDTHS]
         steps = tuple(range(start, start + len(WIDTHS)))
         sharp = own.get(robot.layout.coulomb(j))
         kinds = [k for k in PER_JOINT if robot.joints[j].type.is_angle or k not in ("sine", "cosine")]
-        terms += [Term(kind, (j,)) for kind in kinds]
+        terms += [Drive.of(kind, j) for kind in kinds]
         others = tuple(range(start + len(WIDTHS), first + len(terms)))
         if sharp is not None:
             coulomb[j] = (sharp, *steps)
@@ -226,5 +227,5 @@ def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iter
 
 def _pair(choice: Candidates, group: Sequence[int]) -> tuple[int, ...]:
     term = choice.design.terms[group[0] - choice.design.base.n]
-    assert isinstance(term, Term)
+    assert isinstance(term, Drive)
     return term.joints

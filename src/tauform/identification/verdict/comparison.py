@@ -49,7 +49,7 @@ def compared_with(fit: FittedModel, other: Robot | None = None) -> Comparison:
             f"compared_with: {other.name} has the joints {', '.join(other.joint_names)}, the fit is of "
             f"{', '.join(fit.robot.joint_names)}"
         )
-    before = np.concatenate([fit.design.base.values(other), np.zeros(len(fit.terms))])
+    before = fit.design.values_of(other)
     moved = (fit.values - before) / np.maximum(fit.deviations, 1e-300)
     errors = [
         Errors.of_squares(

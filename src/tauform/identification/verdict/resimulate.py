@@ -163,7 +163,7 @@ def _simulated(
     count = len(motion.t) - 1
     length = count if horizon is None and gains else max(1, round((horizon or HORIZON) / motion.step))
     starts = np.arange(0, count - count % length or 1, length)
-    design = _without_jumps(fit.design, motion.qd)
+    design = _without_jumps(fit.own_design, motion.qd)
     q, qd = motion.q[starts], motion.qd[starts]
     shown = [q]
     for k in range(min(length, count)):
@@ -218,5 +218,4 @@ def _stepped(
 def _without_jumps(design: Design, qd: Array) -> Design:
     """The same columns with every sharp sign smoothed over a small speed."""
     smallest = SMOOTHED * np.abs(qd @ design.loops.T).max(axis=0)
-    widths = tuple(float(max(width, least)) for width, least in zip(design.widths, smallest, strict=True))
-    return replace(design, widths=widths)
+    return design.with_widths([max(width, least) for width, least in zip(design.widths, smallest, strict=True)])

@@ -70,7 +70,7 @@ def has_plausible_masses(robot: Robot) -> bool:
 def _scale_at(fit: FittedModel, joint: int) -> float | None:
     """Factor between a joint's torque and the described one of its links, if both have the same shape."""
     base = fit.design.base
-    links, drives = fit.robot.layout.links, fit.robot.layout.drives
+    links, drives = base.layout.links, base.layout.drives
     described = np.append(base.grouping[:, links] @ fit.robot.parameters[links], np.zeros(len(fit.terms)))
     of_drives = np.append(base.grouping[:, drives].any(axis=1), np.ones(len(fit.terms), dtype=bool))
     # The condensed rows of all blocks: sums over them are sums over the rows.

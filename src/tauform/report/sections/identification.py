@@ -137,7 +137,7 @@ def _torques(fit: Fit) -> Section:
 
 
 def _values(fit: Fit) -> Section:
-    before = [*fit.base.values(fit.robot), *[None] * len(fit.terms)]
+    before = [*fit.design.base_values(fit.robot), *[None] * len(fit.terms)]
     units = [*(own.unit for own in fit.base.parameters), *[""] * len(fit.terms)]
     moved = fit.compared_with().moved
     rows = []
