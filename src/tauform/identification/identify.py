@@ -25,11 +25,12 @@ from tauform.identification.regression.excitation import check_excitation, check
 from tauform.identification.regression.rows import Rows, RowSource, strides
 from tauform.identification.regression.swaps import find_swap
 from tauform.identification.regression.terms import Term
-from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law, settled_load
+from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law
 from tauform.identification.selection.select import Candidates, candidates, select
 from tauform.identification.selection.synchrony import check_delay
 from tauform.identification.signals.differentiate import Smoother, SmootherName
 from tauform.identification.signals.filters import Filters, choose_filters
+from tauform.identification.verdict.carried import settled_load
 from tauform.identification.verdict.plausibility import check_recordings
 from tauform.identification.verdict.validate import (
     held_out_errors,
@@ -187,6 +188,7 @@ def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings:
         weights=read_only(estimated.weights),
         rows=problem.shown,
         source=problem.stretches,
+        segments=problem.source.segments,
     )
 
 

@@ -49,6 +49,7 @@ def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
         text, data = _read_json(path) if path.suffix == ".json" else _read_npz(path)
         fit = _fit_of(_checked_robot(robot, data, path), data, text, path)
         check_fit(fit)
+        fit = replace(fit, design=fit.own_design)
     except MemoryError:
         raise IdentificationError(f"{path}: does not fit into memory; read it on a larger machine") from None
     except DescriptionError:  # a drive term that no robot takes

@@ -15,6 +15,7 @@ from tauform.arrays import Array, read_only
 from tauform.description.drives import Drive
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
+from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import Errors, Residuals
@@ -49,6 +50,12 @@ class Unreduced:
         place = {name: k for k, name in enumerate(self.design.names)}
         return [place[name] for name in names]
 
+    def rows_of(self, columns: Sequence[int], design: Design) -> Sequence[Rows] | RowSource:
+        """The rows with only some columns, those of a smaller design."""
+        if isinstance(self.rows, RowSource):
+            return replace(self.rows, design=design)
+        return [replace(part, A=part.A[:, :, list(columns)]) for part in self.rows]
+
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +82,7 @@ class FittedModel:
         physical: full parameters of links that could be built, where the fit was asked to be physical.
         physical_method: how these were found.
         source: where the shown rows come from, unfiltered.
+        segments: all that was fitted; of long recordings `source` holds stretches.
         others: the validation recordings.
         unreduced: what the fit was reduced from; None where nothing was left out.
         swap: another order of the recordings' columns that explains them far better, where there is one.
@@ -101,6 +109,7 @@ class FittedModel:
     weights: Array | None = None
     rows: Sequence[Rows] | RowSource = ()
     source: RowSource | None = None
+    segments: tuple[Segment, ...] = ()
     others: RowSource | None = None
     free_error: float | None = None
     unreduced: Unreduced | None = None

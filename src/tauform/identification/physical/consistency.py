@@ -18,6 +18,7 @@ from tauform.identification.physical.semidefinite import PRIOR_PULL, Semidefinit
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.estimators import N_FOLDS
 from tauform.identification.regression.residuals import HELD_OUT, Errors
+from tauform.identification.verdict.carried import with_own_load
 from tauform.identification.verdict.refit import chosen_design, of_columns, with_values
 
 
@@ -47,6 +48,11 @@ def physically_consistent(
         # The last ones are those of further drive terms, which links do not need.
         prior = (fit.robot if prior is None else prior).parameters[:n_own]
     mean = fixed_array(prior, (n_own,), "prior")
+    return with_own_load(fit, lambda rows: _physical(rows, mean, method))
+
+
+def _physical(fit: Fitted, mean: Array, method: ConsistencyMethod) -> Fitted:
+    """The best physical fit of its rows."""
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
     whole, small = _with_what_links_need(fit, mean, weights, method)
     program = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,6 @@ from tauform.arrays import Array
 from tauform.description.drives import SHAPES, Drive
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
-from tauform.identification.fitted.model import Fitted
 from tauform.identification.recording.recording import Recording, pieces
 from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.terms import coupling
@@ -31,9 +30,6 @@ LAWS: dict[str, str] = {
 }
 # Speed at which break-away friction has faded, relative to a joint's largest.
 FADED = 0.05
-# Passes in which the torque that a joint carries and its friction settle: each gains about a digit.
-MOST_PASSES = 25
-SETTLED = 1e-12
 
 
 def check_law(friction: str, recordings: Sequence[Recording]) -> None:
@@ -83,21 +79,3 @@ def _top_speed(segment: Segment) -> Array:
     parts = ((np.asarray(segment.q[part]), own) for part, own in pieces(segment.n_samples, overlap=1))
     fastest = [np.abs(central_difference(q, segment.rate)[own]).max(axis=0) for q, own in parts]
     return np.asarray(np.max(fastest, axis=0))
-
-
-def settled_load(estimated: Callable[[Robot | None], Fitted]) -> Fitted:
-    """A fit with Fl |torque that the joint carries| sign(qd).
-
-    What a joint carries follows from the fit, and the fit from what it carries: they are found in turn.
-
-    Args:
-        estimated: gives the fit where a robot's torque is carried; for None the fit without such friction.
-    """
-    fit = estimated(None)
-    for _ in range(MOST_PASSES):
-        before, fit = fit, estimated(fit.carrier)
-        if len(before.values) == len(fit.values):
-            change = np.abs(fit.values - before.values)
-            if (change <= 1e-3 * fit.deviations + SETTLED * np.abs(fit.values).max()).all():
-                break
-    return fit

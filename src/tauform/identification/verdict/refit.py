@@ -12,14 +12,19 @@ from tauform.identification.fitted.model import Fitted, Unreduced
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.evidence import Evidence
-from tauform.identification.regression.rows import RowSource
+from tauform.identification.verdict.carried import with_own_load
 from tauform.identification.verdict.validate import held_out_errors, residuals_of, validated
 
 
 def with_columns(fit: Fitted, columns: Sequence[int], note: str = "") -> Fitted:
     """The fit on some of its columns, estimated anew on the condensed rows."""
-    unreduced = fit.unreduced or Unreduced(fit.design, fit.evidence, fit.rows)
-    smaller = of_columns(fit, unreduced, unreduced.places([fit.names[c] for c in columns]))
+    names = [fit.names[c] for c in columns]
+
+    def chosen(rows: Fitted) -> Fitted:
+        unreduced = rows.unreduced or Unreduced(rows.design, rows.evidence, rows.rows)
+        return of_columns(rows, unreduced, unreduced.places(names))
+
+    smaller = with_own_load(fit, chosen)
     return smaller.with_findings(note) if note else smaller
 
 
@@ -29,11 +34,7 @@ def of_columns(fit: Fitted, unreduced: Unreduced, columns: Sequence[int]) -> Fit
     evidence, design = unreduced.evidence.chosen(kept), chosen_design(unreduced.design, kept)
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
     found = least_squares(evidence, sigma=1.0 / weights)
-    rows = (
-        replace(unreduced.rows, design=design)
-        if isinstance(unreduced.rows, RowSource)
-        else [replace(part, A=part.A[:, :, kept]) for part in unreduced.rows]
-    )
+    rows = unreduced.rows_of(kept, design)
     return replace(
         with_values(replace(fit, design=design, rows=rows), found.values, evidence, found),
         held_out=held_out_errors(evidence, found.values, weights),

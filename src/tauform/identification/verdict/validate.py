@@ -80,7 +80,7 @@ def validated(fit: Fitted) -> Fitted:
     """The fit with its errors on its validation recordings, where there are any."""
     if fit.others is None:
         return replace(fit, validation=None)
-    others = replace(fit.others, design=fit.design)
+    others = replace(fit.others, design=fit.own_design)
     return replace(fit, others=others, validation=errors_of(fit, others, VALIDATION))
 
 
