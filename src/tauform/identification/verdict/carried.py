@@ -57,13 +57,11 @@ def _regathered(fit: Fitted, carrier: Robot) -> Fitted:
     evidence = gather(rows if fit.segments is source.segments else everything, everything)
     if fit.unreduced is None:
         return replace(fit, design=design, source=source, rows=rows, evidence=evidence)
-    unreduced = Unreduced(design, evidence, rows)
-    columns, own = unreduced.places(fit.names), fit.design.carried_by(carrier)
+    columns = fit.unreduced.places(fit.names)
     return replace(
         fit,
-        design=own,
+        design=fit.design.carried_by(carrier),
         source=source,
-        rows=unreduced.rows_of(columns, own),
         evidence=evidence.chosen(columns),
-        unreduced=unreduced,
+        unreduced=Unreduced(design, evidence, rows),
     )
