@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from scipy import stats
 
 from tauform.arrays import Array
@@ -71,6 +72,8 @@ def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) ->
     coulomb: dict[int, tuple[int, ...]] = {}
     singles: dict[int, tuple[int, ...]] = {}
     first = base.n + len(plain.terms)
+    # A joint that stands shows no friction, whatever the width; it is refused for its motion.
+    speeds = np.where(speeds > 0, speeds, 1.0)
     own = {p: k for k, p in enumerate(base.pivots)}
     for j in range(robot.n_joints if friction and robot.closure is None else 0):
         start = first + len(terms)
