@@ -75,12 +75,13 @@ def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     own = [term["name"] for term in text["terms"] if "name" in term]
     if own:
         raise IdentificationError(
-            f"{path}: holds columns of your own ({', '.join(own)}), functions that no file holds; identify again"
+            f"{path}: holds columns of your own ({', '.join(own)}), functions that no file holds",
+            remedy="identify again",
         )
     if text["format"] < FORMAT:
         raise IdentificationError(
-            f"{path}: written when a .json held a part of a fit only; load its .npz, "
-            f"tf.load_fit({path.stem + '.npz'!r}), or identify again"
+            f"{path}: written when a .json held a part of a fit only",
+            remedy=f"load its .npz, {call('load_fit', repr(path.stem + '.npz'))}, or identify again",
         )
     arrays = unpacked(io.BytesIO(b64decode(text["arrays"], validate=True)))
     return text, {**arrays, "robot": text["description"]}
