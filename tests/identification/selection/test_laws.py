@@ -12,6 +12,8 @@ import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import GenerationError, IdentificationError, RecordingError
 from tauform.identification.motion.simulate import simulated_recording
+from tauform.identification.verdict.carried import regathered
+from tauform.identification.verdict.refit import with_columns
 
 EXACT = {"filters": None, "couplings": None}
 SHARES, PER_KELVIN = np.array([0.05, 0.08, 0.03]), np.array([-0.02, -0.03, -0.01])
@@ -52,6 +54,18 @@ def test_friction_that_grows_with_the_load_is_needed_where_it_is_there() -> None
     plain = tf.identify(arm(), record, friction="plain", couplings=None)
     assert fit.held_out.total < 0.7 * plain.held_out.total
     np.testing.assert_allclose(fit.values[-3:], SHARES, rtol=0, atol=5 * fit.deviations[-3:].max())
+
+
+def test_rows_of_a_smaller_fit_carry_the_load_of_the_links_that_are_asked_for() -> None:
+    fit = tf.identify(arm(), loaded(recorded(1)), friction="load", **EXACT)
+    smaller = with_columns(fit, range(1, len(fit.names)))
+    assert smaller.unreduced is not None
+    heavier = arm().with_parameters(arm().parameters * 1.5)
+    again = regathered(smaller, heavier)
+    columns = again.unreduced.places(again.names)
+    for part, whole, before in zip(again.rows, again.unreduced.rows, smaller.rows, strict=True):
+        np.testing.assert_array_equal(part.A, whole.A[:, :, columns])
+        assert np.abs(part.A - before.A)[:, :, -3:].max() > 0.1
 
 
 def test_friction_that_changes_with_temperature_is_recovered() -> None:

@@ -44,10 +44,10 @@ def with_own_load(fit: Fitted, refit: Callable[[Fitted], Fitted]) -> Fitted:
     if fit.source is None:  # loaded from a file, without its recordings
         note = "friction by load was refitted with the torque that the links before it carried"
         return refit(fit).with_findings(note)
-    return settled_load(lambda carrier: refit(fit if carrier is None else _regathered(fit, carrier)))
+    return settled_load(lambda carrier: refit(fit if carrier is None else regathered(fit, carrier)))
 
 
-def _regathered(fit: Fitted, carrier: Robot) -> Fitted:
+def regathered(fit: Fitted, carrier: Robot) -> Fitted:
     """The fit on rows where joints carry the torque of these links."""
     assert fit.source is not None
     design = (fit.unreduced.design if fit.unreduced else fit.design).carried_by(carrier)
@@ -57,11 +57,13 @@ def _regathered(fit: Fitted, carrier: Robot) -> Fitted:
     evidence = gather(rows if fit.segments is source.segments else everything, everything)
     if fit.unreduced is None:
         return replace(fit, design=design, source=source, rows=rows, evidence=evidence)
-    columns = fit.unreduced.places(fit.names)
+    unreduced = Unreduced(design, evidence, rows)
+    columns, own = unreduced.places(fit.names), fit.design.carried_by(carrier)
     return replace(
         fit,
-        design=fit.design.carried_by(carrier),
+        design=own,
         source=source,
+        rows=unreduced.rows_of(columns, own),
         evidence=evidence.chosen(columns),
-        unreduced=Unreduced(design, evidence, rows),
+        unreduced=unreduced,
     )
