@@ -1,4 +1,4 @@
-"""Multi-rate: the torque error that is foretold from bounds and rates, beside the one measured along a motion."""
+"""Multi-rate: the torque error that is predicted from bounds and rates, beside the one measured along a motion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.measuring.timing import Row
 
 TITLE = (
     "PUMA 260 of Izaguirre1992 on a fast harmonic motion, control at 1 kHz, background at 50 Hz: torque error (RMS, "
-    "relative to the torque) foretold without a trajectory, beside the one measured over a minute of it."
+    "relative to the torque) predicted without a trajectory, beside the one measured over a minute of it."
 )
 CONTROL, BACKGROUND, SECONDS = 0.001, 0.02, 60.0
 CENTRE = np.array([0.0, -0.8, 0.5, 0.2, 0.6, 0.0])
@@ -35,9 +35,9 @@ def rows() -> Iterator[Row]:
             rates = tf.Rates(CONTROL, BACKGROUND, coefficients_every=every)
             errors = np.linalg.norm(measure(split, times, motion, rates), axis=1)
             measured = float(np.sqrt((errors**2).mean() / (torque**2).mean()))
-            foretold = split.predict(profile, rates).relative
+            predicted = split.predict(profile, rates).relative
             what = f"friction made by the {name}, coefficients at every {label}"
-            yield Row(what, 100 * foretold, 100 * measured, "measured over a minute", unit="%")
+            yield Row(what, 100 * predicted, 100 * measured, "measured over a minute", unit="%")
 
 
 def motion(t: Array) -> tuple[Array, Array, Array]:

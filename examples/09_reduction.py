@@ -1,7 +1,7 @@
 """Reduction: the cheapest program that keeps a stated error on the motions that a robot will make.
 
 For a SCARA arm that moves slowly: how many operations remain at 0.1 % and at 5 % of error, which way of leaving things
-out wins, and what fresh states say about the promise. Run with `python examples/09_reduction.py [--plot FILE]`.
+out wins, and what fresh states say about the guarantee. Run with `python examples/09_reduction.py [--plot FILE]`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def plot(path: str, reductions: list[tf.Reduction]) -> None:
 
 
 def main(plot_file: str | None = None) -> int:
-    """Print the routes at each tolerance; the exit code says whether every promise held."""
+    """Print the routes at each tolerance; the exit code says whether every guarantee held."""
     robot = tf.load("sr6ia")
     profile = tf.Profile.ranges(4, q=[np.pi, np.pi, 0.1, np.pi], qd=0.1, qdd=1.0, name="slow")
     reductions = []

@@ -30,13 +30,13 @@ def swing(t: Array) -> tuple[Array, Array, Array]:
     return CENTRE + VELOCITY / w * np.sin(phase), VELOCITY * np.cos(phase), -VELOCITY * w * np.sin(phase)
 
 
-def plot(path: str, foretold: list[float], measured: list[float]) -> None:
+def plot(path: str, predicted: list[float], measured: list[float]) -> None:
     """Torque error over the background period."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3.2), layout="constrained")
     axes = figure.subplots()
-    axes.loglog(PERIODS, foretold, "o-", label="foretold from bounds")
+    axes.loglog(PERIODS, predicted, "o-", label="predicted from bounds")
     axes.loglog(PERIODS, measured, "x--", label="measured along a trajectory")
     axes.set(xlabel="period of the background task [s]", ylabel="torque error (RMS, relative)")
     axes.legend()
@@ -44,28 +44,28 @@ def plot(path: str, foretold: list[float], measured: list[float]) -> None:
 
 
 def main(plot_file: str | None = None) -> int:
-    """Print costs and errors; the exit code says whether the error was foretold to a tenth."""
+    """Print costs and errors; the exit code says whether the error was predicted to a tenth."""
     split = tf.multirate(tf.load("puma260_izaguirre"))
     print(split)
     profile = tf.Profile.harmonic(CENTRE, VELOCITY, ACCELERATION, n_states=20_000)
     times = CONTROL * np.arange(300_000)  # reversals are rare: a short motion would meet too few of them
     torque = np.linalg.norm(tf.inverse_dynamics(split.robot, *swing(times)), axis=1)
-    foretold, measured = [], []
+    predicted, measured = [], []
     for period in PERIODS:
         rates = tf.Rates(CONTROL, period)
         prediction = split.predict(profile, rates)
-        foretold.append(prediction.relative)
+        predicted.append(prediction.relative)
         errors = np.linalg.norm(measure(split, times, swing, rates), axis=1)
         measured.append(float(np.sqrt((errors**2).mean() / (torque**2).mean())))
         print(
-            f"background every {1e3 * period:4.0f} ms: error {foretold[-1]:.2%} foretold, {measured[-1]:.2%} measured; "
+            f"background every {1e3 * period:4.0f} ms: {predicted[-1]:.2%} predicted, {measured[-1]:.2%} measured; "
             f"{prediction.relative_without_friction:.2%} with synchronous friction"
         )
     if plot_file:
-        plot(plot_file, foretold, measured)
+        plot(plot_file, predicted, measured)
     slowest = split.slowest_background(profile, ERROR, CONTROL)
     print(f"slowest background within {ERROR:.0%}: every {1e3 * slowest.background:.1f} ms" if slowest else "none")
-    ratios = np.array(foretold) / measured
+    ratios = np.array(predicted) / measured
     return 0 if slowest and ratios.min() > 0.9 and ratios.max() < 1.1 else 1
 
 

@@ -114,7 +114,7 @@ def test_multirate_reports_counts_and_errors(tmp_path: Path, capsys: pytest.Capt
     data = json.loads(capsys.readouterr().out)
     assert data["programs"]["synchronous"] == {"multiplications": 4, "additions": 4}
     assert data["run"]["ticks"] == 200
-    assert 0 < data["run"]["foretold"] < 1
+    assert 0 < data["run"]["predicted"] < 1
     assert 0 < data["relative_error"] < 1
     assert (tmp_path / "c" / "two_link_multirate.h").exists()
 
@@ -201,8 +201,8 @@ def test_bounds_are_one_number_or_one_a_joint(slider: str, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("numbers", "sentence"),
     [
-        ("1,2,3", "takes 1 number or 2, one a joint (joint1, joint2), not 3"),
-        ("1,fast", "takes a number, or one a joint such as 1,0.5,2, not '1,fast'"),
+        ("1,2,3", "takes 1 number or 2, one per joint (joint1, joint2), not 3"),
+        ("1,fast", "takes a number, or one per joint such as 1,0.5,2, not '1,fast'"),
     ],
 )
 def test_bounds_of_another_number_of_joints_are_refused(

@@ -1,4 +1,4 @@
-"""What the README promises a newcomer: from a URDF to C that compiles and passes its own test, in two commands."""
+"""What the README tells a newcomer: from a URDF to C that compiles and passes its own test, in two commands."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def motion(version: int) -> Trajectory:
 
 @cache
 def fit(version: int) -> tf.Fit:
-    """A fit of links that could be built, so that it can be written as a URDF at once."""
+    """A fit of physically consistent links, so that it can be written as a URDF at once."""
     measured = tf.simulated_recording(robot(version), motion(version), np.random.default_rng(0), torque_noise=0.1)
     return tf.identify(robot(version), measured, friction="plain", couplings=None).physically_consistent()
 

@@ -90,7 +90,7 @@ def swing(n_samples: int = 60) -> dict[str, Any]:
 
 
 def columns() -> dict[str, Any]:
-    """The recording, one column a joint."""
+    """The recording, one column per joint."""
     held = swing()
     return {"t": held["t"], **{f"{f}{j + 1}": held[f][:, j] for f in ("q", "tau") for j in range(2)}}
 

@@ -28,8 +28,8 @@ def fit() -> tf.Fit:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"torque_noise": "loud"}, "torque_noise: expected one number or 3, one a joint, got 'loud'"),
-        ({"torque_noise": [1.0, 2.0]}, r"torque_noise: expected one number or 3, one a joint, got shape \(2,\)"),
+        ({"torque_noise": "loud"}, "torque_noise: expected one number or 3, one per joint, got 'loud'"),
+        ({"torque_noise": [1.0, 2.0]}, r"torque_noise: expected one number or 3, one per joint, got shape \(2,\)"),
         ({"position_noise": [[1.0], [2.0]]}, "position_noise: expected one number or 3"),
         ({"position_noise": -1.0}, "position_noise: expected a standard deviation, 0 or more, got -1"),
         ({"torque_noise": np.inf}, "torque_noise: expected a standard deviation"),
@@ -43,8 +43,8 @@ def test_noise_is_a_deviation_a_joint(options: dict[str, Any], sentence: str) ->
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"stiffness": [1.0, 2.0], "damping": 1.0}, "stiffness: expected one number or 3, one a joint"),
-        ({"stiffness": 1.0, "damping": "high"}, "damping: expected one number or 3, one a joint, got 'high'"),
+        ({"stiffness": [1.0, 2.0], "damping": 1.0}, "stiffness: expected one number or 3, one per joint"),
+        ({"stiffness": 1.0, "damping": "high"}, "damping: expected one number or 3, one per joint, got 'high'"),
         ({"horizon": -1.0}, r"horizon: expected a positive time \[s\], got -1"),
         ({"horizon": 0.0}, r"horizon: expected a positive time \[s\], got 0"),
         ({"horizon": np.nan}, r"horizon: expected a positive time \[s\], got nan"),

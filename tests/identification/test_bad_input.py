@@ -150,5 +150,5 @@ def test_a_model_that_runs_away_is_a_finding_and_the_rest_is_written(
     assert main(["identify", "two_link", str(log), *options]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "simulation along log.csv: the model runs away" in said
-    assert "links could be built, --physical" in said
+    assert "take a physically consistent fit, --physical" in said
     assert saved.exists()

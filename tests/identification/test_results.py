@@ -118,7 +118,7 @@ def test_slopes_of_free_numbers_are_exact() -> None:
 
 
 def test_free_numbers_and_a_semidefinite_program_find_the_same_links() -> None:
-    """Where the best links are inside what could be built, both ways of keeping them there agree."""
+    """Where the best links are inside the physically consistent set, both ways of keeping them there agree."""
     pytest.importorskip("cvxpy")
     smooth = fit_of_quiet_robot().physically_consistent(method="log_cholesky")
     solved = fit_of_quiet_robot().physically_consistent()
@@ -413,7 +413,7 @@ def test_the_verdict_follows_a_refit_to_the_recordings_it_is_validated_on() -> N
     assert physical.validation.total > 0.3
     assert physical.validation.total > 100 * free.validation.total
     assert physical.verdict.grade == "not trustworthy"
-    assert "links that could be built" in str(physical.verdict)
+    assert "physically consistent links" in str(physical.verdict)
     good = tf.identify(robot, records[0], validate=records[1], friction="plain", couplings=None, physical=True)
     assert good.verdict.grade == "good"
     assert good.validation is not None

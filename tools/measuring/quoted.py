@@ -99,7 +99,7 @@ def _reduction() -> Iterator[Quote]:
 
 
 def _multirate() -> Iterator[Quote]:
-    """The table of foretold and measured errors, and the two of them that the how-to names."""
+    """The table of predicted and measured errors, and the two of them that the how-to names."""
     for task in ("background", "synchronous task"):
         for every in ("run", "5th run"):
             row = f"friction made by the {task}, coefficients at every {every}"

@@ -75,11 +75,11 @@ Functions = Annotated[
         "--functions", "--function", metavar="NAME,...", help="Names with commas between, or all; repeatable."
     ),
 ]
-NUMBERS = "NUMBER,..."  # one for all joints, or one a joint
+NUMBERS = "NUMBER,..."  # one for all joints, or one per joint
 
 
 def one_a_joint(robot: Robot, **given: str | None) -> dict[str, list[float]]:
-    """Options that were given as (n,) numbers each: of one number, or of one a joint with commas between."""
+    """Options that were given as (n,) numbers each: of one number, or of one per joint with commas between."""
     return {name: _numbers(text, robot, f"--{name}") for name, text in given.items() if text is not None}
 
 
@@ -101,9 +101,9 @@ def _numbers(text: str, robot: Robot, flag: str) -> list[float]:
     try:
         numbers = [float(word) for word in text.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"{flag} takes a number, or one a joint such as 1,0.5,2, not {text!r}") from None
+        raise typer.BadParameter(f"{flag} takes a number, or one per joint such as 1,0.5,2, not {text!r}") from None
     if len(numbers) not in (1, n):
-        raise typer.BadParameter(f"{flag} takes 1 number or {n}, one a joint ({names}), not {len(numbers)}")
+        raise typer.BadParameter(f"{flag} takes 1 number or {n}, one per joint ({names}), not {len(numbers)}")
     return numbers * n if len(numbers) == 1 else numbers
 
 
@@ -114,7 +114,7 @@ Validate = Annotated[
     list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")
 ]
 Friction = Annotated[str, typer.Option(help="auto, plain, asymmetric, stribeck, quadratic, load or thermal.")]
-Physical = Annotated[bool, typer.Option("--physical", help="Only links that could be built.")]
+Physical = Annotated[bool, typer.Option("--physical", help="Only physically consistent links.")]
 Simulate = Annotated[
     bool, typer.Option("--simulate", help="Drive the model by the recorded torques and compare positions.")
 ]

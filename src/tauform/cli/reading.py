@@ -99,4 +99,4 @@ def parse_gains(text: str | None) -> list[float] | None:
     try:
         return None if text is None else [float(number) for number in text.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"--gains takes a number a joint, for example 12.5,12.5,8, not {text!r}") from None
+        raise typer.BadParameter(f"--gains takes a number per joint, for example 12.5,12.5,8, not {text!r}") from None

@@ -136,7 +136,7 @@ class Profile:
         try:
             middle, V, A = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in (centre, velocity, acceleration))
         except (TypeError, ValueError, OverflowError):
-            raise ModelError(f"{name}: centre, velocity and acceleration must be numbers, one a joint") from None
+            raise ModelError(f"{name}: centre, velocity and acceleration must be numbers, one per joint") from None
         if not (middle.shape == V.shape == A.shape and middle.ndim == 1 and (V > 0).all() and (A > 0).all()):
             raise ModelError(f"{name}: centre, velocity and acceleration need (n,) numbers each, the bounds positive")
         rng = np.random.default_rng(0) if rng is None else rng

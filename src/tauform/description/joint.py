@@ -1,4 +1,4 @@
-"""Joints and links: one link a joint, its frame at the joint, z along the joint axis."""
+"""Joints and links: one link per joint, its frame at the joint, z along the joint axis."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class Robot(Value):
         base: ArrayLike | None = None,
         tool: ArrayLike | None = None,
     ) -> Robot:
-        """A serial chain from a Denavit-Hartenberg table: one mapping a joint, from the base to the tip.
+        """A serial chain from a Denavit-Hartenberg table: one mapping per joint, from the base to the tip.
 
         A row holds, in SI units, angles in radians; numbers may be text such as "-pi/2":
 

@@ -21,7 +21,7 @@ def check_structure(robot: Robot) -> None:
         raise DescriptionError(f"robot {robot.name!r} has no moving joint; nothing is left to derive")
     if len(robot.joints) != len(robot.links):
         raise DescriptionError(
-            f"robot {robot.name!r}: {len(robot.joints)} joints but {len(robot.links)} links; give one link a joint"
+            f"robot {robot.name!r}: {len(robot.joints)} joints but {len(robot.links)} links; give one link per joint"
         )
     names = [joint.name for joint in robot.joints]
     link_names = [link.name for link in robot.links]

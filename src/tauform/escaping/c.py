@@ -6,7 +6,7 @@ import re
 
 from tauform.escaping.shown import shortened, visible
 
-# Longest name that stays as it is, and what a longer one is cut to: C promises only 63 letters that count.
+# Longest name that stays as it is, and what a longer one is cut to: C guarantees only 63 letters that count.
 LONGEST_NAME, CUT_NAME = 64, 60
 
 # Keywords of C up to C23, names that math.h may hold, and those of our own variables.

@@ -58,7 +58,7 @@ class Fit(FittedModel):
         prior: Robot | ArrayLike | None = None,
         method: ConsistencyMethod = "semidefinite",
     ) -> Fit:
-        """The nearest fit whose links could be built; see `tauform.identification.physical.consistency`."""
+        """The nearest fit with physically consistent links; see `tauform.identification.physical.consistency`."""
         return physically_consistent(self, prior, method)
 
     def compared_with(self, other: Robot | None = None) -> Comparison:

@@ -106,7 +106,7 @@ def identify(
         delay: seconds by which the torques lag behind the positions; they are shifted by that.
         prior: robot with the expected parameters, for "ridge" and for what physical consistency leaves open;
             the robot itself by default.
-        physical: constrain every link to one that could be built (extra `feasible`).
+        physical: constrain every link to be physically consistent (extra `feasible`).
         validate: validation recordings, which are predicted and not fitted; the verdict is on them then.
         progress: called with a few words at each stage.
 

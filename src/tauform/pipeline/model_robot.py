@@ -33,7 +33,7 @@ from tauform.pipeline.identification_stages import identified_fit, identified_ro
 from tauform.pipeline.stages import Progress, Stage, StageLog
 from tauform.pipeline.usual import usual_profile, usual_routes
 from tauform.realtime.reduction.figures import Tradeoff, tradeoff
-from tauform.realtime.reduction.reduce import ROUTES, Reduction, check_promise, reduce
+from tauform.realtime.reduction.reduce import ROUTES, Reduction, check_guarantee, reduce
 
 if TYPE_CHECKING:
     from tauform.report.delivery import Delivery
@@ -58,7 +58,7 @@ class RobotModel:
         closed_form: its closed form; None where it has none (trees, loops) or it would be too large.
         bound: the closed form with the robot's numbers.
         fit: the identification with all the terms that held-out blocks asked for; None without recordings.
-        programs: the exact programs, one a function.
+        programs: the exact programs, one per function.
         reduction: the cheapest program within the tolerance; None where that was not asked for.
         tradeoff: errors of the closed form with ever fewer terms; None without a closed form or a tolerance.
         stages: what was done and verified, in order.
@@ -134,7 +134,7 @@ def model_robot(
         recordings: measured motion; the models and programs then have the identified parameters.
         validate: further recordings that are predicted, not fitted.
         friction: what `tauform.identify` looks for in the joints.
-        physical: identify links that could be built (extra `feasible`).
+        physical: identify physically consistent links (extra `feasible`).
         simulate: drive the identified model by the recorded torques and compare positions.
         delay: seconds by which the torques of the recordings lag behind the positions.
         functions: functions to make exact programs of; names of `tauform.generate`.
@@ -189,7 +189,7 @@ def check_choices(
     for function in functions:
         check_function(function)
     if tolerance is not None:
-        check_promise(tolerance, confidence, "inverse_dynamics", routes or ROUTES)
+        check_guarantee(tolerance, confidence, "inverse_dynamics", routes or ROUTES)
 
 
 def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:

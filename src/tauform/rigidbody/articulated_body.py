@@ -19,7 +19,7 @@ from tauform.rigidbody.sweeps.spatial import (
 
 
 class Articulated(NamedTuple):
-    """The inward sweep of articulated inertias, one entry a joint.
+    """The inward sweep of articulated inertias, one entry per joint.
 
     Attributes:
         pivots: D = S.U + Ia, the inertia that the joint moves.

@@ -1,4 +1,4 @@
-"""From base parameters back to links that could be built."""
+"""From base parameters back to physically consistent links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The freedom that programs use: frames and the booking of parameters may change, torques may not."""
+"""The freedom that programs use: frames and the regrouping of parameters may change, torques may not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from random_robots import random_states, random_tree
 from tauform.arrays import Array
 from tauform.codegen.minimal.bodies import HX, HY, Bodies, scaled, shifted, to_second_moments, turned, turned_by_load
 from tauform.codegen.minimal.composite import composites, gravity_torque, mass_matrix
-from tauform.codegen.minimal.equivalence import booked, null_vectors
+from tauform.codegen.minimal.equivalence import null_vectors, regrouped
 from tauform.codegen.minimal.newton_euler import trace
 from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.minimal.search import Search, cheapest
@@ -95,7 +95,7 @@ def test_booking_changes_parameters_but_no_torque(robot: Robot) -> None:
     null = null_vectors(bodies)
     for _ in range(3):
         order = rng.permutation(bodies.parameters.shape[0] * bodies.parameters.shape[1]).tolist()
-        parameters = booked(null, bodies.parameters, order)
+        parameters = regrouped(null, bodies.parameters, order)
         assert_same(torques(replace(bodies, parameters=parameters), states), tf.inverse_dynamics(robot, *states))
 
 
@@ -106,7 +106,7 @@ def test_booking_leaves_as_many_parameters_as_there_are_base_parameters(robot: R
     )
     bodies = bodies_of(with_all_rotors)
     order = Search(bodies).start().order
-    parameters = booked(null_vectors(bodies), bodies.parameters, order)
+    parameters = regrouped(null_vectors(bodies), bodies.parameters, order)
     base = tf.base_parameters(with_all_rotors, include=("link", "rotor"))
     assert np.count_nonzero(parameters) == len(base.names)
 

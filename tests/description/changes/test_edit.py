@@ -1,4 +1,4 @@
-"""Locking, cutting, relating and straightening: the dynamics say that each does what it promises."""
+"""Locking, cutting, relating and straightening: the dynamics say that each does what it says."""
 
 from __future__ import annotations
 

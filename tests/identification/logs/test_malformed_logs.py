@@ -138,7 +138,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "bag of text": ("a.db3", lambda p: raw(p, b"hello"), (), "cannot read the bag"),
     "MCAP of text": ("a.mcap", lambda p: raw(p, b"hello"), (), "cannot read the bag"),
     "a gain too many": ("a.csv", table, ("--gains", "1,2,3"), "--gains needs 2 numbers"),
-    "gains of words": ("a.csv", table, ("--gains", "a,b"), "--gains takes a number a joint"),
+    "gains of words": ("a.csv", table, ("--gains", "a,b"), "--gains takes a number per joint"),
     "gains of NaN": ("a.csv", table, ("--gains", "nan,1"), "--gains holds something that is not a number"),
     "smoother unknown": ("a.csv", table, ("--smoother", "x"), "--smoother: no 'x'; choose from 'lowpass'"),
     "negative cut-off": ("a.csv", table, ("--cutoff", "-1", "3"), "--cutoff needs positive cut-offs"),

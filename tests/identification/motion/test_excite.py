@@ -186,8 +186,11 @@ def test_progress_ends_at_one_and_the_seed_decides() -> None:
         ({"duration": 0.0}, "duration: expected a positive time"),
         ({"rate": np.inf}, "rate: expected samples a second"),
         ({"velocity": [1.0, 2.0]}, "velocity: expected one number or 3"),
-        ({"velocity": "fast"}, "velocity: expected one number or 3, one a joint, got 'fast'"),
-        ({"effort": [1.0, 2.0, np.nan]}, "effort: expected one number or 3, one a joint, got one that is not a number"),
+        ({"velocity": "fast"}, "velocity: expected one number or 3, one per joint, got 'fast'"),
+        (
+            {"effort": [1.0, 2.0, np.nan]},
+            "effort: expected one number or 3, one per joint, got one that is not a number",
+        ),
         ({"position": (1.0, 2.0, 3.0)}, r"position: expected \(lower, upper\), got 3 entries"),
         ({"position": (-np.inf, np.inf)}, "position: expected limits that are finite"),
         ({"count": 0}, "count: expected a number from 1 on, got 0"),

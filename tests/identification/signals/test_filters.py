@@ -16,7 +16,7 @@ from tauform.identification.regression.design import Design
 from tauform.identification.regression.rows import RowSource, strides
 from tauform.identification.signals.differentiate import SMOOTHERS, Smoother, SmootherName
 from tauform.identification.signals.filters import Filters, choose_filters, lowpass
-from tauform.identification.signals.fir import butterworth, filtered, refined, thinning, with_derivatives
+from tauform.identification.signals.fir import butterworth, decimation, filtered, refined, with_derivatives
 
 RATE = 500.0
 
@@ -44,7 +44,7 @@ def test_every_kth_sample_is_that_of_the_whole() -> None:
 
 
 def test_thinning_keeps_the_band_and_folds_nothing_into_it() -> None:
-    frequencies, gain = signal.freqz(thinning(10), worN=8192, fs=10.0)  # in units of the new rate
+    frequencies, gain = signal.freqz(decimation(10), worN=8192, fs=10.0)  # in units of the new rate
     assert np.abs(np.abs(gain[frequencies < 0.25]) - 1).max() < 3e-6
     assert np.abs(gain[frequencies > 0.75]).max() < 3e-6
 

@@ -1,4 +1,4 @@
-"""The split into a synchronous and a background task: counts, exactness, foretold and measured errors, C."""
+"""The split into a synchronous and a background task: counts, exactness, predicted and measured errors, C."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def test_loops_are_split_too() -> None:
 @pytest.mark.parametrize("latency", [0.0, 0.004])
 def test_error_foretold_from_bounds_is_measured(puma: tf.MultiRate, latency: float) -> None:
     rates = Rates(control=0.001, background=0.02, latency=latency)
-    foretold = puma.predict(Profile.harmonic(CENTRE, VELOCITY, ACCELERATION), rates)
+    predicted = puma.predict(Profile.harmonic(CENTRE, VELOCITY, ACCELERATION), rates)
     errors = measure(puma, np.arange(0.0, 60.0, 0.001)[40:], fast_motion, rates)
     measured = np.sqrt((errors**2).mean(axis=0))
-    assert foretold.total == pytest.approx(np.linalg.norm(measured), rel=0.1)
-    np.testing.assert_allclose(foretold.rms, measured, rtol=0.15)
+    assert predicted.total == pytest.approx(np.linalg.norm(measured), rel=0.1)
+    np.testing.assert_allclose(predicted.rms, measured, rtol=0.15)
 
 
 def test_a_slower_background_errs_more_and_no_age_errs_nothing(puma: tf.MultiRate) -> None:
@@ -127,14 +127,14 @@ def test_prediction_along_a_trajectory_is_in_its_order(puma: tf.MultiRate) -> No
 
 @pytest.mark.parametrize("every", [2, 5, 10])
 @pytest.mark.parametrize("task", ["background", "synchronous"])
-def test_coefficients_that_are_renewed_less_often_err_as_foretold(
+def test_coefficients_that_are_renewed_less_often_err_as_predicted(
     puma: tf.MultiRate, quick: tf.MultiRate, task: Friction, every: int
 ) -> None:
     split = puma if task == "background" else quick
     rates = Rates(0.001, 0.02, 0.0, every)
-    foretold = split.predict(Profile.harmonic(CENTRE, VELOCITY, ACCELERATION), rates)
+    predicted = split.predict(Profile.harmonic(CENTRE, VELOCITY, ACCELERATION), rates)
     errors = measure(split, np.arange(0.0, 60.0, 0.001)[400:], fast_motion, rates)
-    assert foretold.total == pytest.approx(np.sqrt((errors**2).sum(axis=1).mean()), rel=0.1)
+    assert predicted.total == pytest.approx(np.sqrt((errors**2).sum(axis=1).mean()), rel=0.1)
 
 
 @pytest.mark.parametrize("kinds", ["R", "P", "PP"])
@@ -147,13 +147,13 @@ def test_robots_without_velocity_torques_are_split(kinds: str) -> None:
         np.testing.assert_allclose(found, tf.inverse_dynamics(each, q, qd, qdd), rtol=1e-12, atol=1e-12)
 
 
-def test_the_gain_of_synchronous_friction_is_foretold(puma: tf.MultiRate, quick: tf.MultiRate) -> None:
+def test_the_gain_of_synchronous_friction_is_predicted(puma: tf.MultiRate, quick: tf.MultiRate) -> None:
     profile, rates = Profile.harmonic(CENTRE, VELOCITY, ACCELERATION, n_states=4000), Rates(0.001, 0.02)
-    foretold, without = puma.predict(profile, rates), quick.predict(profile, rates)
-    assert foretold.relative_without_friction == pytest.approx(without.relative, rel=1e-9)
+    predicted, without = puma.predict(profile, rates), quick.predict(profile, rates)
+    assert predicted.relative_without_friction == pytest.approx(without.relative, rel=1e-9)
     assert without.relative_without_friction == pytest.approx(without.relative, rel=1e-12)
-    assert foretold.relative_without_friction < 0.5 * foretold.relative
-    assert f"--friction synchronous it is {without.relative:.2%}" in str(friction_hint(foretold))
+    assert predicted.relative_without_friction < 0.5 * predicted.relative
+    assert f"--friction synchronous it is {without.relative:.2%}" in str(friction_hint(predicted))
     assert friction_hint(without) is None
 
 

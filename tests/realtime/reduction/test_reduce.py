@@ -1,4 +1,4 @@
-"""reduce: the promise holds on fresh states, the exact program is the answer where nothing is cheaper."""
+"""reduce: the guarantee holds on fresh states, the exact program is the answer where nothing is cheaper."""
 
 from __future__ import annotations
 

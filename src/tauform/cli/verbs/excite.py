@@ -34,13 +34,15 @@ def excite(
     kind: Annotated[str, typer.Option(help="fourier (periodic) or quintic (from point to point).")] = "fourier",
     rate: Annotated[float, typer.Option(help="Samples a second.")] = 100.0,
     velocity: Annotated[
-        str | None, typer.Option(metavar=NUMBERS, help="Limit, one or one a joint; the robot's own by default.")
+        str | None,
+        typer.Option(metavar=NUMBERS, help="Limit: one value, or one per joint (default: the robot's)."),
     ] = None,
     acceleration: Annotated[
-        str | None, typer.Option(metavar=NUMBERS, help="Limit in rad/s^2 or m/s^2, one or one a joint.")
+        str | None, typer.Option(metavar=NUMBERS, help="Limit in rad/s^2 or m/s^2, one or one per joint.")
     ] = None,
     effort: Annotated[
-        str | None, typer.Option(metavar=NUMBERS, help="Limit, one or one a joint; the robot's own by default.")
+        str | None,
+        typer.Option(metavar=NUMBERS, help="Limit: one value, or one per joint (default: the robot's)."),
     ] = None,
     collisions: Annotated[bool, typer.Option(help="Keep links apart that have collision shapes.")] = True,
     floor: Annotated[float | None, typer.Option(help="Height that moving links stay above, in m.")] = None,

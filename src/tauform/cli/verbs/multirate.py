@@ -31,9 +31,9 @@ def multirate(
     tell: Progress,
     velocity: Annotated[
         str | None,
-        typer.Option(metavar=NUMBERS, help="Bound, one or one a joint; 2, or what limits allow, if not given."),
+        typer.Option(metavar=NUMBERS, help="Bound, one or one per joint; 2, or what limits allow, if not given."),
     ] = None,
-    acceleration: Annotated[str, typer.Option(metavar=NUMBERS, help="Bound, one or one a joint.")] = "12",
+    acceleration: Annotated[str, typer.Option(metavar=NUMBERS, help="Bound, one or one per joint.")] = "12",
     control: Annotated[float, typer.Option(help="Period of the synchronous task, in s.")] = 0.001,
     background: Annotated[float, typer.Option(help="Period of the background task, in s.")] = 0.02,
     latency: Annotated[float, typer.Option(help="From the background's input to the use of its results, in s.")] = 0.0,
@@ -81,8 +81,8 @@ def multirate(
     profile = tauform.recorded_profile(recordings) if recordings else swinging
     tell("splitting")
     split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
-    tell("foretelling the error")
-    foretold = split.predict(profile, rates)
+    tell("predicting the error")
+    predicted = split.predict(profile, rates)
     tell("looking for the slowest background")
     slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
     tell(f"running both tasks for {run:g} s" if run else "writing")
@@ -92,16 +92,16 @@ def multirate(
         tell("drawing")
         files = [*files, write_multirate_figure(split, swing(*bounds), swinging, rates, plot)]
     bands = _bandwidths(robot, recordings)
-    page = _page(robot, split, foretold, error, slowest, report, files, bands)
+    page = _page(robot, split, predicted, error, slowest, report, files, bands)
     return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
 
 
 def _run(
     split: MultiRate, swing: Profile, motion: Motion, rates: Rates, seconds: float
 ) -> tuple[Prediction, RunReport]:
-    """The error foretold for a background whose results are in use one tick later, and what a run shows."""
-    foretold = split.predict(swing, replace(rates, latency=rates.control))
-    return foretold, split.run(motion, rates, seconds)
+    """The error predicted for a background whose results are in use one tick later, and what a run shows."""
+    predicted = split.predict(swing, replace(rates, latency=rates.control))
+    return predicted, split.run(motion, rates, seconds)
 
 
 def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
@@ -118,7 +118,7 @@ def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
 def _page(
     robot: Robot,
     split: MultiRate,
-    foretold: Prediction,
+    predicted: Prediction,
     error: float,
     slowest: Rates | None,
     ran: tuple[Prediction, RunReport] | None,
@@ -130,13 +130,13 @@ def _page(
     from tauform.report.tables import table
 
     counts = [(program.name, program.n_multiplications, program.n_additions) for program in split.programs]
-    joints = zip(robot.joint_names, foretold.rms, foretold.peak, foretold.torque, strict=True)
+    joints = zip(robot.joint_names, predicted.rms, predicted.peak, predicted.torque, strict=True)
     shown: list[Any] = [
         Text(f"{split!r}\n", style="bold"),
         table("Programs", ("task", "mult", "add"), counts),
-        table("Foretold torque error", ("joint", "RMS error", "largest error", "RMS torque"), joints),
+        table("Predicted torque error", ("joint", "RMS error", "largest error", "RMS torque"), joints),
         Text(
-            f"RMS error {foretold.relative:.2%} of the torque with a background every {foretold.rates.background:g} s"
+            f"RMS error {predicted.relative:.2%} of the torque with a background every {predicted.rates.background:g} s"
         ),
         Text(
             f"slowest background within {error:.2%}: every {slowest.background:.4g} s"
@@ -144,22 +144,22 @@ def _page(
             else f"no background period keeps the error within {error:.2%}"
         ),
     ]
-    hint = friction_hint(foretold)
+    hint = friction_hint(predicted)
     shown += [Text(hint, style="yellow")] if hint else []
     if bands:
         shown.append(table("Bandwidths along the recording", ("of", "Hz"), bands.items()))
     if ran is not None:
-        shown.append(Text(f"{ran[1]}; foretold before the run {ran[0].relative:.2%}"))
+        shown.append(Text(f"{ran[1]}; predicted before the run {ran[0].relative:.2%}"))
     shown += [Text(f"wrote {file}", style="green") for file in files]
     data = {
         "robot": robot.name,
         "programs": {name: {"multiplications": m, "additions": a} for name, m, a in counts},
-        "rms": foretold.rms,
-        "peak": foretold.peak,
-        "torque": foretold.torque,
-        "relative_error": foretold.relative,
+        "rms": predicted.rms,
+        "peak": predicted.peak,
+        "torque": predicted.torque,
+        "relative_error": predicted.relative,
         "slowest_background": slowest.background if slowest else None,
-        "relative_error_with_synchronous_friction": foretold.relative_without_friction,
+        "relative_error_with_synchronous_friction": predicted.relative_without_friction,
         "run": _run_data(ran),
         "bandwidths": bands,
         "files": files,
@@ -167,25 +167,25 @@ def _page(
     return Page(data, tuple(shown))
 
 
-def friction_hint(foretold: Prediction) -> str | None:
+def friction_hint(predicted: Prediction) -> str | None:
     """What to do where late friction makes most of the error; None where it does not."""
-    if foretold.relative_without_friction > 0.5 * foretold.relative:
+    if predicted.relative_without_friction > 0.5 * predicted.relative:
         return None
     return (
         "Coulomb friction jumps when a joint turns round, which the background notices late: most of this error. "
-        f"With --friction synchronous it is {foretold.relative_without_friction:.2%}"
+        f"With --friction synchronous it is {predicted.relative_without_friction:.2%}"
     )
 
 
 def _run_data(ran: tuple[Prediction, RunReport] | None) -> dict[str, Any] | None:
     if ran is None:
         return None
-    foretold, report = ran
+    predicted, report = ran
     return {
         "ticks": report.n_ticks,
         "updates": report.n_updates,
         "missed": report.missed,
         "rms": report.rms,
         "relative_error": report.relative,
-        "foretold": foretold.relative,
+        "predicted": predicted.relative,
     }

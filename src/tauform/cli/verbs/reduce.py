@@ -32,10 +32,10 @@ def reduce(
         str, typer.Option(help="slow, fast (within joint limits), or bounds such as 3.1,0.5,5 of q,qd,qdd.")
     ] = "slow",
     velocity: Annotated[
-        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one a joint.")
+        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one per joint.")
     ] = None,
     acceleration: Annotated[
-        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one a joint.")
+        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one per joint.")
     ] = None,
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of a profile.")] = None,
     tolerance: Annotated[float, typer.Option(help="Largest relative error, 0.01 is 1 %.")] = 0.01,
@@ -79,7 +79,7 @@ def reduce(
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform
     from tauform.codegen.names import c_prefix
-    from tauform.realtime.reduction.reduce import ROUTES, check_promise
+    from tauform.realtime.reduction.reduce import ROUTES, check_guarantee
 
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
     own |= {"velocity": velocity, "acceleration": acceleration}
@@ -91,7 +91,7 @@ def reduce(
     bounds = [flag for flag, value in (("--velocity", velocity), ("--acceleration", acceleration)) if value]
     if recording and bounds:
         raise typer.BadParameter(f"--recording brings its own velocities; leave out {bounds[0]}")
-    check_promise(tolerance, confidence, function, tuple(route or ROUTES))
+    check_guarantee(tolerance, confidence, function, tuple(route or ROUTES))
     if plot is not None:
         robots = [robot, *(tauform.load(name) for name in also or [])]
         return _figures(robots, plot, samples, threads, tell, force)

@@ -43,7 +43,7 @@ def bounds_of_swing(
             slower = ",".join(f"{bound:.3g}" for bound in np.where(fastest < V, 0.99 * fastest, V))
             raise typer.BadParameter(
                 f"--velocity: at {v:g}, and a swing by {v**2 / a:.3g} each way, joint {name!r} leaves its limits; "
-                f"give one bound a joint, for example --velocity {slower}"
+                f"give one bound per joint, for example --velocity {slower}"
             )
     return np.minimum(np.maximum(0.0, lower + V**2 / A), upper - V**2 / A), V, A
 

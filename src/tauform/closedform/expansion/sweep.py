@@ -1,6 +1,6 @@
 """All coefficients of the dynamics of a chain, by one sweep from base to tip.
 
-Every entry of the mass matrix is a product of one matrix a joint,
+Every entry of the mass matrix is a product of one matrix per joint,
 
     D_xy = S_x^T X_{x+1}(q) ... X_y(q) A_y T_{y+1}(q) ... T_k(q) phi_k        (x <= y <= k, summed over links k)
 

@@ -19,7 +19,7 @@ class Algorithm:
 
     Attributes:
         trace: builds the outputs on scalars.
-        moves_frames: frames and booking of parameters may be searched for fewer operations.
+        moves_frames: frames and regrouping of parameters may be searched for fewer operations.
         any_unit: lengths may be measured in another unit (only tracers on `bodies` do that).
         sums_angles: joints may turn by sums of parallel angles.
         with_loops: robots whose bodies are tied together, by loop constraints, coupled rotors or friction by load, are

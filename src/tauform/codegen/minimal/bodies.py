@@ -2,7 +2,7 @@
 
 Each body has a mass m, first moments h and second moments K (the pseudo-inertia, K = tr(I)/2 1 - I). In these
 coordinates the freedom is plain: whatever mass lies on a joint's axis moves with both bodies that the joint
-connects, so its (m, h_z, K_zz) may be booked on either. The moves of this module change the booking or a frame,
+connects, so its (m, h_z, K_zz) may be counted with either. The moves of this module change the regrouping or a frame,
 never a torque.
 
 Parameters may depend on run-time inputs: each is an affine function of them, and its numbers (constant, then the

@@ -1,8 +1,8 @@
 """Changes of the parameters that no torque can show, as null vectors over the eleven parameters of each body.
 
-Mass on a revolute joint's axis may be booked on either side of the joint; across a prismatic joint all second
+Mass on a revolute joint's axis may be counted with either side of the joint; across a prismatic joint all second
 moments may be. What the base cannot excite (the first links of a robot on a fixed base) is found by sampling.
-`booked` uses this freedom to make chosen parameters vanish.
+`regrouped` uses this freedom to make chosen parameters vanish.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _sampled_columns(bodies: Bodies) -> Array:
     return np.concatenate([of_links, rotors], axis=1).reshape(n * N_PARAMETERS, -1)
 
 
-def booked(null: Array, parameters: Array, order: Sequence[int]) -> Array:
+def regrouped(null: Array, parameters: Array, order: Sequence[int]) -> Array:
     """The parameters (n, 11, k) with as many as possible made zero, those first in `order` (flat places) first."""
     null, values = null.copy(), parameters.reshape(-1, parameters.shape[-1]).copy()
     size = np.abs(null).max(axis=1)

@@ -1,7 +1,7 @@
-"""Search for the frames and the booking of parameters that need the fewest operations.
+"""Search for the frames and the regrouping of parameters that need the fewest operations.
 
 A local search over moves that cost nothing: the origin of a frame along its joint axis, the turn of a last frame
-so that a first moment vanishes, which parameters are booked on which body, the length that serves as the unit, and
+so that a first moment vanishes, which parameters are regrouped on which body, the length that serves as the unit, and
 joints that turn by a sum of angles. Each candidate is traced and its operations counted; the first that is cheaper
 is kept. No timing enters, so the result is the same on every machine.
 """
@@ -32,7 +32,7 @@ from tauform.codegen.minimal.bodies import (
     shifted,
     turned,
 )
-from tauform.codegen.minimal.equivalence import booked, null_vectors
+from tauform.codegen.minimal.equivalence import null_vectors, regrouped
 from tauform.description.transform import angle_of
 from tauform.portable.products import product
 
@@ -41,7 +41,7 @@ _WITHIN_BODY = (HZ, M, KZZ, IA, KYZ, KXZ, KXY, KYY, HY, HX, KXX)
 
 # Operations traced in a search, and the least number of candidates that are tried.
 _EFFORT = 180_000
-_OVERHEAD = 50  # a candidate's frames and booking cost about as much as tracing this many operations a body
+_OVERHEAD = 50  # a candidate's frames and regrouping cost about as much as tracing this many operations a body
 _MIN_CANDIDATES = 8
 
 # A length this much shorter than the longest is no unit to measure the robot in: numbers would grow out of scale.
@@ -91,15 +91,15 @@ class Search:
     def realised(self, choice: Choice) -> Bodies:
         """The bodies after all moves of a choice."""
         bodies, null = self._shifted(choice.shifts)
-        bodies = replace(bodies, parameters=booked(null, bodies.parameters, choice.order))
+        bodies = replace(bodies, parameters=regrouped(null, bodies.parameters, choice.order))
         for i in sorted(choice.turned):
             if not bodies.baked[i, HX : HY + 1].all():
                 continue  # the angle depends on the load: the tracer turns by it
             hx, hy = bodies.parameters[i, HX : HY + 1, 0]
             bodies = turned(bodies, i, angle_of(hy, hx))
             bodies.parameters[i, HY] = 0.0
-        if choice.turned:  # turning mixes second moments, some of which can be booked away again
-            bodies = replace(bodies, parameters=booked(null, bodies.parameters, choice.order))
+        if choice.turned:  # turning mixes second moments, some of which can be regrouped away again
+            bodies = replace(bodies, parameters=regrouped(null, bodies.parameters, choice.order))
         return scaled(bodies, choice.unit)
 
     def neighbours(self, choice: Choice) -> Iterator[Choice]:

@@ -1,6 +1,6 @@
 """Moves that make a program smaller at the price of some error: leave out a summand, or put a number for a value.
 
-The error after a move is foretold to first order from the program's slopes, so hundreds of moves are compared for
+The error after a move is predicted to first order from the program's slopes, so hundreds of moves are compared for
 the price of one evaluation.
 """
 
@@ -27,7 +27,7 @@ class Move:
         value: the instruction that is changed.
         summand: which summand goes, or None where the value becomes `number`.
         saved: cost of the instructions that fall away.
-        change: (m, N) foretold change of the weighted results.
+        change: (m, N) predicted change of the weighted results.
     """
 
     value: int

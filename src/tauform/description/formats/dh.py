@@ -50,7 +50,7 @@ def robot_from_dh(
     if convention not in ("standard", "modified"):
         raise DescriptionError(f'convention: expected "standard" or "modified", got {convention!r}')
     if len(rows) == 0:
-        raise DescriptionError("DH table: no rows; give one row a joint")
+        raise DescriptionError("DH table: no rows; give one row per joint")
     # What stands between the previous link's frame and this row's: the base, then (standard) Tx(a) Rx(alpha).
     previous = np.eye(4) if base is None else rigid(base, "base")
     pending_lengths: tuple[Length, ...] = ()

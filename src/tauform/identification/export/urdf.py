@@ -135,8 +135,8 @@ def _made_physical(fit: FittedModel, physical: FittedModel) -> Iterator[str]:
     if physical is not fit:
         before, after = (100 * x.held_out.total for x in (fit, physical))
         yield (
-            f"the fit is not physical, so it holds the nearest links that could be built, fit.physically_consistent(): "
-            f"their error on held-out blocks is {after:.3g} %, that of the fit {before:.3g} %"
+            f"the fit is not physical, so it holds the nearest physically consistent one, fit.physically_consistent(): "
+            f"its error on held-out blocks is {after:.3g} %, that of the fit {before:.3g} %"
         )
 
 

@@ -79,14 +79,14 @@ class FittedModel:
         inflation: (n,) how much correlation in time adds to the variance of the values.
         weights: (n,) of the joints' rows.
         rows: the rows, or where they come from; refits bring the residuals up to date with them.
-        physical: full parameters of links that could be built, where the fit was asked to be physical.
+        physical: full parameters of physically consistent links, where the fit was asked to be physical.
         physical_method: how these were found.
         source: where the shown rows come from, unfiltered.
         segments: all that was fitted; of long recordings `source` holds stretches.
         others: the validation recordings.
         unreduced: what the fit was reduced from; None where nothing was left out.
         swap: another order of the recordings' columns that explains them far better, where there is one.
-        free_error: error on held-out blocks of the fit without the condition that links could be built.
+        free_error: error on held-out blocks of the fit without the condition of physical consistency.
     """
 
     robot: Robot
@@ -183,8 +183,8 @@ class FittedModel:
         given = {"q": q, "qd": qd, "qdd": qdd} | ({} if temperature is None else {"temperature": temperature})
 
         def core(*inside: Array) -> Array:
-            positions, velocities, accelerations, *warmth = (x.T for x in inside)
-            warm = warmth[0] if warmth else None
+            positions, velocities, accelerations, *temperatures = (x.T for x in inside)
+            warm = temperatures[0] if temperatures else None
             values: Array = result(self.own_design.columns(positions, velocities, accelerations, temperature=warm))
             return values.T
 

@@ -193,7 +193,7 @@ def _matrices(
     if held and not fitting:
         raise RecordingError(
             f"{source}: {held[0]} has {widths[held[0]]} columns, the robot has {len(joint_names)} joints "
-            f"({', '.join(joint_names)}); {MEANINGS[field]} need one row a sample, one column a joint"
+            f"({', '.join(joint_names)}); {MEANINGS[field]} need one row a sample, one column per joint"
         )
     return fitting
 
@@ -215,7 +215,7 @@ def _mapped(
 
 
 def _unmatched(value: str, index: ColumnIndex, joint_names: Sequence[str], field: str, source: str) -> NoReturn:
-    """Raise RecordingError for a prefix or a pattern that does not name a column a joint."""
+    """Raise RecordingError for a prefix or a pattern that does not name a column per joint."""
     robot = f"{len(joint_names)} joints ({', '.join(joint_names)})"
     if value.count(JOINT) > 1:
         raise _misused(f"takes patterns with one {{}} for the joint, not {value!r}", value)
@@ -226,7 +226,7 @@ def _unmatched(value: str, index: ColumnIndex, joint_names: Sequence[str], field
             f"{source}: {value!r} for {field} stands for {count}, the robot has {robot}",
             argument="columns",
             value=value,
-            remedy="it must stand for one column a joint, numbered from 0 or 1; else list them: "
+            remedy="it must stand for one column per joint, numbered from 0 or 1; else list them: "
             + argument("columns", {field: [held[0], ...]}),
         )
     if JOINT not in value:

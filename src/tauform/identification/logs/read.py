@@ -19,7 +19,7 @@ from tauform.identification.logs.log import Log, Table
 from tauform.identification.logs.mat import open_mat
 from tauform.identification.logs.tables import open_csv, open_parquet
 from tauform.identification.recording.recording import TIME_UNITS, Recording
-from tauform.identification.recording.stored import Heap, Spool
+from tauform.identification.recording.stored import Buffer, Spool
 from tauform.wording import argument
 
 OPENERS = {
@@ -113,7 +113,7 @@ def _collected(
     log: Log, layout: Layout, second: float, streamed: bool, transform: Mapping[str, Callable[[Array], Array]]
 ) -> dict[str, Any]:
     """The arrays of a recording, in memory or in temporary files; none where there are no samples."""
-    sinks = {name: Spool() if streamed else Heap() for name in ("t", *layout.fields())}
+    sinks = {name: Spool() if streamed else Buffer() for name in ("t", *layout.fields())}
     start: float | None = None
     for table in log.chunks(_wanted(layout), ROWS_PER_CHUNK):
         fields = _fields(table, layout)

@@ -80,7 +80,7 @@ def _connections(reader: Any, path: Path, topic: str | None) -> list[Any]:
 
 def _joint_states(reader: Any, connections: list[Any], path: Path, robot: Robot) -> Iterator[tuple[float, list[Any]]]:
     orders: dict[tuple[str, ...], list[int] | None] = {}
-    count, promised = 0, sum(connection.msgcount for connection in connections)
+    count, declared = 0, sum(connection.msgcount for connection in connections)
     for connection, stamp, raw in reader.messages(connections=connections):
         message = reader.deserialize(raw, connection.msgtype)
         count += 1
@@ -95,8 +95,8 @@ def _joint_states(reader: Any, connections: list[Any], path: Path, robot: Robot)
         given = [np.asarray(getattr(message, field), dtype=np.float64) for field in FIELDS]
         values = [x[order] if len(x) == len(names) else None for x in given]
         yield (measured if measured > 0 else 1e-9 * stamp), values
-    if count != promised:
-        raise RecordingError(f"{path.name}: holds {count} of {promised} messages: cut off or damaged; copy it again")
+    if count != declared:
+        raise RecordingError(f"{path.name}: holds {count} of {declared} messages: cut off or damaged; copy it again")
 
 
 def _joined(values: list[Array | None], held: Sequence[str], path: Path) -> Array:

@@ -88,7 +88,7 @@ def one_a_joint(given: ArrayLike, n_joints: int, name: str) -> Array:
     Raises:
         IdentificationError: they are no numbers, or of another shape.
     """
-    expected = f"{name}: expected one number or {n_joints}, one a joint"
+    expected = f"{name}: expected one number or {n_joints}, one per joint"
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

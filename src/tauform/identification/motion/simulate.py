@@ -35,7 +35,7 @@ def simulated_recording(
         name: of the recording, in messages and reports.
 
     Raises:
-        IdentificationError: a deviation is negative, or not one number or one a joint.
+        IdentificationError: a deviation is negative, or not one number or one per joint.
         ShapeError: the trajectory has other joints than the robot.
     """
 

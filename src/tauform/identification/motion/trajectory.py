@@ -55,7 +55,7 @@ class Trajectory:
         return float(self.t[-1] - self.t[0])
 
     def save_csv(self, path: str | Path) -> Path:
-        """Write t, q_, qd_ and qdd_ columns, one a joint; nothing is left behind when writing fails.
+        """Write t, q_, qd_ and qdd_ columns, one per joint; nothing is left behind when writing fails.
 
         Raises:
             IdentificationError: the disk refuses.

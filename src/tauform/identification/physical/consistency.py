@@ -26,14 +26,14 @@ from tauform.identification.verdict.refit import chosen_design, of_columns, with
 def physically_consistent(
     fit: Fitted, prior: Robot | ArrayLike | None = None, method: ConsistencyMethod = "semidefinite"
 ) -> Fitted:
-    """The best fit whose links could be built; the prior decides what the data leave open.
+    """The best fit with physically consistent links; the prior decides what the data leave open.
 
     What a reduced fit leaves out is zero in the links too. Where no physical links have all those zeros at about the
     same error, the values that they cannot lack take part again, and a finding names them.
 
     Args:
         prior: robot or (n_parameters,) parameters near which open parameters stay; the fit's robot by default.
-        method: "semidefinite" reaches the boundary of what could be built, and any start leads to the best fit;
+        method: "semidefinite" reaches the boundary of physical consistency, and any start leads to the best fit;
             "log_cholesky" searches smoothly inside it and needs no solver. It approaches zero without reaching it, so
             that all that was left out takes part again, as small as the data allow.
 

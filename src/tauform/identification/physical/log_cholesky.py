@@ -1,4 +1,4 @@
-"""Links that could be built as a smooth map from free numbers: no conditions are left to keep.
+"""Physically consistent links as a smooth map from free numbers: no conditions are left to keep.
 
 A link's matrix of second moments is J = U U^T with U = e^a [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3],
 [0, 0, 0, 1]], which is positive definite whatever the ten numbers are. (Rucker, Wensing 2022) Rotors and friction are

@@ -88,7 +88,7 @@ class Recording:
             if array.shape != (len(t), width):
                 raise RecordingError(
                     f"{self.name}: {part} has shape {array.shape}, expected ({len(t)}, {width}): one row a sample, "
-                    "one column a joint"
+                    "one column per joint"
                 )
             object.__setattr__(self, part, array)
         _check_time(t, self.name)

@@ -106,7 +106,7 @@ class Spool:
         return StoredArray(self._file, range(self._rows), self._width)
 
 
-class Heap:
+class Buffer:
     """The same in memory."""
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class Heap:
 
 def collected(pieces: Iterable[Array], stored: bool) -> Any:
     """Pieces joined, in memory or in a temporary file."""
-    whole = Spool() if stored else Heap()
+    whole = Spool() if stored else Buffer()
     for piece in pieces:
         whole.add(piece)
     return whole.finish()

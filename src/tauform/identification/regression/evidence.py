@@ -53,7 +53,7 @@ class Evidence:
 
     @property
     def n_rows(self) -> int:
-        """Rows a joint."""
+        """Rows per joint."""
         return int(self.counts.sum())
 
     @cached_property

@@ -14,7 +14,7 @@ from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.design import Design
 from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import STATES_FACTOR, Filters, lowpass_kernel
-from tauform.identification.signals.fir import filtered, refined, thinning, with_derivatives
+from tauform.identification.signals.fir import decimation, filtered, refined, with_derivatives
 
 # Samples a piece that is filtered: its columns stay near the processor and its memory is used again.
 PIECE = 40_000
@@ -123,9 +123,9 @@ class RowSource:
         tau = np.asarray(segment.tau[part], dtype=np.float64)
         # The same filters on both sides keep the equation true, whatever they do to the signals.
         if first > 1:
-            tau = filtered(tau, thinning(first)[None], first)[:, 0]
-        warmth = segment.temperatures(part, first)
-        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first, temperature=warmth)
+            tau = filtered(tau, decimation(first)[None], first)[:, 0]
+        temperatures = segment.temperatures(part, first)
+        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first, temperature=temperatures)
         if first > 1:
             self._thin_steps(A, (q, qd, qdd), first)
         kernels = with_derivatives(lowpass_kernel(rate, self.filters.torque), rate)
@@ -137,7 +137,7 @@ class RowSource:
         return Rows(A[keep], tau[keep], rate_of_tau[keep], t[keep], qd[keep], segment.recording)
 
     def _thin_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
-        """What jumps or bends passes the filter before thinning out, as the torques do; all else is unchanged by it."""
+        """What jumps or bends passes the filter before decimation, as the torques do; all else is unchanged by it."""
         length = (len(A) - 1) * stride + 1
         # Most steps of friction depend on velocities alone.
         needed = [name in self.design.sharp_reads for name in ("q", "qd", "qdd")]
@@ -147,7 +147,7 @@ class RowSource:
         )
         steps = list(self.design.sharp_columns(q, qd, qdd))
         if steps:
-            torques = filtered(np.column_stack([torque for *_, torque in steps]), thinning(stride)[None], stride)
+            torques = filtered(np.column_stack([torque for *_, torque in steps]), decimation(stride)[None], stride)
             for k, (column, joint, _) in enumerate(steps):
                 A[:, joint, column] = torques[:, 0, k]
 
@@ -163,7 +163,7 @@ class RowSource:
         assert self.filters is not None
         first, _ = strides(rate, self.filters)
         lengths = [len(lowpass_kernel(rate / first, f)) + 8 for f in (self.filters.position, self.filters.torque)]
-        own = first * sum(lengths) // 2 + len(thinning(first)) if first > 1 else sum(lengths) // 2
+        own = first * sum(lengths) // 2 + len(decimation(first)) if first > 1 else sum(lengths) // 2
         return max(own, int(2 * self.filters.settle * rate))
 
 

@@ -71,7 +71,7 @@ class HeldOut:
         """(p,) values of a selection from all blocks, zero elsewhere."""
         return self._solve(self.total[None], chosen)[0]
 
-    def promise(self, chosen: Sequence[int]) -> Array:
+    def expected_gain(self, chosen: Sequence[int]) -> Array:
         """(p,) how much the weighted squares of all rows would fall with each further column; 0 for dependent ones."""
         p = self.evidence.n_columns
         values = self.values(chosen)

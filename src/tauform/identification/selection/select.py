@@ -215,15 +215,15 @@ def _removals(choice: Candidates, chosen: list[int], start: Sequence[int]) -> It
 
 def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iterator[tuple[list[int], float]]:
     """The further terms that look best on all rows."""
-    promise = held_out.promise(chosen)
-    singles = [c for columns in choice.singles.values() for c in columns if c not in chosen and promise[c] > 0]
-    for c in sorted(singles, key=lambda c: -promise[c])[:N_TRIED]:
+    expected_gain = held_out.expected_gain(chosen)
+    singles = [c for columns in choice.singles.values() for c in columns if c not in chosen and expected_gain[c] > 0]
+    for c in sorted(singles, key=lambda c: -expected_gain[c])[:N_TRIED]:
         yield [*chosen, c], ENOUGH
     taken = {_pair(choice, group) for group in choice.groups if set(group) & set(chosen)}
     free = [group for group in choice.groups if _pair(choice, group) not in taken]
-    for group in sorted(free, key=lambda g: -max(promise[list(g)]))[: N_TRIED // 2]:
+    for group in sorted(free, key=lambda g: -max(expected_gain[list(g)]))[: N_TRIED // 2]:
         # Parallel axes make parts of a coupling depend on link inertias; those parts stay out.
-        fresh = [c for c in group if promise[c] > 0]
+        fresh = [c for c in group if expected_gain[c] > 0]
         if fresh:
             yield [*chosen, *fresh], ENOUGH_COUPLING
 

@@ -13,7 +13,7 @@ from tauform.arrays import Array
 from tauform.errors import RecordingError
 from tauform.identification.recording.segments import Segment
 from tauform.identification.signals.filters import Filters, central_difference, lowpass, lowpass_kernel
-from tauform.identification.signals.fir import CENTRAL, FIVE_POINTS, filtered, thinning, with_derivatives
+from tauform.identification.signals.fir import CENTRAL, FIVE_POINTS, decimation, filtered, with_derivatives
 from tauform.identification.signals.kalman import smoothed
 from tauform.wording import argument
 
@@ -67,7 +67,7 @@ class Smoother:
             states = filtered(values, kernels[:count])
         else:
             # Derivatives at the full rate, the filter itself at the rate that is left: a tenth of the work.
-            thinned = filtered(values, with_derivatives(thinning(stride), rate, slope)[:count], stride)
+            thinned = filtered(values, with_derivatives(decimation(stride), rate, slope)[:count], stride)
             states = lowpass(thinned, rate / stride, filters.position)
         return [states[:, k] for k in range(count)]
 

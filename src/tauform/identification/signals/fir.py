@@ -41,7 +41,7 @@ def butterworth(cutoff: float) -> Array:
 
 
 @cache
-def thinning(stride: int) -> Array:
+def decimation(stride: int) -> Array:
     """Kernel to keep every stride-th sample: flat up to a quarter of the new rate, nothing beyond three quarters."""
     length, beta = signal.kaiserord(FOLDED, 1.0 / stride)
     return read_only(signal.firwin(length | 1, 1.0 / stride, window=("kaiser", beta)))
@@ -56,7 +56,7 @@ def with_derivatives(kernel: Array, rate: float, slope: Sequence[float] = FIVE_P
 
 def refined(values: Array, stride: int) -> Array:
     """(N stride, ...) values between the (N, ...) given ones, which hold nothing beyond a quarter of their rate."""
-    kernel = thinning(stride)
+    kernel = decimation(stride)
     half = len(kernel) // 2
     reach = -(-half // stride)
     # Between two samples, each place is a filter of its own: every stride-th tap, from another start.

@@ -32,7 +32,7 @@ CARRIES = 0.02
 UNKNOWN = 0.5
 # Share of the torque's peak at its joint that makes an unknown value matter.
 MATTERS = 0.02
-# Growth of the error on held-out blocks, relative and in absolute terms, that links which could be built may cost.
+# Growth of the error on held-out blocks, relative and in absolute terms, that physically consistent links may cost.
 PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
 # Ratio of identified and described gravity up to which a careless description explains it; real arms: 0.85 to 1.1.
 GRAVITY_OFF = 1.3
@@ -121,7 +121,7 @@ def _judge_physical(fit: FittedModel, reasons: list[str], following: list[str]) 
     if held_out <= max(PHYSICAL_GROWTH * fit.free_error, fit.free_error + PHYSICAL_COST):
         return 0
     reasons.append(
-        f"links that could be built leave {100 * held_out:.2g} % of the torque on held-out blocks, "
+        f"physically consistent links leave {100 * held_out:.2g} % of the torque on held-out blocks, "
         f"{100 * fit.free_error:.2g} % without that condition: geometry, gears or units of the torques may be wrong"
     )
     following.append("check the robot's geometry and the torques' units, then identify again")

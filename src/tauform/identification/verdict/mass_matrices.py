@@ -39,7 +39,7 @@ def negative_inertias(fit: FittedModel) -> AnyArray:
 
 def indefinite_postures(fit: FittedModel) -> int:
     """Count the postures, of 100 within the joints' limits, where the fitted mass matrix is not positive definite."""
-    if fit.physical is not None:  # links that could be built
+    if fit.physical is not None:  # physically consistent links
         return 0
     columns = _mass_columns(fit, postures(fit))
     eigenvalues = np.linalg.eigvalsh(columns @ fit.values[: columns.shape[-1]])

@@ -91,7 +91,7 @@ def validate_by_simulation(
 
     Raises:
         RecordingError: the recording is not of this robot.
-        IdentificationError: a closed loop without reference, one gain without the other or not one a joint, a horizon
+        IdentificationError: a closed loop without reference, one gain without the other or not one per joint, a horizon
             that is no time, or a model that runs away.
     """
     check_recordings(fit.robot, [recording])
@@ -184,7 +184,7 @@ def _simulated(
 def _runaway(fit: FittedModel, controlled: bool) -> str:
     remedies = ["check the controller's gains" if controlled else "give a shorter horizon"]
     if fit.physical is None:  # a mass matrix that is not positive definite pushes the wrong way
-        remedies.insert(0, f"take a fit whose links could be built, {argument('physical', True)}")
+        remedies.insert(0, f"take a physically consistent fit, {argument('physical', True)}")
     return f"the model runs away; {', or '.join(remedies)}"
 
 

@@ -61,7 +61,7 @@ def gravity_ratios(fit: FittedModel) -> Array:
 
 
 def has_plausible_masses(robot: Robot) -> bool:
-    """Links that could be built, with masses that somebody chose for each."""
+    """Physically consistent links, with masses that somebody chose for each."""
     masses = [inertia.mass for inertia in robot.inertias]
     alike = len(masses) > 2 and np.ptp(masses) == 0.0  # a converter's placeholder
     return max(masses) > 0 and not alike and all(x.severity != "unphysical" for x in inertia_findings(robot))

@@ -95,9 +95,9 @@ def unfiltered_errors(fit: FittedModel, source: RowSource) -> Errors:
         step = max(1, len(states[0]) * len(source.segments) // MOST_RAW_SAMPLES)
         inner = slice(settle, max(settle + 1, len(states[0]) - settle), step)
         measured.append(np.asarray(segment.tau[part], dtype=np.float64)[::stride][inner])
-        warmth = segment.temperatures(part, stride)
+        temperatures = segment.temperatures(part, stride)
         q, qd, qdd = (x[inner] for x in states)
-        predicted.append(fit.predict(q, qd, qdd, None if warmth is None else warmth[inner]))
+        predicted.append(fit.predict(q, qd, qdd, None if temperatures is None else temperatures[inner]))
     return Errors.between(np.concatenate(measured), np.concatenate(predicted), "unfiltered torques")
 
 

@@ -27,7 +27,7 @@ class MultiRate(Tasks):
     """Programs of both tasks, what they will err by, and how they run on this machine."""
 
     def predict(self, profile: Profile, rates: Rates, n_states: int = 20_000, ages: Array | None = None) -> Prediction:
-        """Torque error that this split will cause, foretold from rates and bounds: no motion is replayed.
+        """Torque error that this split will cause, predicted from rates and bounds: no motion is replayed.
 
         Args:
             profile: bounds of the motion (`Profile.harmonic`, `Profile.ranges`), or a trajectory, its states taken in

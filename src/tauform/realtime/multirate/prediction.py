@@ -1,4 +1,4 @@
-"""Torque error of a multi-rate computation, foretold from rates and bounds; and measured on a trajectory.
+"""Torque error of a multi-rate computation, predicted from rates and bounds; and measured on a trajectory.
 
 At time t the synchronous task uses what the background computed from states that are ages c and d old:
 

@@ -41,13 +41,13 @@ class Reduction:
 
     Attributes:
         program: the winner; it writes C and compiles like any program, and its certificate holds the measured error.
-        route: how it was found; "exact" where nothing smaller kept the promise.
+        route: how it was found; "exact" where nothing smaller kept the guarantee.
         remark: what was left out, in words.
         reason: why it won, in words.
         exact: the program without any error.
         candidates: the best of every route, with its verification.
-        bound: the closed form with the fewest terms that kept the promise, whichever route won; its program is that of
-            the candidate "terms". None where that route was not tried or nothing of it held.
+        bound: the closed form with the fewest terms that kept the guarantee, whichever route won; its program is
+            that of the candidate "terms". None where that route was not tried or nothing of it held.
     """
 
     robot: Robot
@@ -114,8 +114,8 @@ def reduce(
         model: a robot, or a closed form with numbers. One with fixed joints, or with terms left out already, is no
             robot's: it has the routes "terms" and "operations".
         profile: states that the program will meet; "slow" or "fast" are those of Lloyd2021 within the joint limits,
-            slow ones if not given. Every second block of a recording is held out of all fits, and the promise must hold
-            there as on the whole.
+            slow ones if not given. Every second block of a recording is held out of all fits, and the guarantee must
+            hold there as on the whole.
         tolerance: of |tau - tau_exact| / |tau_exact| (likewise for the other functions).
         confidence: share of the states for which it must hold.
         function: "inverse_dynamics" or "forward_dynamics" (all routes), "gravity_torque" or "mass_matrix" (route
@@ -137,7 +137,7 @@ def reduce(
     subject = Subject.of(model)
     robot = subject.robot
     profile = profile if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
-    check_promise(tolerance, confidence, function, routes)
+    check_guarantee(tolerance, confidence, function, routes)
     profile.check_limits(robot)
     routes = _possible(subject, routes)
     for name, number in (("n_fresh", n_fresh), ("threads", threads)):
@@ -181,7 +181,7 @@ def _cheapest(results: list[RouteResult]) -> RouteResult:
     return min((r for r in results if r.verification.holds), key=lambda result: result.program.n_operations)
 
 
-def check_promise(tolerance: float, confidence: float, function: str, routes: Sequence[str]) -> None:
+def check_guarantee(tolerance: float, confidence: float, function: str, routes: Sequence[str]) -> None:
     """Refuse what no search can keep or do; ask before long work.
 
     Raises:
@@ -265,4 +265,4 @@ def _fault(result: RouteResult, tolerance: float) -> str:
         return f"errs by {result.verification.error:.2%}"
     if result.verification.definite is False:
         return "its mass matrix is not positive definite"
-    return "keeps its promise by too little to hold on other states"
+    return "keeps its guarantee by too little to hold on other states"

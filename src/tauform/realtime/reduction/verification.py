@@ -16,7 +16,7 @@ from tauform.errors import ModelError
 from tauform.realtime.reduction.guards import guard, is_definite, result_weights
 from tauform.realtime.reduction.subject import Subject
 
-# The promise must hold with this many standard deviations of the count to spare, so that it holds on other states too.
+# Standard deviations of the count to spare with which the guarantee must hold, so that it holds on other states too.
 SPARE = 2.5
 # With this many too much, a part of the states is enough to refuse.
 HOPELESS = 5.0
@@ -33,7 +33,7 @@ class Verification:
         n_states: how many they were; fewer than asked for where the outcome was clear before.
         error: relative error that the given share of them stays below.
         share: of the states within the tolerance.
-        holds: whether the promise holds with something to spare.
+        holds: whether the guarantee holds with something to spare.
         definite: whether the mass matrix in it is positive definite over the profile; None for a function without.
     """
 
@@ -50,7 +50,7 @@ class Verifier:
 
     Attributes:
         unseen: states that no program was fitted to: fresh ones of ranges, held-out blocks of a recording.
-        whole: a recording with all its states, on which the promise must hold too; None for ranges.
+        whole: a recording with all its states, on which the guarantee must hold too; None for ranges.
         n_states: fresh states to take of ranges.
         definite: whether the mass matrix in a program must be positive definite.
     """
@@ -81,7 +81,7 @@ class Verifier:
         return Verification(n_done, error, 1 - n_failed / n_done, sound and holds, self._definite(kernels[0]))
 
     def _counted(self, profile: Profile, kernel: Kernel, exact: Kernel) -> tuple[int, float, int, bool]:
-        """States done, the error at the confidence, states beyond the tolerance, and whether the promise holds."""
+        """States done, the error at the confidence, states beyond the tolerance, and whether the guarantee holds."""
         fresh = profile.recorded is None
         counts, n_failed, allowed = ErrorCounts(), 0, 0.0
 

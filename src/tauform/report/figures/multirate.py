@@ -1,4 +1,4 @@
-"""A figure of a multi-rate split: the torque error over time, foretold and measured, and over background periods."""
+"""A figure of a multi-rate split: the torque error over time, predicted and measured, and over background periods."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, r
 
     Args:
         motion: q, qd, qdd at given times; the errors along it are measured.
-        profile: bounds of that motion, from which the errors over periods are foretold.
+        profile: bounds of that motion, from which the errors over periods are predicted.
 
     Raises:
         ModelError: the file's name does not end in .png, .svg or .pdf.
@@ -53,9 +53,9 @@ def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, r
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     over_time, over_periods = figure.subplots(1, 2)
     times = np.arange(0.0, SHOWN_SECONDS, rates.control)
-    foretold = predict(split, Profile.trajectory(*motion(times)), rates).over_states
+    predicted = predict(split, Profile.trajectory(*motion(times)), rates).over_states
     over_time.plot(times, np.linalg.norm(measure(split, times, motion, rates), axis=1), lw=0.8, label="measured")
-    over_time.plot(times, np.linalg.norm(foretold, axis=1), label="foretold, RMS over the ages")
+    over_time.plot(times, np.linalg.norm(predicted, axis=1), label="predicted, RMS over the ages")
     title = f"{plot_text(split.robot.name)}, {_words(rates)}"
     over_time.set(xlabel="time [s]", ylabel="norm of the torque error", title=title)
     over_time.legend()
@@ -68,12 +68,12 @@ def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, r
 def _periods(axes: Any, split: MultiRate, motion: Motion, profile: Profile, rates: Rates) -> None:
     periods = np.maximum(np.array(PERIOD_FACTORS) * rates.background, rates.control)
     times = np.arange(0.0, MEASURED_SECONDS, rates.control)
-    foretold, measured = [], []
+    predicted, measured = [], []
     for period in periods.tolist():
         tried = Rates(rates.control, period, rates.latency)
-        foretold.append(predict(split, profile, tried).total)
+        predicted.append(predict(split, profile, tried).total)
         measured.append(_rms(measure(split, times, motion, tried)))
-    axes.plot(1e3 * periods, foretold, marker="o", label="foretold from bounds")
+    axes.plot(1e3 * periods, predicted, marker="o", label="predicted from bounds")
     axes.plot(1e3 * periods, measured, marker="x", ls="--", label=f"measured over {MEASURED_SECONDS:g} s")
     axes.set(xlabel="background period [ms]", ylabel="RMS of the torque error's norm", ylim=(0, None))
     axes.legend()

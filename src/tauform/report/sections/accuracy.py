@@ -66,6 +66,6 @@ def _routes(found: Reduction) -> str:
         )
         for c in found.candidates
     ]
-    promise = f"{100 * found.tolerance:.2g} % for {100 * found.confidence:g} % of the states"
+    guarantee = f"{100 * found.tolerance:.2g} % for {100 * found.confidence:g} % of the states"
     columns = ("route", "what was left out", "mult", "add", "error")
-    return table(columns, rows, text_columns=2, caption=f"Programs within {promise}; the one taken is green")
+    return table(columns, rows, text_columns=2, caption=f"Programs within {guarantee}; the one taken is green")

@@ -31,9 +31,7 @@ def base_section(base: BaseParameters, robot: Robot) -> Section:
     body += table(columns, rows, text_columns=(0, 1, 3), tall=len(rows) > 16, code_columns=(0, 1))
     if base.no_effect:
         body += folded(f"{len(base.no_effect)} parameters without effect", paragraph(", ".join(base.no_effect)))
-    body += paragraph(
-        f"The weakest independent column stands {base.gap:.0e} times above the strongest dependent one.", "quiet"
-    )
+    body += paragraph(f"Gap of the rank, weakest independent over strongest dependent column: {base.gap:.0e}.", "quiet")
     if base.findings:
         body += bullets(base.findings)
     return Section("base", "Base parameters", body)

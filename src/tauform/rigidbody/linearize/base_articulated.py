@@ -22,7 +22,7 @@ from tauform.rigidbody.sweeps.pivots import check_pivot
 
 
 class Inward(NamedTuple):
-    """What comes tip to base, one entry a joint.
+    """What comes tip to base, one entry per joint.
 
     Attributes:
         P: (6, 6, N) articulated inertia.
@@ -40,7 +40,7 @@ class Inward(NamedTuple):
 
 
 class Outward(NamedTuple):
-    """What comes base to tip, one entry a joint.
+    """What comes base to tip, one entry per joint.
 
     Attributes:
         Y: (6, 6, N) mobility of the body.

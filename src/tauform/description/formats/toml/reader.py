@@ -79,10 +79,10 @@ def robot_from_mapping(data: Mapping[str, Any], default_name: str = "robot") -> 
 
 def _check_end(data: Mapping[str, Any]) -> None:
     """Refuse a file that says it ends in [end] and does not: a cut one is a shorter robot to every reader of TOML."""
-    promised, end = data.get("last_table"), data.get("end")
-    if promised not in (None, "end"):
-        raise DescriptionError(f'last_table: expected "end", got {promised!r:.60}')
-    if promised is None and end is None:
+    guaranteed, end = data.get("last_table"), data.get("end")
+    if guaranteed not in (None, "end"):
+        raise DescriptionError(f'last_table: expected "end", got {guaranteed!r:.60}')
+    if guaranteed is None and end is None:
         return
     reject_unknown({} if end is None else end, ("joints",), "end")
     held, count = len(data.get("joint", data.get("row", []))), (end or {}).get("joints")

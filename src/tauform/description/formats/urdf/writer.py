@@ -81,7 +81,7 @@ def _check_real(where: str, inertia: Inertia) -> None:
         raise DescriptionError(
             f"{where}: a virtual body (mass {inertia.mass:g} kg, first moment {inertia.first_moment.tolist()}) has no "
             "place in a URDF",
-            remedy=f"save it as .toml, or find links that could be built with {call('feasible_parameters')}",
+            remedy=f"save it as .toml, or find physically consistent links with {call('feasible_parameters')}",
         )
 
 
