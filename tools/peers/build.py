@@ -1,4 +1,4 @@
-"""Peers built once from the headers in their wheels, and kept in ~/.cache/tauform-peers by a hash of their sources.
+"""Peers built once from the headers in their wheels, and kept in the cache `tauform-peers` by a hash of their sources.
 
 The first build takes minutes: Pinocchio is a library of templates.
 """
@@ -15,13 +15,14 @@ from pathlib import Path
 import casadi
 import numpy as np
 import pinocchio
+import platformdirs
 
 from tauform import Robot
 from tauform.codegen.functions.matrices import base_columns
 from tools.measuring.machine import compiler, processor
 
 SOURCES = Path(__file__).parent
-KEPT = Path.home() / ".cache" / "tauform-peers"
+KEPT = platformdirs.user_cache_path("tauform-peers", appauthor=False)
 NATIVE = ("-O3", "-march=native")
 PORTABLE = ("-O2",)
 # Boost's limits as Pinocchio's own CMake files set them.

@@ -22,14 +22,14 @@ from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
 from tauform.identification.regression.estimators import METHODS, NO_REFERENCE, Method, estimate
 from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.excitation import check_excitation, check_include
-from tauform.identification.regression.rows import Rows, RowSource, strides
+from tauform.identification.regression.rows import Rows, RowSource
 from tauform.identification.regression.swaps import find_swap
 from tauform.identification.regression.terms import Term
 from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law
 from tauform.identification.selection.select import Candidates, candidates, select
 from tauform.identification.selection.synchrony import check_delay
 from tauform.identification.signals.differentiate import Smoother, SmootherName
-from tauform.identification.signals.filters import Filters, choose_filters
+from tauform.identification.signals.filters import Filters, choose_filters, grid_of
 from tauform.identification.verdict.carried import settled_load
 from tauform.identification.verdict.plausibility import check_recordings
 from tauform.identification.verdict.validate import (
@@ -241,7 +241,7 @@ def _speeds(source: RowSource) -> Array:
     speeds = []
     for segment in source.segments:
         stretch = slice(0, min(segment.n_samples, 200_000))
-        stride = 1 if source.filters is None else strides(segment.rate, source.filters)[0]
+        stride = grid_of(segment.rate, source.filters).states
         speeds.append(np.abs(source.smoother.states(segment, stretch, source.filters, stride)[1]))
     return np.percentile(np.concatenate(speeds), SPEED_PERCENTILE, axis=0)
 

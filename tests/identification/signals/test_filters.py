@@ -13,9 +13,9 @@ from identification.arms import arm, motion
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.recording.segments import Segment, uniform_segments
 from tauform.identification.regression.design import Design
-from tauform.identification.regression.rows import RowSource, strides
+from tauform.identification.regression.rows import RowSource
 from tauform.identification.signals.differentiate import SMOOTHERS, Smoother, SmootherName
-from tauform.identification.signals.filters import Filters, choose_filters, lowpass
+from tauform.identification.signals.filters import Filters, choose_filters, grid_of, lowpass
 from tauform.identification.signals.fir import butterworth, decimation, filtered, refined, with_derivatives
 
 RATE = 500.0
@@ -93,7 +93,7 @@ def test_rows_do_not_depend_on_how_a_recording_is_divided(monkeypatch: pytest.Mo
     recording = simulated_recording(robot, motion(robot, 3, rate=1000.0), np.random.default_rng(0), torque_noise=1.0)
     segments = uniform_segments(recording).segments
     filters = Filters.of(15.0, 10.0)
-    assert strides(1000.0, filters)[0] > 1
+    assert grid_of(1000.0, filters).states > 1
     source = RowSource(Design.of(robot), segments, filters, Smoother())
 
     def everything() -> list[np.ndarray]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,11 +28,11 @@ def folder() -> Path:
     chosen = os.environ.get("TAUFORM_CACHE")
     if chosen:
         return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "tauform" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "tauform"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tauform"
+    import platformdirs
+
+    if not os.environ.get("XDG_CACHE_HOME"):
+        Path.home()  # platformdirs would make a folder "~" where there is none
+    return platformdirs.user_cache_path("tauform", appauthor=False)
 
 
 def cached(key: str, build: Callable[[], bytes]) -> bytes:

@@ -16,7 +16,6 @@ from tauform.identification.fitted.model import ConsistencyMethod, Fitted
 from tauform.identification.physical.log_cholesky import SmoothProgram
 from tauform.identification.physical.semidefinite import PRIOR_PULL, SemidefiniteFit, needed, typical_sizes
 from tauform.identification.regression.estimate import least_squares
-from tauform.identification.regression.estimators import N_FOLDS
 from tauform.identification.regression.residuals import HELD_OUT, Errors
 from tauform.identification.verdict.carried import with_own_load
 from tauform.identification.verdict.refit import chosen_design, of_columns, with_values
@@ -62,11 +61,7 @@ def _physical(fit: Fitted, mean: Array, method: ConsistencyMethod) -> Fitted:
     )
     evidence = whole.evidence
     parameters, values = program.solve(evidence, weights)
-    squares = np.zeros(evidence.n_joints)
-    for fold in evidence.folds(N_FOLDS):
-        others = [k for k in range(len(evidence.counts)) if k not in fold]
-        found = program.solve(evidence.blocks(others), weights)[1]
-        squares += evidence.blocks(fold).residual_squares(found).sum(axis=0)
+    squares = evidence.held_out_squares(lambda others: program.solve(others, weights)[1])
     free = least_squares(evidence, sigma=1.0 / weights)
     sigma = np.sqrt(evidence.residual_squares(values).sum(axis=0) / max(1, evidence.n_rows))
     changed = with_values(whole, values, evidence, replace(free, sigma=np.maximum(sigma, free.sigma)))

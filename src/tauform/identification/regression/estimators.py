@@ -33,7 +33,6 @@ NO_REFERENCE = (
 # Huber's constant: 95 % efficient where the noise is normal.
 HUBER = 1.345
 N_ROBUST_PASSES = 30
-N_FOLDS = 8
 # Exponents of the joints' weights, full first.
 EXPONENTS = (1.0, 0.75, 0.5)
 # Standard deviations of the prior that are tried, relative to each parameter's size.
@@ -75,15 +74,14 @@ def softened(evidence: Evidence) -> Estimate:
 
 def held_out_squares(evidence: Evidence, sigma: Array, fallback: Array) -> Array:
     """(n,) squares of the residuals of folds of neighbouring blocks, predicted with values from all the others."""
-    squares = np.zeros(evidence.n_joints)
-    for fold in evidence.folds(N_FOLDS):
-        others = [k for k in range(len(evidence.counts)) if k not in fold]
+
+    def solve(others: Evidence) -> Array:
         try:
-            values = least_squares(evidence.blocks(others), sigma=sigma).values
+            return least_squares(others, sigma=sigma).values
         except IdentificationError:  # what is left does not excite everything; the fit to all rows has to do
-            values = fallback
-        squares += evidence.blocks(fold).residual_squares(values).sum(axis=0)
-    return squares
+            return fallback
+
+    return evidence.held_out_squares(solve)
 
 
 def robust(plain: Estimate, rows: Iterable[Rows]) -> Estimate:
@@ -178,9 +176,5 @@ def _typical_sizes(evidence: Evidence, mean: Array) -> Array:
 
 
 def _held_out_loss(evidence: Evidence, prior: tuple[Array, Array]) -> float:
-    squares = np.zeros(evidence.n_joints)
-    for fold in evidence.folds(N_FOLDS):
-        others = [k for k in range(len(evidence.counts)) if k not in fold]
-        values = least_squares(evidence.blocks(others), prior=prior).values
-        squares += evidence.blocks(fold).residual_squares(values).sum(axis=0)
+    squares = evidence.held_out_squares(lambda others: least_squares(others, prior=prior).values)
     return float(np.log(np.maximum(squares, 1e-300)).sum())

@@ -7,7 +7,7 @@ any weights of joints and any selection of blocks follow from these, without goi
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,8 @@ from tauform.identification.regression.rows import Rows, RowSource
 
 # Contiguous blocks of time, all recordings together; folds that are held out are made of neighbours.
 N_BLOCKS = 8
+# Folds of neighbouring blocks that are held out in turn.
+N_FOLDS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,14 @@ class Evidence:
         label = np.minimum((middle * count).astype(int), count - 1)
         groups = [np.flatnonzero(label == k).tolist() for k in range(count)]
         return [group for group in groups if group]
+
+    def held_out_squares(self, solve: Callable[[Evidence], Array]) -> Array:
+        """(n,) squares of the residuals of each fold, predicted with the values that `solve` finds in all others."""
+        squares = np.zeros(self.n_joints)
+        for fold in self.folds(N_FOLDS):
+            others = [k for k in range(len(self.counts)) if k not in fold]
+            squares += self.blocks(fold).residual_squares(solve(self.blocks(others))).sum(axis=0)
+        return squares
 
     def stacked(self, weights: Array) -> Array:
         """(p + 1, p + 1) triangle of all rows, each joint's multiplied by its weight."""

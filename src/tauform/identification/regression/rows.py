@@ -13,7 +13,7 @@ from tauform.identification.recording.recording import pieces
 from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.design import Design
 from tauform.identification.signals.differentiate import Smoother
-from tauform.identification.signals.filters import STATES_FACTOR, Filters, lowpass_kernel
+from tauform.identification.signals.filters import Filters, grid_of, lowpass_kernel
 from tauform.identification.signals.fir import decimation, filtered, refined, with_derivatives
 
 # Samples a piece that is filtered: its columns stay near the processor and its memory is used again.
@@ -68,11 +68,8 @@ class RowSource:
             yield from (replace(rows, segment=index) for rows in self._of(segment))
 
     def n_rows(self, segment: Segment) -> int:
-        """About how many rows a segment gives."""
-        if self.filters is None:
-            return segment.n_samples
-        stride = np.prod(strides(segment.rate, self.filters))
-        return max(0, int((segment.n_samples - 2 * self.filters.settle * segment.rate) / stride))
+        """How many rows a segment gives, those at rest among them."""
+        return grid_of(segment.rate, self.filters).n_rows(segment.n_samples)
 
     @property
     def total_rows(self) -> int:
@@ -93,9 +90,8 @@ class RowSource:
                 yield self._raw(segment, part)
             return
         # Rows stand at multiples of one stride, so that they do not depend on how a segment is divided.
-        stride = int(np.prod(strides(segment.rate, self.filters)))
-        settle = int(np.ceil(self.filters.settle * segment.rate))
-        count = -(-(segment.n_samples - 2 * settle) // stride)
+        grid = grid_of(segment.rate, self.filters)
+        stride, settle, count = grid.stride, grid.settle, grid.n_rows(segment.n_samples)
         for first in range(0, count, max(1, PIECE // stride)):
             last = min(count, first + max(1, PIECE // stride))
             rows = self._filtered(segment, range(settle + first * stride, settle + last * stride, stride))
@@ -113,7 +109,8 @@ class RowSource:
     def _filtered(self, segment: Segment, samples: range) -> Rows:
         """Rows at these samples of a segment."""
         assert self.filters is not None
-        first, second = strides(segment.rate, self.filters)
+        grid = grid_of(segment.rate, self.filters)
+        first, second = grid.states, grid.rows
         rate = segment.rate / first
         # From the first sample on, or from a row's, so that states and rows stand where they are wanted.
         reach = self._reach(segment.rate)
@@ -161,14 +158,8 @@ class RowSource:
     def _reach(self, rate: float) -> int:
         """Samples on either side that a row depends on."""
         assert self.filters is not None
-        first, _ = strides(rate, self.filters)
+        grid = grid_of(rate, self.filters)
+        first = grid.states
         lengths = [len(lowpass_kernel(rate / first, f)) + 8 for f in (self.filters.position, self.filters.torque)]
         own = first * sum(lengths) // 2 + len(decimation(first)) if first > 1 else sum(lengths) // 2
-        return max(own, int(2 * self.filters.settle * rate))
-
-
-def strides(rate: float, filters: Filters) -> tuple[int, int]:
-    """How samples are thinned out: to the states that columns are evaluated at, then to the rows that are kept."""
-    first = max(1, int(rate / (STATES_FACTOR * filters.position)))
-    second = max(1, int(rate / first / filters.rows))
-    return first, second
+        return max(own, 2 * grid.settle)

@@ -15,7 +15,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.identification.regression.design import Design
-from tauform.identification.regression.rows import RowSource, strides
+from tauform.identification.regression.rows import RowSource
+from tauform.identification.signals.filters import grid_of
 
 # States that decide, and samples that are read from a segment for them.
 N_STATES, MOST_SAMPLES = 300, 50_000
@@ -141,12 +142,11 @@ def _smoothed(source: RowSource) -> tuple[tuple[Array, Array, Array], Array]:
     parts = []
     for segment in source.segments:
         part = slice(0, min(segment.n_samples, MOST_SAMPLES))
-        stride = 1 if filters is None else strides(segment.rate, filters)[0]
-        q, qd, qdd = source.smoother.states(segment, part, filters, stride)
+        grid = grid_of(segment.rate, filters)
+        q, qd, qdd = source.smoother.states(segment, part, filters, grid.states)
         torque = np.asarray(segment.tau[part], dtype=np.float64)
-        tau = source.smoother.derived(torque, 1, segment.rate, filters, stride)[0]
-        settle = 0 if filters is None else int(np.ceil(filters.settle * segment.rate / stride))
-        inner = slice(settle, max(settle, len(q) - settle), max(1, -(-len(q) * len(source.segments) // N_STATES)))
+        tau = source.smoother.derived(torque, 1, segment.rate, filters, grid.states)[0]
+        inner = grid.settled(len(q), max(1, -(-len(q) * len(source.segments) // N_STATES)))
         parts.append([x[inner] for x in (q, qd, qdd, tau)])
     q, qd, qdd, tau = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return (q, qd, qdd), tau

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.evidence import N_FOLDS, Evidence
 
-# Folds of neighbouring blocks that are held out in turn.
-N_FOLDS = 8
 RIDGE = 1e-6
 # A column with less than this part of its squares outside the others' span says nothing of its own.
 DEPENDENT = 1e-4

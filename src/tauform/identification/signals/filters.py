@@ -63,6 +63,43 @@ class Filters:
         return 2.0 / min(self.position, self.torque)
 
 
+@dataclass(frozen=True)
+class Grid:
+    """Which samples of a segment are used: the one rule of decimation and settling.
+
+    Attributes:
+        states: columns are evaluated at every such sample,
+        rows: and of these every such one is kept as a row.
+        settle: samples at each end that the filters have not settled in.
+    """
+
+    states: int = 1
+    rows: int = 1
+    settle: int = 0
+
+    @property
+    def stride(self) -> int:
+        """Samples from one row to the next."""
+        return self.states * self.rows
+
+    def n_rows(self, n_samples: int) -> int:
+        """Rows of so many samples."""
+        return max(0, -(-(n_samples - 2 * self.settle) // self.stride))
+
+    def settled(self, n_states: int, step: int = 1, least: int = 0) -> slice:
+        """Every `step`-th of the states between the ends, but no fewer than `least` samples."""
+        settle = -(-self.settle // self.states)
+        return slice(settle, max(settle + least, n_states - settle), step)
+
+
+def grid_of(rate: float, filters: Filters | None) -> Grid:
+    """The samples that are used of segments of some rate [Hz]: all, where nothing is filtered."""
+    if filters is None:
+        return Grid()
+    states = max(1, int(rate / (STATES_FACTOR * filters.position)))
+    return Grid(states, max(1, int(rate / states / filters.rows)), int(np.ceil(filters.settle * rate)))
+
+
 def choose_filters(segments: Sequence[Segment]) -> Filters:
     """Cut-offs from the data: the band that holds 99 % of the velocities' power, times a factor."""
     spectrum = max((motion_spectrum(segment) for segment in segments), key=lambda found: found.bandwidth)

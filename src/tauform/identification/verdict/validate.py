@@ -12,8 +12,8 @@ from tauform.identification.fitted.model import Fitted, FittedModel
 from tauform.identification.regression.estimators import held_out_squares
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors, Residuals
-from tauform.identification.regression.rows import Rows, RowSource, strides
-from tauform.identification.signals.filters import Filters, lowpass, lowpass_kernel
+from tauform.identification.regression.rows import Rows, RowSource
+from tauform.identification.signals.filters import Filters, grid_of, lowpass, lowpass_kernel
 from tauform.identification.verdict.unlike import unlike
 
 # Lags of the residuals' correlation that are summed, in rows.
@@ -48,10 +48,10 @@ def inflation_of_filters(filters: Filters | None, rate: float) -> float:
     """1 + 2 sum of rho_k at the rows' spacing, of white noise after the torque's filter."""
     if filters is None:
         return 1.0
-    first, second = strides(rate, filters)
-    kernel = lowpass_kernel(rate / first, filters.torque)
+    grid = grid_of(rate, filters)
+    kernel = lowpass_kernel(rate / grid.states, filters.torque)
     power = np.correlate(kernel, kernel, mode="full")[len(kernel) - 1 :]
-    return float(1.0 + 2.0 * power[second::second].sum() / power[0])
+    return float(1.0 + 2.0 * power[grid.rows :: grid.rows].sum() / power[0])
 
 
 def autocorrelation(error: Array, n_lags: int) -> Array:
@@ -89,13 +89,12 @@ def unfiltered_errors(fit: FittedModel, source: RowSource) -> Errors:
     measured, predicted = [], []
     for segment in source.segments:
         part = slice(0, min(segment.n_samples, MOST_SAMPLES_READ))
-        stride = 1 if source.filters is None else strides(segment.rate, source.filters)[0]
-        states = source.smoother.states(segment, part, source.filters, stride)
-        settle = 0 if source.filters is None else int(np.ceil(source.filters.settle * segment.rate / stride))
+        grid = grid_of(segment.rate, source.filters)
+        states = source.smoother.states(segment, part, source.filters, grid.states)
         step = max(1, len(states[0]) * len(source.segments) // MOST_RAW_SAMPLES)
-        inner = slice(settle, max(settle + 1, len(states[0]) - settle), step)
-        measured.append(np.asarray(segment.tau[part], dtype=np.float64)[::stride][inner])
-        temperatures = segment.temperatures(part, stride)
+        inner = grid.settled(len(states[0]), step, least=1)
+        measured.append(np.asarray(segment.tau[part], dtype=np.float64)[:: grid.states][inner])
+        temperatures = segment.temperatures(part, grid.states)
         q, qd, qdd = (x[inner] for x in states)
         predicted.append(fit.predict(q, qd, qdd, None if temperatures is None else temperatures[inner]))
     return Errors.between(np.concatenate(measured), np.concatenate(predicted), "unfiltered torques")

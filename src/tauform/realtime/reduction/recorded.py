@@ -12,7 +12,7 @@ from tauform.errors import ModelError
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import Segment, uniform_segments
 from tauform.identification.signals.differentiate import Smoother
-from tauform.identification.signals.filters import choose_filters
+from tauform.identification.signals.filters import Filters, choose_filters, grid_of
 
 
 def recorded_profile(recordings: Recording | Sequence[Recording]) -> Profile:
@@ -37,10 +37,10 @@ def recorded_states(recording: Recording) -> list[tuple[float, tuple[Array, Arra
     """Rate [Hz] and q, qd, qdd of each uniform part of a recording, without the filters' settling time."""
     segments = uniform_segments(recording).segments
     filters = choose_filters(segments)
-    return [(s.rate, _settled(s, filters.settle, Smoother().states(s, slice(None), filters))) for s in segments]
+    return [(s.rate, _settled(s, filters, Smoother().states(s, slice(None), filters))) for s in segments]
 
 
-def _settled(segment: Segment, seconds: float, states: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-    cut = min(int(seconds * segment.rate), segment.n_samples // 4)
+def _settled(segment: Segment, filters: Filters, states: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    cut = min(grid_of(segment.rate, filters).settle, segment.n_samples // 4)
     q, qd, qdd = (x[cut : len(x) - cut] for x in states)
     return q, qd, qdd
