@@ -18,7 +18,7 @@ d = 0.1
 mass = {}
 com = [0.1, 0.0, 0.0]
 """
-URDF = (Path(__file__).parent / "sample.urdf").read_text()
+URDF = (Path(__file__).parent / "formats" / "sample.urdf").read_text()
 NUMBERS = ["1" + "0" * 400, "9" * 5000, "5e-324", "1e-200", "1e308", "nan", "inf", "true", "[" * 200 + "]" * 200]
 NUMBERS += ["[" * 5000 + "]" * 5000, "{a=" * 90 + "1" + "}" * 90, "1979-05-27", "-5e-324"]
 LONGEST_SENTENCE = 300

@@ -138,7 +138,7 @@ def test_the_shell_command_is_real(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "robot files are not run as code; load it with --allow-code if you trust it" in refused.stderr
-    assert len(refused.stderr.splitlines()) == 1
+    assert refused.stderr.count("r.xacro: ") == 1  # a slow machine reports progress before it
     assert not (tmp_path / "OWNED").exists()
     subprocess.run([*command, "--allow-code"], capture_output=True, text=True, check=False)
     assert (tmp_path / "OWNED").exists()
