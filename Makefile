@@ -9,15 +9,15 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: metrics help demo test lint format types tests nightly faults coretypes fuzz bench docs clean
+.PHONY: metrics help demo test lint format types tests nightly fuzz lowest sbom faults coretypes bench docs clean
 
 help:
 	@echo "make demo    show a robot and its dynamics"
 	@echo "make test    lint, types and tests"
 	@echo "make docs    build the pages into site/, with the plots of the examples"
-	@echo "make nightly the sweeps that take long, with make faults: kill -9, full disks, signals;"
-	@echo "             make coretypes: the same texts on every kind of processor;"
-	@echo "             make fuzz: damaged files and odd command lines, tens of thousands"
+	@echo "make nightly the sweeps that take long; make faults: kill -9, full disks, signals;"
+	@echo "             make coretypes: the same texts on every kind of processor"
+	@echo "make fuzz    damaged files and odd command lines; make lowest: the oldest dependencies; make sbom: what is in it"
 	@echo "make lint | format | types | tests | bench | clean"
 
 demo: $(VENV)/.core
@@ -39,7 +39,7 @@ types: $(VENV)/.test
 tests: $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
 
-nightly: $(VENV)/.test faults fuzz
+nightly: $(VENV)/.test faults fuzz lowest
 	$(BIN)/python -m pytest -m nightly $(PYTEST_OPTIONS)
 
 # Processes killed at every step and at random, full disks, signals: a table of what was damaged, missing or left.
@@ -55,6 +55,33 @@ coretypes: $(VENV)/.test
 fuzz: $(VENV)/.test
 	FUZZ_SCALE=8 $(BIN)/python -m pytest tests/fuzz $(PYTEST_OPTIONS)
 
+# Every dependency at its lower bound, in environments of their own. Coal brings a NumPy that the oldest versions of the
+# others do not know, so it has one for itself.
+LOWEST := .venv-lowest
+LOWEST_TESTS := tests/description/test_catalogue.py tests/description/test_cut_toml.py tests/description/test_save.py \
+	tests/fuzz/test_readers.py tests/rigidbody/test_rigidbody_doors.py tests/rigidbody/test_state_space.py \
+	tests/laws/test_rigidbody_laws.py tests/closedform/test_models.py tests/closedform/test_base_feasible.py \
+	tests/codegen/test_kernels.py tests/codegen/test_c_compiled.py tests/identification/test_reading.py \
+	tests/identification/test_malformed_logs.py tests/identification/test_foreign_files.py \
+	tests/identification/test_saved_fits.py tests/cli/test_command_line.py tests/cli/test_identify.py
+lowest: $(LOWEST)/.ready $(LOWEST)-collision/.ready
+	$(LOWEST)/bin/python -m pytest $(PYTEST_OPTIONS) $(LOWEST_TESTS)
+	$(LOWEST)-collision/bin/python -m pytest $(PYTEST_OPTIONS) tests/identification/test_clearance.py
+
+$(LOWEST)/.ready: WHICH := --without collision
+$(LOWEST)-collision/.ready: WHICH := --only collision
+$(LOWEST)/.ready $(LOWEST)-collision/.ready: pyproject.toml tools/lowest.py | $(BIN)/python
+	$(BIN)/python -m venv --clear $(@D)
+	$(BIN)/python tools/lowest.py $(WHICH) > $(@D)/requirements.txt
+	$(@D)/bin/python -m pip install --quiet --requirement $(@D)/requirements.txt --editable . pytest pytest-xdist hypothesis
+	@touch $@
+
+# What the wheel holds and needs, as CycloneDX.
+sbom: $(VENV)/.test
+	$(BIN)/python -m build --quiet --wheel --outdir dist .
+	$(BIN)/python tools/sbom.py "$$(ls -t dist/*.whl | head -1)" > dist/tauform.cdx.json
+	@echo "wrote dist/tauform.cdx.json"
+
 # Rooms, lengths, cycles: figures of the source itself.
 metrics: $(BIN)/python
 	$(BIN)/python tools/metrics.py
@@ -69,7 +96,7 @@ docs: $(VENV)/.docs
 	@echo "open site/index.html"
 
 clean:
-	rm -rf build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist site .venv-lowest .venv-lowest-collision .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # A stamp is as old as the last installation; a change of the dependencies renews it.
 $(VENV)/.core: EXTRA :=

@@ -45,5 +45,5 @@ def test_in_urdf(number: str, tmp_path: Path) -> None:
 def test_a_body_without_mass_is_still_one() -> None:
     assert tf.Inertia.of(0.0).mass == 0.0
     assert tf.Inertia.of(1e-40).mass == 1e-40
-    with pytest.raises(DescriptionError, match="mass: 5e-324 kg cannot be meant; write 0"):
+    with pytest.raises(DescriptionError, match=r"mass: \S+ kg cannot be meant; write 0"):
         tf.Inertia.of(5e-324)
