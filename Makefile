@@ -9,15 +9,16 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: metrics help demo test lint format types tests nightly fuzz lowest sbom faults coretypes bench docs clean
+.PHONY: metrics help demo test lint format types tests nightly sweeps fuzz lowest sbom faults coretypes bench docs clean
 
 help:
 	@echo "make demo    show a robot and its dynamics"
 	@echo "make test    lint, types and tests"
 	@echo "make docs    build the pages into site/, with the plots of the examples"
-	@echo "make nightly the sweeps that take long; make faults: kill -9, full disks, signals;"
-	@echo "             make coretypes: the same texts on every kind of processor"
-	@echo "make fuzz    damaged files and odd command lines; make lowest: the oldest dependencies; make sbom: what is in it"
+	@echo "make nightly everything that takes long, with a table: make sweeps (every case of what tests sample),"
+	@echo "             coretypes (the same texts on every kind of processor), fuzz (damaged files, odd command lines),"
+	@echo "             faults (kill -9, full disks, signals), lowest (the oldest dependencies)"
+	@echo "make sbom    what the wheel holds and needs, as CycloneDX"
 	@echo "make lint | format | types | tests | bench | clean"
 
 demo: $(VENV)/.core
@@ -39,8 +40,13 @@ types: $(VENV)/.test
 tests: $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
 
-nightly: $(VENV)/.test faults fuzz lowest
-	$(BIN)/python -m pytest -m nightly $(PYTEST_OPTIONS)
+# Everything, with a table at its end; one stage fails alone. make nightly STAGES="fuzz faults"
+nightly: $(VENV)/.test
+	$(BIN)/python tools/nightly.py $(STAGES)
+
+# Every case of what `make tests` samples, but those with targets of their own.
+sweeps: $(VENV)/.test
+	$(BIN)/python -m pytest -m nightly --ignore=tests/machines $(PYTEST_OPTIONS)
 
 # Processes killed at every step and at random, full disks, signals: a table of what was damaged, missing or left.
 faults: $(VENV)/.test
@@ -58,15 +64,11 @@ fuzz: $(VENV)/.test
 # Every dependency at its lower bound, in environments of their own. Coal brings a NumPy that the oldest versions of the
 # others do not know, so it has one for itself.
 LOWEST := .venv-lowest
-LOWEST_TESTS := tests/description/test_catalogue.py tests/description/test_cut_toml.py tests/description/test_save.py \
-	tests/fuzz/test_readers.py tests/rigidbody/test_rigidbody_doors.py tests/rigidbody/test_state_space.py \
-	tests/laws/test_rigidbody_laws.py tests/closedform/test_models.py tests/closedform/test_base_feasible.py \
-	tests/codegen/test_kernels.py tests/codegen/test_c_compiled.py tests/identification/test_reading.py \
-	tests/identification/test_malformed_logs.py tests/identification/test_foreign_files.py \
-	tests/identification/test_saved_fits.py tests/cli/test_command_line.py tests/cli/test_identify.py
+LOWEST_TESTS := tests/description tests/rigidbody tests/laws tests/closedform/model tests/codegen/runtime \
+	tests/codegen/backends tests/identification/logs tests/identification/export tests/fuzz/test_readers.py tests/cli/test_identify.py
 lowest: $(LOWEST)/.ready $(LOWEST)-collision/.ready
 	$(LOWEST)/bin/python -m pytest $(PYTEST_OPTIONS) $(LOWEST_TESTS)
-	$(LOWEST)-collision/bin/python -m pytest $(PYTEST_OPTIONS) tests/identification/test_clearance.py
+	$(LOWEST)-collision/bin/python -m pytest $(PYTEST_OPTIONS) tests/identification/motion/test_clearance.py
 
 $(LOWEST)/.ready: WHICH := --without collision
 $(LOWEST)-collision/.ready: WHICH := --only collision

@@ -1,0 +1,34 @@
+"""The table of the long sweeps: what it takes from their outputs, and that every stage is a target."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.nightly import STAGES, counts, main
+
+OUTPUT = """
+.....                                                                    [100%]
+=========== 3 failed, 120 passed, 2 skipped in 10.02s ===========
+7 passed in 0.31s
+
+kill -9 at random moments            runs  damaged  missing  strays
+robot.toml                            125        0        0       0
+all                                  2000        0        0       0  600 s
+"""
+
+
+def test_counts_are_those_that_were_printed() -> None:
+    assert counts(OUTPUT).splitlines() == ["3 failed, 120 passed, 2 skipped", "7 passed", "all 2000 0 0 0 600 s"]
+
+
+def test_every_stage_is_a_target(repository: Path) -> None:
+    targets = re.findall(r"^([a-z]+):", (repository / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(STAGES) <= set(targets)
+
+
+def test_an_unknown_stage_is_refused_before_any_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuz"]) == 2
+    assert "choose from test, sweeps" in capsys.readouterr().err

@@ -1,0 +1,68 @@
+"""Every long sweep, one after the other, and a table of how each ended: `make nightly`.
+
+A stage that fails does not stop the next. What each printed is kept in build/nightly/.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build" / "nightly"
+# Targets of the Makefile, and what each shows.
+STAGES = {
+    "test": "lint, types, and what CI runs",
+    "sweeps": "every case of what CI samples",
+    "coretypes": "the same texts on every kind of processor",
+    "fuzz": "damaged files and odd command lines",
+    "faults": "kills, full disks, signals",
+    "lowest": "the oldest dependencies",
+    "docs": "the pages, warnings as errors",
+}
+COUNTS = re.compile(r"^=*\s*((?:\d+ \w+, )*\d+ passed[^=\n]*?) in [\d.]+s", re.MULTILINE)
+TABLE = re.compile(r"^all +\d+.*$", re.MULTILINE)
+
+
+def counts(text: str) -> str:
+    """What a stage printed about itself: tests by how they ended, and sums of the tables of faults."""
+    return "\n".join([*COUNTS.findall(text), *(" ".join(row.split()) for row in TABLE.findall(text))])
+
+
+def run(stage: str) -> tuple[int, float, str]:
+    """Exit code, seconds and counts of one stage."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    path, start = LOGS / f"{stage}.log", time.monotonic()
+    with path.open("w", encoding="utf-8") as log:
+        code = subprocess.run(["make", stage], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT).returncode
+    return code, time.monotonic() - start, counts(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def main(chosen: list[str]) -> int:
+    """Run the chosen stages, or all, and print the table; the exit code says whether all of them passed."""
+    unknown = set(chosen) - set(STAGES)
+    if unknown:
+        print(f"no stage {', '.join(sorted(unknown))}; choose from {', '.join(STAGES)}", file=sys.stderr)
+        return 2
+    console, failed = Console(width=int(os.environ.get("COLUMNS") or 110)), False
+    table = Table("stage", "what", "result", "counts", "minutes")
+    for stage in chosen or list(STAGES):
+        console.print(f"make {stage} ...")
+        code, seconds, text = run(stage)
+        failed |= code != 0
+        table.add_row(stage, STAGES[stage], "passed" if code == 0 else f"exit code {code}", text, f"{seconds / 60:.1f}")
+    console.print(table)
+    if failed:
+        console.print(f"logs: {LOGS.relative_to(ROOT)}")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
