@@ -75,7 +75,7 @@ $(LOWEST)-collision/.ready: WHICH := --only collision
 $(LOWEST)/.ready $(LOWEST)-collision/.ready: pyproject.toml tools/lowest.py | $(BIN)/python
 	$(BIN)/python -m venv --clear $(@D)
 	$(BIN)/python tools/lowest.py $(WHICH) > $(@D)/requirements.txt
-	$(@D)/bin/python -m pip install --quiet --requirement $(@D)/requirements.txt --editable . pytest pytest-xdist hypothesis
+	$(@D)/bin/python -m pip install --quiet --requirement $(@D)/requirements.txt --editable . pytest pytest-xdist hypothesis packaging
 	@touch $@
 
 # What the wheel holds and needs, as CycloneDX.

@@ -43,12 +43,15 @@ def in_slices(
     rows = [_rows(array, port) for array, port in zip(results, outputs, strict=True)]
     edges = [n_states * k // n_slices for k in range(n_slices + 1)]
 
+    # What np.errstate says is a matter of the thread before NumPy 2, and of the context since.
+    said = np.geterr()
+
     def run(k: int) -> None:
         part = slice(edges[k], edges[k + 1])
         own = (a if p.shared else a[part] for a, p in zip(states, inputs, strict=True))
-        call(*own, out=tuple(row[part] for row in rows))
+        with np.errstate(**said):
+            call(*own, out=tuple(row[part] for row in rows))
 
-    # each in a copy of the caller's context, which holds what np.errstate says
     running = [_pool().submit(copy_context().run, run, k) for k in range(n_slices)]
     for future in running:
         future.result()

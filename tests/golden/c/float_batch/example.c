@@ -76,8 +76,8 @@ static INLINE void sines_and_cosines(int n, const float *restrict x, const float
         KEEP_LOOP
         for (i = first; i < first + lanes; i++) {
             const float a = x[i] + offset[i];
-            const float rounded = a*0.63661975f + 1.2591104e+07f;
-            const float k = rounded - 1.2591104e+07f;
+            const float rounded = a*0.63661975f + 12591104.0f;
+            const float k = rounded - 12591104.0f;
             const float b = (a - k*1.5703125f) - k*0.0004837513f;
             const float r = b - k*7.54979e-08f;
             const float u = r*r;
@@ -134,8 +134,8 @@ static INLINE float sign_of(float x)
  */
 static INLINE void power_and_rest(float x, float *power, float *rest)
 {
-    const float rounded = x*1.442695f + 1.2583039e+07f;
-    const float k = rounded - 1.2583039e+07f;
+    const float rounded = x*1.442695f + 12583039.0f;
+    const float k = rounded - 12583039.0f;
     const float r = (x - k*0.69314575f) - k*1.4286068e-06f;
     uint32_t exponent;
     memcpy(&exponent, &rounded, sizeof exponent);

@@ -42,7 +42,8 @@ class Real:
 
     def number(self, value: float) -> str:
         """The shortest decimal that reads back as exactly this number (of this type)."""
-        return f"{self.dtype(value)!s}{self.suffix}"
+        # NumPy finds the digits; Python lays them out, in the same way with every version of NumPy.
+        return f"{float(np.format_float_scientific(self.dtype(value)))!r}{self.suffix}"
 
 
 REALS = {
