@@ -47,6 +47,7 @@ nightly: $(VENV)/.test
 # Every case of what `make tests` samples, but those with targets of their own.
 sweeps: $(VENV)/.test
 	$(BIN)/python -m pytest -m nightly --ignore=tests/machines $(PYTEST_OPTIONS)
+	MJCF_SCALE=8 $(BIN)/python -m pytest tests/oracles/test_description_mujoco.py $(PYTEST_OPTIONS)
 
 # Processes killed at every step and at random, full disks, signals: a table of what was damaged, missing or left.
 faults: $(VENV)/.test

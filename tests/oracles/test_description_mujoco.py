@@ -13,7 +13,7 @@ import tauform as tf
 from tauform.errors import DescriptionError
 
 # MJCF_SCALE=100 is a campaign.
-N_MODELS = 150 * int(os.environ.get("MJCF_SCALE", "1"))
+N_MODELS = 80 * int(os.environ.get("MJCF_SCALE", "1"))
 Numbers = np.ndarray
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tauform as tf
+from sampling import representatives
 from tauform.codegen.backends.registry import TARGETS, backend
 from tauform.errors import GenerationError, UnknownNameError
 from traced_programs import every_kind
@@ -35,7 +36,7 @@ def check(folder: Path, target: str, prefix: str) -> str:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", representatives(ROBOTS, "tree"))
 def test_a_written_folder_passes_its_own_check(tmp_path: Path, target: str, name: str) -> None:
     programs = [tf.generate(ROBOTS[name], function) for function in FUNCTIONS]
     programs.append(tf.generate(ROBOTS[name], "gravity_torque", parameters="runtime"))

@@ -7,6 +7,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
+from sampling import representatives
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.estimators import METHODS
 
@@ -31,11 +32,12 @@ def test_without_noise_no_further_term_is_found() -> None:
     assert np.abs(fit.theta - fit.base.values(robot)).max() <= 1e-9
 
 
-def test_the_truth_lies_within_the_deviations_as_often_as_it_should() -> None:
+@pytest.mark.parametrize("n_fits", representatives([80, 200], 80))
+def test_the_truth_lies_within_the_deviations_as_often_as_it_should(n_fits: int) -> None:
     robot = arm()
     path = motion(robot, 2, duration=6.0, rate=50.0)
     inside, total, worst = 0, 0, 0.0
-    for seed in range(200):
+    for seed in range(n_fits):
         rng = np.random.default_rng(seed)
         recording = simulated_recording(robot, path, rng, torque_noise=[2.0, 1.0, 0.5], exact_states=True)
         fit = tf.identify(robot, recording, filters=None, **PLAIN)

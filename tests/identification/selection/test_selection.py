@@ -7,6 +7,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion, with_drives
+from sampling import representatives
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.selection.chance import independent
@@ -56,10 +57,11 @@ def test_the_default_call_has_the_truth_within_its_deviations(velocity: bool) ->
     assert plain >= 11
 
 
-def test_chance_does_not_find_terms_among_many_candidates() -> None:
+@pytest.mark.parametrize("n_fits", representatives([5, 12], 5))
+def test_chance_does_not_find_terms_among_many_candidates(n_fits: int) -> None:
     """A hundred candidates on short, noisy recordings of six joints; each would pass a test at 5 % now and then."""
     robot, found = with_drives(tf.load("kr6_r700")), []
-    for seed in range(12):
+    for seed in range(n_fits):
         path = motion(robot, 100 + seed, duration=20.0, rate=50.0)
         noise = [2.0, 2.0, 1.0, 0.3, 0.3, 0.2]
         recording = simulated_recording(robot, path, np.random.default_rng(seed), torque_noise=noise)

@@ -11,6 +11,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion, real_robot, scorer, with_drives
+from sampling import representatives
 from tauform.errors import RecordingError
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.recording.segments import uniform_segments
@@ -88,7 +89,7 @@ def test_an_exchange_that_makes_up_for_another_mistake_is_not_named(seed: int) -
     assert swap_in(replace(robot, gravity=np.array([9.81, 0.0, 0.0])), [recording]) is None
 
 
-@pytest.mark.parametrize("name", ["tx40", "panda", "lwr4", "ur10"])
+@pytest.mark.parametrize("name", representatives(["tx40", "panda", "lwr4", "ur10"], "ur10"))
 def test_real_recordings_are_suspected_where_columns_are_swapped_and_only_there(name: str) -> None:
     robot = real_robot(name)
     recordings = [tf.Recording(t, q, tau, qd) for t, q, qd, tau in scorer().train(name)]

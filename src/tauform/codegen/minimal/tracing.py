@@ -20,7 +20,7 @@ from tauform.description.tree import Tree
 from tauform.rigidbody.load import has_load
 
 # Values of a graph: so many times the longest program that no algebra brings it back.
-MAX_NODES = 200_000
+MAX_NODES = 100_000
 COUNTED = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE})
 
 
