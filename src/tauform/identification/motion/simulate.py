@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import Array
+from tauform.arrays import Array, joint_vector
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.motion.bounds import one_a_joint
@@ -22,6 +22,7 @@ def simulated_recording(
     torque_noise: ArrayLike = 0.0,
     position_noise: ArrayLike = 0.0,
     exact_states: bool = False,
+    temperature: ArrayLike | None = None,
     name: str = "simulated",
 ) -> Recording:
     """Torques of a robot along a trajectory, with white noise.
@@ -32,11 +33,13 @@ def simulated_recording(
         torque_noise: standard deviation [N m or N], one number or (n,).
         position_noise: standard deviation [rad or m], one number or (n,).
         exact_states: hand over velocities and accelerations too, without noise.
+        temperature: of the joints [degrees Celsius], (N, n) or one per joint; needed where friction depends on it.
         name: of the recording, in messages and reports.
 
     Raises:
         IdentificationError: a deviation is negative, or not one number or one per joint.
-        ShapeError: the trajectory has other joints than the robot.
+        ShapeError: the trajectory has other joints than the robot, or temperatures other sizes than its positions.
+        DescriptionError: friction depends on temperature, and none is given.
     """
 
     def noisy(values: Array, given: ArrayLike, what: str) -> Array:
@@ -45,7 +48,8 @@ def simulated_recording(
             raise IdentificationError(f"{what}: expected a standard deviation, 0 or more, got {given!r:.60}")
         return values + rng.normal(size=values.shape) * deviation
 
-    tau = inverse_dynamics(robot, trajectory.q, trajectory.qd, trajectory.qdd)
+    warm = None if temperature is None else joint_vector(temperature, robot.n_joints, "temperature")
+    tau = inverse_dynamics(robot, trajectory.q, trajectory.qd, trajectory.qdd, warm)
     return Recording(
         t=trajectory.t,
         q=noisy(trajectory.q, position_noise, "position_noise"),
@@ -53,5 +57,6 @@ def simulated_recording(
         qd=trajectory.qd if exact_states else None,
         qdd=trajectory.qdd if exact_states else None,
         reference=trajectory.q,
+        temperature=None if warm is None else np.broadcast_to(warm, trajectory.q.shape),
         name=name,
     )
