@@ -182,9 +182,9 @@ def test_code_of_a_fit_is_replaced_but_not_what_others_wrote(
     log, folder = tmp_path / "log.csv", tmp_path / "c"
     np.savetxt(log, np.column_stack([t, q, tau]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
     command = ["identify", "two_link", str(log), "--friction", "plain", "--no-couplings", "--code", str(folder)]
-    assert main(command) == main(command) == 0  # what we wrote ourselves is ours, the header of the drives too
-    assert (folder / "two_link_fit_drive.h").exists()
-    assert (folder / "README.md").read_text().count("## Friction") == 1
+    assert main(command) == main(command) == 0  # what we wrote ourselves is ours, the recording too
+    assert (folder / "recording.csv").exists()
+    assert "two_link_inverse_dynamics(" in (folder / "two_link.h").read_text()
     (folder / "mine.txt").write_text("precious")
     capsys.readouterr()
     assert main(command) == 2

@@ -55,22 +55,26 @@ def test_a_name_that_c_does_not_allow_is_one_sentence(
     assert not (log.parent / "out").exists()
 
 
-def test_code_of_a_model_and_of_its_fit_are_linked_into_one_program(log: Path) -> None:
-    """Both predict the torque under names that differ, and that of the fit holds what a robot cannot."""
-    assert main(["model", "two_link", str(log), "-o", "out", "--friction", "quadratic", "--tolerance", "0"]) == 0
+def test_two_models_are_linked_into_one_program_and_hold_their_friction(log: Path) -> None:
+    """Names differ by their prefix; friction that grows with the square of the velocity is in the one C folder."""
+    for name in ("left", "right"):
+        line = ["model", "two_link", str(log), "-o", name, "--name", name, "--friction", "quadratic"]
+        assert main([*line, "--tolerance", "0", "--functions", "inverse_dynamics"]) == 0
+        assert [folder.name for folder in Path(name).iterdir() if folder.is_dir()] == ["c"]
     Path("main.c").write_text(
-        '#include <stdio.h>\n#include "two_link.h"\n#include "two_link_fit_drive.h"\n'
+        '#include <stdio.h>\n#include "left.h"\n#include "right.h"\n'
         "int main(void)\n{\n    const double q[2] = {0.3, -0.4}, qd[2] = {1.5, 2.0}, qdd[2] = {0.5, 1.0};\n"
-        "    double robot[2], fit[2];\n    two_link_inverse_dynamics(q, qd, qdd, robot);\n"
-        "    two_link_fit_predicted_torque(q, qd, qdd, fit);\n"
-        '    printf("%.17g %.17g %.17g %.17g", robot[0], robot[1], fit[0], fit[1]);\n    return 0;\n}\n'
+        "    double left[2], right[2];\n    left_inverse_dynamics(q, qd, qdd, left);\n"
+        "    right_inverse_dynamics(q, qd, qdd, right);\n"
+        '    printf("%.17g %.17g %.17g %.17g", left[0], left[1], right[0], right[1]);\n    return 0;\n}\n'
     )
-    sources = ["main.c", "out/c/two_link.c", "out/c_fit/two_link_fit.c"]
-    command = ["cc", "-Wall", "-Werror", "-Iout/c", "-Iout/c_fit", *sources, "-lm", "-o", "main"]
+    sources = ["main.c", "left/c/left.c", "right/c/right.c"]
+    command = ["cc", "-Wall", "-Werror", "-Ileft/c", "-Iright/c", *sources, "-lm", "-o", "main"]
     subprocess.run(command, check=True, capture_output=True)
     printed = subprocess.run(["./main"], check=True, capture_output=True, text=True).stdout
-    robot, fit = np.array(printed.split(), dtype=float).reshape(2, 2)
+    left, right = np.array(printed.split(), dtype=float).reshape(2, 2)
     q, qd, qdd = np.array([0.3, -0.4]), np.array([1.5, 2.0]), np.array([0.5, 1.0])
-    np.testing.assert_allclose(robot, tf.inverse_dynamics(tf.load("out/robot.toml"), q, qd, qdd), rtol=1e-9)
+    np.testing.assert_allclose(left, tf.inverse_dynamics(tf.load("left/robot.toml"), q, qd, qdd), rtol=1e-9)
+    assert (left == right).all()
     true = tf.inverse_dynamics(tf.load("two_link"), q, qd, qdd) + 0.5 * qd * np.abs(qd)
-    np.testing.assert_allclose(fit, true, rtol=0.01)
+    np.testing.assert_allclose(left, true, rtol=0.01)

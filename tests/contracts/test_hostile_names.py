@@ -33,7 +33,6 @@ from tauform.errors import DescriptionError, TauformError
 from tauform.escaping.markup import beyond_xml
 from tauform.escaping.shown import visible
 from tauform.escaping.tables import toml_string
-from tauform.identification.export.code import drive_header
 from tauform.identification.motion.trajectory import Trajectory, quintic
 from tauform.pipeline.model_robot import RobotModel, model_robot
 
@@ -121,15 +120,6 @@ def measured() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     q, qd, qdd = np.sin(phase), rate * np.cos(phase), -(rate**2) * np.sin(phase)
     tau = tf.inverse_dynamics(tf.load("two_link"), q, qd, qdd) + 0.5 * qd * np.abs(qd)
     return t, q, tau + np.random.default_rng(0).normal(0, 0.01, q.shape)
-
-
-@each_name
-def test_drive_headers_are_those_of_any_other_name(name: str) -> None:
-    if not COMPILERS:
-        pytest.skip("no C compiler is installed")
-    header = drive_header(replace(fit(), robot=renamed(fit().robot, name)), "arm")
-    assert header.count("*/") == header.count("/*")
-    assert without_comments(header) == without_comments(drive_header(fit(), "arm"))
 
 
 @each_name

@@ -16,8 +16,10 @@ from tauform.errors import GenerationError
 from tauform.files.manifest import MANIFEST, Manifest, digest
 from tauform.pipeline import model_robot as pipeline
 from tauform.pipeline.model_robot import RobotModel
+from tauform.report import code_folder
 from tauform.report import delivery as module
-from tauform.report.delivery import Delivery, self_test
+from tauform.report.code_folder import self_test
+from tauform.report.delivery import Delivery
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("make") is None or shutil.which("cc") is None, reason="no make or C compiler installed"
@@ -68,15 +70,15 @@ def test_what_make_check_builds_is_ours(two_link: RobotModel, tmp_path: Path) ->
 
 @needs_compiler
 def test_c_that_fails_is_not_delivered(two_link: RobotModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = module.write_c
+    write = code_folder.write_c
 
-    def damaged(programs: object, folder: Path, name: str | None) -> object:
-        files = write(programs, folder, name=name)  # type: ignore[arg-type]
+    def damaged(programs: object, folder: Path, name: str | None, real: str) -> object:
+        files = write(programs, folder, name=name, real=real)  # type: ignore[arg-type]
         source = folder / "two_link.c"
         source.write_text(source.read_text().replace(" + ", " - "))
         return files
 
-    monkeypatch.setattr(module, "write_c", damaged)
+    monkeypatch.setattr(code_folder, "write_c", damaged)
     with pytest.raises(GenerationError, match=r"failed its self-test.*was not written; everything else is in .*out"):
         two_link.write(tmp_path / "out")
     assert not (tmp_path / "out" / "c").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,7 @@ import pytest
 import tauform as tf
 from tauform.cli import main
 from tauform.errors import IdentificationError
-from tauform.pipeline.identification_stages import identified_robot
 from tauform.pipeline.model_robot import RobotModel, model_robot
-from tauform.pipeline.stages import StageLog
 from tauform.report.model_page import model_page
 from tauform.report.sections.identification import write_report
 
@@ -68,12 +65,12 @@ def test_what_was_fitted_is_checked_on_other_recordings(identified: RobotModel) 
     assert stage.figure < 0.02
 
 
-def test_a_robot_gets_only_what_it_can_hold(identified: RobotModel) -> None:
-    """Terms that the fit found beyond friction are left out of programs only together with their share."""
+def test_everything_is_identified_once(identified: RobotModel) -> None:
+    """The robot that programs are made of is that of the fit which was judged."""
     fit = identified.fit
     assert fit is not None
-    plain = any(stage.name == "identification, plain friction" for stage in identified.stages)
-    assert plain == bool(fit.terms or any(fit.design.widths))
+    assert [stage.name for stage in identified.stages if "identification" in stage.name] == ["identification"]
+    assert identified.robot.parameters.tolist() == fit.identified_robot.parameters.tolist()
 
 
 def test_the_page_shows_errors_torques_and_intervals(identified: RobotModel) -> None:
@@ -123,29 +120,6 @@ def test_a_fit_writes_a_page_of_its_own(identified: RobotModel, tmp_path: Path) 
     assert '<section id="measured">' in path.read_text(encoding="utf-8")
     with pytest.raises(IdentificationError, match="cannot be written"):
         write_report(identified.fit, tmp_path)
-
-
-def test_terms_beyond_a_robot_are_delivered_as_c_of_their_own(identified: RobotModel, tmp_path: Path) -> None:
-    fits = {
-        law: tf.identify(identified.described, record(1), friction=law, couplings=None)  # type: ignore[arg-type]
-        for law in ("quadratic", "plain")
-    }
-    for law, fit in fits.items():
-        replace(identified, fit=fit).write(tmp_path / law)
-        replace(identified, fit=fit).write(tmp_path / law)  # all of it is ours
-    assert (tmp_path / "quadratic" / "c_fit" / "two_link_fit_drive.h").is_file()
-    assert not (tmp_path / "plain" / "c_fit").exists()
-
-
-@pytest.mark.parametrize(("law", "stages"), [("quadratic", ["identification, plain friction"]), ("plain", [])])
-def test_programs_come_from_a_fit_that_a_robot_can_hold(law: str, stages: list[str]) -> None:
-    robot = tf.load("two_link")
-    fit = tf.identify(robot, record(1), friction=law, couplings=None)  # type: ignore[arg-type]
-    log = StageLog()
-    found = identified_robot(fit, partial(tf.identify, robot, record(1)), log)
-    assert [stage.name for stage in log.stages] == stages
-    plain = tf.identify(robot, record(1), friction="plain", couplings=None)
-    np.testing.assert_allclose(found.parameters, plain.identified_robot.parameters)
 
 
 def test_the_command_reads_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,10 +115,19 @@ Validate = Annotated[
 ]
 Friction = Annotated[str, typer.Option(help="auto, plain, asymmetric, stribeck, quadratic, load or thermal.")]
 Physical = Annotated[bool, typer.Option("--physical", help="Only physically consistent links.")]
+Reduce = Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")]
 Simulate = Annotated[
     bool, typer.Option("--simulate", help="Drive the model by the recorded torques and compare positions.")
 ]
 Delay = Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")]
+# Of the verbs that write C of what they identified.
+Real = Annotated[str, typer.Option(help="Floating-point type of the C: double or float.")]
+Excerpt = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="Store only so much of the recording beside the C.")
+]
+KeepRecording = Annotated[
+    bool, typer.Option("--recording/--no-recording", help="Store the motion that the C is checked on beside it.")
+]
 # Of every verb.
 COMMON_OPTIONS: dict[str, Any] = {
     "quiet": Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")],

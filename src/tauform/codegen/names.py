@@ -19,8 +19,3 @@ def c_prefix(name: str | None, robot: str) -> str:
             f"letters, digits and _, a letter first, and no word of C, of its library or of CMake, such as {usable!r}"
         )
     return usable
-
-
-def fit_prefix(name: str | None, robot: str) -> str:
-    """The prefix beside it for C of a fit, so that both can be linked into one program; raises as `c_prefix` does."""
-    return c_prefix(None if name is None else f"{name}_fit", f"{robot}_fit")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tauform.codegen.backends.backend import Request, check_options
+from tauform.codegen.backends.backend import Backend, Request, check_options
 from tauform.codegen.backends.registry import Target, backend
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
@@ -46,21 +46,29 @@ def write(
         GenerationError: nothing to write, an option that the target lacks, a name that it does not allow, names that
             clash, or a folder that is not ours or not writable.
     """
-    programs = [programs] if isinstance(programs, Program) else list(programs)
-    if not programs:
-        raise GenerationError("write: no programs were given; make some with tauform.generate")
-    names = [program.name for program in programs]
-    if len(set(names)) < len(names):
-        raise GenerationError(f"write: two programs have the same name ({', '.join(names)}); write them apart")
     chosen = backend(target)
     check_options(chosen, real, batch)
-    prefix = chosen.prefix(name, programs[0].robot)
-    files = chosen.files(Request(tuple(_with_setups(programs)), prefix, real, batch))
+    programs = [programs] if isinstance(programs, Program) else list(programs)
+    robot = programs[0].robot if programs else ""
+    return write_request(Request(tuple(programs), chosen.prefix(name, robot), real, batch), folder, chosen, force)
+
+
+def write_request(
+    request: Request, folder: str | os.PathLike[str], chosen: Backend | None = None, force: bool = False
+) -> list[Path]:
+    """Write what was asked for, by default as C; see `write`."""
+    chosen = chosen or backend("c")
+    names = [program.name for program in request.programs]
+    if not names:
+        raise GenerationError("write: no programs were given; make some with tauform.generate")
+    if len(set(names)) < len(names):
+        raise GenerationError(f"write: two programs have the same name ({', '.join(names)}); write them apart")
+    files = chosen.files(replace(request, programs=tuple(_with_setups(request.programs))))
 
     def fill(fresh: Path) -> list[str]:
         for file, text in files.items():
             write_text(fresh / file, text, GenerationError)
-        return list(chosen.build_products(prefix))
+        return list(chosen.build_products(request.prefix))
 
     return write_folder(folder, fill, force)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.description.robot import Robot
 from tauform.doors import door
-from tauform.identification.export.code import write_code
+from tauform.identification.export.code import CodeOptions, write_code
 from tauform.identification.export.save import save_fit
 from tauform.identification.export.urdf import WrittenUrdf, write_urdf
 from tauform.identification.fitted.model import ConsistencyMethod, FittedModel
@@ -84,14 +84,28 @@ class Fit(FittedModel):
         """
         return write_urdf(self, None if source is None else Path(source), Path(path))
 
-    def write_code(self, folder: str | Path, name: str | None = None, *, force: bool = False) -> list[Path]:
-        """C99 of the whole prediction: rigid body, friction and further terms.
+    def write_code(
+        self,
+        folder: str | Path,
+        name: str | None = None,
+        *,
+        real: Literal["double", "float"] = "double",
+        recording: bool = True,
+        excerpt: float | None = None,
+        force: bool = False,
+    ) -> list[Path]:
+        """C99 of the whole prediction, friction included, with the motion that the fit was judged on.
+
+        `make check` in the folder runs the compiled C on that motion and repeats the torque error.
 
         Args:
-            name: prefix of all names, an identifier of C; the robot's name and _fit if not given.
+            name: prefix of all names, an identifier of C; the robot's name if not given.
+            real: floating-point type.
+            recording: store the motion in the folder; leave it out where logs are confidential.
+            excerpt: seconds of it that are stored; all by default.
             force: also write into a folder that holds other files.
         """
-        return write_code(self, Path(folder), name, force=force)
+        return write_code(self, Path(folder), name, CodeOptions(real, recording, excerpt), force).files
 
     def report(self, path: str | Path) -> Path:
         """One HTML file with plots and tables that opens offline."""

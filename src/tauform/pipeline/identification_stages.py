@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tauform.description.robot import Robot
-from tauform.errors import IdentificationError
+from tauform.errors import IdentificationError, TauformError
 from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import Recording
 from tauform.identification.verdict.resimulate import validate_by_simulation
@@ -15,26 +14,26 @@ from tauform.pipeline.stages import StageLog
 Fitted = Callable[..., Fit]
 
 
-def identified_fit(fitted: Fitted, log: StageLog) -> Fit:
-    """The fit with all the terms that held-out blocks ask for."""
+def identified_fit(fitted: Fitted, reduced: bool, physical: bool, log: StageLog) -> Fit:
+    """The fit with all the terms that held-out blocks ask for, reduced and physical where that was asked for."""
     with log.stage("identification") as describe:
-        fit = fitted(progress=log.progress)
+        fit = _refined(fitted(progress=log.progress), reduced, physical, log)
         describe(**_described(fit, f"{len(fit.values)} values, {fit.verdict.grade}"))
     return fit
 
 
-def identified_robot(fit: Fit, fitted: Fitted, log: StageLog) -> Robot:
-    """The robot that programs are made of: the fit's where it holds nothing else, or of a fit with plain friction.
-
-    Friction that builds up over a velocity, springs and couplings are no parameters of a robot; left out, they
-    would take their share of the torque with them, so the others are fitted without them.
-    """
-    if fit.holds_nothing_else:
-        return fit.identified_robot
-    with log.stage("identification, plain friction") as describe:
-        plain = fitted(friction="plain", couplings=None)
-        describe(**_described(plain, f"{len(plain.values)} values, for programs"))
-    return plain.identified_robot
+def _refined(fit: Fit, reduced: bool, physical: bool, log: StageLog) -> Fit:
+    try:
+        if reduced:
+            log.progress("leaving out what the torque does not need")
+            fit = fit.reduced()
+        if physical:
+            log.progress("making links physical")
+            fit = fit.physically_consistent()
+    except TauformError as error:
+        error.finished = fit  # what was asked for is not there, what was found is
+        raise
+    return fit
 
 
 def simulated(fit: Fit, recordings: Iterable[Recording], log: StageLog) -> None:

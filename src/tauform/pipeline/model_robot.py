@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tauform.arguments import checked_methods
 from tauform.closedform.base.baseset import BaseParameters
@@ -23,13 +23,14 @@ from tauform.description.robot import Robot
 from tauform.doors import door
 from tauform.errors import GenerationError, ModelError, TauformError, VerificationError
 from tauform.escaping.shown import visible
+from tauform.identification.export.code import CodeOptions
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
 from tauform.identification.selection.laws import FrictionLaw
 from tauform.messages import counted
 from tauform.pipeline.comparison import N_STATES, base_error, closed_form_error
-from tauform.pipeline.identification_stages import identified_fit, identified_robot, simulated
+from tauform.pipeline.identification_stages import identified_fit, simulated
 from tauform.pipeline.stages import Progress, Stage, StageLog
 from tauform.pipeline.usual import usual_profile, usual_routes
 from tauform.realtime.reduction.figures import Tradeoff, tradeoff
@@ -51,8 +52,7 @@ class RobotModel:
 
     Attributes:
         described: the robot as it was given.
-        robot: the robot that the models and programs describe: identified, with plain friction, where recordings were
-            given.
+        robot: the robot that the models and programs describe: identified where recordings were given.
         findings: what `check` found about the description.
         base: base parameters of the robot.
         closed_form: its closed form; None where it has none (trees, loops) or it would be too large.
@@ -90,12 +90,16 @@ class RobotModel:
         *,
         urdf: str | Path | None = None,
         name: str | None = None,
+        real: Literal["double", "float"] = "double",
+        recording: bool = True,
+        excerpt: float | None = None,
         force: bool = False,
         progress: Progress | None = None,
     ) -> Delivery:
         """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
+        options = CodeOptions(real, recording, excerpt)
         delivered: Delivery = door("RobotModel.write")(
-            self, folder, urdf=urdf, name=name, force=force, progress=progress
+            self, folder, urdf=urdf, name=name, options=options, force=force, progress=progress
         )
         return delivered
 
@@ -115,6 +119,7 @@ def model_robot(
     *,
     validate: Recording | Sequence[Recording] | None = None,
     friction: FrictionLaw = "auto",
+    reduced: bool = False,
     physical: bool = False,
     simulate: bool = False,
     delay: float = 0.0,
@@ -134,6 +139,7 @@ def model_robot(
         recordings: measured motion; the models and programs then have the identified parameters.
         validate: further recordings that are predicted, not fitted.
         friction: what `tauform.identify` looks for in the joints.
+        reduced: keep only the values that the torque needs, see `Fit.reduced`.
         physical: identify physically consistent links (extra `feasible`).
         simulate: drive the identified model by the recorded torques and compare positions.
         delay: seconds by which the torques of the recordings lag behind the positions.
@@ -153,13 +159,13 @@ def model_robot(
     log = StageLog(progress or (lambda words: None))
     several = [recordings] if isinstance(recordings, Recording) else list(recordings)
     findings = _check(robot, log)
-    fitted = partial(identify, robot, several, validate=validate, friction=friction, physical=physical, delay=delay)
-    fit = identified_fit(fitted, log) if several else None
+    fitted = partial(identify, robot, several, validate=validate, friction=friction, delay=delay)
+    fit = identified_fit(fitted, reduced, physical, log) if several else None
     if fit is not None and simulate:
         others = [validate] if isinstance(validate, Recording) else list(validate or ())
         simulated(fit, others or several, log)
     try:
-        modelled = robot if fit is None else identified_robot(fit, fitted, log)
+        modelled = robot if fit is None else fit.identified_robot
         base = _base(modelled, log)
     except TauformError as error:
         error.finished = fit

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
-import subprocess
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tauform.codegen.names import c_prefix, fit_prefix
-from tauform.codegen.write import write_c
+from tauform.codegen.names import c_prefix
 from tauform.errors import GenerationError
 from tauform.files.file import write_text
-from tauform.files.folder import drop_folder, write_folder
-from tauform.files.temporaries import scratch_folder
+from tauform.files.folder import write_folder
+from tauform.identification.export.code import CodeOptions
+from tauform.identification.export.proof import Proof
 from tauform.identification.export.urdf import source_of
 from tauform.identification.fit import Fit
-from tauform.messages import counted
 from tauform.pipeline.model_robot import RobotModel
 from tauform.pipeline.stages import Progress, Stage, StageLog
+from tauform.report.code_folder import write_tested_code
 from tauform.report.model_page import model_page
 from tauform.version import __version__
-
-DEVIATION = re.compile(r"largest deviation (\S+), allowed (\S+)")
-SELF_TEST_SECONDS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +29,13 @@ class Delivery:
         folder: where.
         files: paths of all files.
         stages: those of the model, then those of writing it.
+        proof: torque error of the C on the motion that the fit was judged on; None without C or a fit.
     """
 
     folder: Path
     files: tuple[Path, ...]
     stages: tuple[Stage, ...]
+    proof: Proof | None = None
 
     @property
     def report(self) -> Path:
@@ -55,16 +49,18 @@ def deliver(
     *,
     urdf: str | Path | None = None,
     name: str | None = None,
+    options: CodeOptions = CodeOptions(),
     force: bool = False,
     progress: Progress | None = None,
 ) -> Delivery:
     """Write a robot's model: c/ (with its self-test run, where a compiler is there), robot.toml, closed_form.npz,
-    fit.json, c_fit/ (where a fit holds more than a robot can), robot.urdf (on request), summary.json and report.html.
+    fit.json, robot.urdf (on request), summary.json and report.html.
 
     Args:
         urdf: a URDF of the robot; robot.urdf is a copy with the identified inertias and friction. "new" writes one of a
             robot that came from another format.
         name: prefix of all C names; the robot's name if not given.
+        options: floating-point type of the C, and how much of the recordings is stored beside it.
         folder: made if it does not exist; one that we wrote before is replaced.
         force: also write into a folder that holds other files.
         progress: called with a few words at each stage.
@@ -78,26 +74,34 @@ def deliver(
             "urdf: nothing was identified that a URDF could be given; model the robot with recordings"
         )
     log = StageLog(progress or (lambda words: None), list(model.stages))
-    prefixes = c_prefix(name, model.robot.name), fit_prefix(name, model.robot.name)
+    prefix = c_prefix(name, model.robot.name)
+    proofs: list[Proof | None] = []
 
     def fill(fresh: Path) -> list[str]:
-        products = [*_write_code(model, fresh / "c", prefixes[0], log)]
-        products += _write_fit_code(model, fresh / "c_fit", prefixes[1], log)
+        proof, products = write_tested_code(model, fresh / "c", prefix, options, log)
+        proofs.append(proof)
         _write_models(model, fresh)
         if model.fit is not None and urdf is not None:
             _write_urdf(model.fit, source_of(urdf), fresh / "robot.urdf", log)
         with log.stage("report") as describe:
             describe(outcome="report.html")
-            page = model_page(replace(model, stages=tuple(log.stages)))
+            page = model_page(replace(model, stages=tuple(log.stages)), proof)
             write_text(fresh / "report.html", page, GenerationError)
-        summary = {"tauform": __version__, "robot": model.robot.name, "stages": [asdict(s) for s in log.stages]}
-        write_text(fresh / "summary.json", json.dumps(summary, indent=2) + "\n", GenerationError)
+        write_text(fresh / "summary.json", _summary(model, log, proof), GenerationError)
         return products
 
     files = write_folder(folder, fill, force)
-    written = Delivery(Path(folder).expanduser().resolve(), tuple(files), tuple(log.stages))
+    place = Path(folder).expanduser().resolve()
+    written = Delivery(place, tuple(files), tuple(log.stages), *proofs)
     log.end(written, f"everything else is in {folder}")
     return written
+
+
+def _summary(model: RobotModel, log: StageLog, proof: Proof | None) -> str:
+    stages = [asdict(stage) for stage in log.stages]
+    torque_error = None if proof is None else proof.described()
+    told = {"tauform": __version__, "robot": model.robot.name, "torque_error": torque_error, "stages": stages}
+    return json.dumps(told, indent=2) + "\n"
 
 
 def deliver_fit(fit: Fit, folder: str | Path, *, force: bool = False) -> list[Path]:
@@ -111,84 +115,6 @@ def deliver_fit(fit: Fit, folder: str | Path, *, force: bool = False) -> list[Pa
         return []
 
     return write_folder(folder, fill, force)
-
-
-def _write_code(model: RobotModel, folder: Path, name: str, log: StageLog) -> list[str]:
-    programs = model.delivered
-    with log.stage("C", spare=True) as describe:
-        if not programs:
-            describe(outcome="no programs to write", status="skipped")
-            return []
-        files = write_c(programs, folder, name=name)
-        words = f"{counted(len(files), 'file')}, {counted(len(programs), 'function')}"
-        _described(words, self_test(folder), describe)
-        return [f"c/test_{name}"]
-    drop_folder(folder)
-    return []
-
-
-def _write_fit_code(model: RobotModel, folder: Path, name: str, log: StageLog) -> list[str]:
-    """What the fit predicts, with the terms that a robot cannot hold; without such terms c/ says it all."""
-    fit = model.fit
-    if fit is None or fit.holds_nothing_else:
-        return []
-    with log.stage("C of the fit", spare=True) as describe:
-        try:
-            fit.write_code(folder, name)
-        except GenerationError as reason:
-            describe(outcome=str(reason), status="skipped")
-            return []
-        words = f"c_fit: prediction with {counted(len(fit.terms), 'further term')}"
-        _described(words, self_test(folder), describe)
-        return [f"c_fit/test_{name}"]
-    drop_folder(folder)
-    return []
-
-
-def _described(words: str, tested: tuple[float, float] | None, describe: Callable[..., None]) -> None:
-    if tested is None:
-        describe(outcome=f"{words}; self-test not run: no C compiler", status="skipped")
-    else:
-        describe(outcome=words, status="verified", check="make check", figure=tested[0], allowed=tested[1])
-
-
-def self_test(folder: Path) -> tuple[float, float] | None:
-    """Compile a folder of `write_c` and run its test elsewhere: (largest deviation, what it allows).
-
-    None where make or a C compiler is missing.
-
-    Raises:
-        GenerationError: it does not compile or a result is off.
-    """
-    compiler = os.environ.get("CC", "cc").split()
-    if not compiler or shutil.which("make") is None or shutil.which(compiler[0]) is None:
-        return None
-    with scratch_folder() as scratch:
-        copy = shutil.copytree(folder, scratch / "c")
-        done = _run(["make", "check"], copy)
-    if done.returncode:
-        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
-        raise GenerationError(f"the C failed its self-test ({' '.join(last)}) and was not written")
-    found = [(float(error), float(allowed)) for error, allowed in DEVIATION.findall(done.stdout)]
-    if not found:
-        raise GenerationError("the C's self-test ended without a figure; it was not written")
-    return max(found, key=lambda pair: pair[0] / pair[1])
-
-
-def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    try:
-        # A compiler speaks the user's language in the user's encoding, which may be any.
-        return subprocess.run(
-            command,
-            cwd=folder,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-            timeout=SELF_TEST_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise GenerationError(f"the C's self-test took longer than {SELF_TEST_SECONDS} s; it was not written") from None
 
 
 def _write_urdf(fit: Fit, source: Path | None, path: Path, log: StageLog) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from tauform.closedform.model.equations import KIND_NAMES, term_kinds
 from tauform.description.robot import Robot
+from tauform.identification.export.proof import Proof
 from tauform.messages import counted
 from tauform.pipeline.model_robot import RobotModel
 from tauform.pipeline.motion import Motion, sweep_motion
@@ -25,17 +26,21 @@ SHOWN_TERMS = 60
 TONES = {"verified": "good", "doubtful": "warn", "skipped": "warn", "failed": "bad"}
 
 
-def model_page(model: RobotModel) -> str:
-    """One self-contained HTML file: robot, closed form, base parameters, torques, code, and identification."""
+def model_page(model: RobotModel, proof: Proof | None = None) -> str:
+    """One self-contained HTML file: robot, closed form, base parameters, torques, code, and identification.
+
+    Args:
+        proof: torque error of the C on the motion that the fit was judged on.
+    """
     motion = sweep_motion(model.robot)
     sections = [
-        _summary(model),
+        _summary(model, proof),
         _robot(model, motion),
         *_closed_form(model),
         base_section(model.base, model.robot),
         torque_section(model.robot, model.bound, motion),
         *accuracy_sections(model),
-        code_section(model),
+        code_section(model, proof),
         *(fit_sections(model.fit) if model.fit is not None else ()),
     ]
     return document(f"Dynamics of {model.robot.name}", _subtitle(model.described), sections)
@@ -49,7 +54,7 @@ def _subtitle(robot: Robot) -> str:
     return f"{shape} {letters}, {counted(robot.n_joints, 'coordinate')}, moving mass {mass:.4g} kg{carried}"
 
 
-def _summary(model: RobotModel) -> Section:
+def _summary(model: RobotModel, proof: Proof | None) -> Section:
     exact = model.programs[0] if model.programs else None
     entries: dict[str, object] = {}
     if model.closed_form is not None:
@@ -64,6 +69,8 @@ def _summary(model: RobotModel) -> Section:
     if model.fit is not None:
         errors = model.fit.unseen
         entries[f"torque error, {errors.source}"] = f"{100 * errors.total:.2g} %"
+    for figure in proof.figures if proof is not None else ():
+        entries[f"torque error of the C, {figure.function}"] = f"{100 * figure.error:.4f} %"
     columns = ("stage", "result", "status", "checked against", "error", "allowed", "time [s]")
     return Section("summary", "Summary", facts(entries) + table(columns, map(_row, model.stages), text_columns=4))
 

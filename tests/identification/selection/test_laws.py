@@ -10,7 +10,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
-from tauform.errors import GenerationError, IdentificationError, RecordingError
+from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.verdict.carried import regathered
 from tauform.identification.verdict.refit import with_columns
@@ -92,8 +92,6 @@ def test_temperature_is_read_from_logs_and_asked_for_in_predictions(tmp_path: Pa
     np.testing.assert_allclose(warm_by, 30 * fit.values[-3:], rtol=0, atol=1e-9)
     with pytest.raises(IdentificationError, match="temperature="):
         fit.predict(still, moving, still)
-    with pytest.raises(GenerationError, match="temperature"):
-        fit.write_code(tmp_path / "c")
     with pytest.raises(RecordingError, match="needs the joints' temperatures"):
         tf.identify(arm(), record, friction="thermal")
 

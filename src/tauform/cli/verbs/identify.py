@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.identification import check_identification
-from tauform.cli.options import Delay, Force, Friction, Name, Physical, Simulate, Validate, need
+from tauform.cli.options import (
+    Delay,
+    Excerpt,
+    Force,
+    Friction,
+    KeepRecording,
+    Name,
+    Physical,
+    Real,
+    Reduce,
+    Simulate,
+    Validate,
+    need,
+)
 from tauform.cli.outputs import Writing, check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -20,6 +33,7 @@ from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
+    from tauform.identification.export.proof import Proof
     from tauform.identification.export.urdf import WrittenUrdf
     from tauform.identification.fit import Fit
     from tauform.identification.recording.recording import Recording
@@ -45,7 +59,7 @@ def identify(
     friction: Friction = "auto",
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
     physical: Physical = False,
-    reduce: Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")] = False,
+    reduce: Reduce = False,
     simulate: Simulate = False,
     smoother: Annotated[
         str, typer.Option(metavar="NAME", help="lowpass, central, savitzky_golay, spline or kalman.")
@@ -55,21 +69,27 @@ def identify(
         typer.Option(metavar="POSITION TORQUE", help="Cut-offs of the filters, in Hz; from the data by default."),
     ] = None,
     delay: Delay = 0.0,
+    real: Real = "double",
+    excerpt: Excerpt = None,
+    recording: KeepRecording = True,
     name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
     import tauform as tf
+    from tauform.identification.export.code import CodeOptions, write_code
     from tauform.identification.export.urdf import source_of
     from tauform.identification.signals.filters import Filters
 
     # what would fail at the end fails at once
     check_outputs(force, folders=[code], files=[report, save, urdf[1] if urdf else None])
-    need(code, {"--name": name}, "names C functions; give a folder for them with --code")
+    idle = {"--name": name, "--real": real != "double", "--excerpt": excerpt, "--no-recording": not recording}
+    need(code, idle, "is about C; give a folder for it with --code")
+    options = CodeOptions(real, recording, excerpt)
     choices = {"method": method, "friction": friction, "smoother": smoother, "delay": delay}
     check_identification(robot, physical=physical, urdf=urdf[0] if urdf else None, **choices)
-    _check_artefacts(robot, friction, save, code, name)
+    _check_artefacts(robot, save, code, name)
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
     recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
     fit = tf.identify(
@@ -86,26 +106,26 @@ def identify(
     followed = [(log.name, _followed(fit, log)) for log in others or recordings] if simulate else []
     writing.keep(save, fit.save)
     writing.keep(report, fit.report)
-    written = None
+    written, shipped = None, None
     if is_whole:  # else they would not be what was asked for
-        writing.keep(code, lambda folder: fit.write_code(folder, name, force=force))
+        shipped = writing.attempt(lambda: write_code(fit, code, name, options, force)) if code else None
+        writing.written += shipped.files if shipped else []
         written = writing.attempt(lambda: fit.write_urdf(source_of(urdf[0]), urdf[1])) if urdf else None
         writing.written += [written.path] if written else []
-    page = _page(fit, writing, followed, written)
+    proof = shipped.proof if shipped else None
+    page = _page(fit, writing, followed, written, proof)
     return replace(page, data={**page.data, "columns": read_from([*recordings, *others])})
 
 
-def _check_artefacts(robot: Robot, friction: str, save: Path | None, code: Path | None, name: str | None) -> None:
+def _check_artefacts(robot: Robot, save: Path | None, code: Path | None, name: str | None) -> None:
     """Refuse files that cannot hold such a fit."""
     from tauform.codegen.names import c_prefix
-    from tauform.identification.export.code import check_code
     from tauform.identification.export.save import check_save
 
     if save is not None:
         check_save(save)
     if code is not None:
         c_prefix(name, robot.name)
-        check_code(robot, own_columns=friction == "load", is_thermal=friction == "thermal")
 
 
 def _refined(fit: Fit, reduce: bool, physical: bool, writing: Writing) -> tuple[Fit, bool]:
@@ -127,7 +147,13 @@ def _followed(fit: Fit, log: Recording) -> Resimulation | str:
         return str(error)
 
 
-def _page(fit: Fit, writing: Writing, followed: list[tuple[str, Resimulation | str]], urdf: WrittenUrdf | None) -> Page:
+def _page(
+    fit: Fit,
+    writing: Writing,
+    followed: list[tuple[str, Resimulation | str]],
+    urdf: WrittenUrdf | None,
+    proof: Proof | None,
+) -> Page:
     from rich.text import Text
 
     from tauform.identification.export.save import summary
@@ -177,6 +203,7 @@ def _page(fit: Fit, writing: Writing, followed: list[tuple[str, Resimulation | s
         table("Identified values", columns, values),
         *(Text(f"wrote {path}") for path in writing.written),
         *(Text(f"  {sentence}") for sentence in (urdf.findings if urdf else ())),
+        *(Text(f"  {sentence}") for sentence in (proof.sentences if proof else ())),
     ]
     moved = {
         name: {"finding": check}
@@ -186,6 +213,7 @@ def _page(fit: Fit, writing: Writing, followed: list[tuple[str, Resimulation | s
     }
     data = {**summary(fit), "simulation": moved, "written": writing.written, "failures": writing.failures}
     data |= {"urdf_findings": urdf.findings if urdf else (), "urdf_loss": asdict(urdf.loss) if urdf else None}
+    data |= {"torque_error": proof.described() if proof else None}
     return Page(data, tuple(shown), doubt_of(fit), writing.failure)
 
 

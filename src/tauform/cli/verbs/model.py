@@ -11,7 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.identification import check_identification
-from tauform.cli.options import Delay, Force, Friction, Functions, Name, Physical, Simulate, Validate, need
+from tauform.cli.options import (
+    Delay,
+    Excerpt,
+    Force,
+    Friction,
+    Functions,
+    KeepRecording,
+    Name,
+    Physical,
+    Real,
+    Reduce,
+    Simulate,
+    Validate,
+    need,
+)
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -38,6 +52,7 @@ def model(
     ] = None,
     validate: Validate = None,
     friction: Friction = "auto",
+    reduce: Reduce = False,
     physical: Physical = False,
     simulate: Simulate = False,
     delay: Delay = 0.0,
@@ -54,24 +69,34 @@ def model(
         list[str] | None,
         typer.Option(metavar="ROUTE", help="Way to reduce: terms, parameters, velocity, operations; repeatable."),
     ] = None,
+    real: Real = "double",
+    excerpt: Excerpt = None,
+    recording: KeepRecording = True,
     name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
-    from tauform.codegen.names import c_prefix, fit_prefix
+    from tauform.codegen.names import c_prefix
+    from tauform.identification.export.code import CodeOptions
     from tauform.pipeline.model_robot import FUNCTIONS, check_choices, model_robot
+    from tauform.report.delivery import deliver
 
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
     c_prefix(name, robot.name)
-    fit_prefix(name, robot.name)
     idle = {"--validate": validate, "--simulate": simulate, "--urdf": urdf, "--physical": physical, "--delay": delay}
-    idle |= {"--friction": friction != "auto"}
+    idle |= {
+        "--friction": friction != "auto",
+        "--reduce": reduce,
+        "--excerpt": excerpt,
+        "--no-recording": not recording,
+    }
     need(logs, idle, "belongs to an identification; give a recording to identify from too")
     need(tolerance, {"--route": route}, "reduces a program, which --tolerance 0 does not; leave one of them out")
     names = chosen_functions(robot, functions or FUNCTIONS)
     check_choices(names, tolerance or None, confidence, route)
+    options = CodeOptions(real, recording, excerpt)
     check_identification(robot, physical=physical, urdf=urdf, friction=friction, delay=delay)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
     making = partial(
@@ -80,6 +105,7 @@ def model(
         recordings,
         validate=others or None,
         friction=friction,  # type: ignore[arg-type]  # checked above
+        reduced=reduce,
         physical=physical,
         simulate=simulate,
         delay=delay,
@@ -91,7 +117,8 @@ def model(
     )
     made, failed = _made(making, output, force)
     place = None if urdf is None else str(urdf)
-    written, not_written = _written(partial(made.write, output, urdf=place, name=name, force=force, progress=tell))
+    writing = partial(deliver, made, output, urdf=place, name=name, options=options, force=force, progress=tell)
+    written, not_written = _written(writing)
     doubt = None if made.fit is None else doubt_of(made.fit)
     failures = [*failed, *not_written]
     if failed and not not_written:
@@ -135,6 +162,7 @@ def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:
         "n_base": made.base.n,
         "n_terms": None if made.closed_form is None else made.closed_form.n_terms,
         "findings": [str(finding) for finding in made.findings],
+        "torque_error": None if written.proof is None else written.proof.described(),
         "verdict": None if made.fit is None else made.fit.verdict.grade,
         "recordings": [] if made.fit is None else list(made.fit.findings),
         "programs": {
@@ -161,5 +189,6 @@ def shown(made: RobotModel, written: Delivery) -> tuple[Any, ...]:
     if made.fit is not None:
         parts.append(Text(f"Identification {made.fit.verdict}"))
         parts += [Text(f"  {sentence}") for sentence in made.fit.findings]
+    parts += [Text(f"  {sentence}") for sentence in (written.proof.sentences if written.proof else ())]
     parts.append(Text(f"\nLook at {written.report}\nCompile {written.folder / 'c'} (make check runs its self-test)"))
     return tuple(parts)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tauform.codegen.backends.replay import Replay
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 
@@ -19,12 +20,16 @@ class Request:
         prefix: of all names, as `Backend.prefix` gives it.
         real: floating-point type, one of the backend's `reals`.
         batch: also a function for many states, where the backend `has_batch`.
+        replay: recorded motion that the self-test of C runs functions on.
+        remarks: last paragraphs of C's README.
     """
 
     programs: tuple[Program, ...]
     prefix: str
     real: str = "double"
     batch: bool = False
+    replay: Replay | None = None
+    remarks: str = ""
 
 
 class Backend(Protocol):

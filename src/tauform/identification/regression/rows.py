@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.closedform.threads import on_one_thread
 from tauform.identification.recording.recording import pieces
 from tauform.identification.recording.segments import Segment
@@ -44,6 +44,39 @@ class Rows:
     qd: Array
     recording: int
     segment: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """States of a segment around some rows, before columns are evaluated at them.
+
+    Attributes:
+        strides: samples per state, and states per row.
+        t: (N,) time of the states [s].
+        q, qd, qdd: (N, n) smoothed.
+        tau: (N, n) torques, thinned out as the states are.
+        temperature: (N, n), where it was recorded.
+        rows: (R,) places of the rows among the states.
+        filters: as in RowSource.
+    """
+
+    segment: Segment
+    strides: tuple[int, int]
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    temperature: Array | None
+    rows: AnyArray
+    filters: Filters | None
+
+    @property
+    def lowpass(self) -> Array:
+        """Kernel that both sides pass before rows are taken."""
+        if self.filters is None:
+            return np.ones(1)
+        return lowpass_kernel(self.segment.rate / self.strides[0], self.filters.torque)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,34 +117,34 @@ class RowSource:
         fits = self.total_rows * self.design.n_columns * self.design.robot.n_joints < KEPT_NUMBERS
         return list(self) if fits else self
 
-    def _of(self, segment: Segment) -> Iterator[Rows]:
+    def stretches(self) -> Iterator[Stretch]:
+        """The states that rows are made of, in the same pieces as the rows."""
+        for segment in self.segments:
+            yield from self._stretches(segment)
+
+    def _stretches(self, segment: Segment) -> Iterator[Stretch]:
         if self.filters is None:
             for part, _ in pieces(segment.n_samples, size=20_000):
-                yield self._raw(segment, part)
+                yield self._raw_stretch(segment, part)
             return
         # Rows stand at multiples of one stride, so that they do not depend on how a segment is divided.
         grid = grid_of(segment.rate, self.filters)
         stride, settle, count = grid.stride, grid.settle, grid.n_rows(segment.n_samples)
         for first in range(0, count, max(1, PIECE // stride)):
             last = min(count, first + max(1, PIECE // stride))
-            rows = self._filtered(segment, range(settle + first * stride, settle + last * stride, stride))
-            if len(rows.t):
-                yield rows
+            yield self._stretch(segment, range(settle + first * stride, settle + last * stride, stride))
 
-    def _raw(self, segment: Segment, part: slice) -> Rows:
+    def _raw_stretch(self, segment: Segment, part: slice) -> Stretch:
         q, qd, qdd = self.smoother.states(segment, part, None)
-        tau = np.asarray(segment.tau[part])
-        rate_of_tau = np.gradient(tau, 1.0 / segment.rate, axis=0) if len(tau) > 1 else 0 * tau
-        A = self.design.columns(q, qd, qdd, temperature=segment.temperatures(part))
-        return Rows(A, tau, rate_of_tau, segment.t[part], qd, segment.recording)
+        t, tau = np.asarray(segment.t[part]), np.asarray(segment.tau[part])
+        temperatures = segment.temperatures(part)
+        return Stretch(segment, (1, 1), t, q, qd, qdd, tau, temperatures, np.arange(len(t)), None)
 
-    @on_one_thread
-    def _filtered(self, segment: Segment, samples: range) -> Rows:
-        """Rows at these samples of a segment."""
+    def _stretch(self, segment: Segment, samples: range) -> Stretch:
+        """States around rows at these samples of a segment."""
         assert self.filters is not None
         grid = grid_of(segment.rate, self.filters)
         first, second = grid.states, grid.rows
-        rate = segment.rate / first
         # From the first sample on, or from a row's, so that states and rows stand where they are wanted.
         reach = self._reach(segment.rate)
         before = min(samples[0] // samples.step, -(-reach // samples.step))
@@ -121,17 +154,31 @@ class RowSource:
         # The same filters on both sides keep the equation true, whatever they do to the signals.
         if first > 1:
             tau = filtered(tau, decimation(first)[None], first)[:, 0]
-        temperatures = segment.temperatures(part, first)
-        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first, temperature=temperatures)
+        rows = second * (before + np.arange(len(samples)))
+        if self.rest is not None:
+            rows = rows[(np.abs(qd[rows]) > self.rest).any(axis=1)]
+        t, temperatures = np.asarray(segment.t[part])[::first], segment.temperatures(part, first)
+        return Stretch(segment, (first, second), t, q, qd, qdd, tau, temperatures, rows, self.filters)
+
+    def _of(self, segment: Segment) -> Iterator[Rows]:
+        for stretch in self._stretches(segment):
+            if len(stretch.rows):
+                yield self._rows(stretch)
+
+    @on_one_thread
+    def _rows(self, stretch: Stretch) -> Rows:
+        q, qd, qdd, tau = stretch.q, stretch.qd, stretch.qdd, stretch.tau
+        (first, second), segment, rows = stretch.strides, stretch.segment, stretch.rows
+        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first, temperature=stretch.temperature)
+        if self.filters is None:
+            rate_of_tau = np.gradient(tau, 1.0 / segment.rate, axis=0) if len(tau) > 1 else 0 * tau
+            return Rows(A, tau, rate_of_tau, stretch.t, qd, segment.recording)
         if first > 1:
             self._thin_steps(A, (q, qd, qdd), first)
-        kernels = with_derivatives(lowpass_kernel(rate, self.filters.torque), rate)
-        own = slice(before, before + len(samples))
-        tau, rate_of_tau = np.moveaxis(filtered(tau, kernels[:2], second)[own], 1, 0)
-        A, qd = self._filtered_columns(A, kernels[:1], second)[own], qd[::second][own]
-        keep = slice(None) if self.rest is None else (np.abs(qd) > self.rest).any(axis=1)
-        t = np.asarray(segment.t[samples[0] : samples[-1] + 1 : samples.step])
-        return Rows(A[keep], tau[keep], rate_of_tau[keep], t[keep], qd[keep], segment.recording)
+        kernels = with_derivatives(stretch.lowpass, segment.rate / first)
+        tau, rate_of_tau = np.moveaxis(filtered(tau, kernels[:2], second)[rows // second], 1, 0)
+        A = self._filtered_columns(A, kernels[:1], second)[rows // second]
+        return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording)
 
     def _thin_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
         """What jumps or bends passes the filter before decimation, as the torques do; all else is unchanged by it."""

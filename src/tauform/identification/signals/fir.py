@@ -54,15 +54,23 @@ def with_derivatives(kernel: Array, rate: float, slope: Sequence[float] = FIVE_P
     return np.array([np.pad(kernel, 2 * wider), np.pad(first, wider), np.convolve(first, slope) * rate])
 
 
-def refined(values: Array, stride: int) -> Array:
-    """(N stride, ...) values between the (N, ...) given ones, which hold nothing beyond a quarter of their rate."""
+@cache
+def interpolation(stride: int) -> Array:
+    """(stride, L) kernels of the values at each place from one sample to the next, the sample's own first."""
+    if stride == 1:
+        return read_only(np.ones((1, 1)))
     kernel = decimation(stride)
     half = len(kernel) // 2
     reach = -(-half // stride)
     # Between two samples, each place is a filter of its own: every stride-th tap, from another start.
     place = half + np.arange(stride)[:, None] - stride * np.arange(-reach, reach + 1)
     taps = np.where((place >= 0) & (place < len(kernel)), kernel[np.clip(place, 0, len(kernel) - 1)], 0.0)
-    between = filtered(values, taps / taps.sum(axis=1, keepdims=True))
+    return read_only(taps / taps.sum(axis=1, keepdims=True))
+
+
+def refined(values: Array, stride: int) -> Array:
+    """(N stride, ...) values between the (N, ...) given ones, which hold nothing beyond a quarter of their rate."""
+    between = filtered(values, interpolation(stride))
     return between.reshape(stride * len(values), *values.shape[1:])
 
 

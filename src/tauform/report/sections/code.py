@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tauform.codegen.program.program import Op, Program
+from tauform.identification.export.proof import Proof
 from tauform.pipeline.model_robot import RobotModel
 from tauform.report.html.document import Section
 from tauform.report.html.elements import Marked, folded, paragraph, preformatted, table
 
 
-def code_section(model: RobotModel) -> Section:
-    """Every program with its certificate."""
+def code_section(model: RobotModel, proof: Proof | None = None) -> Section:
+    """Every program with its certificate, and its error on recorded motion."""
     programs = model.delivered
     columns = ("function", "algorithm", "checked against", "mult", "add", "sin/cos", "states", "error", "allowed")
     body = paragraph(
@@ -17,6 +18,8 @@ def code_section(model: RobotModel) -> Section:
         "relative to the largest magnitude of each output. It fails if the error is above what is allowed."
     )
     body += table(columns, [_row(program) for program in programs], text_columns=3, caption="Certificates")
+    if proof is not None:
+        body += _proof(proof)
     rows = [
         (program.name, Marked(c.algorithm, "good") if c.chosen else c.algorithm, c.remark, *_counts(c))
         for program in model.programs
@@ -28,6 +31,17 @@ def code_section(model: RobotModel) -> Section:
         body += paragraph("c/README.md lists the functions. To compile them and run their self-test:")
         body += preformatted("cd c && make check")
     return Section("code", "Code", body)
+
+
+def _proof(proof: Proof) -> str:
+    """Torque errors of the written functions; the same numbers as in the folder's README and `make check`."""
+    said = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (proof.verdict, proof.remark) if sentence]
+    body = ""
+    if proof.figures:
+        rows = [(f.function, f"{100 * f.error:.4f} %", f"{100 * f.allowed:.4f} %") for f in proof.figures]
+        caption = f"Torque error of the C on recorded motion: {proof.motion}"
+        body = table(("function", "RMS error / RMS torque", "make check allows it to differ by"), rows, caption=caption)
+    return body + paragraph(" ".join(said), "quiet")
 
 
 def _row(program: Program) -> tuple[object, ...]:

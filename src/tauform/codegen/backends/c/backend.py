@@ -23,7 +23,14 @@ class C:
 
     def files(self, request: Request) -> dict[str, str]:
         """Header, source, self-test, build files and README."""
-        return project_files(request.programs, request.prefix, real_type(request.real), request.batch)
+        return project_files(
+            request.programs,
+            request.prefix,
+            real_type(request.real),
+            request.batch,
+            replay=request.replay,
+            remarks=request.remarks,
+        )
 
     def build_products(self, prefix: str) -> tuple[str, ...]:
         """The compiled self-test."""

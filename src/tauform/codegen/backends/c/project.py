@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import Real
 from tauform.codegen.backends.c.printer import member_names
+from tauform.codegen.backends.c.recording import readme_text, recording_files
 from tauform.codegen.backends.c.reference import Reference
 from tauform.codegen.backends.c.selftest import batch_functions, test_text
 from tauform.codegen.backends.c.source import (
@@ -24,6 +25,7 @@ from tauform.codegen.backends.c.source import (
     vector_definitions,
     vector_form,
 )
+from tauform.codegen.backends.replay import Replay
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
@@ -50,22 +52,27 @@ def project_files(
     name: str,
     real: Real,
     batch: bool,
-    headers: Mapping[str, str] | None = None,
-    beside: Sequence[Reference] = (),
+    replay: Replay | None = None,
+    remarks: str = "",
 ) -> dict[str, str]:
     """Contents of each file by its name.
 
     Args:
-        headers: further headers with functions of their own, by file name.
-        beside: what the self-test compares these functions with.
+        replay: recorded motion that the self-test runs functions on.
+        remarks: last paragraphs of the README.
     """
-    headers = headers or {}
     programs = [with_c_names(program) for program in programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
     about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}
     references = [Reference(program, real) for program in programs]
+    recorded = {} if replay is None else recording_files(replay, programs, name, real)
+    about["sources"] = "".join(f" {file}" for file in recorded if file.endswith(".c"))
+    # a test that reads a file runs where the file is
+    about["directory"] = " WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}" if recorded else ""
+    if replay is not None:
+        remarks = f"{readme_text(replay, programs, name, real)}{remarks}"
     return {
-        **headers,
+        **recorded,
         f"{name}.h": template("header.h").substitute(
             about,
             guard=f"TAUFORM_{name}_H",
@@ -76,16 +83,16 @@ def project_files(
         f"{name}.c": _source(programs, real, name, batch, about),
         f"test_{name}.c": template("test.c").substitute(
             about,
-            headers="".join(f'#include "{file}"\n' for file in headers),
+            recording="" if replay is None else f"int {name}_test_recording(void);\n",
             batch_functions=batch_functions(real) if batch and any(map(has_batch, programs)) else "",
             tests="\n".join(
-                [
-                    *(test_text(reference, name, batch and has_batch(reference.program)) for reference in references),
-                    *(test_text(reference, name, batch=False) for reference in beside),
-                ]
+                test_text(reference, name, batch and has_batch(reference.program)) for reference in references
             ),
             calls="\n".join(
-                f"    failed |= test_{identifier(reference.program.name)}();" for reference in (*references, *beside)
+                [
+                    *(f"    failed |= test_{identifier(r.program.name)}();" for r in references),
+                    *([] if replay is None else [f"    failed |= {name}_test_recording();"]),
+                ]
             ),
         ),
         "Makefile": template("Makefile").substitute(about),
@@ -94,6 +101,7 @@ def project_files(
             {**about, "title": markdown(title)},
             table=_table(programs, name),
             details="\n".join(_details(reference, name) for reference in references),
+            remarks=f"\n{remarks}" if remarks else "",
         ),
     }
 

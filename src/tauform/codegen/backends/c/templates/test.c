@@ -5,11 +5,11 @@
  * Written by tauform $version; do not edit.
  */
 #include "$name.h"
-$headers
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
+$recording
 /* The larger of two errors; one that is not a number stays. */
 static double larger(double largest, double error)
 {

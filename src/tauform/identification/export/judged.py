@@ -1,0 +1,186 @@
+"""The motion that a fit was judged on, as a written program meets it: states, measured torques, filters.
+
+A row of the verdict is a weighted mean over many states, and sharp friction is evaluated between states too. Here the
+same is done to torques in place of columns, so that any function of q, qd, qdd has an error in the verdict's norm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.backends.replay import Kernels, Track, rounded
+from tauform.errors import IdentificationError
+from tauform.identification.fitted.model import FittedModel
+from tauform.identification.regression.rows import RowSource, Stretch
+from tauform.identification.signals.fir import decimation, filtered, interpolation, refined
+from tauform.wording import argument
+
+FITTED_ROWS = "the fitted recordings"
+# States that a program is interpreted at in one go: all its values are held at once.
+STATES_PER_SLICE = 5000
+# q, qd, qdd and, where friction depends on it, temperature -> torque; (N, n) each.
+Torque = Callable[..., AnyArray]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedMotion:
+    """Stretches of recordings in the verdict's filters.
+
+    Attributes:
+        stretches: states and measured torques, as they are stored.
+        judged: error of the fit there, as it is in the fit's own figures.
+        whole: seconds of all that the fit was judged on, of which this may be a part.
+        source: which recordings, in words.
+    """
+
+    stretches: tuple[Stretch, ...]
+    judged: float
+    whole: float
+    source: str
+
+    @property
+    def seconds(self) -> float:
+        """Length of what is here."""
+        return _seconds(self.stretches)
+
+    @property
+    def is_excerpt(self) -> bool:
+        """Whether this is a part only."""
+        return self.seconds < self.whole
+
+    @cached_property
+    def torque_squares(self) -> float:
+        """Sum of the squared measured torques of all rows."""
+        return sum(float((_rows(stretch, stretch.tau) ** 2).sum()) for stretch in self.stretches)
+
+    def error_of(self, torque: Torque) -> float:
+        """RMS error over RMS torque of a function, all joints together: the verdict's figure for it."""
+        return self._relative(_rows(s, s.tau - computed) for s, computed in self._computed(torque))
+
+    def distance(self, torque: Torque, other: Torque) -> float:
+        """The same of the difference of two functions, which bounds that of their errors."""
+        pairs = zip(self._computed(torque), self._computed(other), strict=True)
+        return self._relative(_rows(s, one - two) for (s, one), (_, two) in pairs)
+
+    def _relative(self, errors: Iterator[Array]) -> float:
+        return float(np.sqrt(sum(float((e**2).sum()) for e in errors) / max(self.torque_squares, 1e-300)))
+
+    def _computed(self, torque: Torque) -> Iterator[tuple[Stretch, Array]]:
+        """Torques at the states of each stretch, as the measured ones stand there."""
+        for stretch in self.stretches:
+            stride = stretch.strides[0]
+            states = _inputs(stretch)
+            if stride > 1:
+                length = (len(stretch.t) - 1) * stride + 1
+                states = [refined(x, stride)[:length] for x in states]
+            parts = range(0, len(states[0]), STATES_PER_SLICE)
+            found = [torque(*(x[first : first + STATES_PER_SLICE] for x in states)) for first in parts]
+            torques = np.concatenate(found).astype(np.float64)
+            yield stretch, filtered(torques, decimation(stride)[None], stride)[:, 0] if stride > 1 else torques
+
+    def tracks(self) -> tuple[tuple[Track, ...], tuple[Kernels, ...]]:
+        """For code that repeats this: the states with their measured torques, and the filters."""
+        tracks: list[Track] = []
+        kernels: list[Kernels] = []
+        known: dict[tuple[float, tuple[int, int]], int] = {}
+        for stretch in self.stretches:
+            key = stretch.segment.rate, stretch.strides
+            if key not in known:
+                known[key] = len(kernels)
+                stride = stretch.strides[0]
+                thin = decimation(stride) if stride > 1 else np.ones(1)
+                kernels.append(Kernels(interpolation(stride), thin, stretch.lowpass))
+            judged = np.zeros(len(stretch.t), dtype=bool)
+            judged[stretch.rows] = True
+            inputs = np.concatenate(_inputs(stretch), axis=1)
+            tracks.append(Track(stretch.t, inputs, stretch.tau, judged, known[key]))
+        return tuple(tracks), tuple(kernels)
+
+
+def judged_motion(fit: FittedModel, excerpt: float | None = None) -> JudgedMotion | None:
+    """The motion of a fit's verdict, or the first seconds of it; None where the fit was loaded without its recordings.
+
+    That is its validation recordings or, where there are none, what it was fitted to: there every block is held out
+    in turn for the verdict, while the model that is shipped has seen them all.
+
+    Raises:
+        IdentificationError: the excerpt is no length, or too short for the filters.
+    """
+    check_excerpt(excerpt)
+    validated = fit.others is not None and fit.validation is not None
+    source = fit.others if validated else fit.source
+    if source is None:
+        return None
+    stretches = tuple(_stored(stretch, fit.design.is_thermal) for stretch in source.stretches() if len(stretch.rows))
+    whole = _seconds(stretches)
+    if excerpt is not None and excerpt < whole:
+        stretches = _excerpt(source, stretches, excerpt)
+    if validated:
+        assert fit.validation is not None
+        return JudgedMotion(stretches, fit.validation.total, whole, fit.validation.source)
+    return JudgedMotion(stretches, fit.residuals.total, whole, FITTED_ROWS)
+
+
+def check_excerpt(excerpt: float | None) -> None:
+    """Refuse an excerpt of no length; ask before long work."""
+    if excerpt is not None and not 0 < excerpt < np.inf:
+        raise IdentificationError(
+            f"{argument('excerpt')} is a length of time in seconds, not {excerpt:g}", argument="excerpt", value=excerpt
+        )
+
+
+def _excerpt(source: RowSource, stretches: tuple[Stretch, ...], seconds: float) -> tuple[Stretch, ...]:
+    """The first seconds from the first row on, with rows where the filters have settled."""
+    settle = 0.0 if source.filters is None else source.filters.settle
+    kept: list[Stretch] = []
+    for stretch in stretches:
+        period = stretch.strides[0] / stretch.segment.rate
+        first, count = int(stretch.rows[0]), int((seconds - _seconds(kept)) / period) + 1
+        part = slice(first, first + max(0, count))
+        length = len(stretch.t[part])
+        inner = (stretch.rows >= first + settle / period) & (stretch.rows < first + length - settle / period)
+        if inner.any():
+            kept.append(_cut(stretch, part, stretch.rows[inner] - first))
+    if not kept:
+        raise IdentificationError(
+            f"{argument('excerpt', seconds)} is too short, for filters settle in {settle:.2g} s at each end",
+            argument="excerpt",
+            value=seconds,
+            remedy="ask for more",
+        )
+    return tuple(kept)
+
+
+def _cut(stretch: Stretch, part: slice, rows: AnyArray) -> Stretch:
+    names = ("t", "q", "qd", "qdd", "tau", "temperature")
+    cut: dict[str, Any] = {name: None if (x := getattr(stretch, name)) is None else x[part] for name in names}
+    return replace(stretch, **cut, rows=rows)
+
+
+def _stored(stretch: Stretch, is_thermal: bool) -> Stretch:
+    """As a file holds it."""
+    names = ("t", "q", "qd", "qdd", "tau")
+    temperatures = rounded(stretch.temperature) if is_thermal and stretch.temperature is not None else None
+    stored: dict[str, Any] = {name: rounded(getattr(stretch, name)) for name in names}
+    return replace(stretch, **stored, temperature=temperatures)
+
+
+def _inputs(stretch: Stretch) -> list[Array]:
+    states = [stretch.q, stretch.qd, stretch.qdd]
+    return states if stretch.temperature is None else [*states, stretch.temperature]
+
+
+def _rows(stretch: Stretch, torques: Array) -> Array:
+    """(R, n) torques (N, n) at the rows, after the filter that both sides pass."""
+    kernel = stretch.lowpass
+    return torques[stretch.rows] if len(kernel) == 1 else filtered(torques, kernel[None])[stretch.rows, 0]
+
+
+def _seconds(stretches: tuple[Stretch, ...] | list[Stretch]) -> float:
+    return sum((len(stretch.t) - 1) * stretch.strides[0] / stretch.segment.rate for stretch in stretches)
