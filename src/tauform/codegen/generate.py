@@ -131,8 +131,7 @@ def check_request(
 
 
 def _is_factorable(robot: Robot, function: str, parameters: Parameters, payload: Payload) -> bool:
-    plain = not robot.further_drives and not any(joint.coulomb_width for joint in robot.joints)
-    return plain and robot.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
+    return robot.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
 
 
 def _recursive(robot: Robot, wanted: Function) -> Program:

@@ -17,6 +17,8 @@ from tauform.description.robot import Robot
 from tauform.rigidbody.regressor import regressor
 
 N_STATES = 200
+# At which friction that depends on it is not zero [degrees Celsius].
+TEMPERATURE = 37.0
 
 
 def base_error(robot: Robot, base: BaseParameters) -> float:
@@ -26,7 +28,7 @@ def base_error(robot: Robot, base: BaseParameters) -> float:
         VerificationError: it is more than rounding.
     """
     states, parameters = _states(robot), _values(robot, base)
-    Y = regressor(robot, *states)
+    Y = _regressor(robot, states)
     found = Y[..., list(base.pivots)] @ (base.grouping @ parameters)
     return _checked(robot, "base parameters", found, Y @ parameters)
 
@@ -40,9 +42,14 @@ def closed_form_error(robot: Robot, model: ClosedFormModel) -> float:
         VerificationError: it is more than rounding.
     """
     states, parameters = _states(robot), _values(robot, model.base)
-    expected = regressor(robot, *states) @ parameters
+    expected = _regressor(robot, states) @ parameters
     found = model.bind(model.base.grouping @ parameters).inverse_dynamics(*states)
     return _checked(robot, "closed form", found, expected)
+
+
+def _regressor(robot: Robot, states: Array) -> Array:
+    q, qd, qdd = states
+    return regressor(robot, q, qd, qdd, temperature=np.full(robot.n_joints, TEMPERATURE))
 
 
 def _states(robot: Robot) -> Array:

@@ -100,5 +100,11 @@ def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
         raise ModelError(
             f"{robot.name}: the closed form is derived for serial chains; use source dynamic, velocity_free or energy"
         )
+    further = set(range(robot.layout.n)[robot.layout.further]) & set(robot.layout.friction)
+    beside = [robot.parameter_names[k] for k in columns if k in further]
+    if beside:
+        raise ModelError(
+            f"{robot.name}: {beside[0]} is no term of the closed form; use source dynamic, velocity_free or energy"
+        )
     refuse_if_too_large(robot, MEMORY_LIMIT)
     return Coefficients.gathered(robot, sweep(robot, {})).matrix[:, list(columns)]

@@ -65,13 +65,17 @@ class Coefficients:
         # Ia stands with D_ii, an offset with gravity's constant part, Fv and Fc on their own.
         of_joints = {columns_of.rotor(i): layout.key(INERTIA, i, i) for i in range(n)}
         of_joints |= {columns_of.offset(i): layout.key(GRAVITY, 0, 0, i) for i in range(n)}
+        senses: dict[int, float] = {}
+        for own, term in zip(range(columns_of.n)[columns_of.further], robot.further_drives, strict=True):
+            if term.is_inertial:  # a shared rotor is a constant D_xy
+                of_joints[own], senses[own] = layout.key(INERTIA, *sorted(term.joints)), term.constants["sense"]
         for i in range(n):
             if i not in fixed:
                 of_joints[columns_of.viscous(i)] = layout.key(VISCOUS, 0, 0, i)
                 of_joints[columns_of.coulomb(i)] = layout.key(COULOMB, 0, 0, i)
         keys.append(np.array(list(of_joints.values()), dtype=np.int64))
         columns.append(np.array(list(of_joints)))
-        values.append(np.ones(len(of_joints)))
+        values.append(np.array([senses.get(own, 1.0) for own in of_joints]))
         distinct, row = np.unique(np.concatenate(keys), return_inverse=True)
         triplets = (np.concatenate(values), (row, np.concatenate(columns)))
         return cls(layout, distinct, scipy.sparse.coo_array(triplets, shape=(len(distinct), columns_of.n)).tocsr())

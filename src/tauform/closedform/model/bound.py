@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.model.beside import Beside, stands_beside
 from tauform.closedform.model.equations import (
     FRICTION_NAMES,
     NOTEBOOK_DIGITS,
@@ -24,11 +25,13 @@ from tauform.closedform.model.equations import (
 from tauform.closedform.model.matrices import coriolis_matrix, forward_dynamics, mass_matrix
 from tauform.closedform.model.monomials import Projection, differentiated
 from tauform.closedform.notation import LATEX
+from tauform.description.drives.drive import Drive
 from tauform.description.robot import Robot
 from tauform.doors import door
 from tauform.errors import SingularMassMatrixError
 from tauform.messages import counted
 from tauform.portable.products import product
+from tauform.rigidbody.load import refuse_strong_load
 from tauform.rigidbody.sweeps.evaluation import batched
 from tauform.rigidbody.sweeps.pivots import PivotError
 from tauform.wording import call
@@ -74,6 +77,7 @@ class BoundModel:
         base: meaning of theta.
         theta: (l,) the base parameters that the coefficients were made from.
         model: the structure that the numbers were put into.
+        drives: further drive terms beside theta: springs, friction that is not Fv qd + Fc sign(qd) + Fo.
     """
 
     name: str
@@ -85,6 +89,7 @@ class BoundModel:
     base: BaseParameters
     theta: Array
     model: ClosedFormModel
+    drives: tuple[Drive, ...] = ()
 
     @property
     def n_joints(self) -> int:
@@ -101,23 +106,29 @@ class BoundModel:
         """Indices of the joints that are not fixed."""
         return self.model.moving
 
-    def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
-        """Torques tau = D qdd + C qd + g + friction, (..., n).  [Lloyd2021, Eq. 46]
+    def inverse_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None
+    ) -> Array:
+        """Torques tau = D qdd + C qd + g + friction, all drive terms included, (..., n).  [Lloyd2021, Eq. 46]
 
         Args:
             q: (..., n) joint positions [rad or m].
             qd: (..., n) joint velocities.
             qdd: (..., n) joint accelerations.
+            temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
 
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
+            DescriptionError: friction depends on temperature, and none is given.
         """
         terms = self._everything
 
-        def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
-            return terms.torque(q, qd, qdd) + self._friction(qd)
+        def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+            rigid = terms.torque(q, qd, qdd)
+            return rigid + self._friction(q, qd, temperature, rigid)
 
-        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, qdd=qdd)
+        warm = self.beside.temperatures(temperature)
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, qdd=qdd, **warm)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Mass matrix D(q), (..., n, n), rotors included.  [Lloyd2021, Eq. 64]
@@ -157,7 +168,7 @@ class BoundModel:
         terms = self._gravity
         return batched(self.n_joints, lambda q: terms.torque(q, 0 * q, 0 * q), terms.states_per_slice, q=q)
 
-    def induced_torque(self, q: ArrayLike, qd: ArrayLike) -> Array:
+    def induced_torque(self, q: ArrayLike, qd: ArrayLike, temperature: ArrayLike | None = None) -> Array:
         """Torque without acceleration: C qd + g + friction, (..., n).  [Lloyd2021, Eq. 62]
 
         Raises:
@@ -165,12 +176,16 @@ class BoundModel:
         """
         terms = self._induced
 
-        def core(q: AnyArray, qd: AnyArray) -> AnyArray:
-            return terms.torque(q, qd, 0 * q) + self._friction(qd)
+        def core(q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+            rigid = terms.torque(q, qd, 0 * q)
+            return rigid + self._friction(q, qd, temperature, rigid)
 
-        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd)
+        warm = self.beside.temperatures(temperature)
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, **warm)
 
-    def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
+    def forward_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, temperature: ArrayLike | None = None
+    ) -> Array:
         """Accelerations D^-1 (tau - induced torque) by the factors L^T D L, (..., n).  [Lloyd2021, Eq. 59]
 
         Raises:
@@ -179,13 +194,17 @@ class BoundModel:
         """
         inertial, induced = self._inertial, self._induced
 
-        def core(q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
-            rest = tau - induced.torque(q, qd, 0 * q) - self._friction(qd)
+        refuse_strong_load(self.beside.robot)
+
+        def core(q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+            driving = self.driving_torque(q, qd, tau, temperature)
+            rest = driving - induced.torque(q, qd, 0 * q)
             return forward_dynamics(mass_matrix(inertial, q, self.moving), rest, self.moving)
 
         slices = min(inertial.states_per_slice, induced.states_per_slice)
+        vectors = {"q": q, "qd": qd, "tau": tau, **self.beside.temperatures(temperature)}
         try:
-            return batched(self.n_joints, core, slices, q=q, qd=qd, tau=tau)
+            return batched(self.n_joints, core, slices, **vectors)
         except PivotError as error:
             joint = self.joint_names[self.moving[error.index]]
             raise SingularMassMatrixError(
@@ -194,14 +213,18 @@ class BoundModel:
                 f"{call('feasible_parameters')} finds (inverse dynamics still hold)"
             ) from None
 
-    def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Breakdown:
-        """The torque by origin: inertial, Coriolis, centrifugal, gravity, friction.
+    def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None) -> Breakdown:
+        """The torque by origin: inertial, Coriolis, centrifugal, gravity, friction (all drive terms but rotors).
 
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
         states = {"q": q, "qd": qd, "qdd": qdd}
-        sliced = self._everything.states_per_slice
+        sliced, terms = self._everything.states_per_slice, self._everything
+
+        def friction(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+            rigid = terms.torque(q, qd, qdd) if self.beside.is_loaded else 0 * q
+            return self._friction(q, qd, temperature, rigid) + 0 * q
 
         def part(terms: Projection) -> Array:
             return batched(self.n_joints, terms.torque, sliced, **states)
@@ -211,7 +234,7 @@ class BoundModel:
             coriolis=part(self._of(self._kinds == 3)),
             centrifugal=part(self._of(self._kinds == 2)),
             gravity=part(self._gravity),
-            friction=batched(self.n_joints, lambda q, qd, qdd: self._friction(qd) + 0 * q, sliced, **states),
+            friction=batched(self.n_joints, friction, sliced, **states, **self.beside.temperatures(temperature)),
         )
 
     def reduce(
@@ -254,7 +277,7 @@ class BoundModel:
         return aligned(bound_equations(self, max_terms, digits, LATEX))
 
     def _repr_latex_(self) -> str | None:
-        if self.n_terms > NOTEBOOK_TERMS:
+        if self.n_terms > NOTEBOOK_TERMS or self.beside.is_loaded:
             return None
         return shown_in_notebook(bound_equations(self, NOTEBOOK_TERMS, NOTEBOOK_DIGITS, LATEX))
 
@@ -293,8 +316,21 @@ class BoundModel:
     def _induced(self) -> Projection:
         return self._of(self._kinds != 1)
 
-    def _friction(self, qd: AnyArray) -> AnyArray:
-        return joint_torque(self.joint_coefficients, qd)
+    @cached_property
+    def beside(self) -> Beside:
+        """The drive terms, to be evaluated beside the terms of E."""
+        geometry = self.model.geometry.robot(self.name, self.joint_names)
+        fixed = {self.joint_names.index(name): position for name, position in self.model.fixed.items()}
+        return Beside.of(geometry, self.drives, fixed)
+
+    def _friction(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, rigid: AnyArray) -> AnyArray:
+        friction = joint_torque(self.joint_coefficients, qd)
+        return friction + self.beside.torque(q, qd, temperature, rigid) if self.beside else friction
+
+    def driving_torque(self, q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None) -> AnyArray:
+        """(n, N) what of tau is left for links and rotors; arrays of numbers."""
+        driving = tau - joint_torque(self.joint_coefficients, qd)
+        return self.beside.driving(q, qd, temperature, driving) if self.beside else driving
 
     def as_robot(self) -> Robot:
         """A robot of virtual links that hold theta, and the friction: of these dynamics, unless terms were left out.
@@ -309,10 +345,14 @@ class BoundModel:
             parameters[tied] = -product(tie, parameters)
         self.base.layout.by_joint(parameters)[:, 1:] += self.carried
         robot = self.base.robot or self.model.geometry.robot(self.name, self.joint_names)
-        return robot.with_parameters(parameters)
+        robot = replace(robot, further_drives=self.model.further_drives).with_parameters(parameters)
+        beside = {(term.shape, term.joints) for term in self.drives}  # smooth Coulomb friction takes the place of sharp
+        own = [term for term in robot.drives if not stands_beside(term) and (term.shape, term.joints) not in beside]
+        return robot.with_drives([*own, *self.drives])
 
     def __repr__(self) -> str:
         beside = [name for name, values in zip(FRICTION_NAMES, self.carried.T, strict=True) if values.any()]
+        beside += dict.fromkeys("smooth Coulomb" if d.shape == "coulomb" else d.shape for d in self.drives)
         carried = f"; carries friction beside theta: {', '.join(beside)}" if beside else ""
         counts = f"{counted(self.n_joints, 'joint')}, {counted(self.n_terms, 'term')}"
         return f"BoundModel({self.name!r}, {counts}{carried})"

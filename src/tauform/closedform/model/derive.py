@@ -18,10 +18,11 @@ from tauform.closedform.expansion.rows import Keys
 from tauform.closedform.expansion.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
 from tauform.closedform.expansion.terms import Coefficients, Terms, terms_of
 from tauform.closedform.model.assume import Assumed, Assumption, assumptions
+from tauform.closedform.model.beside import columns_beside
 from tauform.closedform.model.model import ClosedFormModel, Geometry
 from tauform.closedform.threads import one_blas_thread
 from tauform.description.fields import number
-from tauform.description.parameter_groups import Include
+from tauform.description.parameter_groups import JOINT_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import no_such
@@ -44,7 +45,8 @@ def derive(
     Args:
         robot: a chain of revolute and prismatic joints; only its geometry and gravity count.
         include: groups of parameters ("link", "rotor", "viscous", "coulomb", "offset"); the default is links, and
-            rotors where declared. Friction stands beside the terms, in `joint_terms`.
+            rotors where declared. Friction stands beside the terms, in `joint_terms`. Other drive terms, and Coulomb
+            friction that is smooth, are no part of theta: `bind` carries them beside it.
         assume: parameters that are zero or related, {"mx_2": 0, "Iyy_3": "Ixx_3", "m_2": {"mx_2": 0.5}}, or a mask
             over robot.parameter_names that is true where a parameter is kept. These are first moments and inertias
             about the link frame's origin; a zero about the centre of mass is another statement, not a linear one.
@@ -67,10 +69,8 @@ def derive(
             remedy=f"closed forms exist here for serial chains. Choose one with {call('load', tip=...)}, or call "
             f"{call('generate', 'robot, ...')} and {call('base_parameters', 'robot')}, which take any tree",
         )
-    if robot.further_drives or any(joint.coulomb_width for joint in robot.joints):
-        raise ModelError(f"derive: {robot.name} has drive terms that closed forms do not carry yet")
     positions = _fixed_positions(robot, fixed or {})
-    assumed = assumptions(robot, robot.columns(include), assume)
+    assumed = assumptions(robot, _columns(robot, include), assume)
     refuse_if_too_large(robot, memory_limit)
     with one_blas_thread():
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress), positions)
@@ -79,6 +79,24 @@ def derive(
         rows = _rank_rows(robot, coefficients, terms, assumed.free, positions)
         base = _regrouped(robot, coefficients, rows, assumed.free, order)
         return _model(robot, coefficients, terms, base, assumed, positions)
+
+
+def _columns(robot: Robot, include: Include | None) -> tuple[int, ...]:
+    """What theta may hold: all but drive terms that are no products of generators, which `bind` carries beside it.
+
+    Raises:
+        ModelError: `include` names such terms, of which nothing can be derived.
+    """
+    beside = set(columns_beside(robot))
+    asked = robot.columns(include)
+    named = [group for group in include or () if group not in ("link", *JOINT_GROUPS, "coupled_inertia")]
+    if include != "declared" and named:
+        raise ModelError(
+            f"include: theta of a closed form cannot hold {named[0]}; leave it out: bind(robot) carries such terms "
+            "beside theta, and tf.base_parameters and tf.regressor hold their columns",
+            argument="include",
+        )
+    return tuple(column for column in asked if column not in beside)
 
 
 def _fixed_positions(robot: Robot, fixed: Mapping[str, float]) -> dict[int, float]:
@@ -136,6 +154,7 @@ def _model(
         joint_terms=_joint_terms(kept, coefficients, friction, robot.n_bodies),
         base=base,
         load_grouping=_load_grouping(robot, base, assumed),
+        further_drives=tuple(term.with_coefficient(0.0) for term in robot.further_drives),
         ties=_ties(assumed),
         fixed={names[i]: position for i, position in fixed.items()},
     )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.closedform.model.written import Written, generators
 from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
@@ -52,13 +53,31 @@ def bound_equations(
 ) -> tuple[str, ...]:
     """tau_i in numbers."""
     _check(model.name, model.n_terms, max_terms, digits)
-    terms = notation.terms(model.exponents)
+    terms, beside = notation.terms(model.exponents), _written_drives(model, digits, notation)
     lines = []
     for i, (coefficients, extra) in enumerate(zip(model.coefficients, model.joint_coefficients, strict=True)):
         values = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
         products = [notation.product(notation.number(digits_of(float(v), digits)), term) for v, term in values if v]
-        lines.append(notation.equation(i, products))
+        lines.append(notation.equation(i, [*products, *beside[i]]))
     return tuple(lines)
+
+
+def _written_drives(model: BoundModel, digits: int | None, notation: Notation) -> list[list[str]]:
+    """For each joint the torque of drive terms beside theta, as a text, where there are any.
+
+    Raises:
+        ModelError: friction depends on load, whose equation would hold all others.
+    """
+    if not model.beside:
+        return [[] for _ in model.joint_names]
+    if model.beside.is_loaded:
+        raise ModelError(
+            f"equations: friction of {model.name} depends on load, that is on these equations themselves; bind the "
+            "robot without its load terms"
+        )
+    q, qd, temperature = generators(notation, model.n_joints, digits)
+    torques = model.beside.torque(q, qd, temperature, None)[:, 0]
+    return [[torque.text] if isinstance(torque, Written) else [] for torque in torques]
 
 
 def aligned(lines: Sequence[str], environment: str = "align") -> str:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array, fixed_array, read_only
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.model.beside import columns_beside, terms_beside
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.echelon import Echelon, echelon_form
 from tauform.closedform.model.equations import (
@@ -27,6 +28,7 @@ from tauform.closedform.model.equations import (
 )
 from tauform.closedform.model.monomials import Products
 from tauform.closedform.notation import LATEX
+from tauform.description.drives.drive import Drive
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint, Link
 from tauform.description.joint_types import JointType
@@ -108,6 +110,7 @@ class ClosedFormModel:
             about that link rules a load out.
         ties: (t, n_parameters) rows that vanish on the parameters when the assumptions hold.
         fixed: positions of joints that do not move; their entries of q, qd and qdd are not read.
+        further_drives: terms whose columns base.layout has; of these theta holds shared rotors alone.
     """
 
     robot_name: str
@@ -120,6 +123,7 @@ class ClosedFormModel:
     load_grouping: Array | None
     ties: Array
     fixed: Mapping[str, float]
+    further_drives: tuple[Drive, ...] = ()
 
     @property
     def n_joints(self) -> int:
@@ -179,20 +183,26 @@ class ClosedFormModel:
         return self.regressor(q, qd, qdd) @ self._load_grouping()
 
     def bind(
-        self, values: Robot | ArrayLike, payload: Inertia | None = None, friction: ArrayLike | None = None
+        self,
+        values: Robot | ArrayLike,
+        payload: Inertia | None = None,
+        friction: ArrayLike | None = None,
+        drives: Sequence[Drive] | None = None,
     ) -> BoundModel:
         """Put numbers in: a robot of the same geometry, or theta itself.
 
-        With a robot, the friction and offsets that theta does not hold (`include=` left them out) are carried beside it
-        as known numbers, so that the dynamics are the robot's own; theta alone has no friction but its own.
+        With a robot, the drive terms that theta does not hold (`include=` left them out) are carried beside it as known
+        numbers, so that the dynamics are the robot's own; theta alone has no friction but its own.
 
         Args:
             values: a Robot (its own payload included), or (l,) theta.
             payload: a further body at the tool, its inertia in the tool's axes; nothing is derived again.
             friction: (n, 3) viscous, Coulomb and offset torque of each joint to carry beside theta, instead of those.
+            drives: further drive terms to carry beside theta, instead of the robot's.
 
         Raises:
-            ModelError: the robot has another geometry, or an assumption rules a load out.
+            ModelError: the robot has another geometry, an assumption rules a load out, or friction depends on load and
+                theta cannot tell what links weigh from offsets.
             ShapeError: theta or friction has the wrong shape.
         """
         theta = self.theta(values) if isinstance(values, Robot) else self.base.checked(values)
@@ -202,6 +212,9 @@ class ClosedFormModel:
             carried = fixed_array(friction, (self.n_joints, 3), "friction")
         else:
             carried = self._carried(values) if isinstance(values, Robot) else read_only(np.zeros((self.n_joints, 3)))
+        if drives is None:
+            drives = terms_beside(values) if isinstance(values, Robot) else ()
+        self._refuse_load_beside_offsets(drives)
         carried = self._felt(carried)
         coefficients = sparse_product(self.sparse_reduction, theta).reshape(self.n_joints, self.n_terms)
         return BoundModel(
@@ -214,7 +227,19 @@ class ClosedFormModel:
             base=self.base,
             theta=theta,
             model=self,
+            drives=tuple(drives),
         )
+
+    def _refuse_load_beside_offsets(self, drives: Sequence[Drive]) -> None:
+        """Friction by load needs the torque of links alone, where a slide's weight is no different from an offset."""
+        friction = list(self.base.layout.friction)
+        rigid = [k for k, pivot in enumerate(self.base.pivots) if pivot not in friction]
+        mixed = self.base.grouping[np.ix_(rigid, friction)].any()
+        if mixed and any("carried" in term.reads for term in drives):
+            raise ModelError(
+                f"bind: friction of {self.robot_name} depends on load, and theta mixes the weight of links with "
+                'offsets; derive the model without "offset" in include'
+            )
 
     def _felt(self, friction: Array) -> Array:
         """(n, 3) friction without what depends on velocities of fixed joints."""
@@ -226,8 +251,10 @@ class ClosedFormModel:
     def _carried(self, robot: Robot) -> Array:
         """(n, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""
         absent = np.array(robot.parameters)
-        absent[list(self.base.columns)] = 0.0
-        absent[self.ties.any(axis=0)] = 0.0  # assumed away, of which `theta` warns
+        held = {*self.base.columns, *np.flatnonzero(self.ties.any(axis=0))}  # of what is assumed away `theta` warns
+        known = {self.base.layout.names[k] for k in held}
+        beside = set(columns_beside(robot))
+        absent[[k for k, name in enumerate(robot.parameter_names) if name in known or k in beside]] = 0.0
         of_joints = robot.layout.by_joint(absent)
         friction = read_only(of_joints[:, 1:].copy())
         of_joints[:, 1:] = 0.0
@@ -255,17 +282,23 @@ class ClosedFormModel:
                 value=robot,
                 remedy=f"call {call('derive')} on this robot",
             )
-        sizes = product(np.abs(self.ties), np.abs(robot.parameters))
-        errors = np.abs(product(self.ties, robot.parameters)) / np.maximum(sizes, 1e-300)
+        parameters = self._standard(robot)
+        sizes = product(np.abs(self.ties), np.abs(parameters))
+        errors = np.abs(product(self.ties, parameters)) / np.maximum(sizes, 1e-300)
         if (errors > SAME_GEOMETRY).any():
             worst = self.ties[int(np.argmax(errors))]
-            name = robot.parameter_names[int(np.argmax(worst == 1.0))]
+            name = self.base.layout.names[int(np.argmax(worst == 1.0))]
             warnings.warn(
                 f"{visible(robot.name)} breaks {int((errors > SAME_GEOMETRY).sum())} of the assumptions of this model "
                 f"(one is about {name}); what they leave out is missing from its torques",
                 stacklevel=3,
             )
-        return self.base.values(robot)
+        return self.base.values(parameters)
+
+    def _standard(self, robot: Robot) -> Array:
+        """(base.layout.n,) the robot's parameters; its further drive terms may be others than those derived with."""
+        own = dict(zip(robot.parameter_names, robot.parameters.tolist(), strict=True))
+        return np.array([own.get(name, 0.0) for name in self.base.layout.names])
 
     def echelon(self) -> Echelon:
         """The paper's P_i and B_i: entries mostly 0, 1 and simple ratios of the geometry.  [Lloyd2021, Eqs. 37-44]"""

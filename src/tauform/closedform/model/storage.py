@@ -14,6 +14,7 @@ from tauform.archives import read_archive
 from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.model import ClosedFormModel, Geometry
+from tauform.description.drives.drive import Drive
 from tauform.description.joint_types import JOINT_TYPES, PRISMATIC, REVOLUTE, JointType
 from tauform.description.layout import Layout
 from tauform.documents import is_indices, is_number, is_texts, parse_json
@@ -43,6 +44,7 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
         "joint_names": model.joint_names,
         "joint_kinds": [own.name for own in model.geometry.types],
         "fixed": dict(model.fixed),
+        "further_drives": [_plain_drive(term) for term in model.further_drives],
         "base": {name: getattr(model.base, name) for name in _BASE_FIELDS},
     }
     reduction = model.sparse_reduction
@@ -179,7 +181,8 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     _check_arrays(facts, arrays)
     base_facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in facts["base"].items()}
     types = _types(facts, arrays)
-    layout = Layout.of(types)
+    drives = tuple(_drive(facts_of_one) for facts_of_one in facts.get("further_drives", ()))
+    layout = Layout.of(types, drives)
     if base_facts.pop("parameter_names") != layout.names:
         raise ValueError("the parameters are not those of the joints")
     base = BaseParameters(grouping=read_only(arrays["grouping"]), layout=layout, **base_facts)
@@ -201,4 +204,13 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
         load_grouping=read_only(arrays["load_grouping"]) if "load_grouping" in arrays else None,
         ties=read_only(arrays["ties"]),
         fixed=facts["fixed"],
+        further_drives=drives,
     )
+
+
+def _plain_drive(term: Drive) -> dict[str, Any]:
+    return {"shape": term.shape, "joints": term.joints, "label": term.label, "constants": term.constants}
+
+
+def _drive(facts: dict[str, Any]) -> Drive:
+    return Drive.of(facts["shape"], facts["joints"], 0.0, facts["label"], **facts["constants"])

@@ -128,9 +128,19 @@ def with_terms(
         exact = bound.inverse_dynamics(*states)
         weights = 1.0 / sizes(exact)[:, None]
         Y = smaller.regressor(*states) * weights[..., None]
-        wanted = (exact - joint_torque(bound.carried, states[1].T).T) * weights
+        wanted = (exact - _carried_torque(bound, states)) * weights
         theta = refitted(Y.reshape(-1, len(theta)), wanted.reshape(-1), theta)
-    return smaller.bind(theta, friction=bound.carried)
+    return smaller.bind(theta, friction=bound.carried, drives=bound.drives)
+
+
+def _carried_torque(bound: BoundModel, states: States) -> Array:
+    """(N, n) torque of what is carried beside theta."""
+    friction = joint_torque(bound.carried, states[1].T).T
+    if not bound.beside:
+        return friction
+    rigid = bound.inverse_dynamics(*states) - bound.breakdown(*states).friction
+    beside: Array = bound.beside.torque(states[0].T, states[1].T, None, rigid.T).T
+    return friction + beside
 
 
 def _entries(exponents: NDArray[np.int8], kept: Mask, completed: Completed | None) -> Mask:

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
+from tauform.closedform.model.beside import Beside
 from tauform.codegen.factored.factoring import Integers, Sums
 from tauform.codegen.factored.nesting import Nesting
 from tauform.codegen.minimal.vectors import cos, sin
 
 
 class ClosedForm(Protocol):
-    """What is read of a BoundModel: exponents (5 n, p), coefficients (n, p), joint_coefficients (n, 3), moving."""
+    """What is read of a BoundModel: exponents (5 n, p), coefficients (n, p), joint_coefficients (n, 3), and others."""
 
     @property
     def exponents(self) -> NDArray[np.int8]: ...
@@ -34,10 +35,35 @@ class ClosedForm(Protocol):
     @property
     def moving(self) -> tuple[int, ...]: ...
 
+    @property
+    def beside(self) -> Beside: ...
 
-def factored_torques(bound: ClosedForm, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> list[Any]:
-    """Torques of a closed form, friction included, on (n,) arrays of scalars."""
-    return _with_friction(bound, _torques(bound, _kind(bound) >= 0, q, qd, qdd), qd)
+
+def factored_torques(
+    bound: ClosedForm, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None
+) -> list[Any]:
+    """Torques of a closed form, all drive terms included, on (n,) arrays of scalars."""
+    rigid = _torques(bound, _kind(bound) >= 0, q, qd, qdd)
+    torques = _with_friction(bound, rigid, qd)
+    if not bound.beside:
+        return torques
+    beside = bound.beside.torque(*_columns(q, qd, temperature), np.array(rigid, dtype=object)[:, None])
+    return [a + b for a, b in zip(torques, beside[:, 0], strict=True)]
+
+
+def factored_rest(
+    bound: ClosedForm, q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None
+) -> AnyArray:
+    """What of a torque is left for accelerations."""
+    if not bound.beside:
+        return tau - np.array(factored_torques(bound, q, qd, 0 * qd), dtype=object)
+    friction = np.array(_with_friction(bound, [0.0] * len(q), qd), dtype=object)
+    driving = bound.beside.driving(*_columns(q, qd, temperature), (tau - friction)[:, None])[:, 0]
+    return driving - np.array(_torques(bound, _kind(bound) >= 0, q, qd, 0 * qd), dtype=object)
+
+
+def _columns(q: AnyArray, qd: AnyArray, temperature: AnyArray | None) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+    return q[:, None], qd[:, None], None if temperature is None else temperature[:, None]
 
 
 def factored_velocity(bound: ClosedForm, q: AnyArray, qd: AnyArray) -> list[Any]:

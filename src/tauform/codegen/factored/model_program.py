@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tauform.arrays import AnyArray
+from tauform.arrays import AnyArray, Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.matrices import forward_dynamics
 from tauform.codegen.certificate import checked
@@ -20,6 +21,7 @@ from tauform.codegen.conventions import conventions
 from tauform.codegen.factored.factored import (
     factored_gravity,
     factored_mass_matrix,
+    factored_rest,
     factored_torques,
     factored_velocity,
 )
@@ -29,6 +31,7 @@ from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Candidate, Program
 from tauform.codegen.runtime.fastest import fastest
+from tauform.description.drives.friction import REFERENCE_TEMPERATURE
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, UnknownNameError
 from tauform.portable.sampling import uniform
@@ -41,8 +44,7 @@ EXACT = 1e-9
 
 def _forward(bound: BoundModel, x: Inputs) -> AnyArray:
     M = np.array(factored_mass_matrix(bound, x["q"]), dtype=object)
-    bias = np.array(factored_torques(bound, x["q"], x["qd"], 0 * x["qd"]), dtype=object)
-    return forward_dynamics(M, x["tau"] - bias, bound.moving)
+    return forward_dynamics(M, factored_rest(bound, x["q"], x["qd"], x["tau"], x.get("temperature")), bound.moving)
 
 
 # For each function: its inputs, its output, and how it is made of the model's terms.
@@ -50,7 +52,7 @@ _TRACERS: dict[str, tuple[tuple[str, ...], str, Callable[[BoundModel, Inputs], A
     "inverse_dynamics": (
         ("q", "qd", "qdd"),
         "tau",
-        lambda bound, x: factored_torques(bound, x["q"], x["qd"], x["qdd"]),
+        lambda bound, x: factored_torques(bound, x["q"], x["qd"], x["qdd"], x.get("temperature")),
     ),
     "gravity_torque": (("q",), "tau", lambda bound, x: factored_gravity(bound, x["q"])),
     "velocity_torque": (("q", "qd"), "tau", lambda bound, x: factored_velocity(bound, x["q"], x["qd"])),
@@ -60,6 +62,7 @@ _TRACERS: dict[str, tuple[tuple[str, ...], str, Callable[[BoundModel, Inputs], A
 
 
 FACTORABLE = frozenset(_TRACERS)
+WITH_DRIVES = frozenset({"inverse_dynamics", "forward_dynamics"})
 
 
 def factored_program(bound: BoundModel, function: str) -> Program:
@@ -74,15 +77,23 @@ def factored_program(bound: BoundModel, function: str) -> Program:
             f"{function} is not a function of a closed-form model; choose from {known}, or give a robot"
         )
     names, output, trace = _TRACERS[function]
+    if function in WITH_DRIVES and bound.beside.needs_temperature:
+        names = (*names, "temperature")
     graph = Graph()
     inputs = {name: graph.input(name, bound.n_joints) for name in names}
     values = np.array(trace(bound, inputs), dtype=object)
     notes: dict[str, Any] = {"summary": FUNCTIONS[function].summary, "conventions": _conventions(bound)}
     program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", notes=notes)
     shapes = [(bound.n_joints,)] * len(names)
-    wanted, whole = FUNCTIONS[function], bound.inverse_dynamics if FUNCTIONS[function].may_vanish else None
+    wanted = FUNCTIONS[function]
+    whole = partial(bound.inverse_dynamics, temperature=_mild(bound)) if wanted.may_vanish else None
     described = f"closed form of {bound.name}"
     return checked(program, shapes, _reference(bound, function), wanted.tolerance, described, whole=whole)
+
+
+def _mild(bound: BoundModel) -> Array:
+    """Temperatures at which friction is what Fv says, for torques that are only a yardstick."""
+    return np.full(bound.n_joints, REFERENCE_TEMPERATURE)
 
 
 def _conventions(bound: BoundModel) -> tuple[str, ...]:
@@ -97,7 +108,12 @@ def _conventions(bound: BoundModel) -> tuple[str, ...]:
 
 def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
     if function == "velocity_torque":
-        return lambda q, qd: bound.breakdown(q, qd, 0 * qd).coriolis + bound.breakdown(q, qd, 0 * qd).centrifugal
+
+        def velocity_torque(q: AnyArray, qd: AnyArray) -> AnyArray:
+            parts = bound.breakdown(q, qd, 0 * qd, _mild(bound))
+            return parts.coriolis + parts.centrifugal
+
+        return velocity_torque
     method: Callable[..., Any] = getattr(bound, function)
     return method
 
@@ -118,9 +134,11 @@ def model_program(
         raise UnknownNameError(f"function {function!r} cannot be generated; choose from {', '.join(_TRACERS)}")
     if algorithm not in ("factored", "recursive", *CHOICES):
         raise UnknownNameError(f"algorithm {algorithm!r}: of a closed form choose auto, fastest, factored or recursive")
-    robot = whole_robot(bound)
+    # where joints are fixed, recursive programs count positions from there, which springs do not
+    robot = None if bound.model.fixed and bound.beside else whole_robot(bound)
     if algorithm == "recursive" and robot is None:
-        raise GenerationError(f"{bound.name}: terms were dropped, so there is no recursive program; use factored")
+        why = "drive terms of fixed joints" if bound.model.fixed and bound.beside else "terms that were dropped"
+        raise GenerationError(f"{bound.name}: with {why} there is no recursive program; use factored")
     attempts = []
     if algorithm != "recursive":
         attempts.append(lambda: factored_program(bound, function))
@@ -178,6 +196,6 @@ def whole_robot(bound: BoundModel) -> Robot | None:
     for joint, position in bound.model.fixed.items():
         i = bound.joint_names.index(joint)
         q[:, i], qd[:, i], qdd[:, i] = position, 0.0, 0.0
-    expected = bound.inverse_dynamics(q, qd, qdd)
-    deviation = np.abs(inverse_dynamics(robot, q, qd, qdd) - expected).max(axis=0)
+    expected = bound.inverse_dynamics(q, qd, qdd, _mild(bound))
+    deviation = np.abs(inverse_dynamics(robot, q, qd, qdd, _mild(bound)) - expected).max(axis=0)
     return robot if (deviation <= EXACT * np.abs(expected).max(axis=0)).all() else None

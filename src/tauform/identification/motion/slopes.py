@@ -14,6 +14,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.base.parameters import base_parameters
+from tauform.closedform.model.beside import columns_beside
 from tauform.codegen.generate import generate
 from tauform.codegen.program.adjoint import adjoint_program
 from tauform.codegen.runtime.kernel import compile_program
@@ -58,6 +59,8 @@ class CompiledColumns(Columns):
     """Columns of links and rotors from kernels; those of friction are written down."""
 
     def __init__(self, robot: Robot, include: Include | None) -> None:
+        if columns_beside(robot):
+            raise GenerationError(f"{robot.name}: its drive terms are more than plain friction")
         layout = robot.layout
         wanted = base_parameters(robot, include=include).pivots
         # A rotor that is asked for counts as declared, though the description has none.

@@ -113,6 +113,6 @@ def multirate(robot: Robot, friction: Friction = "background") -> MultiRate:
 
     Raises:
         ModelError: no such task.
-        GenerationError: a program would be too long or failed verification.
+        GenerationError: a program would be too long or failed verification, or friction depends on load or temperature.
     """
     return MultiRate(**vars(tasks_of(robot, friction)))

@@ -23,6 +23,7 @@ from tauform.arrays import Array
 from tauform.closedform.profile import Profile, States
 from tauform.errors import ModelError
 from tauform.portable.products import norm
+from tauform.realtime.drives import of_velocity
 from tauform.realtime.multirate.run import Motion
 from tauform.realtime.multirate.staleness import Rates
 from tauform.realtime.multirate.tasks import Tasks
@@ -108,13 +109,14 @@ def _errors(
     _, qd, qdd = states
     swing = _swing(states)
     stored: dict[float, tuple[Array, Array]] = {}
-    for of_coefficients, of_velocity, weight in zip(*(x.tolist() for x in ages), strict=True):
+    rubbing = of_velocity(split.robot)
+    for of_coefficients, of_rest, weight in zip(*(x.tolist() for x in ages), strict=True):
         M, gravity = split.coefficients_kernel(_earlier(states, of_coefficients, swing)[0])
-        if of_velocity not in stored:
-            before = _earlier(states, of_velocity, swing)
-            stale = friction(split.robot, before[1]) - friction(split.robot, qd)
-            stored[of_velocity] = split.velocity_kernel(*before), 0.0 * stale if split.reads_velocity else stale
-        velocity, of_friction = stored[of_velocity]
+        if of_rest not in stored:
+            before = _earlier(states, of_rest, swing)
+            stale = friction(rubbing, before[1]) - friction(rubbing, qd)
+            stored[of_rest] = split.velocity_kernel(*before), 0.0 * stale if split.reads_velocity else stale
+        velocity, of_friction = stored[of_rest]
         yield weight, split.torque(M, gravity + velocity, qd, qdd) - torque, of_friction
 
 

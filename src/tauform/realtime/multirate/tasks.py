@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.certificate import checked
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
@@ -23,9 +25,12 @@ from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
-from tauform.rigidbody.friction import friction as friction_torque
+from tauform.realtime.drives import depends_on_position, of_position, of_velocity, refuse_hidden
+from tauform.rigidbody.drives import friction_torque
+from tauform.rigidbody.friction import friction
 from tauform.rigidbody.gravity import bias_torque, gravity_torque
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 
@@ -93,16 +98,17 @@ class Tasks:
         return tau
 
 
-def tasks_of(robot: Robot, friction: Friction) -> Tasks:
-    """Both tasks; `friction` names the one that makes it.
+def tasks_of(robot: Robot, task: Friction) -> Tasks:
+    """Both tasks; `task` names the one that makes friction.
 
     Raises:
         ModelError: no such task.
-        GenerationError: a program would be too long or failed verification.
+        GenerationError: a program would be too long or failed verification, or friction depends on load or temperature.
     """
-    if friction not in ("background", "synchronous"):
-        raise ModelError(f'friction: expected "background" or "synchronous", got {friction!r}')
-    problem, stores_friction = problem_of(robot), friction == "background"
+    refuse_hidden(robot, "multirate")
+    if task not in ("background", "synchronous"):
+        raise ModelError(f'friction: expected "background" or "synchronous", got {task!r}')
+    problem, stores_friction = problem_of(robot), task == "background"
     background, velocity = _background_function(stores_friction), _velocity_function(stores_friction)
     return Tasks(
         robot=robot,
@@ -114,9 +120,9 @@ def tasks_of(robot: Robot, friction: Friction) -> Tasks:
 
 
 def stored_torque(robot: Robot, q: AnyArray, qd: AnyArray, with_friction: bool = True) -> Array:
-    """Velocity and gravity torques, and friction: what the background task stores beside the mass matrix."""
-    stored: Array = bias_torque(robot, q, qd)
-    return stored + friction_torque(robot, qd) if with_friction else stored
+    """Velocity and gravity torques, springs, and friction: what the background stores beside the mass matrix."""
+    stored: Array = bias_torque(robot, q, qd) + friction(robot if with_friction else of_position(robot), qd, q)
+    return stored
 
 
 def _synchronous(robot: Robot, with_friction: bool) -> Program:
@@ -127,12 +133,12 @@ def _synchronous(robot: Robot, with_friction: bool) -> Program:
     qdd = graph.input("qdd", n)
     tau = [stored[i] + sum((M[i, j] * qdd[j] for j in range(1, n)), M[i, 0] * qdd[0]) for i in range(n)]
     if qd is not None:
-        tau = [a + b for a, b in zip(tau, _friction(robot, qd), strict=True)]
+        tau = [a + b for a, b in zip(tau, _friction(of_velocity(robot), qd), strict=True)]
     program = lower(graph, "synchronous", {"tau": tau}, robot=robot.name, algorithm="matrix product")
 
     def reference(M: Array, stored: Array, *rates: Array) -> Array:
         torque: Array = (M * rates[-1][:, None]).sum(axis=-1) + stored
-        return torque + friction_torque(robot, rates[0]) if with_friction else torque
+        return torque + friction(of_velocity(robot), rates[0]) if with_friction else torque
 
     shapes = [port.shape for port in program.inputs]
     return checked(program, shapes, reference, TOLERANCE, "matrix product in NumPy")
@@ -140,18 +146,17 @@ def _synchronous(robot: Robot, with_friction: bool) -> Program:
 
 def _friction(robot: Robot, qd: AnyArray) -> AnyArray:
     """Friction on scalars, in the user's coordinates."""
-    torques = []
-    for joint, velocity in zip(robot.joints, tree_coordinates(robot, qd, False), strict=True):
-        coulomb = joint.coulomb * velocity.sign() if joint.coulomb else 0.0
-        torques.append(joint.viscous * velocity + coulomb + joint.offset)
-    return user_efforts(robot, torques)
+    motion = JointState(None, tree_coordinates(robot, qd, False)[:, None])
+    return user_efforts(robot, friction_torque(robot.tree, motion)[:, 0].tolist())
 
 
 def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> AnyArray:
+    """All torques that do not depend on accelerations; springs stay where the synchronous task makes the friction."""
+    robot = tracing.problem.robot
     torques = rigid_torques(tracing, tracing.joints("qd"), gravity=gravity)
-    if with_friction:
-        torques = [a + b for a, b in zip(torques, friction_torques(tracing), strict=True)]
-    return user_efforts(tracing.problem.robot, torques)
+    stays = [with_friction or depends_on_position(term) for term in robot.drives]
+    kept = replace(tracing, drives=np.where(stays, tracing.drives, 0.0))
+    return user_efforts(robot, [a + b for a, b in zip(torques, friction_torques(kept), strict=True)])
 
 
 def _background_function(with_friction: bool) -> Function:

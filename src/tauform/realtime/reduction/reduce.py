@@ -21,6 +21,7 @@ from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
 from tauform.escaping.shown import visible
+from tauform.realtime.drives import refuse_hidden
 from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, Search
 from tauform.realtime.reduction.search import ROUTES as ROUTES
 from tauform.realtime.reduction.subject import Subject
@@ -133,10 +134,12 @@ def reduce(
     Raises:
         ModelError: a tolerance or confidence out of range, a profile outside joint limits or of another robot.
         UnknownNameError: no such function, route, joint or link.
+        GenerationError: friction depends on load or temperature.
     """
     subject = Subject.of(model)
     robot = subject.robot
     profile = profile if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
+    refuse_hidden(robot, "reduce")
     check_guarantee(tolerance, confidence, function, routes)
     profile.check_limits(robot)
     routes = _possible(subject, routes)

@@ -1,0 +1,96 @@
+"""Drive terms that stand beside a closed form: known numbers, no part of E or theta.
+
+Shared rotors are products of generators, and plain friction has its columns; every other drive term is evaluated by its
+shape, as the textbook functions do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import AnyArray
+from tauform.description.drives import Coulomb
+from tauform.description.drives.drive import Drive
+from tauform.description.drives.groups import JointState
+from tauform.description.robot import Robot
+from tauform.description.tree import Tree
+from tauform.rigidbody.drives import friction_torque, temperatures
+from tauform.rigidbody.load import driving_torque, has_load
+
+
+def stands_beside(term: Drive) -> bool:
+    """Whether a term is neither a product of generators nor plain friction."""
+    if isinstance(term, Coulomb):
+        return term.width > 0
+    return term.shape not in ("rotor", "viscous", "offset") and not term.is_inertial
+
+
+def columns_beside(robot: Robot) -> list[int]:
+    """Columns of the robot's parameters that theta never holds."""
+    drives = zip(range(robot.layout.n)[robot.layout.drives], robot.drives, strict=True)
+    return [column for column, term in drives if stands_beside(term)]
+
+
+def terms_beside(robot: Robot) -> tuple[Drive, ...]:
+    """The robot's terms that act beside theta."""
+    return tuple(term for term in robot.drives if stands_beside(term) and term.coefficient)
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Drive terms with numbers, beside the torque of a closed form; arrays (n, N) of any scalar.
+
+    Attributes:
+        robot: has the geometry and these drive terms alone.
+        fixed: positions of joints that do not move.
+    """
+
+    robot: Robot
+    fixed: Mapping[int, float]
+
+    @classmethod
+    def of(cls, geometry: Robot, terms: Sequence[Drive], fixed: Mapping[int, float]) -> Beside:
+        """Terms on the joints of a chain."""
+        return cls(geometry.with_drives(terms), fixed)
+
+    def __bool__(self) -> bool:
+        return bool(self.tree.drives) and bool(np.any(self.tree.coefficients))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Geometry and coefficients."""
+        return self.robot.tree
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether friction depends on the torque that joints carry."""
+        return has_load(self.tree)
+
+    @property
+    def needs_temperature(self) -> bool:
+        """Whether friction depends on temperature."""
+        return any("temperature" in term.reads for term in self.robot.further_drives)
+
+    def temperatures(self, temperature: ArrayLike | None) -> dict[str, ArrayLike]:
+        """Temperatures as an argument of `batched`, where a term needs them."""
+        return temperatures(self.robot, temperature)
+
+    def torque(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, rigid: AnyArray | None) -> AnyArray:
+        """Torque of the terms, where links and rotors take the torque `rigid`, which load friction depends on."""
+        return friction_torque(self.tree, self._state(q, qd, temperature)._replace(carried=rigid))
+
+    def driving(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, tau: AnyArray) -> AnyArray:
+        """What of a torque is left for links and rotors."""
+        return driving_torque(self.tree, self._state(q, qd, temperature), tau)
+
+    def _state(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None) -> JointState:
+        """The motion, with fixed joints where they are held."""
+        q, qd = np.array(q), np.array(qd)
+        for joint, position in self.fixed.items():
+            q[joint], qd[joint] = position, 0.0
+        return JointState(q, qd, temperature=temperature)
