@@ -58,7 +58,10 @@ class Backend(Protocol):
         ...
 
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
-        """Commands that, run in the folder, build what was printed and compare it with the results stored in it."""
+        """Commands that, run in the folder, build what was printed and compare it with the results stored in it.
+
+        What they print names every function that was compared.
+        """
         ...
 
 
