@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+# Commands in processes of their own keep silent about progress too: a busy machine would add lines.
+os.environ["TAUFORM_PATIENCE"] = "1e6"
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 # Same examples on every run, and no deadline: the machines that run this are shared and noisy.

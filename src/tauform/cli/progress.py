@@ -12,8 +12,10 @@ from typing import Any
 
 from tauform.escaping.shown import visible
 
-# Seconds that a stage may take before it is worth a word.
+# Seconds that a stage may take before it is worth a word; scripts that read stderr may set more.
 PATIENCE = 1.0
+with suppress(ValueError):
+    PATIENCE = float(os.environ.get("TAUFORM_PATIENCE", PATIENCE))
 # Parts of a stage that are worth another line.
 MILESTONES = 4
 
