@@ -186,10 +186,21 @@ def model() -> dict[str, Any]:
 @cache
 def fit() -> dict[str, Any]:
     """Arrays of a saved fit."""
-    held = swing()
-    found = tf.identify(robot(), tf.Recording(held["t"], held["q"], held["tau"]), friction="plain", couplings=None)
     with tempfile.TemporaryDirectory() as folder:
-        return _arrays(found.save(Path(folder) / "fit.npz"))
+        return _arrays(_fitted().save(Path(folder) / "fit.npz"))
+
+
+def fit_json() -> bytes:
+    """The same fit as JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _fitted().save(Path(folder) / "fit.json").read_bytes()
+
+
+def _fitted() -> tf.Fit:
+    """With a drive term at every joint."""
+    held = swing()
+    recording = tf.Recording(held["t"], held["q"], held["tau"])
+    return tf.identify(robot(), recording, friction="stribeck", couplings=None)
 
 
 def motion() -> bytes:

@@ -237,6 +237,13 @@ def write_manifest(folder: Path, data: bytes) -> Path:
     return folder / "out" / ".tauform.json"
 
 
+def _damaged_fit(rng: Random, data: bytes) -> bytes:
+    """Damage to the text, most of which are packed arrays, or to what it says."""
+    if rng.random() < 0.3:
+        return damaged_text(rng, data)
+    return json.dumps(damaged_tree(rng, json.loads(data))).encode()
+
+
 def _damaged_manifest(rng: Random, data: bytes) -> bytes:
     if rng.random() < 0.4:
         return damaged_text(rng, data)
@@ -303,6 +310,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "bag_metadata": _bag_folder,
     "model": lambda: _saved("model", originals.model(), {"facts": _as_bytes}, read_model),
     "fit": lambda: _saved("fit", originals.fit(), {"summary": np.array, "robot": np.array}, read_fit),
+    "fit_json": lambda: Reader("fit_json", [originals.fit_json()], read_fit, _file("fit.json"), _damaged_fit),
     "motion": lambda: Reader(
         "motion", [originals.motion()], read_motion, _file("motion.csv"), may_be_cut=_first_of_motion
     ),

@@ -41,6 +41,7 @@ CASES = {
     "bag_metadata": 60,
     "model": 200,
     "fit": 200,
+    "fit_json": 150,
     "motion": 100,
     "manifest": 60,
     "cache": 100,
