@@ -108,3 +108,21 @@ def test_a_closed_loop_needs_what_it_follows() -> None:
         tf.validate_by_simulation(fit(), replace(controlled(), reference=None), stiffness=1.0, damping=1.0)
     with pytest.raises(IdentificationError, match="both stiffness and damping"):
         tf.validate_by_simulation(fit(), controlled(), stiffness=1.0)
+
+
+@pytest.mark.parametrize("law", ["load", "thermal"])
+def test_friction_by_load_and_by_temperature_moves_the_model_too(law: str) -> None:
+    """Open loop over half a second, driven by exact torques; without its law the model goes elsewhere."""
+    size = {"load": 0.3, "thermal": 0.1}[law]
+    robot = slippery().with_drives([*slippery().drives, *(tf.Drive.of(law, j, size) for j in range(3))])
+    path = motion(robot, 1)
+    warm = 20 + 5 * path.t[:, None] * np.ones(3) if law == "thermal" else None
+    recording = simulated_recording(robot, path, np.random.default_rng(0), exact_states=True, temperature=warm)
+    found = tf.identify(slippery(), recording, friction=law, couplings=None, filters=None)  # type: ignore[arg-type]
+    plain = tf.identify(slippery(), recording, friction="plain", couplings=None, filters=None)
+    moved, elsewhere = (tf.validate_by_simulation(x, recording).relative.max() for x in (found, plain))
+    assert moved < 0.02
+    assert elsewhere > 2 * moved
+    if law == "thermal":
+        with pytest.raises(IdentificationError, match="depends on temperature"):
+            tf.validate_by_simulation(found, replace(recording, temperature=None))

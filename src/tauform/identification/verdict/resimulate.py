@@ -33,6 +33,8 @@ LONGEST_STEP = 2e-3
 HORIZON = 0.5
 # Change of a velocity, relative to the speed that friction is smoothed over, that slopes are taken from.
 SMALL = 1e-2
+# Change of an acceleration [rad/s^2 or m/s^2] that the mass matrix is taken from.
+SLIGHT = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ def validate_by_simulation(
     Raises:
         RecordingError: the recording is not of this robot.
         IdentificationError: a closed loop without reference, one gain without the other or not one per joint, a horizon
-            that is no time, or a model that runs away.
+            that is no time, friction that depends on a temperature which was not recorded, or a model that runs away.
     """
     check_recordings(fit.robot, [recording])
     if (stiffness is None) != (damping is None):
@@ -101,6 +103,10 @@ def validate_by_simulation(
         raise IdentificationError(
             f"{recording.name}: a closed loop follows the commanded positions (Recording.reference); record them, or "
             "leave the gains out for an open loop"
+        )
+    if fit.design.is_thermal and recording.temperature is None:
+        raise IdentificationError(
+            f"{recording.name}: friction of the fit depends on temperature (Recording.temperature)", remedy="record it"
         )
     if horizon is not None and not 0 < horizon < np.inf:
         raise IdentificationError(f"horizon: expected a positive time [s], got {horizon!r}")
@@ -127,6 +133,7 @@ class _Motion:
         q, qd: (N, n) smoothed states.
         tau: (N - 1, n) mean of the recorded torque over each step, or what is commanded beside the controller.
         reference, rate: (N - 1, n) commanded motion in the midst of each step; zero where none was recorded.
+        temperature: (N - 1, n) recorded temperature there; None where none was recorded.
     """
 
     step: float
@@ -136,6 +143,7 @@ class _Motion:
     tau: Array
     reference: Array
     rate: Array
+    temperature: Array | None
 
     @classmethod
     def of(cls, fit: FittedModel, segment: Segment, controlled: bool, feedforward: bool) -> _Motion:
@@ -150,10 +158,12 @@ class _Motion:
         wanted = [resampled(middle, segment.t, x) for x in Smoother().states(commanded, everything, None)]
         impulse = np.cumsum(np.asarray(segment.tau, dtype=np.float64), axis=0) / segment.rate
         tau = np.diff(resampled(t, segment.t + 0.5 / segment.rate, impulse), axis=0) / step
+        recorded = segment.temperatures(everything)
+        warm = None if recorded is None else resampled(middle, segment.t, recorded)
         if controlled:
-            tau = fit.predict(*wanted) if feedforward else np.zeros_like(tau)
+            tau = fit.predict(wanted[0], wanted[1], wanted[2], warm) if feedforward else np.zeros_like(tau)
         q, qd = resampled(t, segment.t, q), resampled(t, segment.t, qd)
-        return cls(float(step), t, q, qd, tau, wanted[0], wanted[1])
+        return cls(float(step), t, q, qd, tau, wanted[0], wanted[1], warm)
 
 
 def _simulated(
@@ -173,7 +183,9 @@ def _simulated(
         if gains is not None:
             middle = q + motion.step / 2 * qd
             tau = tau + stiffness * (motion.reference[now] - middle) + damping * (motion.rate[now] - qd)
-        q, qd = _stepped(design, fit.values, motion.step, (q, qd), tau, stiffness, damping)
+        warm = None if motion.temperature is None else motion.temperature[now]
+        system = _System(design, fit.values, motion.step, stiffness, damping)
+        q, qd = system.stepped(q, qd, tau, warm)
         if not np.abs(q).max() < 1e3:
             raise IdentificationError(_runaway(fit, gains is not None))
         shown.append(q)
@@ -188,31 +200,51 @@ def _runaway(fit: FittedModel, controlled: bool) -> str:
     return f"the model runs away; {', or '.join(remedies)}"
 
 
-def _stepped(
-    design: Design, values: Array, step: float, state: tuple[Array, Array], tau: Array, stiffness: Array, damping: Array
-) -> tuple[Array, Array]:
-    """Positions and velocities (K, n) one step later, by the linearly implicit trapezoidal rule.
+@dataclass(frozen=True, eq=False)
+class _System:
+    """The fitted model under a controller, and how it moves on by one step.
 
-    (M + h/2 (D + damping) + h^2/4 stiffness) dv = h (tau - b): stable however steep friction is at rest.
+    Attributes:
+        design, values: columns and their values, without jumps.
+        step: [s].
+        stiffness, damping: (n,) of the controller.
     """
-    q, qd = state
-    n = q.shape[1]
-    small = SMALL * np.maximum(np.array(design.widths), 1e-9) @ np.abs(design.loops)
-    middle = q + step / 2 * qd
-    # Columns are linear in the acceleration; so n + 1 of these states give the mass matrix, n more the slopes D.
-    many = np.repeat(middle[:, None], 2 * n + 1, axis=1)
-    rates = np.repeat(qd[:, None], 2 * n + 1, axis=1)
-    rates[:, n + 1 :] += np.diag(small)
-    accelerations = np.zeros_like(many)
-    accelerations[:, 1 : n + 1] = np.eye(n)
-    columns = design.columns(many.reshape(-1, n), rates.reshape(-1, n), accelerations.reshape(-1, n))
-    torques = (columns @ values).reshape(many.shape)
-    rest = torques[:, 0]
-    M = np.swapaxes(torques[:, 1 : n + 1] - rest[:, None], 1, 2)
-    D = np.swapaxes(torques[:, n + 1 :] - rest[:, None], 1, 2) / small
-    A = M + step / 2 * (D + np.diag(damping)) + step**2 / 4 * np.diag(stiffness)
-    change = np.linalg.solve(A, step * (tau - rest)[..., None])[..., 0]
-    return q + step * (qd + change / 2), qd + change
+
+    design: Design
+    values: Array
+    step: float
+    stiffness: Array
+    damping: Array
+
+    def stepped(self, q: Array, qd: Array, tau: Array, temperature: Array | None) -> tuple[Array, Array]:
+        """Positions and velocities (K, n) one step later, by the linearly implicit trapezoidal rule.
+
+        (M + h/2 (D + damping) + h^2/4 stiffness) dv = h (tau - b): stable however steep friction is at rest.
+        """
+        qdd: Array = np.zeros_like(q)
+        # Friction by load bends where what a joint carries changes its sign: once more, about the acceleration found.
+        for _ in range(2 if self.design.is_loaded else 1):
+            M, D, rest = self._linearized(q + self.step / 2 * qd, qd, qdd, temperature)
+            A = M + self.step / 2 * (D + np.diag(self.damping)) + self.step**2 / 4 * np.diag(self.stiffness)
+            change = np.linalg.solve(A, self.step * (tau - rest)[..., None])[..., 0]
+            qdd = np.asarray(change / self.step)
+        return q + self.step * (qd + change / 2), qd + change
+
+    def _linearized(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> tuple[Array, Array, Array]:
+        """Slopes M by accelerations and D by velocities, (K, n, n), and the torque (K, n) at no acceleration."""
+        n = q.shape[1]
+        small = SMALL * np.maximum(np.array(self.design.widths), 1e-9) @ np.abs(self.design.loops)
+        # n + 1 of these states give the mass matrix, n more the slopes D.
+        many, rates, accelerations = (np.repeat(x[:, None], 2 * n + 1, axis=1) for x in (q, qd, qdd))
+        rates[:, n + 1 :] += np.diag(small)
+        accelerations[:, 1 : n + 1] += SLIGHT * np.eye(n)
+        warm = None if temperature is None else np.repeat(temperature, 2 * n + 1, axis=0)
+        flat_q, flat_qd, flat_qdd = (x.reshape(-1, n) for x in (many, rates, accelerations))
+        columns = self.design.columns(flat_q, flat_qd, flat_qdd, temperature=warm)
+        torques = (columns @ self.values).reshape(many.shape)
+        M = np.swapaxes(torques[:, 1 : n + 1] - torques[:, :1], 1, 2) / SLIGHT
+        D = np.swapaxes(torques[:, n + 1 :] - torques[:, :1], 1, 2) / small
+        return M, D, torques[:, 0] - (M @ qdd[..., None])[..., 0]
 
 
 def _without_jumps(design: Design, qd: Array) -> Design:
