@@ -23,7 +23,7 @@ SAVERS = {
     *("savefig", "savez", "savez_compressed", "savetxt", "dump", "tofile", "to_csv", "to_parquet", "to_pickle"),
     *("write_html", "write_image", "write_table", "savemat", "save_npz"),
 }
-OPENERS, SCRATCH = {"fresh_file"}, {"scratch_folder"}
+OPENERS, SCRATCH = {"fresh_file", "BytesIO"}, {"scratch_folder"}
 # Programs of their own, which write into the scratch folder of who starts them.
 PROGRAMS = {Path("identification/logs/mat_child.py")}
 

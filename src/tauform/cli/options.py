@@ -125,8 +125,8 @@ Real = Annotated[str, typer.Option(help="Floating-point type of the C: double or
 Excerpt = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Store only so much of the recording beside the C.")
 ]
-KeepRecording = Annotated[
-    bool, typer.Option("--recording/--no-recording", help="Store the motion that the C is checked on beside it.")
+NoRecording = Annotated[
+    bool, typer.Option("--no-recording", help="Store none of the motion that the C is checked on beside it.")
 ]
 # Of every verb.
 COMMON_OPTIONS: dict[str, Any] = {
@@ -182,5 +182,8 @@ def flags(parameters: Iterable[inspect.Parameter]) -> dict[str, tuple[str, str]]
             declared = [word for word in words if isinstance(word, str) and word.startswith("--")]
             flag = declared[0] if declared else f"--{parameter.name.replace('_', '-')}"
             negated = get_args(parameter.annotation)[0] is bool and not declared
-            found[parameter.name] = flag, flag.replace("--", "--no-", 1) if negated else ""
+            if parameter.name.startswith("no_"):  # the argument of the API says it the other way round
+                found[parameter.name.removeprefix("no_")] = "", flag
+            else:
+                found[parameter.name] = flag, flag.replace("--", "--no-", 1) if negated else ""
     return found

@@ -56,7 +56,7 @@ class CommandLine(Python):
             return ""
         flag, opposite = FLAGS[owner][name]
         command = "" if owner == self.verb else f"tauform {owner} "
-        if value is None or value is False:
+        if value is None or value is False or not flag:
             return f"{command}{opposite}" if opposite else ""
         words = [flag] if value is NAMED or value is True else [f"{flag} {word}" for word in _typed(value)]
         return command + " ".join(words)

@@ -15,8 +15,8 @@ from tauform.cli.options import (
     Excerpt,
     Force,
     Friction,
-    KeepRecording,
     Name,
+    NoRecording,
     Physical,
     Real,
     Reduce,
@@ -71,7 +71,7 @@ def identify(
     delay: Delay = 0.0,
     real: Real = "double",
     excerpt: Excerpt = None,
-    recording: KeepRecording = True,
+    no_recording: NoRecording = False,
     name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),
@@ -84,9 +84,9 @@ def identify(
 
     # what would fail at the end fails at once
     check_outputs(force, folders=[code], files=[report, save, urdf[1] if urdf else None])
-    idle = {"--name": name, "--real": real != "double", "--excerpt": excerpt, "--no-recording": not recording}
+    idle = {"--name": name, "--real": real != "double", "--excerpt": excerpt, "--no-recording": no_recording}
     need(code, idle, "is about C; give a folder for it with --code")
-    options = CodeOptions(real, recording, excerpt)
+    options = CodeOptions(real, not no_recording, excerpt)
     choices = {"method": method, "friction": friction, "smoother": smoother, "delay": delay}
     check_identification(robot, physical=physical, urdf=urdf[0] if urdf else None, **choices)
     _check_artefacts(robot, save, code, name)

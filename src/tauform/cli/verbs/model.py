@@ -17,8 +17,8 @@ from tauform.cli.options import (
     Force,
     Friction,
     Functions,
-    KeepRecording,
     Name,
+    NoRecording,
     Physical,
     Real,
     Reduce,
@@ -71,7 +71,7 @@ def model(
     ] = None,
     real: Real = "double",
     excerpt: Excerpt = None,
-    recording: KeepRecording = True,
+    no_recording: NoRecording = False,
     name: Name = None,
     force: Force = False,
     reading: Reading = Reading(),
@@ -90,13 +90,13 @@ def model(
         "--friction": friction != "auto",
         "--reduce": reduce,
         "--excerpt": excerpt,
-        "--no-recording": not recording,
+        "--no-recording": no_recording,
     }
     need(logs, idle, "belongs to an identification; give a recording to identify from too")
     need(tolerance, {"--route": route}, "reduces a program, which --tolerance 0 does not; leave one of them out")
     names = chosen_functions(robot, functions or FUNCTIONS)
     check_choices(names, tolerance or None, confidence, route)
-    options = CodeOptions(real, recording, excerpt)
+    options = CodeOptions(real, not no_recording, excerpt)
     check_identification(robot, physical=physical, urdf=urdf, friction=friction, delay=delay)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
     making = partial(

@@ -89,8 +89,8 @@ def _columns(robot: Robot, include: Include | None) -> tuple[int, ...]:
     """
     beside = set(columns_beside(robot))
     asked = robot.columns(include)
-    named = [group for group in include or () if group not in ("link", *JOINT_GROUPS, "coupled_inertia")]
-    if include != "declared" and named:
+    named = [group for group in include or () if group not in ("link", "declared", *JOINT_GROUPS, "coupled_inertia")]
+    if include != "declared" and named:  # a text is a sequence too
         raise ModelError(
             f"include: theta of a closed form cannot hold {named[0]}; leave it out: bind(robot) carries such terms "
             "beside theta, and tf.base_parameters and tf.regressor hold their columns",

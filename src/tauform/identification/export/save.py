@@ -143,6 +143,6 @@ def _contents(fit: FittedModel) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def _packed(arrays: Mapping[str, Array]) -> str:
     """The archive of the arrays as text."""
-    archive = io.BytesIO()
-    np.savez_compressed(archive, **arrays)  # type: ignore[arg-type]
-    return b64encode(archive.getvalue()).decode("ascii")
+    with io.BytesIO() as archive:
+        np.savez_compressed(archive, **arrays)  # type: ignore[arg-type]
+        return b64encode(archive.getvalue()).decode("ascii")
