@@ -14,12 +14,12 @@ from tauform.archives import read_archive, unpacked
 from tauform.arrays import read_only
 from tauform.description.drives import SHAPES, Drive
 from tauform.description.formats.toml.reader import robot_from_mapping
+from tauform.description.geometry import difference
 from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.documents import parse_json, parse_toml
 from tauform.errors import DescriptionError, IdentificationError, TauformError
 from tauform.identification.export.checks import check_fit
-from tauform.identification.export.same_robot import difference
 from tauform.identification.export.save import FORMAT
 from tauform.identification.fit import Fit
 from tauform.identification.fitted.model import Unreduced
@@ -99,7 +99,7 @@ def _checked_robot(given: Robot | None, data: dict[str, Any], path: Path) -> Rob
     if given is None:
         return _held_robot(data, path)
     held = _held_robot(data, path) if "robot" in data else given
-    differs = difference(held, given)
+    differs = difference(held, given) if held.joint_names == given.joint_names else "its joints"
     if differs:
         raise IdentificationError(
             f"{path.name}: was identified on {held.name!r}, which differs from {given.name!r} in {differs}",

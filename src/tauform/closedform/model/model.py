@@ -29,6 +29,7 @@ from tauform.closedform.model.equations import (
 from tauform.closedform.model.monomials import Products
 from tauform.closedform.notation import LATEX
 from tauform.description.drives.drive import Drive
+from tauform.description.geometry import difference
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint, Link
 from tauform.description.joint_types import JointType
@@ -41,8 +42,8 @@ from tauform.portable.products import product, sparse_product
 from tauform.rigidbody.sweeps.evaluation import batched
 from tauform.wording import call
 
-# Geometry that differs by less than this is the same (a description written and read again).
-SAME_GEOMETRY = 1e-9
+# Assumptions that are broken by less than this share hold (a description written and read again).
+ASSUMED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,20 +79,6 @@ class Geometry:
         )
         links = tuple(Link(f"link{i + 1}", Inertia(np.zeros(10))) for i in range(len(joints)))
         return Robot(name, joints, links, self.gravity)
-
-    def differs_from(self, robot: Robot) -> str | None:
-        """What is different, in words; None when nothing is."""
-        other = Geometry.of(robot)
-        if self.types != other.types:
-            return f"{len(self.types)} joints of other kinds or number"
-        length = np.abs(self.parent_from_joint[:, :3, 3]).max()
-        scale = np.where(np.arange(4) == 3, max(length, np.finfo(float).tiny), 1.0)
-        for i, (own, given) in enumerate(zip(self.parent_from_joint, other.parent_from_joint, strict=True)):
-            if (np.abs(own - given) > SAME_GEOMETRY * scale).any():
-                return f"another placement of joint {robot.joints[i].name!r}"
-        if (np.abs(self.gravity - other.gravity) > SAME_GEOMETRY * np.abs(self.gravity).max()).any():
-            return f"gravity {self.gravity.tolist()}, not {other.gravity.tolist()}"
-        return None
 
 
 @checked_methods
@@ -274,10 +261,12 @@ class ClosedFormModel:
         Raises:
             ModelError: the robot has another geometry.
         """
-        difference = self.geometry.differs_from(robot) if robot.is_chain else "a tree or loops"
-        if difference:
+        derived_for = self.geometry.robot(self.robot_name, self.joint_names)
+        differs = difference(derived_for, robot) if robot.is_chain else "its branches or loops"
+        if differs:
             raise ModelError(
-                f"bind: the model of {self.robot_name} was derived for another robot than {robot.name} ({difference})",
+                f"bind: the model of {self.robot_name} was derived for another robot than {robot.name}, which differs "
+                f"in {differs}",
                 argument="robot",
                 value=robot,
                 remedy=f"call {call('derive')} on this robot",
@@ -285,11 +274,11 @@ class ClosedFormModel:
         parameters = self._standard(robot)
         sizes = product(np.abs(self.ties), np.abs(parameters))
         errors = np.abs(product(self.ties, parameters)) / np.maximum(sizes, 1e-300)
-        if (errors > SAME_GEOMETRY).any():
+        if (errors > ASSUMED).any():
             worst = self.ties[int(np.argmax(errors))]
             name = self.base.layout.names[int(np.argmax(worst == 1.0))]
             warnings.warn(
-                f"{visible(robot.name)} breaks {int((errors > SAME_GEOMETRY).sum())} of the assumptions of this model "
+                f"{visible(robot.name)} breaks {int((errors > ASSUMED).sum())} of the assumptions of this model "
                 f"(one is about {name}); what they leave out is missing from its torques",
                 stacklevel=3,
             )

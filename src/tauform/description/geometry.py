@@ -1,4 +1,4 @@
-"""Whether two robots have the same columns: what a fit says holds on the geometry and gravity it was made for."""
+"""Whether two robots have one geometry: models and fits hold on the geometry and gravity they were made for."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ SAME = 1e-9
 
 
 def difference(robot: Robot, other: Robot) -> str | None:
-    """Name where two robots differ, None where their columns are the same; inertias and friction may differ."""
+    """Name where two robots differ, None where they are one mechanism; names, inertias and friction may differ."""
     a, b = robot.tree, other.tree
-    if robot.joint_names != other.joint_names or (a.parents, a.types) != (b.parents, b.types):
+    if (a.parents, a.types) != (b.parents, b.types):
         return "its joints"
     if not _same(a.gravity, b.gravity):
         return "gravity"
-    for k, joint in enumerate(robot.joints):
+    for k, joint in enumerate(other.joints):
         if not _same(a.rotations[k], b.rotations[k]) or not _same(a.translations, b.translations, k):
             return f"the place of {joint.name!r}"
     if (robot.closure is None) != (other.closure is None):
