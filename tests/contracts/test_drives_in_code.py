@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TAUFORM_CACHE", str(tmp_path_factory.mktemp("kernels")))
         yield
+
+
+@cache
+def program_of(kind: str, function: str) -> Program:
+    """Each program is made once."""
+    return tf.generate(ROBOTS[kind], function)
 
 
 def states(robot: tf.Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -94,7 +101,7 @@ def test_torques_and_accelerations_are_the_same_everywhere(tmp_path: Path, kind:
         "forward_dynamics": ((q, qd, tau, T), qdd, 1e-9),
     }
     for name, (arrays, expected, tolerance) in cases.items():
-        program = tf.generate(robot, name)
+        program = program_of(kind, name)
         agree(tf.compile(program)(*arrays), expected, tolerance)
         tf.write_c(program, tmp_path / name, name="arm", batch=True)
         agree(run(compiled(tmp_path / name, program), program, list(arrays)), expected, tolerance)
@@ -103,7 +110,7 @@ def test_torques_and_accelerations_are_the_same_everywhere(tmp_path: Path, kind:
 def test_single_precision_is_as_good_as_it_can_be(tmp_path: Path) -> None:
     robot = ROBOTS["chain"]
     q, qd, qdd, T = (array.astype(np.float32) for array in states(robot))
-    program = tf.generate(robot)
+    program = program_of("chain", "inverse_dynamics")
     tf.write_c(program, tmp_path / "c", name="arm", real="float")
     found = run(compiled(tmp_path / "c", program), program, [q, qd, qdd, T], np.float32)
     agree(found, tf.inverse_dynamics(robot, q, qd, qdd, T), 3e-6)
@@ -140,7 +147,7 @@ def test_the_self_test_of_a_folder_covers_the_drives(tmp_path: Path, target: str
 
 def test_the_header_says_what_it_needs(tmp_path: Path) -> None:
     robot = ROBOTS["chain"]
-    tf.write_c(tf.generate(robot), tmp_path / "c", name="arm")
+    tf.write_c(program_of("chain", "inverse_dynamics"), tmp_path / "c", name="arm")
     header = (tmp_path / "c" / "arm.h").read_text(encoding="utf-8")
     assert "degrees Celsius" in header
     assert "const double temperature[4]" in header
@@ -148,7 +155,9 @@ def test_the_header_says_what_it_needs(tmp_path: Path) -> None:
         assert name in header
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["loop", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("chain", "tree"))]
+)
 def test_derivative_programs_are_complex_steps(kind: str) -> None:
     robot = ROBOTS[kind]
     q, qd, qdd, T = states(robot)
@@ -157,7 +166,7 @@ def test_derivative_programs_are_complex_steps(kind: str) -> None:
         ("linearize_inverse", (q, qd, qdd), lambda *v: tf.inverse_dynamics(robot, *v, T)),
         ("linearize_forward", (q, qd, tau), lambda *v: tf.forward_dynamics(robot, *v, temperature=T)),
     ):
-        found = tf.compile(robot, name)(*vectors, T)
+        found = tf.compile(program_of(kind, name))(*vectors, T)
         for k, matrix in enumerate(found):
             for j in range(robot.n_joints):
                 moved = [v.astype(complex) for v in vectors]
@@ -229,7 +238,9 @@ def test_what_gravity_shows_too_is_folded_into_the_links() -> None:
     assert "KR_2@left" in base.names
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["tree", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("chain", "loop"))]
+)
 def test_runtime_theta_holds_every_coefficient(kind: str) -> None:
     robot = ROBOTS[kind]
     q, qd, qdd, T = states(robot)

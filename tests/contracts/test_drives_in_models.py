@@ -95,8 +95,11 @@ def test_what_theta_cannot_hold_is_refused_by_name() -> None:
         tf.base_parameters(KNOWN, include="declared", source="closed_form")
     slide = tf.random_robot("PR", seed=3)
     slide = slide.with_drives([*slide.drives, tf.Drive.of("load", joints=1, coefficient=0.1)])
-    with pytest.raises(ModelError, match='without "offset"'):
+    with pytest.raises(ModelError, match="mixes the weight of links"):
         tf.derive(slide, include="declared").bind(slide)
+    base = tf.base_parameters(slide, include="declared")
+    with pytest.raises(ModelError, match="mixes the weight of links"):
+        slide.with_base_parameters(base.values(slide), base)
     with pytest.raises(ModelError, match="without its load terms"):
         tf.derive(ROBOT).bind(ROBOT).equations()
 
@@ -163,3 +166,12 @@ def test_planned_motions_know_the_drives() -> None:
     expected = tf.linearize_inverse_transposed(KNOWN, q, qd, qdd, np.ones_like(q))
     for part, slope in zip(found, (expected.dq, expected.dqd, expected.dqdd), strict=True):
         agree(part, slope, 1e-10)
+
+
+@pytest.mark.parametrize("include", [None, "declared"])
+def test_virtual_links_of_the_base_parameters_have_the_same_dynamics(include: str | None) -> None:
+    q, qd, qdd, T = states()
+    robot = with_random_drives(random_tree(3, 5, chain=True, prismatic=0.0), 5, ("load", "thermal", "coupled_inertia"))
+    base = tf.base_parameters(robot, include=include)
+    virtual = robot.with_base_parameters(base.values(robot), base)
+    agree(tf.inverse_dynamics(virtual, q, qd, qdd, T), tf.inverse_dynamics(robot, q, qd, qdd, T))

@@ -13,10 +13,11 @@ from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.base.polynomial import Polynomial
 from tauform.closedform.base.relations import NEGLIGIBLE, Relation, readable, symbolic_relations
+from tauform.description.drives.drive import Drive
 from tauform.description.layout import Layout, Parameter
 from tauform.description.parameter_groups import PARAMETER_GROUPS
 from tauform.description.robot import Robot
-from tauform.errors import ShapeError
+from tauform.errors import ModelError, ShapeError
 from tauform.escaping.shown import visible
 from tauform.portable.products import product
 from tauform.wording import call
@@ -185,6 +186,25 @@ class BaseParameters:
                 remedy=f"call {call('base_parameters')} on it",
             )
         return self
+
+    @cached_property
+    def mixes_friction(self) -> bool:
+        """Whether a parameter of links holds some friction too: a slide's weight is no different from an offset."""
+        friction = set(self.layout.friction)
+        rigid = [k for k, pivot in enumerate(self.pivots) if pivot not in friction]
+        return bool(self.grouping[np.ix_(rigid, sorted(friction))].any())
+
+    def refuse_load(self, drives: Iterable[Drive], where: str) -> None:
+        """Raise ModelError where friction depends on load, and theta does not tell what links alone weigh.
+
+        Args:
+            where: the call, for the message.
+        """
+        if self.mixes_friction and any("carried" in term.reads for term in drives):
+            raise ModelError(
+                f"{where}: friction of {self.robot_name} depends on load, and theta mixes the weight of links with "
+                "offsets or springs; leave those out of include"
+            )
 
     def in_units(self, robot: Robot, factors: Array) -> BaseParameters:
         """Base parameters in units, from those of a copy whose parameters are `factors` times the robot's."""

@@ -49,11 +49,13 @@ def feasible_parameters(
         base: what theta means; the default is base_parameters(robot).
 
     Raises:
-        ModelError: no physical set has these base parameters; the message names the links that would not be.
+        ModelError: no physical set has these base parameters; the message names the links that would not be. Or
+            friction depends on load, and theta mixes the weight of links with offsets or springs.
         MissingExtraError: the extra `feasible` is not installed.
         ShapeError: theta or prior has another length, or base belongs to a robot of another size.
     """
     base = base_parameters(robot) if base is None else base.of_robot(robot)
+    base.refuse_load(robot.further_drives, "feasible_parameters")
     theta = base.checked(theta)
     if prior is None or isinstance(prior, Robot):
         prior = (robot if prior is None else prior).parameters

@@ -84,6 +84,7 @@ def base_parameters(
 def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
     """A robot with these dynamics; see `Robot.with_base_parameters`."""
     base = base_parameters(robot) if base is None else base.of_robot(robot)
+    base.refuse_load(robot.further_drives, "with_base_parameters")
     parameters = np.array(robot.parameters)
     parameters[list(base.columns)] = 0.0
     parameters[list(base.pivots)] = base.checked(theta)

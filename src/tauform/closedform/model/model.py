@@ -201,7 +201,7 @@ class ClosedFormModel:
             carried = self._carried(values) if isinstance(values, Robot) else read_only(np.zeros((self.n_joints, 3)))
         if drives is None:
             drives = terms_beside(values) if isinstance(values, Robot) else ()
-        self._refuse_load_beside_offsets(drives)
+        self.base.refuse_load(drives, "bind")
         carried = self._felt(carried)
         coefficients = sparse_product(self.sparse_reduction, theta).reshape(self.n_joints, self.n_terms)
         return BoundModel(
@@ -216,17 +216,6 @@ class ClosedFormModel:
             model=self,
             drives=tuple(drives),
         )
-
-    def _refuse_load_beside_offsets(self, drives: Sequence[Drive]) -> None:
-        """Friction by load needs the torque of links alone, where a slide's weight is no different from an offset."""
-        friction = list(self.base.layout.friction)
-        rigid = [k for k, pivot in enumerate(self.base.pivots) if pivot not in friction]
-        mixed = self.base.grouping[np.ix_(rigid, friction)].any()
-        if mixed and any("carried" in term.reads for term in drives):
-            raise ModelError(
-                f"bind: friction of {self.robot_name} depends on load, and theta mixes the weight of links with "
-                'offsets; derive the model without "offset" in include'
-            )
 
     def _felt(self, friction: Array) -> Array:
         """(n, 3) friction without what depends on velocities of fixed joints."""
