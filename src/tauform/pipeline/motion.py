@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.description.drives.friction import REFERENCE_TEMPERATURE
 from tauform.description.robot import Robot
 
 DURATION, N_SAMPLES = 6.0, 301
@@ -39,6 +41,13 @@ def sweep_motion(robot: Robot) -> Motion:
     return Motion(
         t, middle + amplitude * np.sin(phase), amplitude * w * np.cos(phase), -amplitude * w**2 * np.sin(phase)
     )
+
+
+def reference_temperature(robot: Robot) -> dict[str, Any]:
+    """The temperature at which Fv holds, as an argument of torque functions; nothing where friction does not ask."""
+    if not any("temperature" in term.reads for term in robot.further_drives):
+        return {}
+    return {"temperature": np.full(robot.n_joints, REFERENCE_TEMPERATURE)}
 
 
 def coordinate_ranges(robot: Robot) -> Array:

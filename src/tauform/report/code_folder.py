@@ -79,7 +79,8 @@ def _tested(model: RobotModel, folder: Path, name: str, options: CodeOptions) ->
 def _describe_proof(proof: Proof, tested: SelfTest | None, log: StageLog) -> None:
     """A line of the summary on the torque error."""
     with log.stage("C on recorded motion") as describe:
-        describe(outcome="; ".join(proof.sentences), status="done" if proof.figures else "skipped")
+        said = (proof.torque_error, proof.remark)
+        describe(outcome="; ".join(filter(None, said)), status="done" if proof.figures else "skipped")
         if tested is not None and tested.on_recording is not None:
             figure, allowed = tested.on_recording
             describe(status="verified", check="make check", figure=figure, allowed=allowed)

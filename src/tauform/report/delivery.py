@@ -83,7 +83,7 @@ def deliver(
         _write_models(model, fresh)
         if model.fit is not None and urdf is not None:
             _write_urdf(model.fit, source_of(urdf), fresh / "robot.urdf", log)
-        with log.stage("report") as describe:
+        with log.stage("report", spare=True) as describe:
             describe(outcome="report.html")
             page = model_page(replace(model, stages=tuple(log.stages)), proof)
             write_text(fresh / "report.html", page, GenerationError)

@@ -46,11 +46,15 @@ class Proof:
     remark: str = ""
 
     @property
+    def torque_error(self) -> str:
+        """The figures in words; empty where there are none."""
+        found = ", ".join(f"{100 * figure.error:.4f} % ({figure.function})" for figure in self.figures)
+        return f"torque error of the C: {found}, on {self.motion}" if found else ""
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What terminals and pages say."""
-        found = ", ".join(f"{100 * figure.error:.4f} % ({figure.function})" for figure in self.figures)
-        told = f"torque error of the C: {found}; {self.motion}" if found else ""
-        return tuple(sentence for sentence in (told, self.verdict, self.remark) if sentence)
+        return tuple(sentence for sentence in (self.torque_error, self.verdict, self.remark) if sentence)
 
     @property
     def readme(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.description.robot import Robot
-from tauform.pipeline.motion import Motion
+from tauform.pipeline.motion import Motion, reference_temperature
 from tauform.report.html.document import Section
 from tauform.report.html.elements import paragraph, table
 from tauform.report.html.plot import Panel, Series, plot
@@ -19,15 +19,15 @@ from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 def torque_parts(robot: Robot, bound: BoundModel | None, motion: Motion) -> dict[str, Array]:
     """(N, n) torque by origin; parts that vanish throughout are left out. A closed form tells Coriolis from
     centrifugal."""
-    states = (motion.q, motion.qd, motion.qdd)
+    states, warm = (motion.q, motion.qd, motion.qdd), reference_temperature(robot)
     if bound is not None:
-        parts = vars(bound.breakdown(*states))
+        parts = vars(bound.breakdown(*states, **warm))
         named = {"inertial": parts["inertial"], "Coriolis": parts["coriolis"], "centrifugal": parts["centrifugal"]}
         named |= {"gravity": parts["gravity"], "friction": parts["friction"]}
     else:
         bias, gravity = bias_torque(robot, motion.q, motion.qd), gravity_torque(robot, motion.q)
-        lost = friction(robot, motion.qd)
-        total = inverse_dynamics(robot, *states)
+        lost = friction(robot, motion.qd, motion.q, motion.qdd, **warm)
+        total = inverse_dynamics(robot, *states, **warm)
         named = {"inertial": total - bias - lost, "velocity": bias - gravity, "gravity": gravity, "friction": lost}
     largest = max(np.abs(part).max() for part in named.values())
     return {name: part for name, part in named.items() if np.abs(part).max() > 1e-12 * largest}
@@ -36,7 +36,7 @@ def torque_parts(robot: Robot, bound: BoundModel | None, motion: Motion) -> dict
 def torque_section(robot: Robot, bound: BoundModel | None, motion: Motion) -> Section:
     """A plot with a tab for each joint, and the share of each origin."""
     parts = torque_parts(robot, bound, motion)
-    total = inverse_dynamics(robot, motion.q, motion.qd, motion.qdd)
+    total = inverse_dynamics(robot, motion.q, motion.qd, motion.qdd, **reference_temperature(robot))
     types = {joint.name: joint.type for joint in robot.joints}
     panels = [
         Panel(
