@@ -61,6 +61,23 @@ def test_a_spring_is_found_where_there_is_one() -> None:
     assert spring.coefficient == found.values[found.names.index("K_3")]
 
 
+def test_declared_terms_that_no_motion_tells_from_the_links_are_named_and_lose_nothing() -> None:
+    """About a horizontal axis a torque of sin q is that of a weight; two springs of one joint are one."""
+    plain = with_drives(tf.load("two_link"))
+    springs = [tf.Drive.of("stiffness", 1, 3.0, label=side) for side in ("left", "right")]
+    terms = [tf.Drive.of("sine", 0, 4.0), *springs, tf.Drive.of("coupled_inertia", (0, 1), 0.1)]
+    robot = plain.with_drives([*plain.drives, *terms])
+    recording = simulated_recording(robot, motion(robot, 1), np.random.default_rng(1), exact_states=True)
+    found = tf.identify(robot, recording, friction="plain", couplings=None, filters=None)
+    (said,) = (finding for finding in found.findings if finding.startswith("no motion tells"))
+    assert said.startswith("no motion tells Ks_1, K_2@right, Iam_1_2 from other values")
+    assert found.names[-1] == "K_2@left"
+    q = states(robot)
+    truth = tf.inverse_dynamics(robot, *q)
+    for torque in (found.predict(*q), tf.inverse_dynamics(found.identified_robot, *q)):
+        np.testing.assert_allclose(torque, truth, rtol=0, atol=1e-8 * np.abs(truth).max())
+
+
 def test_columns_of_the_user_are_refused_by_name_where_no_function_of_python_can_go(tmp_path: Path) -> None:
     own = Column("ripple", lambda q, qd, qdd: np.sin(5 * q) * [1.0, 0.0, 0.0])
     robot = arm()

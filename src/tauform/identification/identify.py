@@ -126,6 +126,8 @@ def identify(
     chosen = choose_filters(segments) if filters == "auto" else filters
     asked = [*terms, *asked_terms(robot, segments, friction, couplings)]
     plain = Design.of(robot, include, asked, order=order)
+    if plain.dependent:
+        findings.append(f"no motion tells {', '.join(plain.dependent)} from other values, which hold that torque too")
     say("evaluating columns")
 
     def estimated(carrier: Robot | None) -> Fit:

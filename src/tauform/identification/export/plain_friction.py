@@ -48,7 +48,7 @@ def robot_with_plain_friction(fit: FittedModel) -> Robot:
     Raises:
         IdentificationError: the fit holds other friction, springs or couplings, and was loaded without its recordings.
     """
-    if fit.holds_nothing_else:
+    if fit.has_plain_friction:
         return fit.rigid_robot
     if fit.source is None:
         raise IdentificationError(

@@ -141,7 +141,7 @@ def _made_physical(fit: FittedModel, physical: FittedModel) -> Iterator[str]:
 
 
 def _other_terms(fit: FittedModel) -> Iterator[str]:
-    if not fit.holds_nothing_else:
+    if not fit.has_plain_friction:
         smooth = ["the width of Coulomb steps"] if any(fit.design.widths) else []
         lacking = ", ".join([*smooth, *(term.name for term in fit.terms)])
         yield f"URDF has no place for {lacking}; damping and friction were fitted to the recordings without that"

@@ -196,8 +196,8 @@ class FittedModel:
         return self.validation or self.held_out
 
     @property
-    def holds_nothing_else(self) -> bool:
-        """Whether links, rotors and plain friction, Fv, Fc and Fo, say all that the fit does."""
+    def has_plain_friction(self) -> bool:
+        """Whether links, rotors, Fv, Fc with a sharp sign and Fo say all that the fit does."""
         return not self.terms and not any(self.design.widths)
 
     @property

@@ -38,6 +38,7 @@ class Design:
         terms: further columns; their coefficients are those of the description.
         order: names that the base parameters keep first; see `base_parameters`.
         carrier: links and rotors whose torque friction by load grows with.
+        dependent: names of drive terms that no motion tells from other columns, which hold their torque.
     """
 
     robot: Robot
@@ -45,6 +46,7 @@ class Design:
     terms: tuple[Term, ...] = ()
     order: tuple[str, ...] = ()
     carrier: Robot | None = None
+    dependent: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -64,9 +66,11 @@ class Design:
         declared = [term for term in robot.further_drives if include == "declared" or term.shape in include]
         drives = (*declared, *(term for term in terms if isinstance(term, Drive)))
         # A robot checks that terms fit its joints, and finds the joints between the ends of a spring.
-        placed = replace(own, further_drives=drives).further_drives
+        placed = replace(own, further_drives=drives)
         columns = [term for term in terms if isinstance(term, Column)]
-        return cls(own, base, (*placed, *columns), tuple(order))
+        kept = _independent(placed, include, base)
+        dependent = tuple(term.name for term in placed.further_drives if term not in kept)
+        return cls(own, base, (*kept, *columns), tuple(order), dependent=dependent)
 
     @property
     def n_columns(self) -> int:
@@ -226,3 +230,20 @@ class Design:
         """Values of all columns in another model of the robot; zero where it has no such term."""
         held = {term.name: term.coefficient for term in robot.further_drives}
         return np.append(self.base_values(robot), [held.get(term.name, 0.0) for term in self.terms])
+
+
+def _independent(robot: Robot, include: Include, base: BaseParameters) -> list[Drive]:
+    """Further drive terms that motions can tell from all else; what the others do, base parameters do as well.
+
+    About a horizontal axis sin q and cos q are those of a weight, and two springs at one joint are one.
+    """
+    if not robot.further_drives:
+        return []
+    groups: Include = "declared"
+    if include != "declared":
+        groups = [g for g in PARAMETER_GROUPS if g in include or g in {term.shape for term in robot.further_drives}]
+    # The base parameters stay what they are; only what they cannot do is new.
+    order = [robot.parameter_names[pivot] for pivot in base.pivots]
+    pivots = set(base_parameters(robot, include=groups, order=order or None).pivots)
+    first = robot.layout.further.start
+    return [term for k, term in enumerate(robot.further_drives) if first + k in pivots]
