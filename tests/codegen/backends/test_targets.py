@@ -82,8 +82,6 @@ def test_only_the_registry_names_a_backend() -> None:
     package = Path(tf.__file__).parent
     # The kernels' runtime is the other half of the LLVM backend.
     allowed = [package / "codegen" / folder for folder in ("backends", "runtime")]
-    # A header beside the program, for terms that a robot does not hold yet.
-    allowed.append(package / "identification" / "export" / "code.py")
     named = re.compile(rf"codegen\.backends\.({'|'.join([*TARGETS, 'llvm'])})\b")
     others = [path for path in package.rglob("*.py") if not any(path.is_relative_to(place) for place in allowed)]
     assert [str(p.relative_to(package)) for p in others if named.search(p.read_text(encoding="utf-8"))] == []

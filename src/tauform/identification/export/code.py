@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tauform.codegen.backends.backend import Request
-from tauform.codegen.backends.c.config import real_type
+from tauform.codegen.backends.registry import backend
 from tauform.codegen.generate import generate
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.program import Program
 from tauform.codegen.write import write_request
-from tauform.errors import IdentificationError
+from tauform.errors import GenerationError, IdentificationError
 from tauform.files.checks import check_folder
 from tauform.identification.export.judged import check_excerpt
 from tauform.identification.export.proof import Proof, proof_of
@@ -40,7 +40,9 @@ class CodeOptions:
     excerpt: float | None = None
 
     def __post_init__(self) -> None:
-        real_type(self.real)
+        reals = backend("c").reals
+        if self.real not in reals:
+            raise GenerationError(f"real: expected one of {', '.join(reals)}, got {self.real!r}")
         check_excerpt(self.excerpt)
         if self.excerpt is not None and not self.recording:
             part, nothing = argument("excerpt"), argument("recording", False)

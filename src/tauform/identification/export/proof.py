@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from tauform.arrays import AnyArray
-from tauform.codegen.backends.c.config import Real, real_type
 from tauform.codegen.backends.replay import LEAST_ALLOWED, Figure, Replay
 from tauform.codegen.certificate import within
 from tauform.codegen.program.program import Program
@@ -103,7 +104,7 @@ def proof_of(
         if program.name == EXACT:
             _check(fit, program, whole)
     motion = whole if excerpt is None else judged_motion(fit, excerpt) or whole
-    figures = tuple(_figure(program, motion, real_type(real)) for program in torques)
+    figures = tuple(_figure(program, motion, real) for program in torques)
     proof = Proof(figures, _motion(motion), verdict)
     if not recording:
         return Proof(figures, proof.motion, verdict, remark=NO_RECORDING)
@@ -119,12 +120,12 @@ def _check(fit: FittedModel, program: Program, motion: JudgedMotion) -> None:
     within(difference, SAME_FIGURE, what, "please report the recording's filters")
 
 
-def _figure(program: Program, motion: JudgedMotion, real: Real) -> Figure:
+def _figure(program: Program, motion: JudgedMotion, real: str) -> Figure:
     def computed(*states: AnyArray) -> AnyArray:
-        found: AnyArray = program(*(x.astype(real.dtype) for x in states))
+        found: AnyArray = program(*(x.astype(np.float32) for x in states))
         return found
 
-    if real.bits == 64:
+    if real == "double":
         return Figure(program.name, motion.error_of(program), LEAST_ALLOWED)
     allowed = MARGIN * motion.distance(computed, program)
     return Figure(program.name, motion.error_of(computed), max(LEAST_ALLOWED, float(f"{allowed:.1e}")))
