@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+import tauform as tf
 from identification.arms import arm
 from tauform.identification.regression.design import KERNEL_STATES, Design
 
@@ -19,3 +20,12 @@ def test_compiled_columns_of_a_robot_with_friction_are_the_plain_ones() -> None:
     np.testing.assert_allclose(design.columns(*states), plain, rtol=0, atol=1e-12)
     # A short piece of a long whole is compiled as well.
     np.testing.assert_allclose(design.columns(*states[:, :50], total=n), plain[:50], rtol=0, atol=1e-12)
+
+
+def test_every_column_has_the_unit_of_its_parameter() -> None:
+    terms = [tf.Drive.of("stribeck", 0, width=0.1), tf.Drive.of("stiffness", 1), tf.Drive.of("load", 2)]
+    robot = arm().with_drives([*arm().drives, *terms])
+    design = Design.of(robot)
+    assert design.units[-3:] == ("N m", "N m/rad", "1")
+    unit = dict(zip(robot.layout.names, (own.unit for own in robot.layout.parameters), strict=True))
+    assert [unit[name.replace("R_", "_")] for name in design.names] == list(design.units)

@@ -89,6 +89,13 @@ class Design:
         return (*own, *((term.kind, term.joints) if isinstance(term, Drive) else ("", ()) for term in self.terms))
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """SI unit of each value; empty where nobody knows."""
+        types = [joint.type for joint in self.robot.joints]
+        further = (term.unit(types) if isinstance(term, Drive) else "" for term in self.terms)
+        return (*(parameter.unit for parameter in self.base.parameters), *further)
+
+    @property
     def widths(self) -> tuple[float, ...]:
         """(n_bodies,) velocity over which each joint's Coulomb friction changes sign; 0 is a sharp sign."""
         return tuple(joint.coulomb_width for joint in self.robot.joints)

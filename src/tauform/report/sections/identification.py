@@ -137,11 +137,12 @@ def _torques(fit: Fit) -> Section:
 
 
 def _values(fit: Fit) -> Section:
-    before = [*fit.design.base_values(fit.robot), *[None] * len(fit.terms)]
-    units = [*(own.unit for own in fit.base.parameters), *[""] * len(fit.terms)]
+    declared = {*fit.base.names, *(term.name for term in fit.robot.further_drives)}
+    described = zip(fit.names, fit.design.values_of(fit.robot), strict=True)
+    before = [value if name in declared else None for name, value in described]
     moved = fit.compared_with().moved
     rows = []
-    found = zip(fit.names, fit.values, fit.deviations, before, moved, units, strict=True)
+    found = zip(fit.names, fit.values, fit.deviations, before, moved, fit.design.units, strict=True)
     for name, value, deviation, prior, by, unit in found:
         half = CONFIDENT * deviation
         relative = deviation / abs(value) if value else np.inf
