@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.prepare import build_peers
-from tools.measuring import drawing, machine, quoted, results
+from tools.measuring import counted, drawing, machine, quoted, results
 from tools.measuring.sections import SectionError, measure, names
 from tools.measuring.timing import Row
 
@@ -60,6 +60,7 @@ def main() -> int:
         console.print("\nplots: " + ", ".join(path.name for path in drawing.draw_all(FOLDER / "RESULTS.md")))
         try:
             quoted.refresh()
+            counted.refresh()
         except LookupError as error:
             failed.append(f"figures that pages quote: {error}")
     for text in failed:

@@ -15,6 +15,7 @@ import tauform as tf
 from command_flags import flags_of, foreign_flags
 from tauform.cli import VERBS, main
 from tauform.cli.wording import FLAGS, CommandLine
+from tauform.cli.wording import VERBS as VERB_NAMES
 from tauform.wording import NAMED, argument, call, place, spoken_by
 
 PACKAGE = Path(tauform.__file__).parent
@@ -75,9 +76,10 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
         yield path.relative_to(PACKAGE), ast.parse(path.read_text(encoding="utf-8"))
 
 
-def test_no_sentence_names_an_argument_or_a_flag_of_its_own_accord() -> None:
+def test_no_sentence_names_an_argument_a_verb_or_a_flag_of_its_own_accord() -> None:
     """Outside of the command line, and of texts that are no sentences: C, HTML, remedies for objects of Python."""
     known = {name for options in FLAGS.values() for name in options} | PYTHON_ONLY | {"columns", "filters"}
+    verbs = {*FLAGS, *VERB_NAMES}
     found = []
     for path, tree in trees():
         if path.parts[0] == "cli" or {"backends", "html"} & set(path.parts):
@@ -88,6 +90,8 @@ def test_no_sentence_names_an_argument_or_a_flag_of_its_own_accord() -> None:
                 named = re.findall(r"(?<![\w\"'-])([a-z_]{2,})=(?![=\"])", node.value)
                 found += [(path, word) for word in named if word in known]
                 found += [(path, word) for word in re.findall(r"(?<!-)--[a-z][\w-]*", node.value)]
+                if path.name != "arguments.py":
+                    found += [(path, word) for word in re.findall(r"\btf\.(\w+)", node.value) if word in verbs]
     assert found == []
 
 

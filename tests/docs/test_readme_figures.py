@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import tauform as tf
 from tauform.portable.sincos import DOUBLE, FLOAT
-from tools.measuring import quoted, results, searches
+from tools.measuring import counted, quoted, results, searches
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = results.read(ROOT / "benchmarks" / "RESULTS.md")
@@ -25,28 +24,14 @@ NOT_MEASURED = {
     "docs/security.md": {"0.5 s", "60 s", "256 MB", "4 GB"},
     "docs/limits.md": {"20,000"},
 }
-COLUMNS = {"kr6_r700": 0, "lbr7": 1, "sr6ia": 2}
 
 
-def cells(row: str) -> list[str]:
-    found = re.search(rf"^\| {re.escape(row)} \|(.*)\|$", README, re.MULTILINE)
-    assert found, row
-    return [cell.strip() for cell in found[1].split("|")]
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-def test_closed_form(name: str) -> None:
-    model = tf.derive(tf.load(name))
-    quoted = cells("terms p / base parameters l of the closed form")[COLUMNS[name]]
-    assert quoted == f"{model.n_terms} / {model.n_base}"
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-def test_operations_are_those_quoted(name: str) -> None:
-    """On every machine."""
-    program = tf.generate(tf.load(name), "inverse_dynamics")
-    quoted = cells("operations of inverse dynamics, mult + add")[COLUMNS[name]]
-    assert quoted == f"{program.n_multiplications} + {program.n_additions}"
+@pytest.mark.parametrize("figure", list(counted.counts()), ids=lambda figure: f"{figure.page}, {figure.place}")
+def test_counted_figures_are_those_of_the_code(figure: counted.Count) -> None:
+    """On every machine; `python -m tools.measuring.counted` writes them."""
+    found = re.search(figure.place, (ROOT / figure.page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert found, figure.place
+    assert found[1] == figure.count()
 
 
 @pytest.mark.nightly

@@ -69,7 +69,7 @@ def quotes() -> Iterator[Quote]:
             ("the same by CasADi's C", one_call, "peer", "CasADi"),
             ("the same by Pinocchio's C++", one_call, "peer", "Pinocchio"),
         ):
-            yield Quote("README.md", _cell(label, k), *source, column, peer)
+            yield Quote("README.md", cell(label, k), *source, column, peer)
 
     counted = ("programs", "kr6_r700, inverse_dynamics", "note", "CasADi")
     yield Quote("README.md", r"# (\d+) multiplications", *counted, pattern=r"^(\d+) \+")
@@ -84,14 +84,14 @@ def quotes() -> Iterator[Quote]:
 
 def _reduction() -> Iterator[Quote]:
     """Where searches end, on the page about reduction."""
-    page, cell = "docs/mathematics/reduction.md", "kr6_r700, slow, 1.0%, 99.9%,"
-    yield Quote(page, r"\((\d+) operations with it", "searches", f"{cell} definite mass matrix", "ours")
-    yield Quote(page, r"with it,\s+(\d+) without", "searches", f"{cell} any mass matrix", "ours")
+    page, slow = "docs/mathematics/reduction.md", "kr6_r700, slow, 1.0%, 99.9%,"
+    yield Quote(page, r"\((\d+) operations with it", "searches", f"{slow} definite mass matrix", "ours")
+    yield Quote(page, r"with it,\s+(\d+) without", "searches", f"{slow} any mass matrix", "ours")
     yield Quote(page, r"factors into (\d+) operations \(KR6\)", "searches", "kr6_r700, closed form", "ours")
     yield Quote(page, r"\(KR6\) and (\d+) \(LBR7\)", "searches", "lbr7, closed form", "ours")
     yield Quote(page, r"alone take (\d+)\.", "searches", "kr6_r700, slow, 50% of the terms", "peer")
     for k, share in enumerate((100, 50, 20, 5, 2)):
-        place = _cell("operations of the program", k)
+        place = cell("operations of the program", k)
         yield Quote(page, place, "searches", f"kr6_r700, slow, {share}% of the terms", "ours")
     for place in (r"recursive program, (\d+) operations", r"start from (\d+) and"):
         yield Quote(page, place, "searches", "kr6_r700, closed form", "peer")
@@ -104,7 +104,7 @@ def _multirate() -> Iterator[Quote]:
         for every in ("run", "5th run"):
             row = f"friction made by the {task}, coefficients at every {every}"
             for k, column in enumerate(("ours", "peer")):
-                place = _cell(f"{task} | {every}", k)
+                place = cell(f"{task} | {every}", k)
                 yield Quote("docs/mathematics/multirate.md", place, "multirate", row, column)
     places = {"background": r"between ([\d.]+ %) and", "synchronous task": r"between [\d.]+ % and ([\d.]+ %)"}
     for task, words in places.items():
@@ -230,6 +230,6 @@ def rounded(figure: str) -> str:
     return f"{float(value):.0f} {unit}" if float(value) >= 10 else f"{float(value):.2g} {unit}"
 
 
-def _cell(label: str, k: int) -> str:
+def cell(label: str, k: int) -> str:
     """The k-th cell of the row of a table that begins with the label, one cell or several."""
     return rf"^\| {re.escape(label)} \|(?:[^|\n]*\|){{{k}}} ([^|\n]*?) \|"

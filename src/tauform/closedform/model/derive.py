@@ -92,9 +92,11 @@ def _columns(robot: Robot, include: Include | None) -> tuple[int, ...]:
     named = [group for group in include or () if group not in ("link", "declared", *JOINT_GROUPS, "coupled_inertia")]
     if include != "declared" and named:  # a text is a sequence too
         raise ModelError(
-            f"include: theta of a closed form cannot hold {named[0]}; leave it out: bind(robot) carries such terms "
-            "beside theta, and tf.base_parameters and tf.regressor hold their columns",
+            f"include: theta of a closed form cannot hold {named[0]}",
             argument="include",
+            value=include,
+            remedy="leave it out: bind(robot) carries such terms beside theta, and "
+            f"{call('base_parameters')} and {call('regressor')} hold their columns",
         )
     return tuple(column for column in asked if column not in beside)
 
