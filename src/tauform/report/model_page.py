@@ -68,7 +68,7 @@ def _summary(model: RobotModel, proof: Proof | None) -> Section:
         entries[f"operations within {100 * model.reduction.tolerance:.2g} %"] = model.reduction.program.n_operations
     if model.fit is not None:
         errors = model.fit.unseen
-        entries[f"torque error, {errors.source}"] = f"{100 * errors.total:.2g} %"
+        entries[f"torque error, {errors.source}"] = f"{100 * errors.total:.4f} %"
     for figure in proof.figures if proof is not None else ():
         entries[f"torque error of the C, {figure.function}"] = f"{100 * figure.error:.4f} %"
     columns = ("stage", "result", "status", "checked against", "error", "allowed", "time [s]")
@@ -98,8 +98,8 @@ def _robot(model: RobotModel, motion: Motion) -> Section:
     body += table(inertias, links, caption="Links, inertia about the centre of mass in the link's axes", tall=tall)
     if model.fit is not None:
         body += paragraph(
-            "These are the links as described; torques, models and programs below have identified values, with "
-            "friction Fv qd + Fc sign(qd) + Fo.",
+            "These are the links as described; torques, models and programs below have identified values, with all "
+            "the friction, springs and couplings that were found.",
             "notice",
         )
     if model.findings:
