@@ -11,6 +11,8 @@ from tauform.cli.verb import verb
 from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tauform.closedform.base.baseset import BaseParameters
     from tauform.description.robot import Robot
 
@@ -107,11 +109,15 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
     return tuple(part for part in parts if part is not None)
 
 
-def not_counted(robot: Robot, found: BaseParameters) -> str:
-    """A sentence on what the description declares but the default leaves out; empty if there is nothing."""
+def not_counted(robot: Robot, found: BaseParameters, never: Iterable[int] = ()) -> str:
+    """A sentence on what the description declares but the default leaves out; empty if there is nothing.
+
+    Args:
+        never: columns that no choice counts.
+    """
     from tauform.closedform.base.baseset import composition
 
     if found.columns != robot.columns():
         return ""
-    left_out = composition(set(robot.columns("declared")) - set(found.columns), robot.layout)
+    left_out = composition(set(robot.columns("declared")) - {*found.columns, *never}, robot.layout)
     return f"Declared but not counted: {left_out}; --include declared counts all." if left_out else ""

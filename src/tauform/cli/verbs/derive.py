@@ -40,6 +40,7 @@ def derive(
     import time
 
     import tauform
+    from tauform.closedform.model.beside import columns_beside
     from tauform.pipeline.comparison import closed_form_error
 
     check_outputs(force, files=[output])
@@ -57,7 +58,7 @@ def derive(
     error = closed_form_error(robot, model)
     if output is not None:
         model.save(output)
-    return _page(model, seconds, error, output, not_counted(robot, model.base))
+    return _page(model, seconds, error, output, not_counted(robot, model.base, columns_beside(robot)))
 
 
 def _foreseen(robot: Robot) -> str:
