@@ -9,7 +9,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
-from tauform.codegen.program.program import Program
+from tauform.codegen.program.program import About, Program
 from tauform.description.robot import Robot
 from tauform.rigidbody.inverse_dynamics import newton_euler
 
@@ -45,7 +45,11 @@ def every_kind() -> Program:
     matrix = np.array([[a, b, -a], [b, (x[0] * x[0] + 1.0).sqrt() * p[2], x[1].sign() * y[1, 1]]], dtype=object)
     total = matrix.ravel().sum() - y[1, 0] * y[0, 0] * (x[1] * 3.0).tanh() + (-abs(y[0, 0])).exp()
     return lower(
-        graph, "every_kind", {"M": matrix, "y": np.array(-total)}, robot="example", notes={"p": ("a", "b", "c")}
+        graph,
+        "every_kind",
+        {"M": matrix, "y": np.array(-total)},
+        robot="example",
+        about=About(entries={"p": ("a", "b", "c")}),
     )
 
 

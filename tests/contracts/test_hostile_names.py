@@ -62,12 +62,12 @@ def program() -> Program:
 
 def named_program(robot: tf.Robot) -> Program:
     """As `generate` makes it of this robot, without another search: names enter it here only."""
-    return replace(program(), robot=robot.name, notes={**program().notes, "conventions": conventions(robot)})
+    return replace(program(), robot=robot.name, about=replace(program().about, conventions=conventions(robot)))
 
 
 def test_names_enter_programs_in_two_places_only() -> None:
     robot = renamed(tf.load("two_link"), WORST)
-    assert tf.generate(robot, "gravity_torque").notes == named_program(robot).notes
+    assert tf.generate(robot, "gravity_torque").about == named_program(robot).about
     assert tf.generate(robot, "gravity_torque").robot == WORST
 
 

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
 
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.derive import derive
@@ -29,7 +28,7 @@ from tauform.codegen.minimal.split import lowered
 from tauform.codegen.minimal.tracing import MAX_NODES, operations, traced
 from tauform.codegen.program.graph import GraphTooLargeError
 from tauform.codegen.program.lower import lower
-from tauform.codegen.program.program import Candidate, Program
+from tauform.codegen.program.program import About, Candidate, Program
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, UnknownNameError
 from tauform.rigidbody.linearize import forward_by_inverse
@@ -185,8 +184,8 @@ def _listed(program: Program, options: list[_Option], chosen: _Option) -> Progra
 def _lowered(problem: Problem, function: Function, option: _Option) -> Program:
     shapes = function.inputs(problem.robot)
     graph, outputs = traced(problem, option.choice, option.bodies, shapes, option.algorithm.trace, opaque=False)
-    notes = _notes(function, problem)
-    program = lowered(graph, function.name, outputs, robot=problem.robot.name, algorithm=option.name, notes=notes)
+    about = _about(function, problem)
+    program = lowered(graph, function.name, outputs, robot=problem.robot.name, algorithm=option.name, about=about)
     return _with_vectors(program, problem, function, option)
 
 
@@ -280,12 +279,11 @@ def _price(
     return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True))
 
 
-def _notes(function: Function, problem: Problem) -> dict[str, Any]:
+def _about(function: Function, problem: Problem) -> About:
     """What the function is, the names of the entries of each run-time port, and the values that describe this robot."""
     entries = {port.name: port.entries for port in problem.ports}
     base = None if function.theta is None else function.theta(problem.robot)
-    columns = {} if base is None else {"theta": base.names}
+    columns = {} if base is None else {"theta": tuple(base.names)}
     grouping = problem.grouping if base is None else base.grouping
     defaults = dict(zip(entries, problem.defaults, strict=True))
-    about = {"summary": function.summary, "conventions": conventions(problem.robot)}
-    return {**about, **columns, **entries, "defaults": defaults, "grouping": grouping}
+    return About(function.summary, conventions(problem.robot), {**columns, **entries}, defaults, grouping)

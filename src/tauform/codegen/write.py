@@ -108,6 +108,6 @@ def _with_setups(programs: Sequence[Program]) -> list[Program]:
     for program in programs:
         if program.setup is not None:
             summary = f"what {program.name} needs of the parameters; call it once, and again when they change"
-            result.append(replace(program.setup, robot=program.robot, notes={**program.notes, "summary": summary}))
+            result.append(replace(program.setup, robot=program.robot, about=replace(program.about, summary=summary)))
         result.append(program)
     return result

@@ -134,7 +134,7 @@ def test_runtime_parameters_describe_another_robot(robot_name: str, parameters: 
     other, values = robot, []
     if parameters == "runtime":
         other = changed(robot)
-        values.append(theta_of(other, program.notes["theta"]))
+        values.append(theta_of(other, program.about.entries["theta"]))
     if payload == "runtime":
         load = tf.Inertia.of(0.8, [0.05, -0.02, 0.1], np.diag([2e-3, 3e-3, 4e-3]), inertia_about="com")
         other = other.with_payload(load)
@@ -161,7 +161,7 @@ def test_runtime_parameters_reach_every_kind_of_function(name: str) -> None:
     program = tf.generate(robot, name, parameters="runtime")
     assert program.setup is not None
     arrays = states(function, robot)
-    found = program(*arrays, program.setup(theta_of(other, program.notes["theta"])))
+    found = program(*arrays, program.setup(theta_of(other, program.about.entries["theta"])))
     assert relative_error(found, function.reference(other, *arrays)) < TOLERANCE[name]
 
 
@@ -180,4 +180,4 @@ def test_theta_is_that_of_base_parameters_with_all_declared_friction() -> None:
     robot = three_joints()
     program = tf.generate(robot, "gravity_torque", parameters="runtime")
     base = tf.base_parameters(robot, include=("link", "rotor", "viscous", "coulomb"))
-    assert program.notes["theta"] == base.names
+    assert program.about.entries["theta"] == base.names

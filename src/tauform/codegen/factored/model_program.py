@@ -29,7 +29,7 @@ from tauform.codegen.factored.held import held_function, with_zeros_at
 from tauform.codegen.functions import FUNCTIONS, Function
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
-from tauform.codegen.program.program import Candidate, Program
+from tauform.codegen.program.program import About, Candidate, Program
 from tauform.codegen.runtime.fastest import fastest
 from tauform.description.drives.friction import REFERENCE_TEMPERATURE
 from tauform.description.robot import Robot
@@ -82,8 +82,8 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     graph = Graph()
     inputs = {name: graph.input(name, bound.n_joints) for name in names}
     values = np.array(trace(bound, inputs), dtype=object)
-    notes: dict[str, Any] = {"summary": FUNCTIONS[function].summary, "conventions": _conventions(bound)}
-    program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", notes=notes)
+    about = About(FUNCTIONS[function].summary, _conventions(bound))
+    program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", about=about)
     shapes = [(bound.n_joints,)] * len(names)
     wanted = FUNCTIONS[function]
     whole = partial(bound.inverse_dynamics, temperature=_mild(bound)) if wanted.may_vanish else None
@@ -154,7 +154,7 @@ def _recursive(
         return recursive(robot, FUNCTIONS[function])
     held = held_function(bound.n_joints, bound.moving, function)
     program = recursive(with_zeros_at(robot, bound.model.fixed), held)
-    return replace(program, notes={**program.notes, "conventions": _conventions(bound)})
+    return replace(program, about=replace(program.about, conventions=_conventions(bound)))
 
 
 def verified(attempts: Sequence[Callable[[], Program]]) -> list[Program]:

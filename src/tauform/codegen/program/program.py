@@ -6,7 +6,7 @@ Programs are built with `tauform.codegen.program.graph` and ordered by `tauform.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -108,6 +108,25 @@ class Candidate:
     remark: str = ""
 
 
+@dataclass(frozen=True)
+class About:
+    """What people, headers and self-tests need to know of a program beside its instructions.
+
+    Attributes:
+        summary: what it computes, in one line.
+        conventions: what a caller must know of the robot: joints, gravity, friction.
+        entries: names of the entries of run-time ports, and of a regressor's columns (theta), by port.
+        defaults: values of run-time ports that describe the robot.
+        grouping: (l, n_parameters) theta = grouping parameters; None where the program knows no theta.
+    """
+
+    summary: str = ""
+    conventions: tuple[str, ...] = ()
+    entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    grouping: Array | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """A straight-line function from input arrays to output arrays of one state.
@@ -133,7 +152,7 @@ class Program:
     candidates: tuple[Candidate, ...] = ()
     setup: Program | None = None
     wide: Program | None = None
-    notes: dict[str, Any] = field(default_factory=dict)
+    about: About = field(default_factory=About)
 
     @property
     def theta_names(self) -> tuple[str, ...]:
@@ -143,7 +162,7 @@ class Program:
         a regressor those of `tf.base_parameters(robot, include="declared")`, where the offset of a slide takes over
         its weight. `theta_of` gives their values.
         """
-        return tuple(self.notes.get("theta", ()))
+        return tuple(self.about.entries.get("theta", ()))
 
     def theta_of(self, robot: Robot) -> Array:
         """(l,) values of `theta_names` for a robot of the same geometry.
@@ -152,11 +171,11 @@ class Program:
             ShapeError: the robot has another number of parameters.
             GenerationError: the program knows no theta.
         """
-        grouping = self.notes.get("grouping")
+        grouping = self.about.grouping
         if grouping is None:
             raise GenerationError(f'{self.name}: its parameters are baked in; generate it with parameters="runtime"')
         # A payload that comes at run time is no part of theta.
-        bare = robot.with_payload(None) if "payload" in self.notes else robot
+        bare = robot.with_payload(None) if "payload" in self.about.entries else robot
         values = fixed_array(bare.parameters, (grouping.shape[1],), f"parameters of {robot.name}")
         return read_only(product(grouping, values))
 

@@ -44,7 +44,7 @@ def rewritten(
         port.name: np.array([Scalar(graph, made[k]) for k in result], dtype=object).reshape(port.shape)
         for port, result in zip(program.outputs, program.results, strict=True)
     }
-    about = {"robot": program.robot, "algorithm": program.algorithm, "notes": program.notes}
+    about = {"robot": program.robot, "algorithm": program.algorithm, "about": program.about}
     return lowering(graph, program.name, outputs, **about)
 
 

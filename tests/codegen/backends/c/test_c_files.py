@@ -13,7 +13,7 @@ import tauform as tf
 from full_disk import full_disk
 from tauform.codegen.backends.c.config import real_type
 from tauform.codegen.backends.c.project import project_files
-from tauform.codegen.program.program import Op, Program
+from tauform.codegen.program.program import About, Op, Program
 from tauform.codegen.write import write_c
 from tauform.errors import GenerationError
 from tauform.files import checks
@@ -117,7 +117,11 @@ def test_no_permission(tmp_path: Path) -> None:
         ([], {}, "no programs"),
         ([PROGRAM, PROGRAM], {}, "same name"),
         ([PROGRAM], {"real": "half"}, "real: expected one of double, float"),
-        ([PROGRAM, replace(PROGRAM, name="other", notes={"p": ("x", "y", "z")})], {}, "names its entries differently"),
+        (
+            [PROGRAM, replace(PROGRAM, name="other", about=About(entries={"p": ("x", "y", "z")}))],
+            {},
+            "names its entries differently",
+        ),
     ],
 )
 def test_bad_requests(tmp_path: Path, programs: list[Program], options: dict[str, str], message: str) -> None:

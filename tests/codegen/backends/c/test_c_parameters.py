@@ -37,7 +37,7 @@ def test_struct_members_have_the_names_and_order_of_the_parameters(program: Prog
     header = (folder / "two_link.h").read_text()
     for port in program.setup.inputs:  # type: ignore[union-attr]
         (body,) = re.findall(r"typedef struct \{([^}]*)\} two_link_" + port.name + ";", header)
-        assert re.findall(r"double (\w+);", body) == list(program.notes[port.name])
+        assert re.findall(r"double (\w+);", body) == list(program.about.entries[port.name])
 
 
 def test_other_numbers_in_the_same_code(program: Program, folder: Path) -> None:

@@ -186,7 +186,7 @@ class PartPrinter:
 
 def member_names(program: Program, port: Port) -> list[str]:
     """Names of a shared port's entries as members of a struct; none where the program does not name them."""
-    names = program.notes.get(port.name, ()) if port.shared else ()
+    names = program.about.entries.get(port.name, ()) if port.shared else ()
     members = [identifier(name) for name in names]
     return members if len(set(members)) == port.size else []
 

@@ -146,7 +146,7 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
 def _declarations(programs: Sequence[Program], real: Real, name: str, batch: bool) -> str:
     texts = [*_structs(programs, real, name)]
     for program in programs:
-        summary = program.notes.get("summary")
+        summary = program.about.summary
         about = wrap(f"{program.name}: {summary}", width=110) if summary else []
         lines = ["/*", *(f" * {line}" for line in about), *([" *"] if about else []), f" * {_cost(program)}", " *"]
         for kind, ports in (("in", program.inputs), ("out", program.outputs)):
@@ -168,7 +168,7 @@ def _shared_note(program: Program) -> str:
 
 def _conventions(programs: Sequence[Program]) -> str:
     """Lines of the header's first comment: joints, gravity, friction; of each robot where there are several."""
-    known = dict.fromkeys((p.robot, p.notes["conventions"]) for p in programs if "conventions" in p.notes)
+    known = dict.fromkeys((p.robot, p.about.conventions) for p in programs if p.about.conventions)
     lines: list[str] = []
     for robot, about in known:
         lines += ["", *([f"{robot}:"] if len(known) > 1 else []), *about]
@@ -186,7 +186,7 @@ def _structs(programs: Sequence[Program], real: Real, name: str) -> list[str]:
                 raise GenerationError(
                     f"{port.name}: two programs name its entries differently; write them to different folders"
                 )
-        values |= program.notes.get("defaults", {})
+        values |= program.about.defaults
     texts = []
     for port_name, members in known.items():
         port = next(p for program in programs for p in program.inputs if p.name == port_name)

@@ -49,7 +49,7 @@ class Reference:
 
     def _default(self, port: Port) -> Any:
         """Parameters that describe the robot, where the program knows them."""
-        defaults = self.program.notes.get("defaults", {})
+        defaults = self.program.about.defaults
         setup = self.program.setup
         if setup is not None and port.name == setup.outputs[0].name and all(p.name in defaults for p in setup.inputs):
             return setup(*(defaults[p.name] for p in setup.inputs))

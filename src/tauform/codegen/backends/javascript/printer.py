@@ -67,5 +67,5 @@ def _text(instruction: Instruction, operands: Sequence[str], ports: Sequence[Por
 def _documented(program: Program) -> str:
     shapes = [f" * @param {p.name} {' x '.join(map(str, p.shape)) or 1} numbers" for p in program.inputs]
     results = ", ".join(f"{p.name} ({' x '.join(map(str, p.shape)) or 1})" for p in program.outputs)
-    summary = str(program.notes.get("summary", program.name))
+    summary = program.about.summary or program.name
     return "\n".join(["/**", f" * {comment(summary)}", *shapes, f" * @returns {results}", " */", ""])
