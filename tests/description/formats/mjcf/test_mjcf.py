@@ -230,3 +230,15 @@ def test_what_is_not_supported_is_refused(old: str, new: str, message: str, tmp_
     with pytest.raises(DescriptionError, match=message) as caught:
         load_text(ARM.replace(old, new), tmp_path)
     assert "model.xml" in str(caught.value)
+
+
+def test_warnings_of_mujoco_leave_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hinges about one axis: MuJoCo warns of a singular mass matrix, by a file in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    hinge = '<joint name="{}" type="hinge" axis="0 1 0"/>'
+    (tmp_path / "m.xml").write_text(
+        f'<mujoco><worldbody><body>{hinge.format("a")}{hinge.format("b")}<inertial pos="0 0 0" mass="1" '
+        'diaginertia="1 1 1"/></body></worldbody></mujoco>'
+    )
+    assert tf.load(tmp_path / "m.xml").n_joints == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["m.xml"]

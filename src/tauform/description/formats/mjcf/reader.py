@@ -55,7 +55,8 @@ def read_mjcf(path: Path) -> Robot:
         robot = replace(
             robot, further_drives=springs_of(model, [_joint_name(model, k) for k in range(model.njnt)], robot)
         )
-        check_torques(mujoco, model, robot)
+        with _silent(mujoco):
+            check_torques(mujoco, model, robot)
         robot = replace(robot, shapes=mjcf_shapes(mujoco, model, _body_name))
         relations = _relations(mujoco, model)
         return robot.with_relations(relations) if relations else robot
