@@ -16,6 +16,7 @@ from tauform.codegen.program.angles import Stage
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.program import FREE, LANES, Instruction, Op, Program
 
+# Printed as text: llvmlite's builder ends in the same text, and took 46 ms where this took 1.4 (5,000 products).
 # Operations of one function: LLVM's time grows faster than linearly beyond.
 LONGEST_FUNCTION = 4000
 PART_SIZE = 1500
