@@ -19,6 +19,7 @@ import pytest
 import tauform as tf
 from tauform.cli import main
 from tauform.cli.comparison import peers
+from tauform.cli.verbs.generate import chosen_functions
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.program.program import Op, Program
 
@@ -191,3 +192,11 @@ def test_code_of_a_fit_is_replaced_but_not_what_others_wrote(
     assert "--force" in capsys.readouterr().err
     assert main([*command, "--force"]) == 0
     assert (folder / "mine.txt").read_text() == "precious"
+
+
+def test_all_functions_are_those_that_the_robot_has(tmp_path: Path) -> None:
+    """Friction by load leaves no model to a momentum observer, and everything else as it is."""
+    robot = tf.load("two_link").with_drives([tf.Drive.of("load", 1, 0.1)])
+    names = chosen_functions(robot, ["all"])
+    assert set(FUNCTIONS) - set(names) == {"momentum_observer"}
+    assert set(FUNCTIONS) - set(chosen_functions(tf.load("two_link"), ["all"])) == {"friction"}

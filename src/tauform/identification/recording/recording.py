@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.arrays import LARGEST, Array, read_only
+from tauform.description.drives.friction import ABSOLUTE_ZERO
 from tauform.errors import RecordingError
 from tauform.identification.recording.stored import is_lazy
 from tauform.identification.recording.turns import unwrapped
@@ -193,6 +194,9 @@ def _numbers(values: ArrayLike, field: str, name: str) -> Array:
             _refuse_missing(array, whole, field, name)
         if np.abs(piece).max(initial=0.0) > LARGEST:
             raise RecordingError(f"{name}: {field} holds {np.abs(piece).max():g}, which cannot be meant; cut it out")
+        if field == "temperature" and piece.min(initial=0.0) < ABSOLUTE_ZERO:
+            coldest = f"{piece.min():g}, below absolute zero ({ABSOLUTE_ZERO} degrees Celsius)"
+            raise RecordingError(f"{name}: temperature holds {coldest}; give degrees Celsius")
     return array
 
 

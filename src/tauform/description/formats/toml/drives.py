@@ -27,6 +27,8 @@ def drive_of_table(robot: Robot, fields: Mapping[str, Any], i: int) -> Drive:
     """
     name = fields.get("shape")
     where = f"drive {i + 1}"
+    if name is None:
+        raise DescriptionError(f"{where}: shape is missing; choose from {', '.join(FURTHER)}")
     if not isinstance(name, str) or name not in FURTHER:
         own = ", which is a key of its joint" if name in SHAPES else ""
         raise DescriptionError(f"{where}: no shape {name!r}{own}; choose from {', '.join(FURTHER)}")
