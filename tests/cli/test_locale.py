@@ -75,7 +75,7 @@ VERBS = {
 }
 
 
-@pytest.mark.parametrize("verb", representatives(VERBS, "show", "generate", "urdf", "model"))
+@pytest.mark.parametrize("verb", representatives(VERBS, "show", "generate", "urdf"))
 def test_files_are_utf8_whatever_the_locale(verb: str, folder: Path) -> None:
     options, file = VERBS[verb]
     done = run(folder, "show" if verb == "urdf" else verb, f"{NAME}.toml", *options)

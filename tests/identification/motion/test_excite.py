@@ -138,6 +138,7 @@ def test_a_motion_of_few_harmonics_goes_on_unchanged_with_many() -> None:
         np.testing.assert_allclose(of_many, of_few, rtol=0, atol=1e-9)
 
 
+@pytest.mark.nightly
 def test_a_search_with_many_harmonics_comes_further_than_chance() -> None:
     robot = arm()
     reports: list[float] = []
