@@ -8,10 +8,8 @@ from typing import Any
 
 from tauform.rigidbody.articulated_body import articulated_body
 from tauform.rigidbody.inverse_dynamics import newton_euler
-from tauform.rigidbody.linearize.forward_matrices import forward_matrices
-from tauform.rigidbody.linearize.forward_matrices_conventional import forward_matrices_conventional
-from tauform.rigidbody.linearize.forward_vector import forward_vector
-from tauform.rigidbody.linearize.forward_vector_conventional import forward_vector_conventional
+from tauform.rigidbody.linearize.forward_matrices import forward_matrices, forward_matrices_conventional
+from tauform.rigidbody.linearize.forward_vector import forward_vector, forward_vector_conventional
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tools.operation_counting import Geometry, Tally, count, counting_tree, crossover, unknowns

@@ -144,10 +144,10 @@ def rows(root: Path) -> list[tuple[str, str]]:
         ("comment lines / lines of code", f"{100 * comment_share(texts.values()):.1f} %"),
         (f"modules with one importer; of these under {SHORT_MODULE} lines", f"{len(single)}; {short}"),
         (
-            "import cycles, function-level imports counted, types and doors aside",
+            "import cycles, function-level imports counted, types and deferred calls aside",
             f"{len(loops)}: {[len(c) for c in loops]} modules",
         ),
-        ("methods that open a door to a later module", str(texts.get("tauform.doors", "").count('": "tauform.'))),
+        ("methods deferred to a later module", str(texts.get("tauform.deferred", "").count('": "tauform.'))),
         ("modules that ask a joint's kind; places", f"{len(asking)}; {places}"),
         ("modules with friction code", str(len(friction))),
     ]

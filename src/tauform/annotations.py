@@ -23,7 +23,7 @@ def fits(value: Any, annotation: Any) -> bool:
     if origin is not None:
         return _generic_fits(value, origin, inner)
     if annotation is Any or not isinstance(annotation, type) or _is_array(annotation):
-        return True  # Any, and arrays: their own door sees to them
+        return True  # Any, and arrays: `arrays.py` checks them
     if annotation is float:
         return isinstance(value, Real) or (getattr(value, "ndim", None) == 0 and hasattr(value, "__float__"))
     if annotation is int or annotation is bool:

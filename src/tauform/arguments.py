@@ -1,4 +1,4 @@
-"""Types of arguments, checked at the door of every public function: what its annotations say is what it takes.
+"""Types of arguments, checked at each call of a public function: what its annotations say is what it takes.
 
 A value of another type, or a name that is none of those to choose from, ends in one sentence that names the argument
 and what to write instead, before any work is done. Shapes are left to the functions: they know more about them than an
@@ -51,7 +51,7 @@ def checked(function: Function) -> Function:
     title = function.__qualname__  # Profile.slow, or the bare name of a function
 
     @wraps(function)
-    def door(*arguments: Any, **options: Any) -> Any:
+    def validated(*arguments: Any, **options: Any) -> Any:
         expected = hints_of(function)
         for (name, annotation), value in zip(expected.items(), arguments, strict=False):
             if annotation is not Any and type(value) is not annotation:  # the common cases, without a further look
@@ -63,7 +63,7 @@ def checked(function: Function) -> Function:
             check(value, expected.get(name, Any), title, name)
         return function(*arguments, **options)
 
-    return door  # type: ignore[return-value]
+    return validated  # type: ignore[return-value]
 
 
 def check_arguments(function: Callable[..., Any], **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Array aliases, shape checks at the door, read-only arrays."""
+"""Array aliases, shape checks of arguments, read-only arrays."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_robots_name_in_place_of_the_robot_says_what_to_write(name: str) -> No
     ("title", "function"), list(methods()), ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_a_method_refuses_what_its_annotations_do_not_name(title: str, function: Callable[..., Any]) -> None:
-    """One argument after the other is an object of no use; arrays have a door of their own."""
+    """One argument after the other is an object of no use; arrays are checked by their shape."""
     hints = hints_of(function.__wrapped__)  # type: ignore[attr-defined]
     for name in list(hints)[1:]:
         if not fits(object(), hints[name]):

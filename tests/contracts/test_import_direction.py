@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import tauform
-from tauform.doors import DOORS, door
+from tauform.deferred import DEFERRED, deferred
 from tools.metrics import cycles, import_graph
 
 LEVELS = (
     *(
         "version",
         "moved",
-        "doors",
+        "deferred",
         "escaping",
         "errors",
         "hints",
@@ -36,7 +36,7 @@ LEVELS = (
     ),
     *("codegen", "identification", "realtime", "pipeline", "report", "cli", "__main__"),
 )
-# Types of arguments and results of methods that open a door (`tauform.doors`); only type checkers import them.
+# Types of arguments and results of methods whose work is deferred (`tauform.deferred`); only type checkers import them.
 TYPES = {
     Path("description/robot.py"): {("closedform", "base", "baseset")},
     Path("closedform/model/bound.py"): {("realtime", "reduction", "reduce")},
@@ -135,18 +135,18 @@ def test_types_from_above_are_imported_by_type_checkers_only(module: Path) -> No
     assert not [parts for _, parts in imports_of(ast.unparse(rest)) if parts in TYPES[module]]
 
 
-@pytest.mark.parametrize("method", DOORS)
-def test_a_door_opens_to_a_function(method: str) -> None:
-    assert callable(door(method))
+@pytest.mark.parametrize("method", DEFERRED)
+def test_deferred_work_is_a_function(method: str) -> None:
+    assert callable(deferred(method))
     owner, _, name = method.partition(".")
     assert not name or hasattr(getattr(tauform, owner), name)
 
 
-def test_every_door_is_used() -> None:
+def test_every_deferred_function_is_used() -> None:
     used = {
         node.args[0].value
         for module in MODULES
         for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "door" and node.args
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "deferred" and node.args
     }
-    assert used == set(DOORS)
+    assert used == set(DEFERRED)

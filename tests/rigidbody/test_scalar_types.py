@@ -22,10 +22,8 @@ from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.inertia.gdahj import gdahj
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.kinematics import frame_jacobian
-from tauform.rigidbody.linearize.forward_matrices import forward_matrices
-from tauform.rigidbody.linearize.forward_matrices_conventional import forward_matrices_conventional
-from tauform.rigidbody.linearize.forward_vector import forward_vector
-from tauform.rigidbody.linearize.forward_vector_conventional import forward_vector_conventional
+from tauform.rigidbody.linearize.forward_matrices import forward_matrices, forward_matrices_conventional
+from tauform.rigidbody.linearize.forward_vector import forward_vector, forward_vector_conventional
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tauform.rigidbody.linearize.transposed import forward_transposed, inverse_transposed

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import check_fields, checked_methods
 from tauform.arrays import Array, fixed_array, read_only
+from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.finding import Finding
 from tauform.description.inertia import Inertia
@@ -23,7 +24,6 @@ from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
 from tauform.description.tree import Tree, own_drives
 from tauform.description.values import Value
-from tauform.doors import door
 from tauform.hints import no_attribute
 from tauform.messages import counted, no_such
 
@@ -137,7 +137,7 @@ class Robot(Value):
         Raises:
             DescriptionError: a column is missing, unknown or contradictory; the message names the row.
         """
-        read: Robot = door("Robot.from_dh")(rows, convention, name=name, gravity=gravity, base=base, tool=tool)
+        read: Robot = deferred("Robot.from_dh")(rows, convention, name=name, gravity=gravity, base=base, tool=tool)
         return read
 
     @property
@@ -273,7 +273,7 @@ class Robot(Value):
         Raises:
             DescriptionError: a term does not fit the joints, or is given twice.
         """
-        changed: Robot = door("Robot.with_drives")(self, terms)
+        changed: Robot = deferred("Robot.with_drives")(self, terms)
         return changed
 
     def without_drives(self) -> Robot:
@@ -291,7 +291,7 @@ class Robot(Value):
         Joints that follow a locked one (mimic joints, loops) are locked with it. The names of merged links stay as
         frames; drive terms of locked joints go, and springs between links that no longer move apart.
         """
-        changed: Robot = door("Robot.locked")(self, positions)
+        changed: Robot = deferred("Robot.locked")(self, positions)
         return changed
 
     def up_to(self, tip: str) -> Robot:
@@ -300,7 +300,7 @@ class Robot(Value):
         What is rigidly fixed to a kept link stays part of it. A joint off the path goes, with everything it carries and
         every drive term that acts on it; lock it first (`locked`) to keep that inertia.
         """
-        changed: Robot = door("Robot.up_to")(self, tip)
+        changed: Robot = deferred("Robot.up_to")(self, tip)
         return changed
 
     def snapped(self, angle: float) -> Robot:
@@ -310,7 +310,7 @@ class Robot(Value):
         quarter turn, and translations shorter than `angle` times the robot's longest become zero. `check()` says
         what that changes.
         """
-        changed: Robot = door("Robot.snapped")(self, angle)
+        changed: Robot = deferred("Robot.snapped")(self, angle)
         return changed
 
     def with_relations(self, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:
@@ -319,7 +319,7 @@ class Robot(Value):
         The empty name holds the constant part. q then holds the joints that follow nothing; joints that follow
         others already go on doing so.
         """
-        changed: Robot = door("Robot.with_relations")(self, relations)
+        changed: Robot = deferred("Robot.with_relations")(self, relations)
         return changed
 
     def with_loops(self, F: ArrayLike, offset: ArrayLike, active: Sequence[str]) -> Robot:
@@ -334,7 +334,7 @@ class Robot(Value):
             ShapeError: an array has another shape.
             DescriptionError: joints that follow others already would no longer do so.
         """
-        changed: Robot = door("Robot.with_loops")(self, F, offset, active)
+        changed: Robot = deferred("Robot.with_loops")(self, F, offset, active)
         return changed
 
     def save(self, path: str | Path) -> Written:
@@ -350,7 +350,7 @@ class Robot(Value):
         Raises:
             DescriptionError: another end of the name, no such folder, or a link that no URDF can hold.
         """
-        written: Written = door("Robot.save")(self, path)
+        written: Written = deferred("Robot.save")(self, path)
         return written
 
     def with_base_parameters(self, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
@@ -366,12 +366,12 @@ class Robot(Value):
         Raises:
             ShapeError: theta has another length than base, or base belongs to a robot of another size.
         """
-        changed: Robot = door("Robot.with_base_parameters")(self, theta, base)
+        changed: Robot = deferred("Robot.with_base_parameters")(self, theta, base)
         return changed
 
     def check(self) -> list[Finding]:
         """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
-        findings: list[Finding] = door("Robot.check")(self)
+        findings: list[Finding] = deferred("Robot.check")(self)
         return findings
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute

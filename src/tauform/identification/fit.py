@@ -9,8 +9,8 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
+from tauform.deferred import deferred
 from tauform.description.robot import Robot
-from tauform.doors import door
 from tauform.identification.export.code import CodeOptions, write_code
 from tauform.identification.export.save import save_fit
 from tauform.identification.export.urdf import WrittenUrdf, write_urdf
@@ -109,7 +109,7 @@ class Fit(FittedModel):
 
     def report(self, path: str | Path) -> Path:
         """One HTML file with plots and tables that opens offline."""
-        return door("Fit.report")(self, Path(path))
+        return deferred("Fit.report")(self, Path(path))
 
     def __repr__(self) -> str:
         return (

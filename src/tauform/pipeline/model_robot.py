@@ -18,9 +18,9 @@ from tauform.closedform.profile import Profile
 from tauform.codegen.certificate import EXACT_MODEL
 from tauform.codegen.generate import check_function, generate
 from tauform.codegen.program.program import Program
+from tauform.deferred import deferred
 from tauform.description.finding import Finding
 from tauform.description.robot import Robot
-from tauform.doors import door
 from tauform.errors import GenerationError, ModelError, TauformError, VerificationError
 from tauform.escaping.shown import visible
 from tauform.identification.export.code import CodeOptions
@@ -98,7 +98,7 @@ class RobotModel:
     ) -> Delivery:
         """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
         options = CodeOptions(real, recording, excerpt)
-        delivered: Delivery = door("RobotModel.write")(
+        delivered: Delivery = deferred("RobotModel.write")(
             self, folder, urdf=urdf, name=name, options=options, force=force, progress=progress
         )
         return delivered

@@ -25,9 +25,9 @@ from tauform.closedform.model.equations import (
 from tauform.closedform.model.matrices import coriolis_matrix, forward_dynamics, mass_matrix
 from tauform.closedform.model.monomials import Projection, differentiated
 from tauform.closedform.notation import LATEX
+from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.robot import Robot
-from tauform.doors import door
 from tauform.errors import SingularMassMatrixError
 from tauform.messages import counted
 from tauform.portable.products import product
@@ -253,7 +253,7 @@ class BoundModel:
             confidence: share of the states for which it must hold.
             options: of `tauform.reduce`: function, routes, still, definite, n_fresh, seed, threads, exact, progress.
         """
-        reduction: Reduction = door("BoundModel.reduce")(self, profile, tolerance, confidence, **options)
+        reduction: Reduction = deferred("BoundModel.reduce")(self, profile, tolerance, confidence, **options)
         return reduction
 
     def equations(self, max_terms: int = 300, digits: int | None = None) -> tuple[str, ...]:

@@ -28,13 +28,13 @@ from tauform.closedform.model.equations import (
 )
 from tauform.closedform.model.monomials import Products
 from tauform.closedform.notation import LATEX
+from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.geometry import difference
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Joint, Link
 from tauform.description.joint_types import JointType
 from tauform.description.robot import Robot
-from tauform.doors import door
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
 from tauform.messages import counted
@@ -311,7 +311,7 @@ class ClosedFormModel:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one file (NumPy's npz, no pickle); a file of that name is replaced only when complete."""
-        door("ClosedFormModel.save")(self, path)
+        deferred("ClosedFormModel.save")(self, path)
 
     @cached_property
     def _products(self) -> Products:

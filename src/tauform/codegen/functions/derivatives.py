@@ -19,10 +19,8 @@ from tauform.codegen.program.tangent import tangents
 from tauform.description.robot import Robot
 from tauform.rigidbody.drives import coupled_inertia, friction_slopes
 from tauform.rigidbody.linearize.forward import linearize_forward, linearize_forward_vector
-from tauform.rigidbody.linearize.forward_matrices import forward_matrices
-from tauform.rigidbody.linearize.forward_matrices_conventional import forward_matrices_conventional
-from tauform.rigidbody.linearize.forward_vector import forward_vector
-from tauform.rigidbody.linearize.forward_vector_conventional import forward_vector_conventional
+from tauform.rigidbody.linearize.forward_matrices import forward_matrices, forward_matrices_conventional
+from tauform.rigidbody.linearize.forward_vector import forward_vector, forward_vector_conventional
 from tauform.rigidbody.linearize.inverse import linearize_inverse, linearize_inverse_vector
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector

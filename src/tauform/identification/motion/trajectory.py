@@ -12,8 +12,8 @@ from scipy.interpolate import make_interp_spline
 
 from tauform.arguments import checked_methods
 from tauform.arrays import LARGEST, Array
+from tauform.deferred import deferred
 from tauform.description.robot import Robot
-from tauform.doors import door
 from tauform.errors import IdentificationError, RecordingError
 from tauform.escaping.tables import csv_line
 from tauform.files.file import fresh_file
@@ -97,7 +97,7 @@ class Trajectory:
             IdentificationError: the file's name has another ending, or it cannot be written.
             MissingExtraError: pictures need matplotlib.
         """
-        drawn: Path = door("Trajectory.plot")(self, robot, Path(path))
+        drawn: Path = deferred("Trajectory.plot")(self, robot, Path(path))
         return drawn
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Recording: what was measured on a moving robot, checked at the door."""
+"""Recording: what was measured on a moving robot, validated."""
 
 from __future__ import annotations
 

@@ -14,10 +14,8 @@ from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
 from tauform.rigidbody.drives import friction_slopes, friction_torque, temperatures
 from tauform.rigidbody.linearize import forward_by_inverse
-from tauform.rigidbody.linearize.forward_matrices import forward_matrices
-from tauform.rigidbody.linearize.forward_matrices_conventional import forward_matrices_conventional
-from tauform.rigidbody.linearize.forward_vector import forward_vector
-from tauform.rigidbody.linearize.forward_vector_conventional import forward_vector_conventional
+from tauform.rigidbody.linearize.forward_matrices import forward_matrices, forward_matrices_conventional
+from tauform.rigidbody.linearize.forward_vector import forward_vector, forward_vector_conventional
 from tauform.rigidbody.linearize.transposed import forward_transposed
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.pivots import named_pivots

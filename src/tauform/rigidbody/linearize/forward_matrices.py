@@ -1,7 +1,8 @@
-"""Jain1993 Algorithm 6: the derivatives of forward dynamics, O(n^2), without forming or inverting the mass matrix.
+"""The derivatives of forward dynamics: Jain1993 Algorithm 6, O(n^2), and Algorithm 4, O(n^3).
 
-All in the axes of the base, on the sweeps of `base_articulated`. A change of q_j or qd_j is a bias wrench z_j and a
-drift c_j at body j,
+Algorithm 4 takes the derivatives of inverse dynamics and the factors of the mass matrix. Algorithm 6 neither forms nor
+inverts a mass matrix. It is all in the axes of the base, on the sweeps of `base_articulated`: a change of q_j or qd_j
+is a bias wrench z_j and a drift c_j at body j,
 
     z_j = Q_j Sdot_j + P_j Sddot_j + S_j x* f_j,  c_j = Sddot_j    (q)
     z_j = Q_j S_j + 2 P_j Sdot_j,                 c_j = 2 Sdot_j   (qd)
@@ -18,6 +19,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
+from tauform.rigidbody.inertia.gdahj import mass_matrix_of
 from tauform.rigidbody.linearize.base_articulated import (
     Inward,
     Outward,
@@ -26,7 +28,9 @@ from tauform.rigidbody.linearize.base_articulated import (
     outward_sweep,
 )
 from tauform.rigidbody.linearize.base_motion import BaseAcceleration, BaseVelocity, base_acceleration, base_velocity
+from tauform.rigidbody.linearize.inverse_matrices import matrices_of
 from tauform.rigidbody.sweeps.articulated_inertia import times
+from tauform.rigidbody.sweeps.factorization import factorize, solve
 from tauform.rigidbody.sweeps.spatial import ANGULAR, cross_force
 
 
@@ -112,3 +116,24 @@ def _row_elsewhere(
         D[k, j, :2] = -(z[j] * X[j][:, None]).sum(axis=0)
         if j > k:
             D[k, j, 2] = D[j, k, 2] = -passed
+
+
+def forward_matrices_conventional(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
+    """(n, n, 3, N): dqdd/dq = -M^-1 B_D, dqdd/dqd = -M^-1 A_D and dqdd/dtau = M^-1; tau without friction."""
+    velocity = base_velocity(tree, q, qd)
+    factors = factorize(mass_matrix_of(tree, velocity.S, velocity.inertias), tree.parents)
+    rest = base_acceleration(tree, velocity, qd, 0 * qd)
+    bias = np.stack([(velocity.S[:, i] * f).sum(axis=0) for i, f in enumerate(rest.wrenches)])
+    qdd = solve(factors, tree.parents, tau - bias)
+    D = matrices_of(tree, velocity, base_acceleration(tree, velocity, qd, qdd))
+    return solve_forward(factors, tree.parents, D)
+
+
+def solve_forward(factors: AnyArray, parents: tuple[int, ...], D: AnyArray) -> AnyArray:
+    """Forward derivatives from inverse ones (n, n, 3, ...), of which the third matrix is replaced by the identity."""
+    n = len(parents)
+    right = -D
+    right[:, :, 2] = 0 * D[:, :, 2]
+    for i in range(n):
+        right[i, i, 2] = right[i, i, 2] + 1
+    return solve(factors, parents, right)

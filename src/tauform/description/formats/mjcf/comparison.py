@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.deferred import deferred
 from tauform.description.robot import Robot
-from tauform.doors import door
 from tauform.errors import DescriptionError
 
 N_STATES = 3
@@ -24,7 +24,7 @@ def check_torques(mujoco: Any, model: Any, robot: Robot) -> None:
         DescriptionError: they differ, so that something acts in the model which the reader does not know.
     """
     # Against the direction of imports: the reader's own check needs dynamics.
-    inverse_dynamics = door("read_mjcf")
+    inverse_dynamics = deferred("read_mjcf")
     tree = replace(robot, closure=None, joints=tuple(replace(joint, coulomb=0.0) for joint in robot.joints))
     states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, N_STATES, robot.n_bodies))
     expected = np.array([_mujoco_torque(mujoco, model, *state) for state in states.transpose(1, 0, 2)])

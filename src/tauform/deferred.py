@@ -1,7 +1,7 @@
-"""Doors: methods that users look for on a type although a later module does the work.
+"""Deferred imports: methods that users look for on a type although a later module does the work.
 
-A type cannot import what is built on it. Each such method names its door, and the function behind it is looked up when
-the method is called. This table is the only place where the package looks up against the direction of imports.
+A type cannot import what is built on it. Each such method names itself here, and the function that does its work is
+imported when the method is called. This table is the only place where the package imports against its direction.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-DOORS = {
+DEFERRED = {
     "Robot.from_dh": "tauform.description.formats.dh:robot_from_dh",
     "Robot.with_drives": "tauform.description.changes.drives:with_drives",
     "Robot.locked": "tauform.description.changes.edit:locked",
@@ -31,7 +31,7 @@ DOORS = {
 }
 
 
-def door(method: str) -> Any:
-    """The function behind a method."""
-    module, function = DOORS[method].split(":")
+def deferred(method: str) -> Any:
+    """The function that does a method's work."""
+    module, function = DEFERRED[method].split(":")
     return getattr(import_module(module), function)
