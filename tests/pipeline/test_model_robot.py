@@ -14,10 +14,10 @@ from tauform.description.joint import Limits
 from tauform.errors import GenerationError, ModelError, UnknownNameError, VerificationError
 from tauform.pipeline import comparison
 from tauform.pipeline import model_robot as module
+from tauform.pipeline.defaults import default_profile, default_routes
 from tauform.pipeline.model_robot import RobotModel, model_robot
 from tauform.pipeline.motion import coordinate_ranges, home_position, sweep_motion
 from tauform.pipeline.stages import Stage
-from tauform.pipeline.usual import usual_profile, usual_routes
 from tauform.realtime.reduction.reduce import ROUTES
 
 
@@ -108,7 +108,7 @@ def test_the_reduced_program_keeps_its_promise() -> None:
     reduction = model.reduction
     assert reduction is not None
     assert reduction.program.n_operations <= reduction.exact.n_operations
-    states = usual_profile(model.robot).sample(5000, np.random.default_rng(11))
+    states = default_profile(model.robot).sample(5000, np.random.default_rng(11))
     exact = tf.inverse_dynamics(model.robot, *states)
     error = np.linalg.norm(reduction.program(*states) - exact, axis=1) / np.linalg.norm(exact, axis=1)
     assert np.quantile(error, 0.94) <= 0.05
@@ -153,5 +153,5 @@ def test_limits_bound_the_sweep() -> None:
 def test_long_programs_are_not_reduced_operation_by_operation() -> None:
     """That would take the square of their length: many minutes for a humanoid."""
     short, long = tf.load("two_link"), tf.random_robot(20, seed=1)
-    assert usual_routes(tf.generate(short)) == ROUTES
-    assert set(ROUTES) - set(usual_routes(tf.generate(long))) == {"operations"}
+    assert default_routes(tf.generate(short)) == ROUTES
+    assert set(ROUTES) - set(default_routes(tf.generate(long))) == {"operations"}

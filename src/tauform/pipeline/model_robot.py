@@ -30,9 +30,9 @@ from tauform.identification.recording.recording import Recording
 from tauform.identification.selection.laws import FrictionLaw
 from tauform.messages import counted
 from tauform.pipeline.comparison import N_STATES, base_error, closed_form_error
+from tauform.pipeline.defaults import default_profile, default_routes
 from tauform.pipeline.identification_stages import identified_fit, simulated
 from tauform.pipeline.stages import Progress, Stage, StageLog
-from tauform.pipeline.usual import usual_profile, usual_routes
 from tauform.realtime.reduction.figures import Tradeoff, tradeoff
 from tauform.realtime.reduction.reduce import ROUTES, Reduction, check_guarantee, reduce
 
@@ -173,7 +173,7 @@ def model_robot(
     closed_form = _derive(modelled, log)
     bound = None if closed_form is None else closed_form.bind(modelled)
     programs = _programs(modelled, functions, log)
-    states = profile or usual_profile(modelled)
+    states = profile or default_profile(modelled)
     reduction = _reduce(bound or modelled, programs, states, tolerance, confidence, routes, log)
     curve = None if bound is None or reduction is None else _tradeoff(bound, states, reduction.exact, log)
     made = RobotModel(
@@ -275,7 +275,7 @@ def _reduce(
         known = (program for program in programs if program.name == "inverse_dynamics")
         try:
             exact = next(known, None) or generate(model, "inverse_dynamics")
-            options = {"routes": routes or usual_routes(exact), "n_fresh": N_FRESH, "exact": exact}
+            options = {"routes": routes or default_routes(exact), "n_fresh": N_FRESH, "exact": exact}
             found = reduce(model, profile, tolerance, confidence, **options, progress=log.progress)  # type: ignore[arg-type]
         except VerificationError:
             raise

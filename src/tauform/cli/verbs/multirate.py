@@ -13,8 +13,8 @@ from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading, lines, read_from
+from tauform.cli.swing import bounds_of_swing, swing
 from tauform.cli.verb import verb
-from tauform.cli.verbs.swing import bounds_of_swing, swing
 
 if TYPE_CHECKING:
     from tauform.closedform.profile import Profile

@@ -92,7 +92,7 @@ def factored_program(bound: BoundModel, function: str) -> Program:
 
 
 def _mild(bound: BoundModel) -> Array:
-    """Temperatures at which friction is what Fv says, for torques that are only a yardstick."""
+    """Temperatures at which friction is what Fv says, for torques that only serve as a scale."""
     return np.full(bound.n_joints, REFERENCE_TEMPERATURE)
 
 

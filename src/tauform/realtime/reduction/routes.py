@@ -20,6 +20,7 @@ from tauform.closedform.reduction.reduction import Completed, fewest_terms, refi
 from tauform.codegen.factored.model_program import factored_program
 from tauform.codegen.program.program import Program
 from tauform.portable.products import product
+from tauform.realtime.reduction.error_norm import ErrorNorm
 from tauform.realtime.reduction.guards import moving_block, positive_definite
 from tauform.realtime.reduction.velocity import (
     NOTHING,
@@ -29,7 +30,6 @@ from tauform.realtime.reduction.velocity import (
     regressor_without,
     without_velocity,
 )
-from tauform.realtime.reduction.yardstick import Yardstick
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 
 # Greedy choices of links try the whole set first, then so many smaller ones.
@@ -51,28 +51,28 @@ class Route:
     bound: BoundModel | None = None
 
 
-def by_terms(profile: Profile, yardstick: Yardstick, tolerance: float, rng: np.random.Generator) -> Route:
+def by_terms(profile: Profile, norm: ErrorNorm, tolerance: float, rng: np.random.Generator) -> Route:
     """Few terms of the closed form, factored: the fewest, or those that cost less because more is shared among them."""
-    found = [_few_terms(profile, yardstick, tolerance, rng, c) for c in (None, yardstick.subject.companions)]
+    found = [_few_terms(profile, norm, tolerance, rng, c) for c in (None, norm.subject.companions)]
     return min(found, key=lambda route: route.program.n_operations)
 
 
 def _few_terms(
     profile: Profile,
-    yardstick: Yardstick,
+    norm: ErrorNorm,
     tolerance: float,
     rng: np.random.Generator,
     completed: Completed | None,
 ) -> Route:
     """Fewest terms of the closed form within the tolerance; its inertia stays whole where it must, to be definite."""
-    bound = yardstick.subject.closed_form
-    options = (bound, profile, tolerance, yardstick.confidence, rng)
-    found = fewest_terms(*options, function=yardstick.function, completed=completed)
-    inertia = moving_block(_symmetric(found.bound.mass_matrix(yardstick.states[0])), bound.moving)
-    if yardstick.definite and not positive_definite(inertia):
-        found = fewest_terms(*options, function=yardstick.function, keep_inertia=True, completed=completed)
+    bound = norm.subject.closed_form
+    options = (bound, profile, tolerance, norm.confidence, rng)
+    found = fewest_terms(*options, function=norm.function, completed=completed)
+    inertia = moving_block(_symmetric(found.bound.mass_matrix(norm.states[0])), bound.moving)
+    if norm.definite and not positive_definite(inertia):
+        found = fewest_terms(*options, function=norm.function, keep_inertia=True, completed=completed)
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
-    return Route(factored_program(found.bound, yardstick.function), remark, found.bound)
+    return Route(factored_program(found.bound, norm.function), remark, found.bound)
 
 
 def _symmetric(matrices: Array) -> Array:
@@ -81,7 +81,7 @@ def _symmetric(matrices: Array) -> Array:
     return mean
 
 
-def by_velocity(yardstick: Yardstick, tolerance: float, asked: Quiet | None = None) -> Route | None:
+def by_velocity(norm: ErrorNorm, tolerance: float, asked: Quiet | None = None) -> Route | None:
     """Velocity terms left out: of all joints, else of as many joints or links as the tolerance allows.
 
     Args:
@@ -90,62 +90,58 @@ def by_velocity(yardstick: Yardstick, tolerance: float, asked: Quiet | None = No
     Returns:
         The cheaper of both, None where even one joint or link is too many.
     """
-    robot = yardstick.robot
+    robot = norm.robot
     if asked is not None:
-        return _quiet_route(yardstick, asked)
+        return _quiet_route(norm, asked)
     everything = Quiet(joints=all_joints(robot))
-    if yardstick.error(without_velocity(robot, everything, *yardstick.states)) <= tolerance:
-        return _quiet_route(yardstick, everything)
-    found = [_quiet_joints(yardstick, tolerance), _quiet_links(yardstick, tolerance)]
+    if norm.error(without_velocity(robot, everything, *norm.states)) <= tolerance:
+        return _quiet_route(norm, everything)
+    found = [_quiet_joints(norm, tolerance), _quiet_links(norm, tolerance)]
     routes = [route for route in found if route is not None]
     return min(routes, key=lambda route: route.program.n_operations) if routes else None
 
 
-def _quiet_route(yardstick: Yardstick, quiet: Quiet) -> Route:
-    robot = yardstick.robot
-    return Route(recursive(robot, yardstick.function, quiet), f"velocity terms of {quiet.words(robot)} left out")
+def _quiet_route(norm: ErrorNorm, quiet: Quiet) -> Route:
+    robot = norm.robot
+    return Route(recursive(robot, norm.function, quiet), f"velocity terms of {quiet.words(robot)} left out")
 
 
-def _quiet_joints(yardstick: Yardstick, tolerance: float) -> Route | None:
+def _quiet_joints(norm: ErrorNorm, tolerance: float) -> Route | None:
     """Joints that may rest: as many as possible, those that matter least first."""
-    robot, still = yardstick.robot, frozenset[int]()
+    robot, still = norm.robot, frozenset[int]()
     while len(still) < robot.n_joints:
         options = {
-            still | {i}: yardstick.error(without_velocity(robot, Quiet(joints=still | {i}), *yardstick.states))
+            still | {i}: norm.error(without_velocity(robot, Quiet(joints=still | {i}), *norm.states))
             for i in all_joints(robot) - still
         }
         best = min(options, key=lambda joints: options[joints])
         if options[best] > tolerance:
             break
         still = best
-    return _quiet_route(yardstick, Quiet(joints=still)) if still else None
+    return _quiet_route(norm, Quiet(joints=still)) if still else None
 
 
-def _quiet_links(yardstick: Yardstick, tolerance: float) -> Route | None:
+def _quiet_links(norm: ErrorNorm, tolerance: float) -> Route | None:
     """Links that may go, as many as possible; it hangs on where the program regroups parameters, so it is asked."""
-    robot = yardstick.robot
+    robot = norm.robot
     base = base_parameters(robot, include="declared")
     parameters = np.zeros(robot.layout.n)
     parameters[list(base.pivots)] = base.values(robot)
-    moving, resting = (
-        regressor_without(robot, quiet, *yardstick.states) for quiet in (NOTHING, _all_links(robot.n_bodies))
-    )
+    moving, resting = (regressor_without(robot, quiet, *norm.states) for quiet in (NOTHING, _all_links(robot.n_bodies)))
     lost = robot.layout.by_link((moving - resting) * parameters)
-    by_link = yardstick.weighed(lost.sum(axis=-1))
+    by_link = norm.weighted(lost.sum(axis=-1))
     chosen: list[int] = []
     while len(chosen) < robot.n_bodies:
         errors = {
-            k: _share(by_link[..., [*chosen, k]], yardstick.confidence)
-            for k in range(robot.n_bodies)
-            if k not in chosen
+            k: _share(by_link[..., [*chosen, k]], norm.confidence) for k in range(robot.n_bodies) if k not in chosen
         }
         best = min(errors, key=lambda k: errors[k])
         if errors[best] > tolerance:
             break
         chosen.append(best)
     for size in range(len(chosen), max(0, len(chosen) - 1 - FEWER_LINKS), -1):
-        route = _quiet_route(yardstick, Quiet(links=frozenset(chosen[:size])))
-        if _program_error(route.program, yardstick) <= tolerance:
+        route = _quiet_route(norm, Quiet(links=frozenset(chosen[:size])))
+        if _program_error(route.program, norm) <= tolerance:
             return route
     return None
 
@@ -158,25 +154,25 @@ def _share(by_link: Array, confidence: float) -> float:
     return float(np.quantile(np.linalg.norm(by_link.sum(axis=-1), axis=1), confidence))
 
 
-def _program_error(program: Program, yardstick: Yardstick) -> float:
-    q, qd, qdd = yardstick.states
-    if yardstick.function == "inverse_dynamics":
-        return yardstick.error(program(q, qd, qdd))
-    accelerations = program(q, qd, yardstick.torque)
-    return relative_error(accelerations, qdd, yardstick.confidence)
+def _program_error(program: Program, norm: ErrorNorm) -> float:
+    q, qd, qdd = norm.states
+    if norm.function == "inverse_dynamics":
+        return norm.error(program(q, qd, qdd))
+    accelerations = program(q, qd, norm.torque)
+    return relative_error(accelerations, qdd, norm.confidence)
 
 
-def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:
+def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
     """Base parameters of least significance left out, the others refitted; all velocity terms too where that fits."""
-    robot, states = yardstick.robot, yardstick.states
+    robot, states = norm.robot, norm.states
     everything = Quiet(joints=all_joints(robot))
-    fits = yardstick.error(without_velocity(robot, everything, *states)) <= tolerance / 2
+    fits = norm.error(without_velocity(robot, everything, *states)) <= tolerance / 2
     quiet = everything if fits else NOTHING
     base = base_parameters(robot, include="declared")
     theta, pivots = base.values(robot), list(base.pivots)
     Y = regressor_without(robot, quiet, *states)[..., pivots]
-    weighted, wanted = yardstick.weighed(Y), yardstick.weighed(yardstick.torque)
-    significance = np.quantile(np.linalg.norm(weighted * theta, axis=1), yardstick.confidence, axis=0)
+    weighted, wanted = norm.weighted(Y), norm.weighted(norm.torque)
+    significance = np.quantile(np.linalg.norm(weighted * theta, axis=1), norm.confidence, axis=0)
     order = np.argsort(-significance, kind="stable")
 
     def fitted(n_kept: int) -> Array:
@@ -189,9 +185,9 @@ def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:
 
     def fitting(n_kept: int) -> bool:
         values = fitted(n_kept)
-        if yardstick.error(product(Y, values[pivots])) > tolerance:
+        if norm.error(product(Y, values[pivots])) > tolerance:
             return False
-        return not yardstick.definite or positive_definite(mass_matrix(robot.with_parameters(values), states[0]))
+        return not norm.definite or positive_definite(mass_matrix(robot.with_parameters(values), states[0]))
 
     few, many = 0, len(theta)
     while many - few > 1:
@@ -199,4 +195,4 @@ def by_parameters(yardstick: Yardstick, tolerance: float) -> Route:
         few, many = (few, middle) if fitting(middle) else (middle, many)
     smaller = robot.with_parameters(fitted(many)) if many < len(theta) else robot
     remark = f"{len(theta) - many} of {len(theta)} base parameters{' and velocity terms' if fits else ''} left out"
-    return Route(recursive(smaller, yardstick.function, quiet), remark)
+    return Route(recursive(smaller, norm.function, quiet), remark)

@@ -13,12 +13,12 @@ from tauform.closedform.profile import Profile
 from tauform.codegen.program.program import Program
 from tauform.codegen.pruning.prune import Task, flat_results, prune
 from tauform.codegen.pruning.rewrite import polished
+from tauform.realtime.reduction.error_norm import ErrorNorm
 from tauform.realtime.reduction.guards import NEED_DEFINITE, guard, result_weights
 from tauform.realtime.reduction.routes import Route, by_parameters, by_terms, by_velocity
 from tauform.realtime.reduction.subject import Subject
 from tauform.realtime.reduction.velocity import Quiet
 from tauform.realtime.reduction.verification import Verification, Verifier, function_states
-from tauform.realtime.reduction.yardstick import Yardstick
 
 ROUTES = ("terms", "parameters", "velocity", "operations")
 # Routes that change the recursive program of a robot.
@@ -96,9 +96,9 @@ class Search:
         return self.verify.definite or self.exact.name in NEED_DEFINITE
 
     @cached_property
-    def _yardstick(self) -> Yardstick:
+    def _norm(self) -> ErrorNorm:
         states = self.seen.sample(ROUTE_STATES, self.rng)
-        return Yardstick.at(self.subject, self.exact.name, states, self.verify.confidence, self._definite)
+        return ErrorNorm.at(self.subject, self.exact.name, states, self.verify.confidence, self._definite)
 
     def _attempts(self) -> dict[str, Attempt]:
         """Routes that leave out terms, parameters or velocities: each takes a tolerance to aim at."""
@@ -106,10 +106,10 @@ class Search:
             return {}
         attempts: dict[str, Attempt] = {}
         if self.subject.has_closed_form:
-            attempts["terms"] = lambda aim: by_terms(self.seen, self._yardstick, aim, self.rng)
+            attempts["terms"] = lambda aim: by_terms(self.seen, self._norm, aim, self.rng)
         if self.subject.is_robot:
-            attempts["parameters"] = lambda aim: by_parameters(self._yardstick, aim)
-            attempts["velocity"] = lambda aim: by_velocity(self._yardstick, aim, self.quiet)
+            attempts["parameters"] = lambda aim: by_parameters(self._norm, aim)
+            attempts["velocity"] = lambda aim: by_velocity(self._norm, aim, self.quiet)
         return attempts
 
     def _first_verified(

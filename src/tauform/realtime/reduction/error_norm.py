@@ -1,4 +1,4 @@
-"""Yardstick: torque errors at sampled states as relative errors of the function that is reduced.
+"""ErrorNorm: torque errors at sampled states as relative errors of the function that is reduced.
 
 Inverse dynamics err by |dtau| / |tau|. Forward dynamics with a torque that is off by dtau err, to first order, by
 |M^-1 dtau| / |qdd|, so light joints count as much as heavy ones there.
@@ -21,7 +21,7 @@ from tauform.realtime.reduction.subject import Subject
 
 
 @dataclass(frozen=True, eq=False)
-class Yardstick:
+class ErrorNorm:
     """States, the exact torques there, and what an error of them is worth.
 
     Attributes:
@@ -40,8 +40,8 @@ class Yardstick:
     definite: bool
 
     @classmethod
-    def at(cls, subject: Subject, function: str, states: States, confidence: float, definite: bool) -> Yardstick:
-        """The yardstick of a function at some states."""
+    def at(cls, subject: Subject, function: str, states: States, confidence: float, definite: bool) -> ErrorNorm:
+        """The norm for a function at some states."""
         return cls(subject, function, states, subject.torque(*states), confidence, definite)
 
     @property
@@ -57,13 +57,13 @@ class Yardstick:
         unit = np.broadcast_to(np.eye(n), (len(self.torque), n, n))
         return (definite_solved(self.subject.mass_matrix(self.states[0]), unit) if forward else unit) / size
 
-    def weighed(self, torques: Array) -> Array:
+    def weighted(self, torques: Array) -> Array:
         """(N, n, ...) torques, or columns of them, in units of the relative error."""
         listed = torques.reshape(*torques.shape[:2], -1)
-        weighed: Array = product(self.weight, listed).reshape(torques.shape)
-        return weighed
+        result: Array = product(self.weight, listed).reshape(torques.shape)
+        return result
 
     def error(self, torque: Array) -> float:
         """Relative error that the share of the states stays below with these torques in place of the exact ones."""
-        errors = np.linalg.norm(self.weighed(torque - self.torque), axis=1)
+        errors = np.linalg.norm(self.weighted(torque - self.torque), axis=1)
         return float(np.quantile(errors, self.confidence))

@@ -1,4 +1,4 @@
-"""What `model_robot` takes where it is not told: the states of the reduced program, and the ways to it."""
+"""Defaults of `model_robot`: the states of the reduced program, and the routes to it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SPEED, ACCELERATION = 1.0, 10.0
 MOST_PRUNED = 1000
 
 
-def usual_profile(robot: Robot) -> Profile:
+def default_profile(robot: Robot) -> Profile:
     """Positions within the joints' limits at ordinary speeds: 1 rad/s (m/s) and 10 rad/s^2, or the limits' if lower."""
     speeds = {joint.name: joint.limits.velocity for joint in robot.joints}
     fastest = np.array([min(SPEED, speeds[name]) for name in robot.joint_names])
     return Profile.ranges(robot.n_joints, coordinate_ranges(robot).T, fastest, ACCELERATION, name="joint limits")
 
 
-def usual_routes(exact: Program) -> tuple[str, ...]:
+def default_routes(exact: Program) -> tuple[str, ...]:
     """The routes that take minutes at most; leaving out single operations takes the square of their number."""
     return tuple(route for route in ROUTES if route != "operations" or exact.n_operations <= MOST_PRUNED)
