@@ -185,6 +185,11 @@ class Robot(Value):
         )
 
     @cached_property
+    def tree_rates(self) -> Array:
+        """(n_bodies, n_joints) rates of the tree's joints for unit rates of q: F of the loops, else the identity."""
+        return self.closure.F if self.closure else read_only(np.eye(self.n_bodies))
+
+    @cached_property
     def drives(self) -> tuple[Drive, ...]:
         """All drive terms in the order of the layout: rotor, viscous, Coulomb, offset of each joint, then further."""
         return (*own_drives(self.joints), *self.further_drives)

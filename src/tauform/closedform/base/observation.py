@@ -49,8 +49,7 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
     path = uniform(rng, -2.0, 2.0, (n_states, STATES_PER_PATH, robot.n_joints))
     losing = _losing_columns(robot)
     h[:, losing] = _work(robot, columns, q, path, rng)[:, losing]
-    F = robot.closure.F if robot.closure else np.eye(robot.n_bodies)
-    h[:, list(robot.layout.columns_of("offset"))] = product(q, F.T)
+    h[:, list(robot.layout.columns_of("offset"))] = product(q, robot.tree_rates.T)
     difference: Array = h[1:] - h[0]
     return difference[:, list(columns)]
 

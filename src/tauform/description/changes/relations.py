@@ -18,9 +18,7 @@ from tauform.portable.products import product
 
 def constraints_of(robot: Robot) -> tuple[Array, Array]:
     """(n_bodies, n_joints) F and (n_bodies,) offset, also of a robot whose joints are all free."""
-    if robot.closure:
-        return robot.closure.F, robot.closure.offset
-    return np.eye(robot.n_bodies), np.zeros(robot.n_bodies)
+    return robot.tree_rates, robot.closure.offset if robot.closure else np.zeros(robot.n_bodies)
 
 
 def related(robot: Robot, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:

@@ -84,7 +84,7 @@ class CompiledColumns(Columns):
         self.chosen = slice(len(chosen)) if chosen == list(range(len(chosen))) else chosen
         self.values = np.concatenate([inertial.values(robot), robot.parameters[losses]])
         # (n_bodies, n) rates of the tree's joints for unit rates of q.
-        self.loops = robot.closure.F if robot.closure else np.eye(robot.n_bodies)
+        self.loops = robot.tree_rates
         self.losses = [layout.parameters[k] for k in losses]
         program = generate(smooth, "base_regressor")
         self.kernel = compile_program(program)

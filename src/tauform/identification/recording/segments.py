@@ -20,6 +20,7 @@ from tauform.identification.recording.recording import (
     steps_of,
 )
 from tauform.identification.recording.stored import collected, is_lazy
+from tauform.messages import counted
 from tauform.wording import argument
 
 # A step longer than this many typical ones is a gap: nothing is interpolated across it.
@@ -83,7 +84,7 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
         columns = {name: _only(values, fresh) for name, values in columns.items()}
     cuts, shortest, longest, lost = _steps(columns["t"], GAP / rate)
     if cuts:
-        findings.append(f"{_count(len(cuts), 'gap')}, {lost:.2f} s in all, split it into {len(cuts) + 1} parts")
+        findings.append(f"{counted(len(cuts), 'gap')}, {lost:.2f} s in all, split it into {len(cuts) + 1} parts")
     regular = max(1 - shortest * rate, longest * rate - 1) <= UNIFORM
     stretches = [
         {name: values[first:last] for name, values in columns.items()}
@@ -148,10 +149,10 @@ def _fresh_samples(recording: Recording, findings: list[str]) -> AnyArray | None
         fresh[own] = ~repeated
         n_copies += int((copied & ~repeated).sum())
     if n_repeated:
-        findings.append(f"{_count(n_repeated, 'sample')} with a time stamp that was there before; dropped")
+        findings.append(f"{counted(n_repeated, 'sample')} with a time stamp that was there before; dropped")
     # At rest a quantised sensor may hold still; only scattered copies, under new time stamps, are the logger's.
     if 0 < n_copies < MOST_COPIES * recording.n_samples:
-        findings.append(f"{_count(n_copies, 'sample')} that copy the one before; dropped")
+        findings.append(f"{counted(n_copies, 'sample')} that copy the one before; dropped")
         for own, _, copied in _repeats(recording):
             fresh[own] &= ~copied
     return None if fresh.all() else fresh
@@ -168,10 +169,6 @@ def _repeats(recording: Recording) -> Iterator[tuple[slice, AnyArray, AnyArray]]
 def _only(values: Array, wanted: AnyArray) -> Array:
     kept: Array = collected((np.asarray(values[p])[wanted[p]] for p, _ in pieces(len(values))), is_lazy(values))
     return kept
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _segment(columns: dict[str, Array], rate: float, regular: bool, even: bool, index: int) -> Segment:

@@ -101,11 +101,6 @@ class Design:
         return tuple(joint.coulomb_width for joint in self.robot.joints)
 
     @property
-    def loops(self) -> Array:
-        """(n_bodies, n) rates of the tree's joints for unit rates of q."""
-        return self.robot.closure.F if self.robot.closure else np.eye(self.robot.n_bodies)
-
-    @property
     def is_thermal(self) -> bool:
         """Whether temperatures take part."""
         return "temperature" in self._drives.reads

@@ -60,16 +60,11 @@ class DriveColumns:
     def felt(self) -> Iterator[tuple[int, int]]:
         """(column, joint) wherever a term can act."""
         for place, term in zip(self.places, self.drives, strict=True):
-            yield from ((place, int(j)) for j in np.flatnonzero(self._loops[list(term.joints)].any(axis=0)))
+            yield from ((place, int(j)) for j in np.flatnonzero(self.robot.tree_rates[list(term.joints)].any(axis=0)))
 
     @cached_property
     def _groups(self) -> tuple[Group, ...]:
         return grouped(self.drives)
-
-    @property
-    def _loops(self) -> Array:
-        """(n_bodies, n) rates of the tree's joints for unit rates of q."""
-        return self.robot.closure.F if self.robot.closure else np.eye(self.robot.n_bodies)
 
     def _motion(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> JointState:
         """What the terms act on, for each joint of the tree."""
@@ -96,7 +91,7 @@ class DriveColumns:
         """Torque of the k-th term of a group on each joint of q: tau = F^T tau_tree."""
         found: dict[int, Array] = {}
         for bodies, torque in zip(group.joints, torques, strict=True):
-            weights = self._loops[bodies[k]]
+            weights = self.robot.tree_rates[bodies[k]]
             for j in np.flatnonzero(weights).tolist():
                 own = torque[k] if weights[j] == 1.0 else weights[j] * torque[k]
                 found[j] = found[j] + own if j in found else own

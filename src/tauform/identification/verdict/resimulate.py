@@ -233,7 +233,7 @@ class _System:
     def _linearized(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> tuple[Array, Array, Array]:
         """Slopes M by accelerations and D by velocities, (K, n, n), and the torque (K, n) at no acceleration."""
         n = q.shape[1]
-        small = SMALL * np.maximum(np.array(self.design.widths), 1e-9) @ np.abs(self.design.loops)
+        small = SMALL * np.maximum(np.array(self.design.widths), 1e-9) @ np.abs(self.design.robot.tree_rates)
         # n + 1 of these states give the mass matrix, n more the slopes D.
         many, rates, accelerations = (np.repeat(x[:, None], 2 * n + 1, axis=1) for x in (q, qd, qdd))
         rates[:, n + 1 :] += np.diag(small)
@@ -249,5 +249,5 @@ class _System:
 
 def _without_jumps(design: Design, qd: Array) -> Design:
     """The same columns with every sharp sign smoothed over a small speed."""
-    smallest = SMOOTHED * np.abs(qd @ design.loops.T).max(axis=0)
+    smallest = SMOOTHED * np.abs(qd @ design.robot.tree_rates.T).max(axis=0)
     return design.with_widths([max(width, least) for width, least in zip(design.widths, smallest, strict=True)])
