@@ -103,7 +103,7 @@ def long_recording() -> Iterator[Row]:
             [sys.executable, "-c", IDENTIFY_LONG, str(path)], check=True, capture_output=True, text=True
         ).stdout
     reading, busy, wall, grown, error = (float(number) for number in answer.split())
-    note = f"processor time of one thread; {wall:.3g} s by the clock; held-out error {error:.2%}, 100 states a second"
+    note = f"processor time of one thread; {wall:.3g} s by the clock; held-out error {error:.2%}, 100 states per second"
     yield Row(f"kr6_r700, {N_SAMPLES} samples", busy, N_SAMPLES / RATE, "real time", note=note)
     note = f"largest memory above that of the loaded library; the file has {13 * 8 * N_SAMPLES / 1e6:.0f} MB"
     yield Row("memory of that", grown, 1000.0, "asked for", "MB", note)

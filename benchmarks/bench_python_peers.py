@@ -21,7 +21,7 @@ TITLE = (
     "compiled like ours and called through its own buffers; MuJoCo, and what has no batch call, loops; adam has no "
     "inverse dynamics, so it is M qdd + h there. JAX functions are compiled, in double precision."
 )
-# Batches of everything on one arm; compilation in JAX takes up to a minute a function.
+# Batches of everything on one arm; compilation in JAX takes up to a minute per function.
 ARMS = {"panda": FUNCTIONS, "kr6_r700": ("inverse_dynamics",), "ur5": ("inverse_dynamics",)}
 N_STATES = 20_000
 # Accelerations are known up to the condition of the mass matrix.

@@ -1,6 +1,6 @@
 """PUMA 560: the base inertial parameters of Gautier1991, with the relations of its Table V.
 
-Of 66 standard parameters (ten a link, a rotor inertia a joint) 11 have no effect on the torques and 15 show only in
+Of 66 standard parameters (ten per link, one rotor inertia per joint) 11 have no effect on the torques and 15 show only in
 sums, so 40 can be identified. Run with `python examples/03_puma560_base_parameters.py [--plot FILE]`.
 """
 

@@ -22,7 +22,7 @@ GROUPS = ("link", "viscous")
 
 
 def desired(t: Array | float) -> tuple[Array, Array, Array]:
-    """A motion that shows all parameters: two sines a joint."""
+    """A motion that shows all parameters: two sines per joint."""
     w = np.array([[2.0, 3.3], [5.1, 4.3]])
     a = np.array([[0.9, 1.1], [0.3, 0.4]])
     phase = np.multiply.outer(t, w)

@@ -1,4 +1,4 @@
-"""Multi-rate: a synchronous task of six products a joint, and a background task that renews its coefficients.
+"""Multi-rate: a synchronous task of six products per joint, and a background task that renews its coefficients.
 
 The split of Izaguirre1992 for its PUMA 260: what each task costs, which torque error to expect at which background
 period, the same measured along a trajectory, and what friction in the synchronous task would gain.

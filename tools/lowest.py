@@ -1,4 +1,4 @@
-"""The oldest dependencies that pyproject.toml allows, one requirement a line: `numpy>=1.26` becomes `numpy==1.26`.
+"""The oldest dependencies that pyproject.toml allows, one requirement per line: `numpy>=1.26` becomes `numpy==1.26`.
 
 python tools/lowest.py --without collision      the core and every extra that users install, but this one
 python tools/lowest.py --only collision         this extra alone, with whatever core it takes

@@ -184,7 +184,7 @@ def test_verbs_keep_within_the_limits_of_a_slide(slider: str, capsys: pytest.Cap
     assert "tf.Profile.within(robot) (--profile slow or --profile fast) stays inside" in capsys.readouterr().err
 
 
-def test_bounds_are_one_number_or_one_a_joint(slider: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bounds_are_one_number_or_one_per_joint(slider: str, capsys: pytest.CaptureFixture[str]) -> None:
     split = ["multirate", slider, "--json"]
     assert main([*split, "--velocity", "1,0.2", "--acceleration", "5"]) == 0
     one = json.loads(capsys.readouterr().out)["torque"]

@@ -78,7 +78,7 @@ Functions = Annotated[
 NUMBERS = "NUMBER,..."  # one for all joints, or one per joint
 
 
-def one_a_joint(robot: Robot, **given: str | None) -> dict[str, list[float]]:
+def one_per_joint(robot: Robot, **given: str | None) -> dict[str, list[float]]:
     """Options that were given as (n,) numbers each: of one number, or of one per joint with commas between."""
     return {name: _numbers(text, robot, f"--{name}") for name, text in given.items() if text is not None}
 

@@ -34,7 +34,7 @@ class Progress:
 
 
 class Lines(Progress):
-    """One line a stage for logs and pipes: when it began, and what it does; no control codes."""
+    """One line per stage for logs and pipes: when it began, and what it does; no control codes."""
 
     def __init__(self) -> None:
         self._lock = RLock()  # of the timer's thread and the one that works

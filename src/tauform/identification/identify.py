@@ -202,7 +202,7 @@ def _chosen_problem(
     source = replace(source, rest=AT_REST * speeds)
     choice = candidates(source.design, speeds, friction, couplings)
     full = replace(source, design=choice.design)
-    few = _thinned(full)
+    few = _decimated(full)
     rows = few.kept()
     evidence = gather(rows, few, delay_column=True)
     start = list(range(source.design.n_columns))
@@ -248,7 +248,7 @@ def _speeds(source: RowSource) -> Array:
     return np.percentile(np.concatenate(speeds), SPEED_PERCENTILE, axis=0)
 
 
-def _thinned(source: RowSource) -> RowSource:
+def _decimated(source: RowSource) -> RowSource:
     """Stretches spread over the recordings that hold no more rows than the selection needs."""
     excess = source.total_rows / SELECTION_ROWS
     if excess <= 1:

@@ -108,7 +108,7 @@ class RobotModel:
         return f"RobotModel({self.robot.name!r}, {self.base.n} base parameters, programs {names})"
 
     def __str__(self) -> str:
-        """The summary, a stage a line."""
+        """The summary, one line per stage."""
         stages = [f"{s.name}: {s.outcome}; {s.verdict or s.status}" for s in self.stages]
         return "\n".join(map(visible, [repr(self), *stages]))
 

@@ -41,7 +41,7 @@ def test_rewriting_nothing_changes_nothing() -> None:
     np.testing.assert_allclose(rewritten(program, {}, {})(*x), program(*x), rtol=1e-14)
 
 
-def test_every_move_is_foretold_to_first_order_and_saves_what_it_says() -> None:
+def test_every_move_is_predicted_to_first_order_and_saves_what_it_says() -> None:
     program, x = example(), states()
     expected = program(*x)
     weights = np.ones_like(expected)

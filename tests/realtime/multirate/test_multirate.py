@@ -50,7 +50,7 @@ def quick(puma: tf.MultiRate) -> tf.MultiRate:
 
 
 def test_counts_stay_within_the_papers(puma: tf.MultiRate) -> None:
-    # Izaguirre1992: 6 + 6 a joint; D_ij and D_i 98 + 70, velocity torques 140 + 110
+    # Izaguirre1992: 6 + 6 per joint; D_ij and D_i 98 + 70, velocity torques 140 + 110
     assert puma.synchronous.n_multiplications <= 36
     assert puma.synchronous.n_additions <= 36
     assert puma.coefficients.n_operations <= 98 + 70
@@ -86,7 +86,7 @@ def test_loops_are_split_too() -> None:
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.004])
-def test_error_foretold_from_bounds_is_measured(puma: tf.MultiRate, latency: float) -> None:
+def test_error_predicted_from_bounds_is_measured(puma: tf.MultiRate, latency: float) -> None:
     rates = Rates(control=0.001, background=0.02, latency=latency)
     predicted = puma.predict(Profile.harmonic(CENTRE, VELOCITY, ACCELERATION), rates)
     errors = measure(puma, np.arange(0.0, 60.0, 0.001)[40:], fast_motion, rates)

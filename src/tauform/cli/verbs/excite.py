@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, one_a_joint
+from tauform.cli.options import NUMBERS, Force, one_per_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -60,7 +60,7 @@ def excite(
     if plot is not None:
         check_motion_figure(plot)
     check_outputs(force, files=[_numbered(path, k, count) for path in (output, plot) if path for k in range(count)])
-    limits = one_a_joint(robot, velocity=velocity, acceleration=acceleration, effort=effort)
+    limits = one_per_joint(robot, velocity=velocity, acceleration=acceleration, effort=effort)
     beginning = None if start is None else tf.Trajectory.read_csv(start, robot)
     tell("planning")
     found = tf.excite(

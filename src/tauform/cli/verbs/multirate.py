@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, Name, need, one_a_joint
+from tauform.cli.options import NUMBERS, Force, Name, need, one_per_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -75,7 +75,7 @@ def multirate(
     rates = tauform.Rates(control, background, latency, coefficients_every)
     if run:
         check_seconds(run, rates)
-    bounds = bounds_of_swing(robot, **one_a_joint(robot, velocity=velocity, acceleration=acceleration))
+    bounds = bounds_of_swing(robot, **one_per_joint(robot, velocity=velocity, acceleration=acceleration))
     swinging = tauform.Profile.harmonic(*bounds)
     recordings = reading.recordings(recording, robot, tell)
     profile = tauform.recorded_profile(recordings) if recordings else swinging

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, Name, need, one_a_joint
+from tauform.cli.options import NUMBERS, Force, Name, need, one_per_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -135,7 +135,7 @@ def _profile(
 ) -> Profile:
     import tauform
 
-    given = one_a_joint(robot, velocity=velocity, acceleration=acceleration)
+    given = one_per_joint(robot, velocity=velocity, acceleration=acceleration)
     if recordings:
         return tauform.recorded_profile(recordings)
     if text in ("slow", "fast"):

@@ -1,4 +1,4 @@
-"""Observation matrices: one row a torque or an energy at a random state, one column a standard parameter.
+"""Observation matrices: one row per torque or energy at a random state, one column per standard parameter.
 
 From the dynamic model, from the velocity-free one (d0: accelerations stay, velocities are zero) and from the energy
 model (Gautier1991, Eqs. 6, 9 and 12). The three span the same space.

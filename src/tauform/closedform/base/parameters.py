@@ -92,7 +92,7 @@ def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | 
 
 
 def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
-    """Sparse coefficients of the closed form, one row a function of the state, one column a standard parameter.
+    """Sparse coefficients of the closed form, one row per function of the state, one column per standard parameter.
 
     Raises:
         ModelError: the robot is a tree or has loop constraints, or its closed form would not fit.

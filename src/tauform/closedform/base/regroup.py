@@ -52,13 +52,13 @@ def regroup(
         source: what W was made from, for the summary.
 
     Raises:
-        ShapeError: W does not have one column a parameter, or holds values that are not finite.
+        ShapeError: W does not have one column per parameter, or holds values that are not finite.
         UnknownNameError: a name in `order` is not a parameter of the robot.
         ModelError: the method is unknown.
     """
     columns = tuple(int(c) for c in columns)
     if np.ndim(W) != 2 or W.shape[1] != len(columns):
-        raise ShapeError(f"W: expected (rows, {len(columns)}), one column a parameter, got {np.shape(W)}")
+        raise ShapeError(f"W: expected (rows, {len(columns)}), one column per parameter, got {np.shape(W)}")
     position = {c: k for k, c in enumerate(columns)}
     preferred = [position[c] for c in order_of_preference(robot, columns, order)]
     scaled = scale(W, robot, columns)

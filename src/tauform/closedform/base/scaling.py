@@ -81,7 +81,7 @@ class Scaled:
 
 
 def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
-    """Scale rows and columns to unit size and shorten W to a few rows a column (rank and null space are kept).
+    """Scale rows and columns to unit size and shorten W to a few rows per column (rank and null space are kept).
 
     Rows are scaled too: where lengths are tiny, gravity's rows would drown those of the inertia. But a row is
     enlarged only by what its units can explain; a row of mere rounding must not be taken for a function.

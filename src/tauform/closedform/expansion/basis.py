@@ -22,7 +22,7 @@ _PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # the six tensor entr
 
 @dataclass(frozen=True, eq=False)
 class JointMatrices:
-    """How one joint moves rows: row_in_link = row_in_parent @ matrix, one matrix a function of the joint.
+    """How one joint moves rows: row_in_link = row_in_parent @ matrix, one matrix per function of the joint.
 
     Attributes:
         ten, ten_rate: (k, 10, 10) inertial parameters, link to parent, and the derivative by q.

@@ -18,7 +18,7 @@ ROUNDING = 2e-14
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Coefficients of one function a row.
+    """Coefficients of one function per row.
 
     Attributes:
         keys: (m,) what the row belongs to, and its monomial.

@@ -81,7 +81,7 @@ def _written_drives(model: BoundModel, digits: int | None, notation: Notation) -
 
 
 def aligned(lines: Sequence[str], environment: str = "align") -> str:
-    """Equations in LaTeX, one a line."""
+    """Equations in LaTeX, one per line."""
     return f"\\begin{{{environment}}}\n" + " \\\\\n".join(lines) + f"\n\\end{{{environment}}}\n"
 
 

@@ -159,7 +159,7 @@ def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[ND
 
 
 def _distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:
-    """The distinct columns and the place of each column among them, by way of one integer a column."""
+    """The distinct columns and the place of each column among them, by way of one integer per column."""
     base = int(exponents.max(initial=0)) + 1
     rows = max(1, CODE_BITS // max(1, (base - 1).bit_length()))
     weights = base ** np.arange(rows, dtype=np.int64)

@@ -92,7 +92,7 @@ def _directions(tracing: Tracing, *names: str) -> dict[int, int]:
 
 
 def _tangent_matrix(torques: list[Any], inputs: AnyArray, held: dict[int, int]) -> AnyArray:
-    """d torques / d inputs, one tangent a column."""
+    """d torques / d inputs, one tangent per column."""
     one = inputs[0].graph.constant(1.0)
     columns = [tangents(torques, {**held, scalar.reference: one}) for scalar in inputs]
     return np.array(columns, dtype=object).T

@@ -87,6 +87,6 @@ def check_lengths(lengths: Mapping[str, int], path: Path) -> None:
     for name, other in others:
         if other != count:
             raise RecordingError(
-                f"{path.name}: {name} holds {other} rows, {first} {count}; one row a sample, one column per joint: "
+                f"{path.name}: {name} holds {other} rows, {first} {count}; one row per sample, one column per joint: "
                 "transpose it, or cut both to the same samples"
             )

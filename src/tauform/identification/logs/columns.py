@@ -193,7 +193,7 @@ def _matrices(
     if held and not fitting:
         raise RecordingError(
             f"{source}: {held[0]} has {widths[held[0]]} columns, the robot has {len(joint_names)} joints "
-            f"({', '.join(joint_names)}); {MEANINGS[field]} need one row a sample, one column per joint"
+            f"({', '.join(joint_names)}); {MEANINGS[field]} need one row per sample, one column per joint"
         )
     return fitting
 

@@ -40,7 +40,7 @@ def open_csv(path: Path) -> Log:
     except UnicodeDecodeError as error:
         raise RecordingError(f"{path.name}: not text ({error.reason}); export it as CSV in UTF-8") from None
     if first is None:
-        raise RecordingError(f"{path.name}: holds no samples; write the columns' names, then one line a sample")
+        raise RecordingError(f"{path.name}: holds no samples; write the columns' names, then one line per sample")
     names, separator = header_names(header)
     if all(_is_number(name) for name in names):
         raise RecordingError(f"{path.name}: the first line holds numbers; add a line with the columns' names")

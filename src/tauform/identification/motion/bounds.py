@@ -58,7 +58,7 @@ def bounds_of(
         ends = list(position)
         if len(ends) != 2:
             raise IdentificationError(f"position: expected (lower, upper), got {len(ends)} entries")
-        lower, upper = (one_a_joint(end, robot.n_joints, "position") for end in ends)
+        lower, upper = (one_per_joint(end, robot.n_joints, "position") for end in ends)
         if not np.isfinite([lower, upper]).all():
             raise IdentificationError("position: expected limits that are finite; leave it out for the robot's own")
     bounds = Bounds(
@@ -77,12 +77,12 @@ def bounds_of(
 
 def _known(declared: Sequence[float], usual: float, given: ArrayLike | None, robot: Robot, name: str) -> Array:
     if given is not None:
-        return one_a_joint(given, robot.n_joints, name)
+        return one_per_joint(given, robot.n_joints, name)
     array = np.array(declared)
     return np.where(np.isfinite(array) & (array > 0), array, usual)
 
 
-def one_a_joint(given: ArrayLike, n_joints: int, name: str) -> Array:
+def one_per_joint(given: ArrayLike, n_joints: int, name: str) -> Array:
     """(n,) numbers, given as such or as one for all joints.
 
     Raises:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array, joint_vector
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.motion.bounds import one_a_joint
+from tauform.identification.motion.bounds import one_per_joint
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.identification.recording.recording import Recording
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -43,7 +43,7 @@ def simulated_recording(
     """
 
     def noisy(values: Array, given: ArrayLike, what: str) -> Array:
-        deviation = one_a_joint(given, robot.n_joints, what)
+        deviation = one_per_joint(given, robot.n_joints, what)
         if not ((deviation >= 0) & np.isfinite(deviation)).all():
             raise IdentificationError(f"{what}: expected a standard deviation, 0 or more, got {given!r:.60}")
         return values + rng.normal(size=values.shape) * deviation

@@ -182,7 +182,7 @@ def quintic(points: ArrayLike, durations: Sequence[float], rate: float, joint_na
     """Moves between points, at rest at each: q = a + (b - a)(10 s^3 - 15 s^4 + 6 s^5)."""
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2 or len(points) != len(durations) + 1:
-        raise IdentificationError("quintic: give one duration a move: one less than there are points")
+        raise IdentificationError("quintic: give one duration per move: one less than there are points")
     parts: list[list[Array]] = [[], [], [], []]
     start = 0.0
     for a, b, duration in zip(points[:-1], points[1:], durations, strict=True):

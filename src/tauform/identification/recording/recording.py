@@ -88,7 +88,7 @@ class Recording:
             array = _numbers(values, part, self.name)
             if array.shape != (len(t), width):
                 raise RecordingError(
-                    f"{self.name}: {part} has shape {array.shape}, expected ({len(t)}, {width}): one row a sample, "
+                    f"{self.name}: {part} has shape {array.shape}, expected ({len(t)}, {width}): one row per sample, "
                     "one column per joint"
                 )
             object.__setattr__(self, part, array)

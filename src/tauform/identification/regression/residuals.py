@@ -18,7 +18,7 @@ class Residuals:
         t: (N,) time [s].
         measured, predicted: (N, n) [N m or N].
         recording: (N,) index of the recording.
-        rate: rows a second.
+        rate: rows per second.
     """
 
     t: Array

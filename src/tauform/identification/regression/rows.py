@@ -54,7 +54,7 @@ class Stretch:
         strides: samples per state, and states per row.
         t: (N,) time of the states [s].
         q, qd, qdd: (N, n) smoothed.
-        tau: (N, n) torques, thinned out as the states are.
+        tau: (N, n) torques, decimated as the states are.
         temperature: (N, n), where it was recorded.
         rows: (R,) places of the rows among the states.
         filters: as in RowSource.

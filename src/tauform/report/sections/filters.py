@@ -19,7 +19,7 @@ def filter_sections(fit: Fit) -> list[Section]:
         {
             "positions filtered at": f"{filters.position:.3g} Hz",
             "torques and columns filtered at": f"{filters.torque:.3g} Hz",
-            "rows kept a second": f"{filters.rows:.3g}",
+            "rows kept per second": f"{filters.rows:.3g}",
         }
     )
     spectrum = filters.spectrum

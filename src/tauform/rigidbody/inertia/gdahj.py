@@ -2,7 +2,7 @@
 
 The paper writes A_ij = k_j . d_i + (k_j x p_j) . y_i with d_i = D_i^T k_i, y_i = b_i x k_i, for revolute chains.
 Its sums D_i and b_i telescope: d_i and -y_i are the moment (about the base's origin) and the force that accelerate
-joint i alone, so ten numbers a body are summed instead of D_i, b_i and their terms. In that form the joint axes may
+joint i alone, so ten numbers per body are summed instead of D_i, b_i and their terms. In that form the joint axes may
 also slide, and bodies may branch: A_ij = S_j . (I_i S_i), with S_j = (k_j, p_j x k_j) or (0, k_j) in base axes.
 """
 
