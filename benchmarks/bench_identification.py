@@ -19,7 +19,7 @@ import numpy as np
 import tauform as tf
 from tauform.arrays import Array
 from tauform.identification.motion.bounds import bounds_of
-from tauform.identification.motion.planning import FULL, Problem
+from tauform.identification.motion.planning import FULL, MotionProblem
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis
 from tools.measuring.timing import Row
@@ -89,7 +89,7 @@ def excitation() -> Row:
 def _best_random(robot: tf.Robot, harmonics: int, position: tuple[Array, Array], velocity: Array) -> float:
     """Of 100 motions of random amplitudes, each joint scaled until it touches a limit."""
     bounds = bounds_of(robot, position, velocity, 20.0)
-    problem = Problem(Columns.of(robot, None), bounds, Basis.fourier(10, harmonics, 50.0), "condition")
+    problem = MotionProblem(Columns.of(robot, None), bounds, Basis.fourier(10, harmonics, 50.0), "condition")
     rng = np.random.default_rng(1)
     return float(np.exp(min(problem.score(problem.random(rng, FULL)) for _ in range(100))))
 

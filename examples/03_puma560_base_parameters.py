@@ -1,7 +1,7 @@
 """PUMA 560: the base inertial parameters of Gautier1991, with the relations of its Table V.
 
-Of 66 standard parameters (ten per link, one rotor inertia per joint) 11 have no effect on the torques and 15 show only in
-sums, so 40 can be identified. Run with `python examples/03_puma560_base_parameters.py [--plot FILE]`.
+Of 66 standard parameters (ten per link, one rotor inertia per joint) 11 have no effect on the torques and 15 show only
+in sums, so 40 can be identified. Run with `python examples/03_puma560_base_parameters.py [--plot FILE]`.
 """
 
 from __future__ import annotations

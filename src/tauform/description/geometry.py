@@ -8,7 +8,7 @@ from tauform.arrays import AnyArray
 from tauform.description.robot import Robot
 
 # Of lengths, rotations and gravity, relative to the largest; descriptions of one robot agree to rounding.
-SAME = 1e-9
+GEOMETRY_TOLERANCE = 1e-9
 
 
 def difference(robot: Robot, other: Robot) -> str | None:
@@ -33,4 +33,4 @@ def difference(robot: Robot, other: Robot) -> str | None:
 def _same(x: AnyArray, y: AnyArray, part: int | slice = slice(None)) -> bool:
     """Whether parts of two arrays agree, relative to the largest entry of both."""
     largest = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0))
-    return bool((np.abs(x[part] - y[part]) <= SAME * largest).all())
+    return bool((np.abs(x[part] - y[part]) <= GEOMETRY_TOLERANCE * largest).all())

@@ -45,12 +45,12 @@ from tauform.wording import call
 SELECTION_ROWS = 20_000
 # Speed that a joint exceeds 5 % of the time.
 SPEED_PERCENTILE = 95
-# Part of that speed below which a joint stands.
-AT_REST = 0.002
+# Share of that speed below which a joint stands.
+MAX_SPEED_SHARE_AT_REST = 0.002
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Regression:
     """Rows and evidence of a design.
 
     Attributes:
@@ -159,47 +159,47 @@ def _estimated(
 ) -> Fit:
     """The fit of a design, and of the friction and couplings that held-out blocks ask for where these are `auto`."""
     swap = find_swap(source)
-    problem, more = _chosen_problem(source, *auto, swap is None, say)
-    check_excitation(problem.design, problem.evidence, problem.rows, has_prior=method == "ridge")
+    regression, more = _chosen_regression(source, *auto, swap is None, say)
+    check_excitation(regression.design, regression.evidence, regression.rows, has_prior=method == "ridge")
     say("estimating")
-    return replace(_fit(robot, problem, method, prior, (*findings, *more)), swap=swap)
+    return replace(_fit(robot, regression, method, prior, (*findings, *more)), swap=swap)
 
 
 @on_one_thread
-def _fit(robot: Robot, problem: Problem, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
-    estimated = estimate(method, problem.design, problem.evidence, problem.rows, problem.source, prior)
-    residuals = residuals_of(estimated.values, problem.shown, problem.source.segments[0].rate)
-    of_filters = inflation_of_filters(problem.source.filters, problem.source.segments[0].rate)
+def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
+    estimated = estimate(method, regression.design, regression.evidence, regression.rows, regression.source, prior)
+    residuals = residuals_of(estimated.values, regression.shown, regression.source.segments[0].rate)
+    of_filters = inflation_of_filters(regression.source.filters, regression.source.segments[0].rate)
     inflation = inflation_of(residuals, of_filters)
-    covariance = estimated.covariance(problem.evidence, inflation)
+    covariance = estimated.covariance(regression.evidence, inflation)
     return Fit(
         robot=robot,
-        design=problem.design,
+        design=regression.design,
         values=read_only(estimated.values),
         covariance=read_only(covariance),
         sigma=read_only(estimated.sigma),
-        evidence=problem.evidence,
+        evidence=regression.evidence,
         residuals=residuals,
-        held_out=held_out_errors(problem.evidence, estimated.values, estimated.weights),
+        held_out=held_out_errors(regression.evidence, estimated.values, estimated.weights),
         condition=estimated.condition,
         raw_condition=estimated.raw_condition,
         method=METHODS[method],
-        filters=problem.source.filters,
+        filters=regression.source.filters,
         findings=findings,
         inflation=read_only(inflation),
         weights=read_only(estimated.weights),
-        rows=problem.shown,
-        source=problem.stretches,
-        segments=problem.source.segments,
+        rows=regression.shown,
+        source=regression.stretches,
+        segments=regression.source.segments,
     )
 
 
-def _chosen_problem(
+def _chosen_regression(
     source: RowSource, friction: bool, couplings: bool, in_order: bool, say: Callable[[str], None]
-) -> tuple[Problem, list[str]]:
+) -> tuple[Regression, list[str]]:
     """The design that held-out blocks ask for, with its rows; delays mean something where columns are in order."""
     speeds = _speeds(source)
-    source = replace(source, rest=AT_REST * speeds)
+    source = replace(source, rest=MAX_SPEED_SHARE_AT_REST * speeds)
     choice = candidates(source.design, speeds, friction, couplings)
     full = replace(source, design=choice.design)
     few = _decimated(full)
@@ -217,10 +217,10 @@ def _chosen_problem(
     own = replace(source, design=design)
     if few.segments is full.segments and isinstance(rows, list):
         fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]
-        return Problem(design, own, fitting, evidence.chosen(columns), fitting, own), findings
+        return Regression(design, own, fitting, evidence.chosen(columns), fitting, own), findings
     everything = own.kept()
     stretches = replace(own, segments=few.segments)
-    return Problem(design, own, everything, gather(everything, own), stretches.kept(), stretches), findings
+    return Regression(design, own, everything, gather(everything, own), stretches.kept(), stretches), findings
 
 
 def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[Design, list[int]]:

@@ -15,7 +15,7 @@ from tauform.cli import main
 from tauform.identification.motion.bounds import bounds_of
 from tauform.identification.motion.criterion import Criterion, condition
 from tauform.identification.motion.excite import JOIN, POLISH, ROUGH, MotionKind, excite
-from tauform.identification.motion.planning import FULL, Problem
+from tauform.identification.motion.planning import FULL, MotionProblem
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis, Trajectory
 
@@ -23,9 +23,11 @@ from tauform.identification.motion.trajectory import Basis, Trajectory
 QUICK = {"duration": 6.0, "harmonics": 4, "n_starts": 1, "velocity": 2.0, "acceleration": 6.0, "max_seconds": np.inf}
 
 
-def problem_of(robot: tf.Robot, basis: Basis, criterion: Criterion = "condition", effort: float = np.inf) -> Problem:
+def problem_of(
+    robot: tf.Robot, basis: Basis, criterion: Criterion = "condition", effort: float = np.inf
+) -> MotionProblem:
     bounds = bounds_of(robot, None, 2.0, 6.0, effort)
-    return Problem(Columns.of(robot, None), bounds, basis, criterion)
+    return MotionProblem(Columns.of(robot, None), bounds, basis, criterion)
 
 
 def assert_ended_by_itself(reports: list[float], stages: tuple[tuple[float, int], ...]) -> None:
@@ -79,7 +81,7 @@ def test_a_plan_for_the_kr6_is_five_times_better_than_the_best_of_a_hundred_rand
     assert np.abs(found.qdd).max() <= 20.0
     assert ((position[0] <= found.q) & (found.q <= position[1])).all()
     bounds = bounds_of(robot, (position[0], position[1]), velocity, 20.0)
-    problem = Problem(Columns.of(robot, None), bounds, Basis.fourier(10.0, 20, 25.0), "condition")
+    problem = MotionProblem(Columns.of(robot, None), bounds, Basis.fourier(10.0, 20, 25.0), "condition")
     rng = np.random.default_rng(1)
     random = min(np.exp(problem.score(problem.random(rng, FULL))) for _ in range(100))
     assert found.condition is not None

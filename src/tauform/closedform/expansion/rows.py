@@ -17,7 +17,7 @@ ROUNDING = 2e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CoefficientRows:
     """Coefficients of one function per row.
 
     Attributes:
@@ -34,18 +34,18 @@ class Rows:
         return len(self.keys)
 
     @classmethod
-    def empty(cls, width: int) -> Rows:
+    def empty(cls, width: int) -> CoefficientRows:
         """No rows."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros((0, width)), np.zeros((0, width)))
 
     @classmethod
-    def one(cls, key: int, values: Any) -> Rows:
+    def one(cls, key: int, values: Any) -> CoefficientRows:
         """A single exact row."""
         row = np.asarray(values, dtype=float)[None]
         return cls(np.array([key], dtype=np.int64), row, np.abs(row))
 
     @classmethod
-    def joined(cls, *parts: Rows) -> Rows:
+    def joined(cls, *parts: CoefficientRows) -> CoefficientRows:
         """All rows, one set after the other."""
         return cls(
             np.concatenate([part.keys for part in parts]),
@@ -53,28 +53,28 @@ class Rows:
             np.concatenate([part.sizes for part in parts]),
         )
 
-    def where(self, chosen: Any) -> Rows:
+    def where(self, chosen: Any) -> CoefficientRows:
         """A selection of rows (mask or indices)."""
-        return Rows(self.keys[chosen], self.values[chosen], self.sizes[chosen])
+        return CoefficientRows(self.keys[chosen], self.values[chosen], self.sizes[chosen])
 
-    def with_keys(self, keys: Keys) -> Rows:
+    def with_keys(self, keys: Keys) -> CoefficientRows:
         """The same rows under other keys."""
-        return Rows(keys, self.values, self.sizes)
+        return CoefficientRows(keys, self.values, self.sizes)
 
-    def times(self, matrices: Array, step: int) -> Rows:
+    def times(self, matrices: Array, step: int) -> CoefficientRows:
         """Each row times each matrix; the key grows by step for each further matrix."""
         k, width, out = matrices.shape
         stacked = matrices.transpose(1, 0, 2).reshape(width, k * out)
         values, sizes = _products(self.values, self.sizes, stacked)
         keys = (self.keys[:, None] + step * np.arange(k)).reshape(-1)
-        return Rows(keys, values.reshape(-1, out), sizes.reshape(-1, out)).cleaned()
+        return CoefficientRows(keys, values.reshape(-1, out), sizes.reshape(-1, out)).cleaned()
 
-    def cleaned(self) -> Rows:
+    def cleaned(self) -> CoefficientRows:
         """Rounding set to zero, and rows without any coefficient left out."""
         keep = np.abs(self.values) > ROUNDING * self.sizes
         present = keep.any(axis=1)
         keep = keep[present]
-        return Rows(self.keys[present], self.values[present] * keep, self.sizes[present] * keep)
+        return CoefficientRows(self.keys[present], self.values[present] * keep, self.sizes[present] * keep)
 
 
 def _products(values: Array, sizes: Array, matrix: Array) -> tuple[Array, Array]:
@@ -92,12 +92,12 @@ def _products(values: Array, sizes: Array, matrix: Array) -> tuple[Array, Array]
     return of_values, of_sizes
 
 
-def aligned(a: Rows, b: Rows) -> tuple[Rows, Rows]:
+def aligned(a: CoefficientRows, b: CoefficientRows) -> tuple[CoefficientRows, CoefficientRows]:
     """Both over the union of their keys, zero where one has no row."""
     keys, place = np.unique(np.concatenate([a.keys, b.keys]), return_inverse=True)
     result = []
     for rows, at in ((a, place[: len(a)]), (b, place[len(a) :])):
         values, sizes = np.zeros((len(keys), rows.values.shape[1])), np.zeros((len(keys), rows.values.shape[1]))
         values[at], sizes[at] = rows.values, rows.sizes
-        result.append(Rows(keys, values, sizes))
+        result.append(CoefficientRows(keys, values, sizes))
     return result[0], result[1]

@@ -25,7 +25,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.expansion.basis import JointMatrices, joint_matrices
-from tauform.closedform.expansion.rows import Keys, Rows, aligned
+from tauform.closedform.expansion.rows import CoefficientRows, Keys, aligned
 from tauform.description.joint_types import JointType
 from tauform.description.joint_types.functions import N_DIGITS
 from tauform.description.robot import Robot
@@ -77,34 +77,36 @@ class Level:
         forces: (6) S_x^T X ... X, keyed INERTIA x, and with one factor differentiated, keyed SUM x y.
     """
 
-    energies: Rows
-    torques: Rows
-    forces: Rows
+    energies: CoefficientRows
+    torques: CoefficientRows
+    forces: CoefficientRows
 
 
-def sweep(robot: Robot, fixed: dict[int, float], progress: Progress | None = None) -> Iterator[Rows]:
+def sweep(robot: Robot, fixed: dict[int, float], progress: Progress | None = None) -> Iterator[CoefficientRows]:
     """Rows over the ten parameters of link 0, 1, ...: INERTIA and torque kinds, all monomials."""
     layout = KeyLayout(robot.n_bodies)
     potential = np.concatenate([[0.0], -_without_noise(robot.gravity), np.zeros(6)])
     level = Level(
-        Rows.one(layout.key(POTENTIAL), potential).where(slice(0, int(potential.any()))), Rows.empty(10), Rows.empty(6)
+        CoefficientRows.one(layout.key(POTENTIAL), potential).where(slice(0, int(potential.any()))),
+        CoefficientRows.empty(10),
+        CoefficientRows.empty(6),
     )
     for z, joint in enumerate(joint_matrices(robot, fixed)):
         level = _next_level(layout, level, z, joint, robot.joints[z].type)
         kinds = layout.parts(level.energies.keys)[0]
-        yield Rows.joined(level.energies.where(kinds == INERTIA), level.torques)
+        yield CoefficientRows.joined(level.energies.where(kinds == INERTIA), level.torques)
         if progress:
             progress(N_DIGITS ** (z + 1 - layout.n))
 
 
 def _next_level(layout: KeyLayout, level: Level, z: int, joint: JointMatrices, own_type: JointType) -> Level:
     step = layout.step(z)
-    own = Rows.one(layout.key(INERTIA, z), own_type.moved(np.zeros(6), 1.0))
+    own = CoefficientRows.one(layout.key(INERTIA, z), own_type.moved(np.zeros(6), 1.0))
     whole = layout.parts(level.forces.keys)[0] == INERTIA
     slopes = level.forces.where(whole).times(joint.wrench_rate, step)
     # d/dq_z of a wrench factor: remember z in the place of y
     slopes = slopes.with_keys(slopes.keys + layout.key(SUM) - layout.key(INERTIA) + layout.key(0, 0, z))
-    forces = Rows.joined(level.forces.times(joint.wrench, step), slopes, own)
+    forces = CoefficientRows.joined(level.forces.times(joint.wrench, step), slopes, own)
 
     bodies = forces.times(joint.momentum[None], 0)
     kind, x, y, _, monomial = layout.parts(bodies.keys)
@@ -114,13 +116,13 @@ def _next_level(layout: KeyLayout, level: Level, z: int, joint: JointMatrices, o
 
     rates = level.energies.times(joint.ten_rate, step)
     return Level(
-        energies=Rows.joined(level.energies.times(joint.ten, step), inertia),
-        torques=Rows.joined(level.torques.times(joint.ten, step), *_new_torques(layout, E1, rates, z)),
+        energies=CoefficientRows.joined(level.energies.times(joint.ten, step), inertia),
+        torques=CoefficientRows.joined(level.torques.times(joint.ten, step), *_new_torques(layout, E1, rates, z)),
         forces=forces,
     )
 
 
-def _new_torques(layout: KeyLayout, E1: Rows, rates: Rows, z: int) -> list[Rows]:
+def _new_torques(layout: KeyLayout, E1: CoefficientRows, rates: CoefficientRows, z: int) -> list[CoefficientRows]:
     """Torques that joint z brings: gravity on it, and products of velocities with z as the last joint."""
     kind, x, y, _, monomial = layout.parts(rates.keys)
     gravity, diagonal = kind == POTENTIAL, (kind == INERTIA) & (x == y)
@@ -136,8 +138,8 @@ def _new_torques(layout: KeyLayout, E1: Rows, rates: Rows, z: int) -> list[Rows]
     a, b = aligned(E1.where(~own), E2)
     sizes = a.sizes + b.sizes
     to_difference = layout.key(DIFFERENCE) - layout.key(SUM)
-    new.append(Rows(a.keys, b.values + a.values, sizes).cleaned())
-    new.append(Rows(a.keys + to_difference, b.values - a.values, sizes).cleaned())
+    new.append(CoefficientRows(a.keys, b.values + a.values, sizes).cleaned())
+    new.append(CoefficientRows(a.keys + to_difference, b.values - a.values, sizes).cleaned())
     return new
 
 

@@ -14,7 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
-from tauform.closedform.expansion.rows import Keys, Rows
+from tauform.closedform.expansion.rows import CoefficientRows, Keys
 from tauform.closedform.expansion.sweep import (
     CENTRIFUGAL,
     COULOMB,
@@ -50,7 +50,7 @@ class Coefficients:
     matrix: scipy.sparse.csr_array
 
     @classmethod
-    def gathered(cls, robot: Robot, links: Iterable[Rows], fixed: Container[int] = ()) -> Coefficients:
+    def gathered(cls, robot: Robot, links: Iterable[CoefficientRows], fixed: Container[int] = ()) -> Coefficients:
         """Gather the rows of all links; rotors and friction are added here, one function each.
 
         Fixed joints have no velocity, so that the functions of their Fv and Fc vanish.

@@ -21,7 +21,7 @@ CODE_BITS = 31
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class ProductStage:
     """Monomials up to one joint: parent times one function of this joint.
 
     Attributes:
@@ -50,7 +50,7 @@ class Products:
     """
 
     n: int
-    stages: tuple[Stage, ...]
+    stages: tuple[ProductStage, ...]
     monomial: Indices
     acceleration: Indices
     rates: NDArray[np.int8]
@@ -67,7 +67,7 @@ class Products:
                 continue
             distinct, place = np.unique(place * functions.shape[1] + factor, return_inverse=True)
             parents, factors = np.divmod(distinct, functions.shape[1])
-            stages.append(Stage(i, functions, parents, factors))
+            stages.append(ProductStage(i, functions, parents, factors))
         rates, acceleration = _distinct_columns(exponents[3 * n :])
         return cls(n, tuple(stages), place, acceleration, rates)
 

@@ -13,7 +13,7 @@ from tauform.codegen.program.program import Op, Program
 
 
 @dataclass(frozen=True)
-class Stage:
+class AngleStage:
     """Instructions to execute, then the angles (values) whose sine and cosine follow.
 
     The last stage has no angles. SIN and COS instructions appear in no stage: they are results of the angles.
@@ -23,7 +23,7 @@ class Stage:
     angles: tuple[int, ...]
 
 
-def stages(program: Program) -> list[Stage]:
+def stages(program: Program) -> list[AngleStage]:
     """Stages of a program; one set of angles, except where an angle itself depends on a sine."""
     level = _levels(program)
     done: set[int] = set()
@@ -33,10 +33,10 @@ def stages(program: Program) -> list[Stage]:
         found = dict.fromkeys(program.instructions[k].args[0] for k in trigonometric if level[k] == depth)
         angles = tuple(sorted(found, key=partial(_place, program)))
         needed = _ancestors(program, angles) - done
-        result.append(Stage(_executable(program, needed), angles))
+        result.append(AngleStage(_executable(program, needed), angles))
         done |= needed | {k for k in trigonometric if level[k] == depth}
     rest = set(range(len(program.instructions))) - done
-    return [*result, Stage(_executable(program, rest), ())]
+    return [*result, AngleStage(_executable(program, rest), ())]
 
 
 @dataclass(frozen=True)

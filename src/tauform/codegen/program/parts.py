@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from tauform.codegen.program.angles import Stage, stages
+from tauform.codegen.program.angles import AngleStage, stages
 from tauform.codegen.program.program import FREE, Op, Program
 
 
@@ -22,7 +22,7 @@ class Part:
         writes: slot of each value that later parts need.
     """
 
-    stages: tuple[Stage, ...]
+    stages: tuple[AngleStage, ...]
     reads: dict[int, int] = field(default_factory=dict)
     writes: dict[int, int] = field(default_factory=dict)
 
@@ -47,10 +47,10 @@ def _cost(program: Program, values: Iterable[int]) -> int:
     return sum(not _is_free(program, k) for k in values)
 
 
-def _cut(program: Program, stage: Stage, size: int) -> list[Stage]:
+def _cut(program: Program, stage: AngleStage, size: int) -> list[AngleStage]:
     """The stage in pieces; the last one carries its angles."""
     values = [k for k in stage.instructions if not _is_free(program, k)]
-    pieces = [Stage(tuple(values[k : k + size]), ()) for k in range(0, len(values), size)] or [Stage((), ())]
+    pieces = [AngleStage(tuple(values[k : k + size]), ()) for k in range(0, len(values), size)] or [AngleStage((), ())]
     return [*pieces[:-1], replace(pieces[-1], angles=stage.angles)]
 
 

@@ -34,7 +34,7 @@ MATRIX_NAMES = {
     "reference": ("q_ref", "reference", "target_q", "q_des"),
     "temperature": ("temperature", "temperatures", "temp"),
 }
-FIELDS = ("q", "tau", "qd", "reference", "temperature")
+COLUMN_FIELDS = ("q", "tau", "qd", "reference", "temperature")
 DEGREES = re.compile(r"[\[(_ ](deg|degrees?|°)(/s)?[\])]?$")
 MEANINGS = {
     "q": "positions",
@@ -58,7 +58,7 @@ class Layout:
 
     def fields(self) -> dict[str, Choice]:
         """Field -> its columns, of the fields that the log holds."""
-        return {name: held for name in FIELDS if (held := getattr(self, name)) is not None}
+        return {name: held for name in COLUMN_FIELDS if (held := getattr(self, name)) is not None}
 
 
 def guess_layout(
@@ -80,14 +80,14 @@ def guess_layout(
             lists the columns.
     """
     given = dict(given or {})
-    unknown = sorted(set(given) - {"t", *FIELDS})
+    unknown = sorted(set(given) - {"t", *COLUMN_FIELDS})
     if unknown:
         raise _misused(f"maps t, q, tau, qd, reference or temperature, not {unknown[0]!r}", given)
     index = ColumnIndex([name for name, width in widths.items() if width is None])
     asked = given.get("t")
     time = _time(index.names, source) if asked is None else _mapped_time(asked, index.names, source)
     found: dict[str, Choice | None] = {}
-    for field in FIELDS:
+    for field in COLUMN_FIELDS:
         asked = given.get(field)
         if field in given and asked is None:
             found[field] = None

@@ -17,7 +17,7 @@ from tauform.identification.logs.log import Log, Table
 from tauform.wording import argument
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
-FIELDS = ("position", "velocity", "effort")
+JOINT_STATE_FIELDS = ("position", "velocity", "effort")
 
 
 def open_bag(path: Path, robot: Robot, topic: str | None) -> Log:
@@ -31,7 +31,7 @@ def open_bag(path: Path, robot: Robot, topic: str | None) -> Log:
         first = next(messages, None)
     if first is None:
         raise RecordingError(f"{path.name}: its joint states hold none of {', '.join(robot.joint_names)}")
-    held = [field for field, values in zip(FIELDS, first[1], strict=True) if values is not None]
+    held = [field for field, values in zip(JOINT_STATE_FIELDS, first[1], strict=True) if values is not None]
     names = ["t", *(f"{field}_{joint}" for field in held for joint in robot.joint_names)]
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
@@ -92,7 +92,7 @@ def _joint_states(reader: Any, connections: list[Any], path: Path, robot: Robot)
             continue
         header = message.header.stamp
         measured = header.sec + 1e-9 * header.nanosec
-        given = [np.asarray(getattr(message, field), dtype=np.float64) for field in FIELDS]
+        given = [np.asarray(getattr(message, field), dtype=np.float64) for field in JOINT_STATE_FIELDS]
         values = [x[order] if len(x) == len(names) else None for x in given]
         yield (measured if measured > 0 else 1e-9 * stamp), values
     if count != declared:
@@ -100,7 +100,7 @@ def _joint_states(reader: Any, connections: list[Any], path: Path, robot: Robot)
 
 
 def _joined(values: list[Array | None], held: Sequence[str], path: Path) -> Array:
-    parts = [x for field, x in zip(FIELDS, values, strict=True) if field in held]
+    parts = [x for field, x in zip(JOINT_STATE_FIELDS, values, strict=True) if field in held]
     missing = next((field for field, x in zip(held, parts, strict=True) if x is None), None)
     if missing is not None:
         raise RecordingError(

@@ -11,7 +11,7 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.motion.criterion import condition
-from tauform.identification.motion.planning import FULL, Problem
+from tauform.identification.motion.planning import FULL, MotionProblem
 from tauform.identification.motion.trajectory import Basis, Trajectory
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
@@ -19,7 +19,7 @@ from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 SLOWER, SMALLER, TRIES = 1.05, 0.95, 40
 
 
-def delivered(robot: Robot, problem: Problem, z: Array, sampled: Callable[[float], Basis]) -> Trajectory:
+def delivered(robot: Robot, problem: MotionProblem, z: Array, sampled: Callable[[float], Basis]) -> Trajectory:
     """The trajectory of some amplitudes.
 
     Args:
@@ -46,7 +46,7 @@ def delivered(robot: Robot, problem: Problem, z: Array, sampled: Callable[[float
     return Trajectory(basis.t, q, qd, qdd, robot.joint_names, condition(W), tuple(findings), bounds=problem.bounds)
 
 
-def _clear(fine: Problem, start: Array, a: Array) -> tuple[Array, float]:
+def _clear(fine: MotionProblem, start: Array, a: Array) -> tuple[Array, float]:
     """Amplitudes at which nothing collides, and how much smaller they are."""
     if fine.clearance is None:
         return a, 1.0
@@ -58,7 +58,7 @@ def _clear(fine: Problem, start: Array, a: Array) -> tuple[Array, float]:
 
 
 def _within_efforts(
-    robot: Robot, fine: Problem, start: Array, a: Array, sampled: Callable[[float], Basis]
+    robot: Robot, fine: MotionProblem, start: Array, a: Array, sampled: Callable[[float], Basis]
 ) -> tuple[Basis, float]:
     """The basis of the same path, slowed down until no effort passes its limit, and how much slower that is."""
     limit, duration = fine.bounds.effort, float(fine.basis.t[-1])

@@ -21,7 +21,7 @@ from tauform.identification.motion.bounds import bounds_of
 from tauform.identification.motion.clearance import Clearance
 from tauform.identification.motion.criterion import Criterion, checked_criterion
 from tauform.identification.motion.delivery import delivered
-from tauform.identification.motion.planning import Problem
+from tauform.identification.motion.planning import MotionProblem
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis, Trajectory
 from tauform.identification.regression.excitation import check_include
@@ -34,8 +34,8 @@ FEWEST_HARMONICS, USUAL_HARMONICS, MOST_HARMONICS = 5, 40, 200
 LONGEST, FINEST = 100.0, 1e4
 # States at which a motion is judged while it is planned, a harmonic or a move.
 STATES = {"fourier": 15, "quintic": 12}
-# Random motions that are compared before any is improved, and the part of the time after which no more are.
-N_RANDOM, RANDOM_PART = 200, 0.25
+# Random motions that are compared before any is improved, and the share of the time after which no more are.
+N_RANDOM, RANDOM_TIME_SHARE = 200, 0.25
 # Beginnings are improved with so many harmonics: chance finds good motions of few, and a step of them costs little.
 BEGIN_HARMONICS = 8
 # (softness, iterations): every beginning is improved by the first, the best of them by the others, whose criterion
@@ -45,7 +45,7 @@ JOIN: tuple[tuple[float, int], ...] = ((10, 600),)
 POLISH: tuple[tuple[float, int], ...] = ((20, 600), (80, 600), (320, 600))
 POLISHED = 1 / 4
 # Part of the time after which the best so far are polished, however many beginnings are left.
-ROUGH_PART = 0.6
+ROUGH_TIME_SHARE = 0.6
 # Pairs of steps and slopes that the search remembers.
 MEMORY = 30
 
@@ -94,7 +94,7 @@ def excite(
         max_seconds: time to stop at, by the clock on the wall; a search that ends before, as one without limit
             (math.inf) does, depends on the seed alone.
         seed: of the random beginnings.
-        progress: called with the part of the search that is done.
+        progress: called with the share of the search that is done.
 
     Raises:
         IdentificationError: limits leave no motion, even the slowest motion passes the efforts or collides, or a
@@ -114,7 +114,7 @@ def excite(
         return (2 if jumps else 1) * max(60, STATES[kind] * size) / duration
 
     basis = _basis(kind, duration, n_functions, judged(n_functions))
-    problem = Problem(Columns.of(robot, include), bounds, basis, checked_criterion(criterion))
+    problem = MotionProblem(Columns.of(robot, include), bounds, basis, checked_criterion(criterion))
     if (collisions and robot.shapes) or floor is not None:
         problem = replace(problem, clearance=Clearance.of(robot, bounds, collisions, floor))
     few = problem
@@ -157,8 +157,8 @@ def _basis(kind: MotionKind, duration: float, size: int, rate: float) -> Basis:
 
 
 def _search(
-    few: Problem,
-    problem: Problem,
+    few: MotionProblem,
+    problem: MotionProblem,
     start: Trajectory | None,
     count: int,
     n_starts: int,
@@ -172,17 +172,17 @@ def _search(
     n_polished = max(count, round(POLISHED * len(found)))
     polish = POLISH if few is problem else JOIN + POLISH
     watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)
-    watch.part = ROUGH_PART
+    watch.share = ROUGH_TIME_SHARE
     found = sorted((_improved(few, z, ROUGH, watch) for z in found), key=few.score)[:n_polished]
     if few is not problem:
         found = [problem.joining(few, z) for z in found]
-    watch.part = 1.0
+    watch.share = 1.0
     return sorted((_improved(problem, z, polish, watch) for z in found), key=problem.score)[:count]
 
 
-def _beginnings(problem: Problem, n: int, rng: np.random.Generator, watch: _Watch) -> list[Array]:
+def _beginnings(problem: MotionProblem, n: int, rng: np.random.Generator, watch: _Watch) -> list[Array]:
     """The best n of many random motions."""
-    watch.part = RANDOM_PART
+    watch.share = RANDOM_TIME_SHARE
     found: list[tuple[float, Array]] = []
     while len(found) < n or (n and len(found) < N_RANDOM and not watch.over):
         z = problem.random(rng)
@@ -190,7 +190,7 @@ def _beginnings(problem: Problem, n: int, rng: np.random.Generator, watch: _Watc
     return [z for _, z in sorted(found, key=lambda scored: scored[0])[:n]]
 
 
-def _improved(problem: Problem, z: Array, stages: Sequence[tuple[float, int]], watch: _Watch) -> Array:
+def _improved(problem: MotionProblem, z: Array, stages: Sequence[tuple[float, int]], watch: _Watch) -> Array:
     """Local optimum from a beginning, brought back within the limits."""
     best = at = z
     for soft, iterations in stages:
@@ -219,7 +219,7 @@ class _Watch:
     max_seconds: float
     progress: Callable[[float], None] | None
     total: int = 1
-    part: float = 1.0
+    share: float = 1.0
     done: int = 0
     stage: int = 0
 
@@ -233,11 +233,11 @@ class _Watch:
 
     @property
     def over(self) -> bool:
-        """Whether this part of the time is over."""
-        return time.monotonic() - self.begin > self.part * self.max_seconds
+        """Whether this share of the time is over."""
+        return time.monotonic() - self.begin > self.share * self.max_seconds
 
     def check(self) -> None:
-        """Raise StopIteration once this part of the time is over."""
+        """Raise StopIteration once this share of the time is over."""
         if self.over:
             raise StopIteration
 

@@ -1,4 +1,4 @@
-"""Problem: what a planned motion is judged by, as a function of its amplitudes, with the exact gradient.
+"""MotionProblem: what a planned motion is judged by, as a function of its amplitudes, with the exact gradient.
 
 The gradient needs the slopes of one weighted sum of the columns by each state (see slopes), however many amplitudes
 the motion has.  Limits are penalties here; the motion that is handed over is scaled to lie within them.
@@ -25,7 +25,7 @@ PENALTY = 3000.0
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class MotionProblem:
     """Amplitudes z: n positions at the start, in halves of the range, then (n, functions) in `unit`.
 
     Attributes:
@@ -79,7 +79,7 @@ class Problem:
         t = (trajectory.t - trajectory.t[0]) / trajectory.duration
         return self._through(np.stack([np.interp(own, t, column) for column in trajectory.q.T], axis=1))
 
-    def joining(self, few: Problem, z: Array) -> Array:
+    def joining(self, few: MotionProblem, z: Array) -> Array:
         """The same motion as that of fewer harmonics, with the others at nothing."""
         start, a = few.split(z)
         own = Basis.fourier(float(self.basis.t[-1]), few.basis.n // 2 + 1, (len(self.basis.t) - 1) / self.basis.t[-1])
@@ -117,7 +117,7 @@ class Problem:
         charged = self._effort(W)[0] + (self.clearance.charge(q)[0] if self.clearance else 0.0)
         return quality(W[..., self.columns.chosen], self.criterion) + charged
 
-    def softened(self, soft: float) -> Problem:
+    def softened(self, soft: float) -> MotionProblem:
         """The same problem with another softness."""
         return replace(self, soft=soft)
 

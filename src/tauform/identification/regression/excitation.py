@@ -20,7 +20,7 @@ from tauform.rigidbody.check import ALMOST_ALIGNED, alignment_findings
 from tauform.wording import argument, call
 
 # Share of an unexcited direction above which a parameter counts as part of it.
-PART = 0.1
+MIN_DIRECTION_SHARE = 0.1
 MOST_NAMES = 8
 
 
@@ -91,7 +91,7 @@ def unexcited(evidence: Evidence) -> list[int]:
     _, sizes, Vt = scipy.linalg.svd(unit)
     weak = Vt[sizes <= EXCITED * sizes[0]]
     share = np.abs(weak).max(axis=0, initial=0.0)
-    return [int(k) for k in np.flatnonzero(share > PART)]
+    return [int(k) for k in np.flatnonzero(share > MIN_DIRECTION_SHARE)]
 
 
 def missing_motion(design: Design, columns: Iterable[int]) -> str:

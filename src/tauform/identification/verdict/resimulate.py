@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array
 from tauform.errors import IdentificationError
 from tauform.identification.fitted.model import FittedModel
-from tauform.identification.motion.bounds import one_a_joint
+from tauform.identification.motion.bounds import one_per_joint
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import Segment, resampled, uniform_segments
 from tauform.identification.regression.design import Design
@@ -113,7 +113,7 @@ def validate_by_simulation(
     gains = None
     if stiffness is not None and damping is not None:
         n = fit.robot.n_joints
-        gains = one_a_joint(stiffness, n, "stiffness"), one_a_joint(damping, n, "damping")
+        gains = one_per_joint(stiffness, n, "stiffness"), one_per_joint(damping, n, "damping")
     parts = [
         _simulated(fit, _Motion.of(fit, segment, gains is not None, feedforward), gains, horizon)
         for segment in uniform_segments(recording).segments

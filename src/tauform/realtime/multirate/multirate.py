@@ -94,8 +94,8 @@ class MultiRate(Tasks):
     def __repr__(self) -> str:
         b, s, n = self.background, self.synchronous, self.robot.n_joints
         return (
-            f"MultiRate({self.robot.name!r}: synchronous {s.n_multiplications // n} mult + {s.n_additions // n} add per "
-            f"joint, background {b.n_multiplications} mult + {b.n_additions} add)"
+            f"MultiRate({self.robot.name!r}: synchronous {s.n_multiplications // n} mult + {s.n_additions // n} add "
+            f"per joint, background {b.n_multiplications} mult + {b.n_additions} add)"
         )
 
     def __str__(self) -> str:

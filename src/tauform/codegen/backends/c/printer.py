@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tauform.codegen.backends.c.config import Real
-from tauform.codegen.program.angles import Stage
+from tauform.codegen.program.angles import AngleStage
 from tauform.codegen.program.parts import Part
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import FREE, Op, Program
@@ -81,7 +81,7 @@ class PartPrinter:
     def emit(self, statement: str) -> None:
         self.lines.append(self.indent + statement)
 
-    def statements(self, stage: Stage) -> None:
+    def statements(self, stage: AngleStage) -> None:
         """Statements of a stage, without its sines and cosines."""
         for value in stage.instructions:
             instruction = self.program.instructions[value]
@@ -102,7 +102,7 @@ class PartPrinter:
         self.emit(f"const {kind} {name} = {expression.text};")
         return Expression(name)
 
-    def angles(self, stage: Stage, entries: Sequence[int]) -> list[str]:
+    def angles(self, stage: AngleStage, entries: Sequence[int]) -> list[str]:
         """C text of the stage's angles; their sines and cosines are those entries of `sine` and `cosine`."""
         number = dict(zip(stage.angles, entries, strict=True))
         for value, instruction in enumerate(self.program.instructions):

@@ -12,7 +12,7 @@ import numpy as np
 
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real
 from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
-from tauform.codegen.program.angles import Stage, neighbours
+from tauform.codegen.program.angles import AngleStage, neighbours
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import LANES, Op, Program
@@ -174,7 +174,7 @@ def unused(program: Program, used: set[str]) -> str:
     return "".join(f"    (void){port.name};\n" for port in program.inputs if port.name not in used)
 
 
-def _emit_sines(printer: PartPrinter, stage: Stage, first: int) -> int:
+def _emit_sines(printer: PartPrinter, stage: AngleStage, first: int) -> int:
     """The sines and cosines of a stage's angles, as entries of the arrays from `first` on; how many entries.
 
     Angles that are near each other in an input are read where they stand, with what lies between them: to copy them one

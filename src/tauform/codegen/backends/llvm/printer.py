@@ -11,8 +11,8 @@ from tauform.codegen.backends.llvm.exponential import emit_exp, emit_tanh
 from tauform.codegen.backends.llvm.fusion import fusion
 from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
 from tauform.codegen.backends.llvm.text import Block, Vector
-from tauform.codegen.backends.llvm.transpose import Rows, chunk, load_columns, store_columns
-from tauform.codegen.program.angles import Stage
+from tauform.codegen.backends.llvm.transpose import RowAddresses, chunk, load_columns, store_columns
+from tauform.codegen.program.angles import AngleStage
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.program import FREE, LANES, Instruction, Op, Program
 
@@ -70,7 +70,7 @@ class _Function:
     block: Block = field(default_factory=Block)
     name: dict[int, str] = field(default_factory=dict)
     inputs: dict[tuple[int, int], str] = field(default_factory=dict)
-    rows: dict[str, Rows] = field(default_factory=dict)
+    rows: dict[str, RowAddresses] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         values = [k for stage in self.part.stages for k in stage.instructions]
@@ -106,7 +106,7 @@ class _Function:
     def _slot(self, slot: int) -> str:
         return self.block.let(f"getelementptr {self.vector.real}, ptr %scratch, i64 {slot}")
 
-    def _stage(self, stage: Stage, tag: str, before: str) -> None:
+    def _stage(self, stage: AngleStage, tag: str, before: str) -> None:
         for value in stage.instructions:
             instruction = self.program.instructions[value]
             if value in self.fused:
@@ -193,7 +193,7 @@ class _Function:
         if self.is_alone or self.program.inputs[port].shared:
             self.inputs[port, index] = self._splat(f"%in{port}", index)
             return
-        rows = self.rows.setdefault(f"%in{port}", Rows(self.block, f"%in{port}"))
+        rows = self.rows.setdefault(f"%in{port}", RowAddresses(self.block, f"%in{port}"))
         columns = chunk(self.program.inputs[port].size, index, self.vector.lanes)
         for column, name in zip(columns, load_columns(self.block, self.vector, rows, columns), strict=True):
             self.inputs.setdefault((port, column), name)
@@ -211,4 +211,4 @@ class _Function:
                 pointer = self.block.let(f"getelementptr double, ptr %out{port}, i64 {k}")
                 self.block.emit(f"store double {number}, ptr {pointer}, align 8")
             return
-        store_columns(self.block, self.vector, Rows(self.block, f"%out{port}"), names)
+        store_columns(self.block, self.vector, RowAddresses(self.block, f"%out{port}"), names)

@@ -24,7 +24,7 @@ def chunk(size: int, index: int, lanes: int) -> range:
     return range(first, first + width)
 
 
-class Rows:
+class RowAddresses:
     """Addresses of the rows of a port in a block of states."""
 
     def __init__(self, block: Block, base: str) -> None:
@@ -40,7 +40,7 @@ class Rows:
         return self.block.let(f"getelementptr double, ptr {self._starts[row]}, i64 {column}")
 
 
-def load_columns(block: Block, vector: Vector, rows: Rows, columns: range) -> list[str]:
+def load_columns(block: Block, vector: Vector, rows: RowAddresses, columns: range) -> list[str]:
     """One vector for each column."""
     lanes, width = vector.lanes, len(columns)
     if width == 1:
@@ -63,7 +63,7 @@ def interleave(block: Block, a: str, b: str, lanes: int, side: int) -> str:
     return block.shuffle(a, b, lanes, [k + other for k in range(side, lanes, 2) for other in (0, lanes)])
 
 
-def _gather(block: Block, vector: Vector, rows: Rows) -> str:
+def _gather(block: Block, vector: Vector, rows: RowAddresses) -> str:
     result = "poison"
     for row in range(vector.lanes):
         number = block.let(f"load double, ptr {rows.at(row, 0)}, align 8")
@@ -71,7 +71,7 @@ def _gather(block: Block, vector: Vector, rows: Rows) -> str:
     return result
 
 
-def store_columns(block: Block, vector: Vector, rows: Rows, names: Sequence[str]) -> None:
+def store_columns(block: Block, vector: Vector, rows: RowAddresses, names: Sequence[str]) -> None:
     """Store one vector for each column, in pairs; an odd last one alone."""
     if len(names) > LONGEST_UNROLLED:
         _store_in_a_loop(block, vector, rows, names)
@@ -84,7 +84,7 @@ def store_columns(block: Block, vector: Vector, rows: Rows, names: Sequence[str]
             block.emit(f"store double {number}, ptr {rows.at(row, len(names) - 1)}, align 8")
 
 
-def _store_pair(block: Block, vector: Vector, rows: Rows, a: str, b: str, column: str) -> None:
+def _store_pair(block: Block, vector: Vector, rows: RowAddresses, a: str, b: str, column: str) -> None:
     sides = [interleave(block, a, b, vector.lanes, side) for side in (0, 1)]
     for row in range(vector.lanes):
         first = row - row % 2
@@ -92,7 +92,7 @@ def _store_pair(block: Block, vector: Vector, rows: Rows, a: str, b: str, column
         block.emit(f"store <2 x double> {pair}, ptr {rows.at(row, column)}, align 8")
 
 
-def _store_in_a_loop(block: Block, vector: Vector, rows: Rows, names: Sequence[str]) -> None:
+def _store_in_a_loop(block: Block, vector: Vector, rows: RowAddresses, names: Sequence[str]) -> None:
     """The same by way of a buffer; the last two columns are a pair, whether or not one of them was stored before."""
     tag = rows.base.removeprefix("%")
     real, final = vector.real, len(names) - 2
