@@ -1,9 +1,11 @@
 """Public names and where each lives: users, type checkers and the reference read this one list."""
 
+from . import textbook as textbook
 from .closedform.base.baseset import BaseParameters as BaseParameters
 from .closedform.base.explain import explain as explain
 from .closedform.base.feasible import feasible_parameters as feasible_parameters
 from .closedform.base.parameters import base_parameters as base_parameters
+from .closedform.base.regressor import base_regressor as base_regressor
 from .closedform.model.bound import BoundModel as BoundModel
 from .closedform.model.derive import derive as derive
 from .closedform.model.model import ClosedFormModel as ClosedFormModel

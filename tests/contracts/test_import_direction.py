@@ -33,6 +33,7 @@ LEVELS = (
         "description",
         "rigidbody",
         "closedform",
+        "textbook",
     ),
     *("codegen", "identification", "realtime", "pipeline", "report", "cli", "__main__"),
 )

@@ -18,7 +18,7 @@ import pinocchio
 import platformdirs
 
 from tauform import Robot
-from tauform.codegen.functions.matrices import base_columns
+from tauform.closedform.base.regressor import base_columns
 from tools.measuring.machine import compiler, processor
 
 SOURCES = Path(__file__).parent

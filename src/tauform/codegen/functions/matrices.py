@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.closedform.base.baseset import BaseParameters
-from tauform.closedform.base.parameters import base_parameters
+from tauform.closedform.base.regressor import base_columns, base_regressor, declared_base
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
 from tauform.codegen.functions.torques import rigid_torques
 from tauform.codegen.minimal.problem import user_efforts, user_matrix
@@ -26,24 +25,8 @@ from tauform.rigidbody.regressor import (
     inverse_regressor,
     reference_regressor,
     reference_torque,
-    regressor,
     slotine_li_regressor,
 )
-
-
-def declared_base(robot: Robot) -> BaseParameters:
-    """Base parameters of all that is declared."""
-    return base_parameters(robot, include="declared")
-
-
-def base_columns(robot: Robot) -> list[int]:
-    """Columns of the regressor that these stand for."""
-    return list(declared_base(robot).pivots)
-
-
-def base_regressor(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray, *temperature: AnyArray) -> Array:
-    """Y with tau = Y @ theta, theta = tf.base_parameters(robot, include="declared").values(robot)."""
-    return regressor(robot, q, qd, qdd, None, *temperature)[..., base_columns(robot)]
 
 
 def base_slotine_li_regressor(
