@@ -23,8 +23,12 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     return array
 
 
-def joint_vector(values: ArrayLike, n_joints: int, name: str) -> AnyArray:
-    """Check that values have shape (..., n_joints) and are finite; complex values pass (complex step)."""
+def joint_vector(values: ArrayLike, n_joints: int, name: str, last: str = "the joint") -> AnyArray:
+    """Check that values have shape (..., n_joints) and are finite; complex values pass (complex step).
+
+    Args:
+        last: what the last dimension is, where the entries are not the joints'.
+    """
     try:
         if values is None:
             raise TypeError  # NumPy would make a NaN of it
@@ -35,7 +39,7 @@ def joint_vector(values: ArrayLike, n_joints: int, name: str) -> AnyArray:
         raise ShapeError(f"{name}: expected numbers of shape (..., {n_joints}), got {values!r:.60}") from None
     if array.ndim == 0 or array.shape[-1] != n_joints:
         turned = array.ndim == 2 and array.shape[0] == n_joints
-        remedy = f"pass {name}.T" if turned else "the last dimension is the joint"
+        remedy = f"pass {name}.T" if turned else f"the last dimension is {last}"
         raise ShapeError(f"{name}: expected shape (..., {n_joints}), got {array.shape}; {remedy}")
     if not np.isfinite(array).all():
         where = np.argwhere(~np.isfinite(array))[0].tolist()

@@ -33,7 +33,7 @@ def certified(program: Program, function: Function, problem: Problem) -> Program
     Raises:
         VerificationError: it deviates from the textbook function by more than the function's tolerance.
     """
-    robot, shapes = problem.robot, function.inputs(problem.robot)
+    robot, shapes = problem.robot, function.shapes(problem)
     still = [name for name in shapes if name == "qd" and function.at_rest]
     mild = np.full(robot.n_joints, REFERENCE_TEMPERATURE)
 
@@ -41,7 +41,7 @@ def certified(program: Program, function: Function, problem: Problem) -> Program
         return checked(
             form,
             list(shapes.values()),
-            lambda *arrays: function.reference(robot, *arrays),
+            lambda *arrays: function.expected(problem, *arrays),
             function.tolerance,
             f"textbook {function.name} (NumPy, double precision){' at rest' if function.at_rest else ''}",
             problem.defaults,

@@ -15,7 +15,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ArgumentError, GenerationError, ShapeError
 
 # What `generate` takes, and what a kernel takes at each call.
-OPTIONS, OF_A_CALL = ("algorithm", "parameters", "payload"), ("out", "threads")
+OPTIONS, OF_A_CALL = ("algorithm", "parameters", "payload", "wrenches"), ("out", "threads")
 
 
 def compile(
@@ -26,8 +26,8 @@ def compile(
     Args:
         source: a robot, a closed-form model with numbers, or a program that was generated before.
         function: name of the function, "inverse_dynamics" if not given; only with a robot.
-        options: algorithm, parameters and payload of `generate`; with parameters="runtime" or payload="runtime" the
-            kernel takes those values as further arguments.
+        options: algorithm, parameters, payload and wrenches of `generate`; with parameters="runtime" or
+            payload="runtime" the kernel takes those values as further arguments, with wrenches those before them.
 
     Raises:
         ArgumentError: no such option, or one that belongs in the call.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tauform.description.joint import Frame
 from tauform.description.robot import Robot
 
 
@@ -21,6 +24,14 @@ def conventions(robot: Robot) -> tuple[str, ...]:
     gravity = ", ".join(f"{value + 0.0:g}" for value in robot.gravity)
     lines.append(f"Gravity in the base frame: ({gravity}) m/s^2. Tool: {robot.tool.name}.")
     return tuple(lines)
+
+
+def wrench_lines(ports: Sequence[tuple[str, Frame]]) -> list[str]:
+    """What the inputs for external wrenches mean; each is given with its frame."""
+    return [
+        f"{port}: force [N], then moment [N m], on the robot at frame {frame.name}, in its axes, about its origin."
+        for port, frame in ports
+    ]
 
 
 def _drive_lines(robot: Robot) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -11,7 +12,7 @@ from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.derive import derive
 from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
-from tauform.codegen.conventions import conventions
+from tauform.codegen.conventions import conventions, wrench_lines
 from tauform.codegen.factored.model_program import (
     CHOICES,
     FACTORABLE,
@@ -22,7 +23,7 @@ from tauform.codegen.factored.model_program import (
 )
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
-from tauform.codegen.minimal.problem import Parameters, Payload, Problem, has_friction, problem_of
+from tauform.codegen.minimal.problem import Parameters, Payload, Problem, has_friction, problem_of, wrench_port
 from tauform.codegen.minimal.search import Choice, Search, cheapest
 from tauform.codegen.minimal.split import lowered
 from tauform.codegen.minimal.tracing import MAX_NODES, operations, traced
@@ -67,6 +68,7 @@ def generate(
     algorithm: str = "auto",
     parameters: Parameters = "baked",
     payload: Payload = "baked",
+    wrenches: Sequence[str] = (),
 ) -> Program:
     """The program of a function with the fewest operations, checked against the textbook algorithms.
 
@@ -78,25 +80,29 @@ def generate(
             closed form (a model, or a chain that is derived first) "factored", for a model also "recursive".
         parameters: "baked" folds the robot's numbers in; "runtime" makes the base parameters an input `theta`.
         payload: "runtime" makes the ten parameters of the body at the tool an input `payload`.
+        wrenches: frames or links at which the surroundings push: each adds an input `wrench_<frame>`, (6,) force then
+            moment on the robot in the frame's axes, after all others; of inverse and forward dynamics and bias_torque.
 
     Returns:
         A Program with its certificate and the list of candidates.
 
     Raises:
-        UnknownNameError: no such function or algorithm.
-        GenerationError: the program would be too long, or failed verification.
+        UnknownNameError: no such function, algorithm or frame.
+        GenerationError: the program would be too long, or failed verification; or it does not feel wrenches.
         SingularMassMatrixError: a function that divides by inertias meets a link without one.
     """
     if isinstance(source, BoundModel):
         if (parameters, payload) != ("baked", "baked"):
             raise GenerationError("parameters: a bound model has its numbers; give the robot for run-time parameters")
+        if wrenches:
+            raise GenerationError("wrenches: a closed form has no place for them; give the robot")
         return model_program(source, function, algorithm, _recursive)
-    wanted = check_request(source, function, algorithm, parameters, payload)
+    wanted = check_request(source, function, algorithm, parameters, payload, wrenches)
     if algorithm == "factored":
         return _factored(source, wanted)
-    problem = problem_of(source, parameters, payload)
+    problem = problem_of(source, parameters, payload, wrenches)
     names = _algorithms(wanted, algorithm, source)
-    factorable = _is_factorable(source, function, parameters, payload)
+    factorable = _is_factorable(source, function, parameters, payload) and not wrenches
     with named_pivots(source):
         # what is timed is made of each algorithm, what is counted only of the cheapest
         groups = [[name] for name in names] if algorithm == "fastest" else [names]
@@ -112,21 +118,35 @@ def check_request(
     algorithm: str = "auto",
     parameters: Parameters = "baked",
     payload: Payload = "baked",
+    wrenches: Sequence[str] = (),
 ) -> Function:
     """The function of that name; asked before long work, it refuses what `generate` would.
 
     Raises:
-        UnknownNameError: no such function or algorithm.
-        GenerationError: the robot has no such function.
+        UnknownNameError: no such function, algorithm or frame.
+        GenerationError: the robot has no such function, or it does not feel wrenches.
     """
     wanted = check_function(function)
     if function == "friction" and not has_friction(robot):
         raise GenerationError(f"friction of {robot.name}: no joint has any; give it viscous, coulomb or offset values")
+    _check_wrenches(robot, wanted, wrenches)
     if algorithm != "factored":
         _algorithms(wanted, algorithm, robot)
-    elif not _is_factorable(robot, function, parameters, payload):
+    elif wrenches or not _is_factorable(robot, function, parameters, payload):
         raise GenerationError(f"{function} of {robot.name} has no factored closed form; that needs a chain, baked")
     return wanted
+
+
+def _check_wrenches(robot: Robot, function: Function, wrenches: Sequence[str]) -> None:
+    if wrenches and not function.feels_wrenches:
+        able = ", ".join(name for name, other in FUNCTIONS.items() if other.feels_wrenches)
+        raise GenerationError(f"wrenches: {function.name} takes none; those that do are {able}", argument="wrenches")
+    names = [robot.frame(name).name for name in wrenches]
+    for name in names:
+        if names.count(name) > 1:
+            raise GenerationError(
+                f"wrenches: frame {name!r} is named twice; wrenches on it add up", argument="wrenches"
+            )
 
 
 def _is_factorable(robot: Robot, function: str, parameters: Parameters, payload: Payload) -> bool:
@@ -182,7 +202,7 @@ def _listed(program: Program, options: list[_Option], chosen: _Option) -> Progra
 
 
 def _lowered(problem: Problem, function: Function, option: _Option) -> Program:
-    shapes = function.inputs(problem.robot)
+    shapes = function.shapes(problem)
     graph, outputs = traced(problem, option.choice, option.bodies, shapes, option.algorithm.trace, opaque=False)
     about = _about(function, problem)
     program = lowered(graph, function.name, outputs, robot=problem.robot.name, algorithm=option.name, about=about)
@@ -193,7 +213,7 @@ def _with_vectors(program: Program, problem: Problem, function: Function, option
     """The program with a form for compilers that have vectors, where that is much shorter."""
     if option.algorithm.wide is None or problem.ports:
         return program
-    shapes = function.inputs(problem.robot)
+    shapes = function.shapes(problem)
     graph, outputs = traced(problem, option.choice, option.bodies, shapes, option.algorithm.wide, opaque=False)
     wide = lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm)
     return replace(program, wide=wide) if wide.n_operations < WORTH_VECTORS * program.n_operations else program
@@ -275,7 +295,7 @@ def _search(problem: Problem, algorithm: Algorithm) -> Search:
 def _price(
     problem: Problem, function: Function, algorithm: Algorithm, choice: Choice, bodies: Bodies
 ) -> tuple[int, int]:
-    shapes = function.inputs(problem.robot)
+    shapes = function.shapes(problem)
     return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True))
 
 
@@ -286,4 +306,5 @@ def _about(function: Function, problem: Problem) -> About:
     columns = {} if base is None else {"theta": tuple(base.names)}
     grouping = problem.grouping if base is None else base.grouping
     defaults = dict(zip(entries, problem.defaults, strict=True))
-    return About(function.summary, conventions(problem.robot), {**columns, **entries}, defaults, grouping)
+    lines = (*conventions(problem.robot), *wrench_lines([(wrench_port(frame), frame) for frame in problem.frames]))
+    return About(function.summary, lines, {**columns, **entries}, defaults, grouping)

@@ -16,6 +16,7 @@ from tauform.rigidbody.sweeps.spatial import (
     twist_to_child,
     wrench_to_parent,
 )
+from tauform.rigidbody.sweeps.wrenches import BodyWrenches, less_wrenches
 
 
 class Articulated(NamedTuple):
@@ -58,11 +59,14 @@ class Response(NamedTuple):
     bodies: list[AnyArray]
 
 
-def articulated_body(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
-    """(n, N) accelerations under tau, friction left out; arrays of any scalar."""
+def articulated_body(
+    tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, wrenches: BodyWrenches | None = None
+) -> AnyArray:
+    """(n, N) accelerations under tau and external wrenches, friction left out; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
     articulated, biases = articulated_inertias(tree, transforms), velocity_wrenches(tree, twists)
+    biases = less_wrenches(biases, wrenches)
     return nominal_response(tree, transforms, twists, biases, articulated, qd, tau).qdd
 
 

@@ -22,6 +22,7 @@ from tauform.rigidbody.load import driving_torque, has_load, load_gains, refuse_
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.factorization import factorize, solve
 from tauform.rigidbody.sweeps.pivots import named_pivots
+from tauform.rigidbody.sweeps.wrenches import BodyWrenches, Wrenches
 
 ForwardMethod = Literal["aba", "mass_matrix"]
 
@@ -34,8 +35,9 @@ def forward_dynamics(
     method: ForwardMethod = "aba",
     temperature: ArrayLike | None = None,
     drives: bool = True,
+    wrenches: Wrenches | None = None,
 ) -> Array:
-    """Accelerations qdd = M^-1 (tau - C qd - g - friction), the inverse of `inverse_dynamics`; all drives included.
+    """Accelerations qdd = M^-1 (tau - C qd - g - friction + J^T w), the inverse of `inverse_dynamics`.
 
     Args:
         q: (..., n) joint positions [rad or m].
@@ -45,15 +47,17 @@ def forward_dynamics(
             loop constraints or coupled rotors the bodies are not free of each other, and the mass matrix is
             factorised.
         temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
-        drives: False leaves out what `friction` returns; rotors stay.
+        drives: True takes all drive terms; False leaves out what `friction` returns; rotors stay.
+        wrenches: (..., 6) by frame: force then moment that the surroundings exert on the robot, in the axes and about
+            the origin of a frame or link of that name.
 
     Returns:
         (..., n) accelerations.
 
     Raises:
-        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        ShapeError: a last dimension differs from robot.n_joints (6 of wrenches), or a value is not finite.
         SingularMassMatrixError: the mass matrix is not positive definite; the message names the link.
-        UnknownNameError: no such method.
+        UnknownNameError: no such method or frame.
         DescriptionError: friction depends on temperature, and none is given; or friction by load is so large that
             torques leave the acceleration open.
     """
@@ -65,29 +69,46 @@ def forward_dynamics(
     tree, given = robot.tree, temperatures(robot, temperature)
     with named_pivots(robot):
         if robot.closure is not None:
-            return _with_loops(robot, q, qd, tau, given)
+            return _with_loops(robot, q, qd, tau, given, wrenches)
         algorithm = solved_by_mass_matrix if has_coupled_inertia(tree) else cores[method]
 
-        def core(q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
-            return algorithm(tree, q, qd, driving_torque(tree, JointState(q, qd, temperature=temperature), tau))
+        def core(
+            q: AnyArray,
+            qd: AnyArray,
+            tau: AnyArray,
+            temperature: AnyArray | None = None,
+            wrenches: BodyWrenches | None = None,
+        ) -> AnyArray:
+            driving = driving_torque(tree, JointState(q, qd, temperature=temperature), tau)
+            return algorithm(tree, q, qd, driving, wrenches)
 
-        return evaluate(robot, core, 0, q=q, qd=qd, tau=tau, **given)
+        return evaluate(robot, core, 0, wrenches, q=q, qd=qd, tau=tau, **given)
 
 
-def solved_by_mass_matrix(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
-    """(n, N) accelerations from M qdd = tau - C qd - g, friction left out; arrays of any scalar."""
+def solved_by_mass_matrix(
+    tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, wrenches: BodyWrenches | None = None
+) -> AnyArray:
+    """(n, N) accelerations from M qdd = tau - C qd - g + J^T w, friction left out; arrays of any scalar."""
     parents = matrix_parents(tree)
-    return solve(factorize(composite_rigid_body(tree, q), parents), parents, tau - newton_euler(tree, q, qd, 0 * qd))
+    right = tau - newton_euler(tree, q, qd, 0 * qd, wrenches)
+    return solve(factorize(composite_rigid_body(tree, q), parents), parents, right)
 
 
-def _with_loops(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, given: dict[str, ArrayLike]) -> AnyArray:
+def _with_loops(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    given: dict[str, ArrayLike],
+    wrenches: Wrenches | None,
+) -> AnyArray:
     def other(q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
         return friction_torque(robot.tree, JointState(q, qd, temperature=temperature))
 
     driving = joint_vector(tau, robot.n_joints, "tau") - evaluate(robot, other, project=1, q=q, qd=qd, **given)
     if has_load(robot.tree):
         driving = driving / (1 + load_gains(robot, qd, driving))
-    right = driving - bias_torque(robot, q, qd)
+    right = driving - bias_torque(robot, q, qd, wrenches)
     M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
     chain = tuple(range(-1, robot.n_joints - 1))
     return np.moveaxis(solve(factorize(M, chain), chain, np.moveaxis(right, -1, 0)), 0, -1)

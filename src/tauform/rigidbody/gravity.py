@@ -13,6 +13,7 @@ from tauform.rigidbody.sweeps.base_frame import base_placements, composites, joi
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import transforms_of
 from tauform.rigidbody.sweeps.spatial import cross, rotate
+from tauform.rigidbody.sweeps.wrenches import BodyWrenches, Wrenches
 
 
 def gravity_torque(robot: Robot, q: ArrayLike) -> Array:
@@ -30,20 +31,27 @@ def gravity_torque(robot: Robot, q: ArrayLike) -> Array:
     return evaluate(robot, lambda q: gravity(robot.tree, q), project=1, q=q)
 
 
-def bias_torque(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
-    """Torque C(q, qd) qd + g(q) at zero acceleration, friction excluded.
+def bias_torque(robot: Robot, q: ArrayLike, qd: ArrayLike, wrenches: Wrenches | None = None) -> Array:
+    """Torque C(q, qd) qd + g(q) - J^T w at zero acceleration, friction excluded.
 
     Args:
         q: (..., n) joint positions [rad or m].
         qd: (..., n) joint velocities.
+        wrenches: (..., 6) by frame: force then moment that the surroundings exert on the robot, in the axes and about
+            the origin of a frame or link of that name.
 
     Returns:
         (..., n) torques or forces [N m or N].
 
     Raises:
-        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        ShapeError: a last dimension differs from robot.n_joints (6 of wrenches), or a value is not finite.
+        UnknownNameError: no such frame.
     """
-    return evaluate(robot, lambda q, qd: newton_euler(robot.tree, q, qd, 0 * qd), project=1, q=q, qd=qd)
+
+    def core(q: AnyArray, qd: AnyArray, wrenches: BodyWrenches | None = None) -> AnyArray:
+        return newton_euler(robot.tree, q, qd, 0 * qd, wrenches)
+
+    return evaluate(robot, core, project=1, wrenches=wrenches, q=q, qd=qd)
 
 
 def gravity(tree: Tree, q: AnyArray) -> AnyArray:

@@ -14,6 +14,7 @@ from tauform.rigidbody.load import carried_torque, has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_motion, velocity_wrenches
 from tauform.rigidbody.sweeps.spatial import Transform, inertia_times, wrench_to_parent
+from tauform.rigidbody.sweeps.wrenches import BodyWrenches, Wrenches, less_wrenches
 
 
 def inverse_dynamics(
@@ -23,8 +24,9 @@ def inverse_dynamics(
     qdd: ArrayLike,
     temperature: ArrayLike | None = None,
     drives: bool = True,
+    wrenches: Wrenches | None = None,
 ) -> Array:
-    """Joint torques tau = M qdd + C qd + g + friction, all drive terms included.
+    """Joint torques tau = M qdd + C qd + g + friction - J^T w, all drive terms included.
 
     Args:
         q: (..., n) joint positions [rad or m].
@@ -32,31 +34,44 @@ def inverse_dynamics(
         qdd: (..., n) joint accelerations.
         temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
         drives: False leaves out what `friction` returns; rotors stay.
+        wrenches: (..., 6) by frame: force then moment that the surroundings exert on the robot, in the axes and about
+            the origin of a frame or link of that name.
 
     Returns:
         (..., n) torques or forces [N m or N].
 
     Raises:
-        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        ShapeError: a last dimension differs from robot.n_joints (6 of wrenches), or a value is not finite.
+        UnknownNameError: no such frame.
         DescriptionError: friction depends on temperature, and none is given.
     """
     robot = robot if drives else robot.rigid
     tree, loaded = robot.tree, has_load(robot.tree)
 
-    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
-        rigid = newton_euler(tree, q, qd, qdd)
+    def core(
+        q: AnyArray,
+        qd: AnyArray,
+        qdd: AnyArray,
+        temperature: AnyArray | None = None,
+        wrenches: BodyWrenches | None = None,
+    ) -> AnyArray:
+        rigid = newton_euler(tree, q, qd, qdd, wrenches)
         carried = carried_torque(robot, rigid) if loaded else None
         return rigid + friction_torque(tree, JointState(q, qd, qdd, temperature, carried))
 
-    return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd, **temperatures(robot, temperature))
+    given = temperatures(robot, temperature)
+    return evaluate(robot, core, project=1, wrenches=wrenches, q=q, qd=qd, qdd=qdd, **given)
 
 
-def newton_euler(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
-    """Torques of the rigid bodies and rotors, without friction; (n, N) arrays of any scalar."""
+def newton_euler(
+    tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, wrenches: BodyWrenches | None = None
+) -> AnyArray:
+    """Torques of the rigid bodies and rotors under external wrenches, no friction; (n, N) arrays of any scalar."""
     transforms, twists, accelerations = body_motion(tree, q, qd, qdd)
-    # f = I a + v x* I v
-    wrenches = body_wrenches(tree, accelerations, velocity_wrenches(tree, twists))
-    return joint_torques(tree, joint_wrenches(tree, transforms, wrenches), qdd)
+    # f = I a + v x* I v - w
+    biases = less_wrenches(velocity_wrenches(tree, twists), wrenches)
+    passed = joint_wrenches(tree, transforms, body_wrenches(tree, accelerations, biases))
+    return joint_torques(tree, passed, qdd)
 
 
 def body_wrenches(tree: Tree, accelerations: list[AnyArray], biases: list[AnyArray]) -> list[AnyArray]:

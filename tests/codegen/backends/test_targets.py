@@ -40,6 +40,7 @@ def check(folder: Path, target: str, prefix: str) -> str:
 def test_a_written_folder_passes_its_own_check(tmp_path: Path, target: str, name: str) -> None:
     programs = [tf.generate(ROBOTS[name], function) for function in FUNCTIONS]
     programs.append(tf.generate(ROBOTS[name], "gravity_torque", parameters="runtime"))
+    programs.append(tf.generate(ROBOTS[name], "bias_torque", wrenches=[ROBOTS[name].tool.name]))
     tf.write(programs, tmp_path / "out", target=target, name="arm")
     printed = check(tmp_path / "out", target, "arm")
     assert all(program.name in printed for program in programs)

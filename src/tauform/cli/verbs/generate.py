@@ -33,6 +33,10 @@ def generate(
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")
     ] = "baked",
     payload: Annotated[str, typer.Option(help="baked, or runtime: ten parameters of the body at the tool.")] = "baked",
+    wrenches: Annotated[
+        list[str] | None,
+        typer.Option("--wrench", metavar="FRAME", help="Frame whose external wrench is an input; several times."),
+    ] = None,
     algorithm: Annotated[str, typer.Option(help="auto counts, fastest times; or the name of one.")] = "auto",
     batch: Annotated[bool, typer.Option("--batch", help="Also functions for many states, for vector units.")] = False,
     name: Name = None,
@@ -55,8 +59,9 @@ def generate(
     check_options(chosen, real, batch)
     prefix = chosen.prefix(name, robot.name)
     check_arguments(tf.generate, algorithm=algorithm, parameters=parameters, payload=payload)
+    frames = wrench_frames(robot, names, wrenches or ())
     for function in names:
-        check_request(robot, function, algorithm, parameters, payload)  # type: ignore[arg-type]  # checked above
+        check_request(robot, function, algorithm, parameters, payload, frames[function])  # type: ignore[arg-type]
     programs = []
     for function in names:
         tell(f"generating {function}")
@@ -67,6 +72,7 @@ def generate(
                 algorithm=algorithm,
                 parameters=parameters,  # type: ignore[arg-type]
                 payload=payload,  # type: ignore[arg-type]
+                wrenches=frames[function],
             )
         )
     tell(f"writing {chosen.title}")
@@ -90,6 +96,16 @@ def chosen_functions(robot: Robot, words: Sequence[str]) -> list[str]:
         unused = {"friction": not has_friction(robot), "momentum_observer": has_load(robot.tree)}
         return [name for name in FUNCTIONS if not unused.get(name)]
     return names
+
+
+def wrench_frames(robot: Robot, names: Sequence[str], wrenches: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Frames of each function: those asked for where it feels wrenches, which at least one must."""
+    from tauform.codegen.functions import FUNCTIONS
+
+    able = [name for name, function in FUNCTIONS.items() if function.feels_wrenches]
+    if wrenches and not set(able) & set(names):
+        raise typer.BadParameter(f"--wrench: none of {', '.join(names)} takes one; those that do are {', '.join(able)}")
+    return {name: tuple(wrenches) if name in able else () for name in names}
 
 
 def describe(program: Program) -> dict[str, Any]:

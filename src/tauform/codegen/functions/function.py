@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tauform.arrays import AnyArray
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.codegen.minimal.problem import Problem, wrench_port
 from tauform.codegen.minimal.tracing import Tracer
 from tauform.description.robot import Robot
 
@@ -51,6 +53,7 @@ class Function:
         theta: the parameters that the columns of a regressor belong to.
         may_vanish: the results are parts of the torque that some robots do not have at all.
         at_rest: the reference holds where velocities are zero, and nowhere else.
+        feels_wrenches: external wrenches may be further inputs, last in order.
     """
 
     name: str
@@ -62,6 +65,19 @@ class Function:
     theta: Callable[[Robot], BaseParameters] | None = None
     may_vanish: bool = False
     at_rest: bool = False
+    feels_wrenches: bool = False
+
+    def shapes(self, problem: Problem) -> Shapes:
+        """Shape of each input port: those of the robot, then the external wrenches asked for."""
+        return {**self.inputs(problem.robot), **{wrench_port(frame): (6,) for frame in problem.frames}}
+
+    def expected(self, problem: Problem, *arrays: AnyArray) -> Any:
+        """What the textbook function gives for arrays of all ports."""
+        if not problem.frames:
+            return self.reference(problem.robot, *arrays)
+        n = len(arrays) - len(problem.frames)
+        wrenches = {frame.name: array for frame, array in zip(problem.frames, arrays[n:], strict=True)}
+        return self.reference(problem.robot, *arrays[:n], wrenches=wrenches)
 
 
 def joint_vectors(*names: str, drives: bool = False) -> Callable[[Robot], Shapes]:

@@ -27,6 +27,7 @@ from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.load import has_load, leading_joints, load_slopes
 from tauform.rigidbody.momentum import generalized_momentum, momentum_and_drift, momentum_observer, refuse_load
 from tauform.rigidbody.sweeps.factorization import factorize, solve
+from tauform.rigidbody.sweeps.wrenches import Wrenches
 
 
 def _composites(tracing: Tracing, by_trace: bool) -> Composites:
@@ -113,7 +114,7 @@ def forward_system(tracing: Tracing, bias: list[Any] | None = None) -> ForwardSy
     """The equations of forward dynamics from the minimal mass matrix and bias, that of the tree if not given."""
     robot, tree = tracing.problem.robot, tracing.drive_tree
     M = minimal_mass_matrix(tracing)
-    bias = rigid_torques(tracing, tracing.joints("qd")) if bias is None else bias
+    bias = rigid_torques(tracing, tracing.joints("qd"), wrenches=tracing.wrenches) if bias is None else bias
     # the factor keeps the zeros of branches, unless loops or shafts tie them together
     tied = robot.closure is not None or has_coupled_inertia(tree)
     parents = tuple(range(-1, len(M) - 1)) if tied else tracing.bodies.parents
@@ -133,7 +134,8 @@ def _forward_by_matrix(tracing: Tracing) -> Outputs:
 
 def _forward_by_bodies(tracing: Tracing) -> Outputs:
     driving = tracing.inputs["tau"] - np.array(friction_torques(tracing), dtype=object)
-    qdd = articulated_body(tracing.bodies.to_tree(), tracing.angles(), tracing.joints("qd")[:, None], driving[:, None])
+    tree, qd = tracing.bodies.to_tree(), tracing.joints("qd")[:, None]
+    qdd = articulated_body(tree, tracing.angles(), qd, driving[:, None], tracing.body_wrenches())
     return {"qdd": qdd[:, 0]}
 
 
@@ -163,9 +165,14 @@ def _observer_inputs(robot: Robot) -> Shapes:
 
 
 def _forward_reference(
-    robot: Robot, q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None
+    robot: Robot,
+    q: AnyArray,
+    qd: AnyArray,
+    tau: AnyArray,
+    temperature: AnyArray | None = None,
+    wrenches: Wrenches | None = None,
 ) -> Array:
-    return forward_dynamics(robot, q, qd, tau, temperature=temperature)
+    return forward_dynamics(robot, q, qd, tau, temperature=temperature, wrenches=wrenches)
 
 
 def _observer_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array]:
@@ -210,6 +217,7 @@ INERTIA = (
             "articulated_body": Algorithm(_forward_by_bodies, like_torques=True, with_loops=False),
         },
         tolerance=1e-9,
+        feels_wrenches=True,
     ),
     Function(
         "generalized_momentum",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from tauform.codegen.minimal.composite import composites, gravity_torque
 from tauform.codegen.minimal.newton_euler import trace as newton_euler
 from tauform.codegen.minimal.problem import user_efforts
 from tauform.codegen.minimal.tracing import Outputs, Tracing
+from tauform.codegen.minimal.vectors import Vector
 from tauform.description.robot import Robot
 from tauform.rigidbody import friction as friction_of
 from tauform.rigidbody.drives import coupled_torque, friction_torque, has_coupled_inertia
@@ -23,13 +25,18 @@ from tauform.rigidbody.load import has_load
 
 
 def rigid_torques(
-    tracing: Tracing, qd: Any = None, qdd: Any = None, gravity: bool = True, quiet: frozenset[int] = frozenset()
+    tracing: Tracing,
+    qd: Any = None,
+    qdd: Any = None,
+    gravity: bool = True,
+    quiet: frozenset[int] = frozenset(),
+    wrenches: Sequence[Vector] = (),
 ) -> list[Any]:
     """Torques of links, rotors and coupled rotors; a motion that is None is zero, velocities of quiet bodies too."""
     bodies = tracing.bodies if gravity else replace(tracing.bodies, gravity=np.zeros(3))
     still = np.zeros(bodies.n)
     qd, qdd = (still if x is None else x for x in (qd, qdd))
-    torques = newton_euler(bodies, tracing.joints("q"), qd, qdd, tracing.choice.summed, quiet)
+    torques = newton_euler(bodies, tracing.joints("q"), qd, qdd, tracing.choice.summed, quiet, wrenches)
     tree = tracing.drive_tree
     if qdd is still or not has_coupled_inertia(tree):
         return torques
@@ -48,13 +55,14 @@ def friction_torques(tracing: Tracing, carried: list[Any] | None = None) -> list
 
 
 def _inverse(tracing: Tracing) -> Outputs:
-    rigid = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd"))
+    rigid = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd"), wrenches=tracing.wrenches)
     tau = [a + b for a, b in zip(rigid, friction_torques(tracing, rigid), strict=True)]
     return {"tau": user_efforts(tracing.problem.robot, tau)}
 
 
 def _bias(tracing: Tracing) -> Outputs:
-    return {"tau": user_efforts(tracing.problem.robot, rigid_torques(tracing, tracing.joints("qd")))}
+    torques = rigid_torques(tracing, tracing.joints("qd"), wrenches=tracing.wrenches)
+    return {"tau": user_efforts(tracing.problem.robot, torques)}
 
 
 def _velocity(tracing: Tracing) -> Outputs:
@@ -123,6 +131,7 @@ TORQUES = (
         joint_vectors("q", "qd", "qdd", drives=True),
         inverse_dynamics,
         {"newton_euler": Algorithm(_inverse, any_unit=True, sums_angles=True)},
+        feels_wrenches=True,
     ),
     Function(
         "bias_torque",
@@ -130,6 +139,7 @@ TORQUES = (
         joint_vectors("q", "qd"),
         bias_torque,
         {"newton_euler": Algorithm(_bias, any_unit=True, sums_angles=True)},
+        feels_wrenches=True,
         may_vanish=True,
     ),
     Function(

@@ -11,13 +11,15 @@ weight of each input) form the last dimension. The moves are linear, so they act
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.minimal.vectors import Vector, dot, turned_symmetric
+from tauform.description.joint import Frame
 from tauform.description.joint_types import JointType
 from tauform.description.tree import Tree
 from tauform.portable.correct import sin_cos
@@ -40,6 +42,8 @@ class Bodies:
         offsets: (n,) constants added to the joint angles.
         parameters: (n, 11, 1 + inputs) affine functions of the run-time inputs.
         unit: length unit in metres; with a length of the robot as the unit, products with it fall away.
+        frames: (k, 3, 4) placements, body_from_frame, of frames that feel an external wrench; they move along.
+        carriers: the body of each of them.
     """
 
     parents: tuple[int, ...]
@@ -50,14 +54,17 @@ class Bodies:
     parameters: AnyArray
     gravity: Array
     unit: float = 1.0
+    frames: Array = field(default_factory=lambda: np.empty((0, 3, 4)))
+    carriers: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, tree: Tree, link_parameters: Array, rotors: Array) -> Bodies:
+    def of(cls, tree: Tree, link_parameters: Array, rotors: Array, frames: Sequence[Frame] = ()) -> Bodies:
         """Bodies of a tree's geometry.
 
         Args:
             link_parameters: (n, 10, 1 + inputs) in the order of robot.parameters.
             rotors: (n, 1 + inputs) rotor inertias.
+            frames: those that feel an external wrench.
         """
         ten = product(to_second_moments(), link_parameters)
         return cls(
@@ -68,6 +75,8 @@ class Bodies:
             np.zeros(tree.n),
             np.concatenate([ten, rotors[:, None]], axis=1),
             tree.gravity[:, 0],
+            frames=np.array([frame.link_from_frame[:3] for frame in frames]).reshape(-1, 3, 4),
+            carriers=tuple(frame.link for frame in frames),
         )
 
     @property
@@ -77,7 +86,7 @@ class Bodies:
     @property
     def arrays(self) -> tuple[AnyArray, ...]:
         """All that moves of frames and parameters can change, but the unit."""
-        return self.X, self.P, self.offsets, self.parameters, self.gravity
+        return self.X, self.P, self.offsets, self.parameters, self.gravity, self.frames
 
     def first(self, most: int) -> Bodies:
         """Keep at most so many bodies; a regressor's columns of theirs do not depend on the bodies that follow."""
@@ -96,6 +105,15 @@ class Bodies:
         """What joint i feels of a wrench in its frame: z . moment of a turn, z . force of a shift."""
         turning = moment[2] if self.turns(i) else 0.0
         return turning + force[2] * self.shift(i) if self.shift(i) else turning
+
+    def moved_frames(self, i: int, R: Array, p: Array) -> Array:
+        """Frames after a move of body i's own frame, where x_new = R x_old + p."""
+        frames = self.frames.copy()
+        for k, carrier in enumerate(self.carriers):
+            if carrier == i:
+                frames[k] = product(R, frames[k])
+                frames[k, :, 3] = snapped(frames[k, :, 3] + p)
+        return frames
 
     def has_children(self, i: int) -> bool:
         return i in self.parents
@@ -172,7 +190,7 @@ def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
         if parent == i:
             P[child] = snapped(P[child] - s * z)
     parameters[i, :10] = product(second_moment_transform(np.eye(3), -s * z), parameters[i, :10])
-    return replace(bodies, P=P, parameters=parameters)
+    return replace(bodies, P=P, parameters=parameters, frames=bodies.moved_frames(i, np.eye(3), -s * z))
 
 
 def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
@@ -188,7 +206,8 @@ def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
     for child, parent in enumerate(bodies.parents):
         if parent == i:
             X[child], P[child] = product(R, X[child]), snapped(product(R, P[child]))
-    return replace(bodies, X=X, P=P, offsets=offsets, parameters=parameters)
+    frames = bodies.moved_frames(i, R, np.zeros(3))
+    return replace(bodies, X=X, P=P, offsets=offsets, parameters=parameters, frames=frames)
 
 
 def turned_by_load(bodies: Bodies, i: int) -> Bodies:
@@ -212,6 +231,7 @@ def scaled(bodies: Bodies, unit: float) -> Bodies:
         P=bodies.P / ratio,
         gravity=bodies.gravity / ratio,
         parameters=bodies.parameters * powers[:, None],
+        frames=bodies.frames / np.array([1.0, 1.0, 1.0, ratio]),
         unit=unit,
     )
 

@@ -15,6 +15,7 @@ For a joint parallel to its parent's, angular quantities may be turned at once b
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,6 +61,7 @@ def trace(
     qdd: AnyArray,
     summed: frozenset[int] = frozenset(),
     quiet: frozenset[int] = frozenset(),
+    wrenches: Sequence[Vector] = (),
 ) -> list[Any]:
     """Torques of all joints, without friction.
 
@@ -68,12 +70,25 @@ def trace(
         q, qd, qdd: (n,) scalars, or plain zeros where a torque part is wanted.
         summed: joints parallel to their parent's that turn by the sum of both angles.
         quiet: bodies that move as if all velocities were zero; what nobody needs of their motion is dead code.
+        wrenches: force and moment from outside at each of `bodies.frames`, in its axes.
     """
     states = _motion(bodies, q, qd, qdd, summed)
     if quiet:
         still = _motion(bodies, q, np.zeros(bodies.n), qdd, summed)
         states = [still[i] if i in quiet else state for i, state in enumerate(states)]
-    return _backward(bodies, states, q, qdd, summed)
+    return _backward(bodies, states, q, qdd, summed, wrenches)
+
+
+def outside_wrenches(bodies: Bodies, wrenches: Sequence[Vector]) -> Iterator[tuple[int, Vector, Vector]]:
+    """Body, force and moment of each external wrench in the body's frame; where the base carries it, it moves nothing.
+
+    Torques keep their unit when lengths change theirs, so forces grow with the unit of length.
+    """
+    for carrier, placement, wrench in zip(bodies.carriers, bodies.frames.tolist(), wrenches, strict=False):
+        if carrier >= 0:
+            R, p = [row[:3] for row in placement], [row[3] for row in placement]
+            force = [f * bodies.unit for f in forth(R, wrench[:3])]
+            yield carrier, force, plus(forth(R, wrench[3:]), cross(p, force))
 
 
 def _motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[_State]:
@@ -151,10 +166,20 @@ def _wrench(p: Vector, state: _State) -> tuple[Vector, Vector]:
     return F, plus(N, cross(h, V))
 
 
-def _backward(bodies: Bodies, states: list[_State], q: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[Any]:
+def _backward(
+    bodies: Bodies,
+    states: list[_State],
+    q: AnyArray,
+    qdd: AnyArray,
+    summed: frozenset[int],
+    wrenches: Sequence[Vector],
+) -> list[Any]:
     forces, moments = map(
         list, zip(*(_wrench(p, s) for p, s in zip(bodies.parameters.tolist(), states, strict=True)), strict=True)
     )
+    for i, force, moment in outside_wrenches(bodies, wrenches):
+        forces[i] = [a - b for a, b in zip(forces[i], force, strict=True)]
+        moments[i] = [a - b for a, b in zip(moments[i], moment, strict=True)]
     before: list[Vector] = [[0.0, 0.0] for _ in states]  # moments in the frame before the joint's rotation
     torques: list[Any] = [None] * bodies.n
     for i in reversed(range(bodies.n)):

@@ -13,6 +13,7 @@ from tauform.closedform.base.parameters import base_parameters
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.straighten import straightened
 from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
+from tauform.description.joint import Frame
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 from tauform.portable.products import product
@@ -40,6 +41,7 @@ class Problem:
         ports: the run-time inputs, in order.
         defaults: values of the run-time inputs that describe this robot.
         grouping: (l, layout.n) theta from the standard parameters, where theta is such an input.
+        frames: those that feel an external wrench, an input each.
     """
 
     robot: Robot
@@ -48,14 +50,18 @@ class Problem:
     ports: tuple[RuntimePort, ...]
     defaults: tuple[Array, ...]
     grouping: Array | None = None
+    frames: tuple[Frame, ...] = ()
 
 
-def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload = "baked") -> Problem:
+def problem_of(
+    robot: Robot, parameters: Parameters = "baked", payload: Payload = "baked", wrenches: Sequence[str] = ()
+) -> Problem:
     """Prepare a robot.
 
     Args:
         parameters: "baked" folds the robot's numbers in; "runtime" makes its base parameters an input `theta`.
         payload: "runtime" makes the ten parameters of the body carried at the tool an input `payload`.
+        wrenches: frames or links whose external wrench is an input.
     """
     for name, value in (("parameters", parameters), ("payload", payload)):
         if value not in ("baked", "runtime"):
@@ -79,8 +85,14 @@ def problem_of(robot: Robot, parameters: Parameters = "baked", payload: Payload 
         defaults.append(np.array(carried))
     affine = np.hstack([constant, *blocks])
     links, joints = (np.moveaxis(part(affine.T), 0, -1) for part in (robot.layout.by_link, robot.layout.by_joint))
-    bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0]))
-    return Problem(robot, bodies, affine[robot.layout.drives], tuple(ports), tuple(defaults), grouping)
+    frames = tuple(robot.frame(name) for name in wrenches)
+    bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0], frames))
+    return Problem(robot, bodies, affine[robot.layout.drives], tuple(ports), tuple(defaults), grouping, frames)
+
+
+def wrench_port(frame: Frame) -> str:
+    """Name of the input that holds the external wrench at a frame."""
+    return f"wrench_{frame.name}"
 
 
 def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:

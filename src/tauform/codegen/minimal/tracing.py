@@ -10,8 +10,10 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.codegen.minimal.bodies import HX, HY, Bodies, affine, turned_by_load
-from tauform.codegen.minimal.problem import Problem, at_leading_joints, tree_coordinates, user_efforts
+from tauform.codegen.minimal.newton_euler import outside_wrenches
+from tauform.codegen.minimal.problem import Problem, at_leading_joints, tree_coordinates, user_efforts, wrench_port
 from tauform.codegen.minimal.search import Choice
+from tauform.codegen.minimal.vectors import Vector
 from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.program import Op
 from tauform.codegen.program.schedule import reachable
@@ -63,6 +65,19 @@ class Tracing:
             rows["carried"] = at_leading_joints(robot, user_efforts(robot, carried))[:, None]
         return JointState(**{"q": None, "qd": None, **rows})
 
+    @property
+    def wrenches(self) -> list[Vector]:
+        """Force and moment from outside at each of `bodies.frames`, in the axes of that frame."""
+        return [self.inputs[wrench_port(frame)].tolist() for frame in self.problem.frames]
+
+    def body_wrenches(self) -> dict[int, AnyArray]:
+        """Moment and force on each body, (6, 1), for algorithms on `bodies.to_tree()`."""
+        sums: dict[int, AnyArray] = {}
+        for carrier, force, moment in outside_wrenches(self.bodies, self.wrenches):
+            own = np.array([*moment, *force], dtype=object)[:, None]
+            sums[carrier] = sums[carrier] + own if carrier in sums else own
+        return sums
+
     def angles(self) -> AnyArray:
         """(n, 1) positions for algorithms on `bodies.to_tree()`: the frames' offsets added."""
         return (self.joints("q") + self.bodies.offsets)[:, None]
@@ -96,7 +111,9 @@ def traced(
         bodies = bodies.with_scalars(flat)
         drives = np.array([affine(row, flat) for row in problem.drives.tolist()], dtype=object)
     for i in sorted(choice.turned):
-        if isinstance(bodies.parameters[i, HX], Scalar) and isinstance(bodies.parameters[i, HY], Scalar):
+        # a turn by an angle that comes at run time would make the places of wrenches depend on it
+        symbolic = isinstance(bodies.parameters[i, HX], Scalar) and isinstance(bodies.parameters[i, HY], Scalar)
+        if symbolic and i not in bodies.carriers:
             bodies = turned_by_load(bodies, i)
     return graph, tracer(Tracing(graph, problem, choice, bodies, drives, inputs))
 

@@ -7,7 +7,8 @@ the cache. With loop constraints, q_tree = F q + offset on the way in and tau = 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,7 @@ from tauform.arrays import AnyArray, joint_vector
 from tauform.description.robot import Robot
 from tauform.errors import ShapeError
 from tauform.portable.products import product
+from tauform.rigidbody.sweeps.wrenches import on_bodies, wrench_arrays
 
 STATES_PER_SLICE = 2048
 
@@ -23,35 +25,44 @@ STATES_PER_SLICE = 2048
 Core = Callable[..., AnyArray]
 
 
-def evaluate(robot: Robot, core: Core, project: int = 0, **vectors: ArrayLike) -> AnyArray:
-    """Run core(*tree_vectors) on a batch.
+def evaluate(robot: Robot, core: Core, project: int = 0, wrenches: Any = None, **vectors: ArrayLike) -> AnyArray:
+    """Run core(*tree_vectors) on a batch; with external wrenches core(*tree_vectors, wrenches=those on bodies).
 
     Args:
         robot: the robot that the vectors belong to.
         core: takes the vectors as (n_bodies, N), returns (..., N).
         project: how many leading dimensions of the result are joints, to be projected by F^T.
+        wrenches: external `Wrenches` or None; (..., 6) by frame, force then moment.
         vectors: named joint vectors of shape (..., n_joints); a vector named q also gets the loop's offset, and
             temperatures belong to the joints that lead the loops.
 
     Returns:
         The result with its batch dimensions first again.
     """
-    names = list(vectors)
+    names, outside = list(vectors), wrench_arrays(robot, wrenches)
+    frames = {name: robot.frame(name) for name in outside}
 
     def tree_core(*inside: AnyArray) -> AnyArray:
-        bodies = (_of_tree(robot, name, array) for name, array in zip(names, inside, strict=True))
-        return _projected(robot, core(*bodies), project)
+        bodies = [_of_tree(robot, name, array) for name, array in zip(names, inside, strict=False)]
+        given = dict(zip(outside, inside[len(names) :], strict=True))
+        external = {"wrenches": on_bodies(frames, given)} if given else {}
+        return _projected(robot, core(*bodies, **external), project)
 
-    return batched(robot.n_joints, tree_core, STATES_PER_SLICE, **vectors)
+    return batched(robot.n_joints, tree_core, STATES_PER_SLICE, outside, **vectors)
 
 
-def batched(n: int, core: Core, states_per_slice: int, **vectors: ArrayLike) -> AnyArray:
+def batched(
+    n: int, core: Core, states_per_slice: int, further: Mapping[str, AnyArray] | None = None, /, **vectors: ArrayLike
+) -> AnyArray:
     """Run a core on (n, N) slices of named joint vectors of shape (..., n); batch dimensions come first again.
+
+    Args:
+        further: arrays of other lengths, checked by who gives them; the core takes them last.
 
     Raises:
         ShapeError: a vector has another last dimension or holds a value that is not finite, or batches do not fit.
     """
-    checked = {name: joint_vector(value, n, name) for name, value in vectors.items()}
+    checked = {name: joint_vector(value, n, name) for name, value in vectors.items()} | dict(further or {})
     try:
         batch = np.broadcast_shapes(*(array.shape[:-1] for array in checked.values()))
     except ValueError:
@@ -60,8 +71,9 @@ def batched(n: int, core: Core, states_per_slice: int, **vectors: ArrayLike) -> 
     # One scalar type for all: a complex step in one vector makes every intermediate complex.
     scalar = np.result_type(*checked.values())
     inside = [
-        np.ascontiguousarray(np.broadcast_to(array, (*batch, n)).reshape(-1, n).T, dtype=scalar)
+        np.ascontiguousarray(np.broadcast_to(array, (*batch, width)).reshape(-1, width).T, dtype=scalar)
         for array in checked.values()
+        for width in array.shape[-1:]
     ]
     n_states = inside[0].shape[-1]
     result: AnyArray | None = None

@@ -26,6 +26,7 @@ from tauform.codegen.backends.c.source import (
     vector_form,
 )
 from tauform.codegen.backends.replay import Replay
+from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
@@ -108,7 +109,13 @@ def project_files(
 
 def with_c_names(program: Program) -> Program:
     """The program with port names that are different identifiers; an output named like an input becomes new_..."""
-    inputs = tuple(replace(port, name=identifier(port.name)) for port in program.inputs)
+    inputs: tuple[Port, ...] = ()
+    for port in program.inputs:
+        name, others = identifier(port.name), {other.name for other in inputs}
+        # frames tool-0 and tool_0 are two
+        while name in others:
+            name = f"{name}_"
+        inputs = (*inputs, replace(port, name=name))
     taken = {port.name for port in inputs}
     names = [identifier(port.name) for port in program.outputs]
     outputs = tuple(
