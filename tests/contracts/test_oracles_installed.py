@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from cli.test_outputs import NEED
+from fuzz.test_readers import EXTRAS
+
 # Where a module is not called by the name of what is installed.
 MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist", "pyyaml": "yaml"}
 # What is run as a command, or holds files alone.
@@ -41,13 +44,14 @@ def test_the_extra_of_tests_holds_what_tests_skip_without(repository: Path) -> N
     """Any module that a test asks for with importorskip comes with the extra, so that one list is enough."""
     names = extra_of_tests(repository)
     modules = {MODULES.get(name, name).replace("-", "_") for name in names}
-    asked = {
-        module.split(".")[0]
-        for path in (repository / "tests").rglob("*.py")
-        for module in re.findall(r'importorskip\("([\w.]+)"', path.read_text(encoding="utf-8"))
-    }
+    texts = {path: path.read_text(encoding="utf-8") for path in (repository / "tests").rglob("*.py")}
+    asked = {found.split(".")[0] for text in texts.values() for found in re.findall(r'importorskip\("([\w.]+)"', text)}
     assert "pinocchio" in asked
+    # Modules that a table names count as well, and there are no other ways to ask.
+    asked |= {*EXTRAS.values(), *NEED.values()}
     assert asked - OF_OTHER_EXTRAS <= modules
+    by_table = {path.name for path, text in texts.items() if re.search(r"importorskip\([A-Z]", text)}
+    assert by_table == {"test_readers.py", "test_outputs.py"}
 
 
 @pytest.mark.skipif(os.environ.get("CI") != "true", reason="only where every test must run")

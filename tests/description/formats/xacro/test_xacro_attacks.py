@@ -5,18 +5,22 @@ Every payload that reaches Python through xacro's own evaluation is put into eve
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import tauform as tf
+from sampling import representatives
 from tauform.description.formats.xacro import budget
-from tauform.description.formats.xacro.expand import expand
+from tauform.description.formats.xacro.expand import _Expansion, expand
+from tauform.description.formats.xacro.functions import MATH, PYTHON
 from tauform.errors import DescriptionError, TauformError
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
@@ -202,7 +206,16 @@ BOMBS = {
     "factorial": '<a v="${factorial(10**7)}"/>',
     "binomial": '<a v="${math.comb(10**8, 10**7)}"/>',
     "product": '<a v="${math.prod(list(map(int, [10**1000] * 1000)))}"/>',
+    "product of a text": "<a v=\"${math.prod(['a', 9999, 9999, 99])}\"/>",
+    "product that starts with a text": "<a v=\"${math.prod([9999, 9999], start='a' * 999)}\"/>",
     "rounding": '<a v="${round(1, -10**9)}"/>',
+    # Multiples of Python's modulus have one hash: a set of n of them takes n^2 steps.
+    "one hash for all": '<a v="${len(python.set(range(0, 99999 * (2**61 - 1), 2**61 - 1)))}"/>',
+    "one hash, by map": '<a v="${len(list(map(python.set, [range(0, 99999 * (2**61 - 1), 2**61 - 1)])))}"/>',
+    "one hash, in a comprehension": '<xacro:property name="n" value="{k * (2**61 - 1) for k in range(20000)}"/>'
+    '<a v="$(eval ${n})"/>',
+    "one hash, in YAML": "<a v=\"${xacro.load_yaml('hash.yaml')}\"/>",
+    "the same YAML again": "<a v=\"${len(xacro.load_yaml('long.yaml'))}\"/>" * 200,
     "lists of lists": '<xacro:property name="p0" value="${[1]}"/>'
     + "".join(f'<xacro:property name="p{i + 1}" value="${{[p{i}] * 10}}"/>' for i in range(12))
     + '<a v="${p12}"/>',
@@ -261,6 +274,8 @@ def bomb_files(folder: Path) -> None:
     (folder / "deep.yaml").write_text("[" * 400_000)
     (folder / "indented.yaml").write_text("".join(" " * i + "a:\n" for i in range(900)))
     (folder / "digits.yaml").write_text("a: 1" + ":1" * 200000)
+    (folder / "hash.yaml").write_text("".join(f"{k * (2**61 - 1)}: 1\n" for k in range(1, 15000)))
+    (folder / "long.yaml").write_text("- 1\n" * 2000)
     (folder / "large.yaml").write_text("- 1\n" * 1000000)
     os.mkfifo(folder / "pipe.xacro")
 
@@ -276,6 +291,47 @@ def test_bombs_are_refused_at_once(bomb: str, tmp_path: Path, monkeypatch: pytes
     assert "\n" not in str(caught.value)
     assert time.process_time() - start < 10
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # kB
+
+
+# What fits into a value, and grows when it is combined.
+LARGE = [
+    "'a' * 60000",
+    "9999",
+    "2.5",
+    "[9999, 9999]",
+    "['a', 9999, 9999, 999]",
+    "['a' * 9999, 9999]",
+    "range(60000)",
+    "range(0, 60000 * (2**61 - 1), 2**61 - 1)",
+    "[range(0, 60000 * (2**61 - 1), 2**61 - 1)]",
+    "dict(a='a' * 9999)",
+    "str",
+    "python.set",
+]
+
+
+FUNCTIONS = [
+    f"{space}.{name}" for space, held in (("math", MATH), ("python", PYTHON)) for name in held if callable(held[name])
+]
+
+
+@pytest.mark.parametrize("function", representatives(FUNCTIONS, "math.prod", "math.fsum", "python.set", "python.map"))
+def test_no_function_makes_much_of_little(function: str, tmp_path: Path) -> None:
+    """Every function that expressions may call, of one and of two large values."""
+    expansion = _Expansion(write(tmp_path, "<a/>"), (), False)
+    names = expansion.xacro._global_symbols
+    values = {f"x{k}": expansion.evaluate(text, names) for k, text in enumerate(LARGE)}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for given in _pairs(values):
+        expansion.budget.left, start = budget.MAX_WORK, time.process_time()
+        with contextlib.suppress(Exception):
+            expansion.evaluate(f"{function}({given})", {**names, **values})
+        assert time.process_time() - start < 10, given
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000, given  # kB
+
+
+def _pairs(names: Iterable[str]) -> list[str]:
+    return [*names, *(f"{one}, {other}" for one in names for other in names)]
 
 
 OUTSIDE = {

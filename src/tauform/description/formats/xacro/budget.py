@@ -16,6 +16,7 @@ MAX_WEIGHT = 200_000
 MAX_WORK = 3_000_000
 NUMBERS = (bool, int, float, type(None), date)
 CONTAINERS = (list, tuple, dict, set, frozenset)
+HASHED = (dict, set, frozenset)
 
 
 class ExpansionRefusedError(DescriptionError):
@@ -40,6 +41,11 @@ class Budget:
                 "its macros, includes or expressions multiply beyond any robot",
                 remedy=f"load it with {argument('allow_code', True)} if it is meant to be that large",
             )
+
+
+def hashing(entries: int) -> int:
+    """Work to put so many entries into a set or a dictionary: a file may choose them so that all have one hash."""
+    return entries * entries // 100
 
 
 def weight(value: Any) -> int:

@@ -181,7 +181,7 @@ class _Expansion:
             raise DescriptionError(f"{os.path.basename(place)}: it is not UTF-8; save it as such") from None
         scale = {unit.value.tag: unit.value.conversion_constant for unit in self.xacro.ConstructUnits}
         units = {tag: self._in_unit(factor) for tag, factor in scale.items()}
-        return self.xacro.YamlListWrapper.wrap(parse_yaml(text, units))
+        return self.xacro.YamlListWrapper.wrap(parse_yaml(text, units, self.budget))
 
     def _in_unit(self, factor: float) -> Callable[[str], float]:
         return lambda text: float(self.evaluate(text, self.xacro._global_symbols)) * factor

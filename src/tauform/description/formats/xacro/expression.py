@@ -15,9 +15,11 @@ from typing import Any, NoReturn
 
 from tauform.description.formats.xacro.budget import (
     CONTAINERS,
+    HASHED,
     NUMBERS,
     Budget,
     ExpansionRefusedError,
+    hashing,
 )
 from tauform.description.formats.xacro.budget import weight as weight_of
 from tauform.description.formats.xacro.functions import Functions
@@ -100,6 +102,13 @@ class Evaluator:
             self.refuse(f"an object of type {type(value).__name__}")
         return value
 
+    def spend_on(self, *values: Any) -> None:
+        """Pay for what goes through all entries of some values, and may build sets or dictionaries of them."""
+        total = sum(map(weight_of, values))
+        builds = any(isinstance(value, type) and issubclass(value, HASHED) for value in values)
+        held = [len(value) for value in values if isinstance(value, HASHED) and not isinstance(value, Functions)]
+        self.budget.spend(total + (hashing(total) if builds else sum(map(hashing, held))))
+
     def _compute_Constant(self, node: ast.Constant) -> Any:
         return self.kept(node.value)
 
@@ -136,7 +145,7 @@ class Evaluator:
 
     def _compute_BinOp(self, node: ast.BinOp) -> Any:
         left, right = self.compute(node.left), self.compute(node.right)
-        self.budget.spend(weight_of(left) + weight_of(right))
+        self.spend_on(left, right)
         check_size(type(node.op), left, right)
         return self.kept(BINARY[type(node.op)](left, right))
 
@@ -152,7 +161,7 @@ class Evaluator:
         left, result = self.compute(node.left), True
         for kind, part in zip(node.ops, node.comparators, strict=True):
             right = self.compute(part)
-            self.budget.spend(weight_of(left) + weight_of(right))
+            self.spend_on(left, right)
             result = COMPARE[type(kind)](left, right)
             if not result:
                 break
@@ -193,10 +202,14 @@ class Evaluator:
     _compute_GeneratorExp = _compute_ListComp
 
     def _compute_SetComp(self, node: ast.SetComp) -> Any:
-        return self.kept(set(self._compute_ListComp(node)))
+        entries = self._compute_ListComp(node)
+        self.budget.spend(hashing(len(entries)))
+        return self.kept(set(entries))
 
     def _compute_DictComp(self, node: ast.DictComp) -> Any:
-        return self.kept({inner.compute(node.key): inner.compute(node.value) for inner in self._loops(node.generators)})
+        pairs = [(inner.compute(node.key), inner.compute(node.value)) for inner in self._loops(node.generators)]
+        self.budget.spend(hashing(len(pairs)))
+        return self.kept(dict(pairs))
 
     def _loops(self, generators: list[ast.comprehension]) -> Iterator[Evaluator]:
         """Evaluators for each round of nested loops, which know their variables."""
@@ -219,8 +232,9 @@ class Evaluator:
         options: dict[str, Any] = {}
         for keyword in node.keywords:
             value = self.compute(keyword.value)
+            self.spend_on(value)
             options.update(value if keyword.arg is None else {keyword.arg: value})
-        self.budget.spend(sum(map(weight_of, [*arguments, *options.values()])))
+        self.spend_on(function, *arguments, *options.values())
         return self.kept(function(*arguments, **options))
 
     def _called(self, node: ast.expr) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tauform.description.formats.xacro.budget import MAX_BITS, MAX_WEIGHT, ExpansionRefusedError
+from tauform.description.formats.xacro.budget import CONTAINERS, MAX_BITS, MAX_WEIGHT, ExpansionRefusedError
 
 # Beyond these the results of n! and its like have more bits than a number may.
 MAX_FACTORIAL = 500
@@ -41,10 +41,25 @@ def _small(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def _product(factors: Iterable[Any], start: Any = 1) -> Any:
-    numbers = list(factors)
+    numbers = [*factors, start]
+    if not isinstance(start, int | float):
+        raise TypeError("prod() starts with a number")
     if sum(number.bit_length() for number in numbers if isinstance(number, int)) > MAX_BITS:
         raise ExpansionRefusedError("a product that large cannot be meant")
-    return math.prod(numbers, start=start)
+    return math.prod(numbers)
+
+
+def _of_numbers(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Take numbers and lists of them alone: products of texts and numbers repeat the texts."""
+
+    def checked(*arguments: Any, **options: Any) -> Any:
+        given = [*arguments, *options.values()]
+        entries = [entry for one in given for entry in (one if isinstance(one, (*CONTAINERS, range)) else [one])]
+        if not all(isinstance(entry, int | float) for entry in entries):
+            raise TypeError(f"{name}() takes numbers")
+        return function(*arguments, **options)
+
+    return checked
 
 
 def _sum(terms: Iterable[Any], start: float = 0) -> Any:
@@ -74,7 +89,8 @@ PYTHON: dict[str, Any] = {
 GLOBAL = ("list", "dict", "map", "len", "str", "float", "int", "bool", "True", "False", "min", "max", "round")
 MATH: dict[str, Any] = {name: value for name, value in vars(math).items() if not name.startswith("_")}
 MATH |= {name: _small(MATH[name]) for name in ("factorial", "comb", "perm")}
-MATH |= {"prod": _product, "lcm": lambda *numbers: _product([1, *numbers]) and math.lcm(*numbers)}
+MATH |= {"prod": _product, "lcm": lambda *numbers: _product(numbers) and math.lcm(*numbers)}
+MATH = {name: _of_numbers(name, value) if callable(value) else value for name, value in MATH.items()}
 
 
 def symbols(own: Mapping[str, Any]) -> dict[str, Any]:

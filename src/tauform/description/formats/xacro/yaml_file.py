@@ -7,19 +7,20 @@ from typing import Any
 
 import yaml
 
-from tauform.description.formats.xacro.budget import MAX_WEIGHT, ExpansionRefusedError
+from tauform.description.formats.xacro.budget import MAX_WEIGHT, Budget, ExpansionRefusedError, hashing
 
 # Numbers of that many digits take minutes to read.
 MAX_SCALAR = 20_000
 MAX_DEPTH = 100
+WORK_PER_CHARACTER = 4
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # no types without its stubs
     """Counts the nodes below each node, those of repeated anchors again."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, budget: Budget) -> None:
         super().__init__(text)
-        self.sizes: dict[int, int] = {}
+        self.budget, self.sizes = budget, dict[int, int]()
 
     def fetch_flow_collection_start(self, token: Any) -> None:
         self._check_depth(self.flow_level)
@@ -41,6 +42,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # no types without its st
         if not repeated:
             pairs = node.value if isinstance(node.value, list) else []
             parts = [part for pair in pairs for part in (pair if isinstance(pair, tuple) else (pair,))]
+            self.budget.spend(hashing(len(pairs)) if isinstance(node, yaml.MappingNode) else 0)
             self.sizes[id(node)] = 1 + sum(self.sizes[id(part)] for part in parts)
         elif id(node) not in self.sizes:
             raise ExpansionRefusedError("an anchor of its YAML file holds itself")
@@ -49,13 +51,15 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # no types without its st
         return node
 
 
-def parse_yaml(text: str, units: Mapping[str, Callable[[str], float]]) -> Any:
+def parse_yaml(text: str, units: Mapping[str, Callable[[str], float]], budget: Budget) -> Any:
     """The data of a YAML file.
 
     Args:
         units: tag -> value of a text with that tag.
+        budget: what may still be computed.
     """
-    loader = _Loader(text)
+    budget.spend(WORK_PER_CHARACTER * len(text))
+    loader = _Loader(text, budget)
     loader.yaml_constructors = dict(_Loader.yaml_constructors)
     for tag, value in units.items():
         loader.yaml_constructors[tag] = _constructor(value)
