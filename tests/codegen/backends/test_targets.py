@@ -86,3 +86,11 @@ def test_only_the_registry_names_a_backend() -> None:
     named = re.compile(rf"codegen\.backends\.({'|'.join([*TARGETS, 'llvm'])})\b")
     others = [path for path in package.rglob("*.py") if not any(path.is_relative_to(place) for place in allowed)]
     assert [str(p.relative_to(package)) for p in others if named.search(p.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize("own", [*TARGETS, "llvm"])
+def test_no_backend_needs_another(own: str) -> None:
+    """What several share stands beside their folders, so that each can be read, and removed, alone."""
+    named = re.compile(rf"codegen\.backends\.({'|'.join({*TARGETS, 'llvm'} - {own})})\b")
+    folder = Path(tf.__file__).parent / "codegen" / "backends" / own
+    assert [path.name for path in folder.rglob("*.py") if named.search(path.read_text(encoding="utf-8"))] == []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tauform.codegen.backends.replay import Replay
+from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 
@@ -63,6 +64,28 @@ class Backend(Protocol):
         What they print names every function that was compared.
         """
         ...
+
+
+def with_names(program: Program, usable: Callable[[str], str]) -> Program:
+    """The program with port names that are different names of a language; an output named like an input becomes new_...
+
+    Args:
+        usable: makes a name of the language from that of a port.
+    """
+    inputs: tuple[Port, ...] = ()
+    for port in program.inputs:
+        name, others = usable(port.name), {other.name for other in inputs}
+        # frames tool-0 and tool_0 are two
+        while name in others:
+            name = f"{name}_"
+        inputs = (*inputs, replace(port, name=name))
+    taken = {port.name for port in inputs}
+    names = [usable(port.name) for port in program.outputs]
+    outputs = tuple(
+        replace(port, name=f"new_{name}" if name in taken else name)
+        for port, name in zip(program.outputs, names, strict=True)
+    )
+    return replace(program, inputs=inputs, outputs=outputs)
 
 
 def check_options(backend: Backend, real: str, batch: bool) -> None:

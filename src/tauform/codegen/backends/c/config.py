@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tauform.codegen.backends import reference
+from tauform.codegen.backends.reference import Precision
 from tauform.errors import GenerationError
 from tauform.portable import exponential
 from tauform.portable.exponential import Exponential
@@ -20,24 +22,17 @@ BATCH_BLOCK = 16
 
 
 @dataclass(frozen=True)
-class Real:
-    """A floating-point type of C.
+class Real(Precision):
+    """A floating-point type of C, by the name that C has for it.
 
     Attributes:
-        name: as C spells it.
         suffix: of literals and of the functions in math.h.
-        bits: width.
-        tolerance: relative deviation that the self-test allows, where rounding alone does not ask for more.
         vectors: the preprocessor's condition for registers of four such numbers.
     """
 
-    name: str
     suffix: str
-    bits: int
-    dtype: type[np.floating]
     sincos: SinCos
     exponential: Exponential
-    tolerance: float
     vectors: str
 
     def number(self, value: float) -> str:
@@ -48,10 +43,18 @@ class Real:
 
 REALS = {
     "double": Real(
-        "double", "", 64, np.float64, DOUBLE, exponential.DOUBLE, 1e-13, "defined(__AVX2__) && defined(__FMA__)"
+        **vars(reference.DOUBLE),
+        suffix="",
+        sincos=DOUBLE,
+        exponential=exponential.DOUBLE,
+        vectors="defined(__AVX2__) && defined(__FMA__)",
     ),
     "float": Real(
-        "float", "f", 32, np.float32, FLOAT, exponential.FLOAT, 1e-5, "defined(__SSE2__) || defined(__ARM_NEON)"
+        **vars(reference.SINGLE),
+        suffix="f",
+        sincos=FLOAT,
+        exponential=exponential.FLOAT,
+        vectors="defined(__SSE2__) || defined(__ARM_NEON)",
     ),
 }
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
+from tauform.codegen.backends.backend import with_names
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import Real
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.recording import readme_text, recording_files
-from tauform.codegen.backends.c.reference import Reference
 from tauform.codegen.backends.c.selftest import batch_functions, test_text
 from tauform.codegen.backends.c.source import (
     exponential_text,
@@ -25,8 +24,8 @@ from tauform.codegen.backends.c.source import (
     vector_definitions,
     vector_form,
 )
+from tauform.codegen.backends.reference import Reference
 from tauform.codegen.backends.replay import Replay
-from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
@@ -62,7 +61,7 @@ def project_files(
         replay: recorded motion that the self-test runs functions on.
         remarks: last paragraphs of the README.
     """
-    programs = [with_c_names(program) for program in programs]
+    programs = [with_names(program, identifier) for program in programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
     about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}
     references = [Reference(program, real) for program in programs]
@@ -87,7 +86,7 @@ def project_files(
             recording="" if replay is None else f"int {name}_test_recording(void);\n",
             batch_functions=batch_functions(real) if batch and any(map(has_batch, programs)) else "",
             tests="\n".join(
-                test_text(reference, name, batch and has_batch(reference.program)) for reference in references
+                test_text(reference, real, name, batch and has_batch(reference.program)) for reference in references
             ),
             calls="\n".join(
                 [
@@ -105,24 +104,6 @@ def project_files(
             remarks=f"\n{remarks}" if remarks else "",
         ),
     }
-
-
-def with_c_names(program: Program) -> Program:
-    """The program with port names that are different identifiers; an output named like an input becomes new_..."""
-    inputs: tuple[Port, ...] = ()
-    for port in program.inputs:
-        name, others = identifier(port.name), {other.name for other in inputs}
-        # frames tool-0 and tool_0 are two
-        while name in others:
-            name = f"{name}_"
-        inputs = (*inputs, replace(port, name=name))
-    taken = {port.name for port in inputs}
-    names = [identifier(port.name) for port in program.outputs]
-    outputs = tuple(
-        replace(port, name=f"new_{name}" if name in taken else name)
-        for port, name in zip(program.outputs, names, strict=True)
-    )
-    return replace(program, inputs=inputs, outputs=outputs)
 
 
 def has_batch(program: Program) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 from tauform.arrays import Array
 from tauform.codegen.backends.c.config import BATCH_BLOCK, Real
 from tauform.codegen.backends.c.printer import member_names
-from tauform.codegen.backends.c.reference import N_STATES, Reference
 from tauform.codegen.backends.c.source import function_name, struct_name, template
+from tauform.codegen.backends.reference import N_STATES, Reference
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.escaping.c import identifier, string
@@ -21,9 +21,9 @@ N_BATCH = 2 * BATCH_BLOCK + N_STATES
 BOTH = "both"
 
 
-def test_text(reference: Reference, prefix: str, batch: bool) -> str:
+def test_text(reference: Reference, real: Real, prefix: str, batch: bool) -> str:
     """A static function that returns 0 if the program's C function gives the expected results."""
-    program, real = reference.program, reference.real
+    program = reference.program
     largest = max(port.size for port in (*program.inputs, *program.outputs))
     lines = [f"static int test_{identifier(program.name)}(void)", "{"]
     for port, array in zip(program.inputs, reference.inputs, strict=True):

@@ -9,14 +9,13 @@ from importlib import resources
 from string import Template
 from typing import Any
 
-from tauform.codegen.backends.backend import Request
-from tauform.codegen.backends.c.config import real_type
-from tauform.codegen.backends.c.project import with_c_names
-from tauform.codegen.backends.c.reference import Reference
+from tauform.codegen.backends.backend import Request, with_names
 from tauform.codegen.backends.javascript.printer import function_text
+from tauform.codegen.backends.reference import DOUBLE, Reference
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
+from tauform.escaping.c import identifier
 from tauform.version import __version__
 
 # Words of JavaScript that C allows as names.
@@ -44,7 +43,7 @@ class JavaScript:
 
     def files(self, request: Request) -> dict[str, str]:
         """The module and its test."""
-        programs = [_with_own_names(with_c_names(program)) for program in request.programs]
+        programs = [replace(with_names(program, _usable), name=_usable(program.name)) for program in request.programs]
         names = ", ".join(program.name for program in programs)
         head = f"// {names}; written by tauform {__version__}. SI units; matrices are flat, row by row.\n"
         cases = json.dumps([_case(program) for program in programs])
@@ -63,18 +62,14 @@ class JavaScript:
         return (("node", f"test_{prefix}.mjs"),)
 
 
-def _with_own_names(program: Program) -> Program:
-    def usable(name: str) -> str:
-        return f"{name}_" if name in RESERVED else name
-
-    inputs = tuple(replace(port, name=usable(port.name)) for port in program.inputs)
-    outputs = tuple(replace(port, name=usable(port.name)) for port in program.outputs)
-    return replace(program, name=usable(program.name), inputs=inputs, outputs=outputs)
+def _usable(name: str) -> str:
+    word = identifier(name)
+    return f"{word}_" if word in RESERVED else word
 
 
 def _case(program: Program) -> dict[str, Any]:
     """States, the results that belong to them, and what a function may deviate by."""
-    reference = Reference(program, real_type("double"))
+    reference = Reference(program, DOUBLE)
     inputs = [
         {"shared": port.shared, "values": array.reshape(-1 if port.shared else (len(array), -1)).tolist()}
         for port, array in zip(program.inputs, reference.inputs, strict=True)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.backends.c.config import Real
 from tauform.codegen.certificate import within
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
@@ -25,14 +24,35 @@ _SMALL_ENTRY = 0.01
 
 
 @dataclass(frozen=True)
+class Precision:
+    """A floating-point type that a language computes in.
+
+    Attributes:
+        name: as `tf.write(..., real=)` has it.
+        bits: width.
+        dtype: the same type of NumPy.
+        tolerance: relative deviation that a self-test allows, where rounding alone does not ask for more.
+    """
+
+    name: str
+    bits: int
+    dtype: type[np.floating]
+    tolerance: float
+
+
+DOUBLE = Precision("double", 64, np.float64, 1e-13)
+SINGLE = Precision("float", 32, np.float32, 1e-5)
+
+
+@dataclass(frozen=True)
 class Reference:
     """States of a program's inputs and the results that belong to them.
 
-    Inputs are exact in the type of the C code, results are computed in double precision.
+    Inputs are exact in the type of the written code, results are computed in double precision.
     """
 
     program: Program
-    real: Real
+    real: Precision
 
     @cached_property
     def inputs(self) -> list[Array]:
@@ -77,7 +97,7 @@ class Reference:
 
     @cached_property
     def rounding(self) -> float:
-        """Largest deviation when the interpreter itself computes in the C code's type, from more exact results."""
+        """Largest deviation of the interpreter itself, computing in that type, from more exact results."""
         exact = self._run(np.longdouble) if self.real.dtype is np.float64 else self.results
         pairs = zip(self._run(self.real.dtype), exact, self.scales, strict=True)
         return max(float((np.abs(a - b) / scale).max()) for a, b, scale in pairs)
