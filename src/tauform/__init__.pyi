@@ -51,6 +51,8 @@ from .rigidbody.forward_dynamics import forward_dynamics as forward_dynamics
 from .rigidbody.friction import friction as friction
 from .rigidbody.gravity import bias_torque as bias_torque
 from .rigidbody.gravity import gravity_torque as gravity_torque
+from .rigidbody.inertia.factorize import MassFactor as MassFactor
+from .rigidbody.inertia.factorize import factorize as factorize
 from .rigidbody.inertia.mass_matrix import mass_matrix as mass_matrix
 from .rigidbody.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .rigidbody.kinematics import forward_kinematics as forward_kinematics

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "computepotentialenergy": "potential_energy",
     "computerneaderivatives": "linearize_inverse",
     "computeabaderivatives": "linearize_forward",
+    "computeminverse": "factorize",
     "framesforwardkinematics": "forward_kinematics",
     "gettransform": "forward_kinematics",
     "fkine": "forward_kinematics",

@@ -29,6 +29,7 @@ ALLOWED = {
     "description/formats/mjcf/comparison.py": "torques of two engines at any states, with a tolerance",
     "description/findings.py": "eigenvalues in the words of a warning, with a tolerance",
     "rigidbody/check.py": "a share in the words of a warning",
+    "rigidbody/inertia/factorize.py": EVALUATION,
     "rigidbody/linearize/parameters.py": EVALUATION,
     "rigidbody/linearize/state_space.py": EVALUATION,
     "closedform/base/feasible.py": SOLVER,

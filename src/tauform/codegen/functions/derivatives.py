@@ -13,15 +13,24 @@ from tauform.codegen.functions.inertia import forward_system, minimal_mass_matri
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.problem import tree_coordinates, user_efforts, user_matrix
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
+from tauform.codegen.program.adjoint import adjoints
 from tauform.codegen.program.graph import Scalar, references
 from tauform.codegen.program.lanes import tangent_lanes
 from tauform.codegen.program.tangent import tangents
 from tauform.description.robot import Robot
 from tauform.rigidbody.drives import coupled_inertia, friction_slopes
-from tauform.rigidbody.linearize.forward import linearize_forward, linearize_forward_vector
+from tauform.rigidbody.linearize.forward import (
+    linearize_forward,
+    linearize_forward_transposed,
+    linearize_forward_vector,
+)
 from tauform.rigidbody.linearize.forward_matrices import forward_matrices, forward_matrices_conventional
 from tauform.rigidbody.linearize.forward_vector import forward_vector, forward_vector_conventional
-from tauform.rigidbody.linearize.inverse import linearize_inverse, linearize_inverse_vector
+from tauform.rigidbody.linearize.inverse import (
+    linearize_inverse,
+    linearize_inverse_transposed,
+    linearize_inverse_vector,
+)
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tauform.rigidbody.load import has_load
@@ -152,6 +161,27 @@ def _forward_tangent(tracing: Tracing) -> Outputs:
     return {"dqdd": system.response(tracing.inputs["dtau"] - np.array(change, dtype=object))}
 
 
+def _inverse_adjoint(tracing: Tracing) -> Outputs:
+    """Gradient of weights . tau by one sweep back through the minimal Newton-Euler program."""
+    return _slopes(tracing, _torques(tracing, tracing.joints("qdd")), tracing.inputs["weights"], "q", "qd", "qdd")
+
+
+def _forward_adjoint(tracing: Tracing) -> Outputs:
+    """weights^T dqdd/dtau = M^-1 weights by symmetry; with it, minus the gradient of the torques that hold qdd."""
+    system = forward_system(tracing)
+    inner = system.solve(tracing.inputs["weights"])
+    inner = inner if system.shares is None else system.shares * inner
+    torques, _ = _torques_at(tracing, system.accelerations())
+    return {**_slopes(tracing, torques, -inner, "q", "qd"), "dtau": inner}
+
+
+def _slopes(tracing: Tracing, torques: list[Any], weights: AnyArray, *names: str) -> Outputs:
+    inputs = [scalar for name in names for scalar in tracing.inputs[name]]
+    found = adjoints(torques, list(weights), inputs)
+    n = len(tracing.inputs[names[0]])
+    return {f"d{name}": np.array(found[k * n : (k + 1) * n], dtype=object) for k, name in enumerate(names)}
+
+
 def _forward_matrices(core: Core) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         D = core(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd"), _driving(tracing))
@@ -188,6 +218,16 @@ def _forward_vector_reference(
     robot: Robot, q: Any, qd: Any, tau: Any, dq: Any, dqd: Any, dtau: Any, temperature: Any = None
 ) -> Array:
     return linearize_forward_vector(robot, q, qd, tau, dq, dqd, dtau, temperature=temperature)
+
+
+def _inverse_transposed_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array, Array]:
+    vectors = linearize_inverse_transposed(robot, *arrays)
+    return vectors.dq, vectors.dqd, vectors.dqdd
+
+
+def _forward_transposed_reference(robot: Robot, *arrays: Any) -> tuple[Array, Array, Array]:
+    vectors = linearize_forward_transposed(robot, *arrays)
+    return vectors.dq, vectors.dqd, vectors.dtau
 
 
 DERIVATIVES = (
@@ -249,6 +289,22 @@ DERIVATIVES = (
             "algorithm_5": Algorithm(_forward_vector(forward_vector), like_torques=True, with_loops=False),
             "algorithm_3": Algorithm(_forward_vector(forward_vector_conventional), like_torques=True, with_loops=False),
         },
+        tolerance=1e-8,
+    ),
+    Function(
+        "linearize_inverse_transposed",
+        "gradient of weights . tau by the motion: weights times the derivatives of inverse dynamics",
+        joint_vectors("q", "qd", "qdd", "weights", drives=True),
+        _inverse_transposed_reference,
+        {"adjoint": Algorithm(_inverse_adjoint, like_torques=True, any_unit=True, sums_angles=True)},
+        tolerance=1e-11,
+    ),
+    Function(
+        "linearize_forward_transposed",
+        "gradient of weights . qdd by state and torque: weights times the derivatives of forward dynamics",
+        joint_vectors("q", "qd", "tau", "weights", drives=True),
+        _forward_transposed_reference,
+        {"adjoint": Algorithm(_forward_adjoint, like_torques=True, any_unit=True, sums_angles=True)},
         tolerance=1e-8,
     ),
 )

@@ -73,6 +73,15 @@ def _coefficients(by_trace: bool) -> Tracer:
     return trace
 
 
+def inverse_of(factors: AnyArray, parents: tuple[int, ...]) -> AnyArray:
+    """M^-1 from its factors: one triangle is computed, the other is its mirror image."""
+    columns = solve(factors, parents, np.eye(len(parents)).astype(object))
+    lower = np.tril_indices(len(columns))
+    mirrored = columns.copy()
+    mirrored[lower[1], lower[0]] = columns[lower]
+    return mirrored
+
+
 @dataclass(frozen=True, eq=False)
 class ForwardSystem:
     """M qdd = driving, with M factorised.
@@ -98,27 +107,30 @@ class ForwardSystem:
         return self.solve(self.shares.reshape(-1, *[1] * (change.ndim - 1)) * change)
 
     def inverse(self) -> AnyArray:
-        """dqdd/dtau, M^-1 as a rule: one triangle is computed, the other is its mirror image."""
-        columns = self.solve(np.eye(len(self.parents)).astype(object))
-        lower = np.tril_indices(len(columns))
-        mirrored = columns.copy()
-        mirrored[lower[1], lower[0]] = columns[lower]
-        return mirrored if self.shares is None else mirrored * self.shares
+        """dqdd/dtau, M^-1 as a rule."""
+        inverse = inverse_of(self.factors, self.parents)
+        return inverse if self.shares is None else inverse * self.shares
 
     def accelerations(self) -> AnyArray:
         """qdd under tau."""
         return self.solve(self.driving)
 
 
+def matrix_factors(tracing: Tracing) -> tuple[AnyArray, tuple[int, ...]]:
+    """D on the diagonal and L below it of the minimal mass matrix, and the parents whose zeros they keep."""
+    M = minimal_mass_matrix(tracing)
+    # the factor keeps the zeros of branches, unless loops or shafts tie them together
+    tied = tracing.problem.robot.closure is not None or has_coupled_inertia(tracing.drive_tree)
+    parents = tuple(range(-1, len(M) - 1)) if tied else tracing.bodies.parents
+    return factorize(M, parents), parents
+
+
 def forward_system(tracing: Tracing, bias: list[Any] | None = None) -> ForwardSystem:
     """The equations of forward dynamics from the minimal mass matrix and bias, that of the tree if not given."""
     robot, tree = tracing.problem.robot, tracing.drive_tree
-    M = minimal_mass_matrix(tracing)
+    factors, parents = matrix_factors(tracing)
     bias = rigid_torques(tracing, tracing.joints("qd"), wrenches=tracing.wrenches) if bias is None else bias
-    # the factor keeps the zeros of branches, unless loops or shafts tie them together
-    tied = robot.closure is not None or has_coupled_inertia(tree)
-    parents = tuple(range(-1, len(M) - 1)) if tied else tracing.bodies.parents
-    factors, friction = factorize(M, parents), friction_torques(tracing)
+    friction = friction_torques(tracing)
     if not has_load(tree):
         resisting = user_efforts(robot, [a + b for a, b in zip(bias, friction, strict=True)])
         return ForwardSystem(factors, parents, tracing.inputs["tau"] - resisting)

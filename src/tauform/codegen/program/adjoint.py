@@ -6,6 +6,7 @@ One sweep from the results back to the inputs costs a few times the program itse
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def adjoint_program(program: Program) -> Program:
     values = _replayed(graph, program, inputs)
     (output,) = program.outputs
     weights = references(graph, graph.input("weights", *output.shape).ravel().tolist())
-    found = _swept(graph, [values[k] for k in program.results[0]], weights)
+    found = _swept(graph, [values[k] for k in program.results[0]], weights, {r for flat in inputs for r in flat})
     slopes = {
         f"d_{port.name}": np.array(
             [Scalar(graph, found.get(r, graph.constant(0.0))) for r in flat], dtype=object
@@ -34,6 +35,20 @@ def adjoint_program(program: Program) -> Program:
         for port, flat in zip(program.inputs, inputs, strict=True)
     }
     return lower(graph, f"{program.name}_adjoint", slopes, robot=program.robot, algorithm=program.algorithm)
+
+
+def adjoints(values: Sequence[Any], weights: Sequence[Any], inputs: Sequence[Scalar]) -> list[Scalar]:
+    """Slopes of sum(weights * values) by each input, built into the same graph; the weights are held.
+
+    Args:
+        values: scalars of one graph, or numbers.
+        inputs: inputs of the graph; whatever does not depend on them counts as constant, so do hidden values.
+    """
+    graph = inputs[0].graph
+    wanted = [scalar.reference for scalar in inputs]
+    found = _swept(graph, references(graph, list(values)), references(graph, list(weights)), set(wanted))
+    zero = graph.constant(0.0)
+    return [Scalar(graph, found.get(reference, zero)) for reference in wanted]
 
 
 def _replayed(graph: Graph, program: Program, inputs: Sequence[Sequence[int]]) -> list[int]:
@@ -50,23 +65,34 @@ def _replayed(graph: Graph, program: Program, inputs: Sequence[Sequence[int]]) -
     return values
 
 
-def _swept(graph: Graph, results: Sequence[int], weights: Sequence[int]) -> Mapping[int, int]:
-    """Slope of the weighted sum by every node behind the results."""
+def _swept(graph: Graph, results: Sequence[int], weights: Sequence[int], inputs: set[int]) -> Mapping[int, int]:
+    """Slope of the weighted sum by every node between the inputs and the results."""
+    between = _dependent(graph, results, inputs)
     slopes: dict[int, int] = {}
 
     def credit(reference: int, slope: int) -> None:
         node = abs(reference)
-        signed = slope if reference > 0 else -slope
-        slopes[node] = graph.add(slopes[node], signed) if node in slopes else signed
+        if node in between:
+            signed = slope if reference > 0 else -slope
+            slopes[node] = graph.add(slopes[node], signed) if node in slopes else signed
 
     for result, weight in zip(results, weights, strict=True):
         credit(result, weight)
     # Operands have smaller numbers: at its turn a node has been credited by everything that reads it.
-    for node in sorted(reachable(graph, results), reverse=True):
-        if node in slopes and graph.operands(node):
+    for node in sorted(between, reverse=True):
+        if node in slopes and node not in inputs:
             for operand, slope in _shares(graph, node, slopes[node]):
                 credit(operand, slope)
     return slopes
+
+
+def _dependent(graph: Graph, results: Sequence[int], inputs: set[int]) -> set[int]:
+    dependent: set[int] = set()
+    for node in sorted(reachable(graph, results)):
+        operands = () if graph.nodes[node - 1][0] is Op.SAME else graph.operands(node)
+        if node in inputs or any(abs(operand) in dependent for operand in operands):
+            dependent.add(node)
+    return dependent
 
 
 def _shares(graph: Graph, node: int, slope: int) -> list[tuple[int, int]]:

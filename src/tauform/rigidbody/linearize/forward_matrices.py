@@ -19,14 +19,9 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
+from tauform.rigidbody.inertia.base_factor import Mobility, carried_down, mobility
 from tauform.rigidbody.inertia.gdahj import mass_matrix_of
-from tauform.rigidbody.linearize.base_articulated import (
-    Inward,
-    Outward,
-    inward_sweep,
-    nominal_accelerations,
-    outward_sweep,
-)
+from tauform.rigidbody.linearize.base_articulated import Inward, inward_sweep, nominal_accelerations
 from tauform.rigidbody.linearize.base_motion import BaseAcceleration, BaseVelocity, base_acceleration, base_velocity
 from tauform.rigidbody.linearize.inverse_matrices import matrices_of
 from tauform.rigidbody.sweeps.articulated_inertia import times
@@ -40,7 +35,8 @@ def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> An
     inward = inward_sweep(tree, velocity)
     qdd = nominal_accelerations(tree, velocity, inward, qd, tau)
     acceleration = base_acceleration(tree, velocity, qd, qdd)
-    outward = outward_sweep(tree, velocity, inward)
+    S = list(np.moveaxis(velocity.S, 1, 0))
+    outward = mobility(tree.parents, S, inward.gains, inward.inverse_pivots)
     z = _bias_wrenches(tree, velocity, acceleration, inward)
     n, S_rate = tree.n, velocity.S_rate
     drifts = np.stack([acceleration.S_curve, S_rate + S_rate], axis=2)
@@ -50,7 +46,10 @@ def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> An
     D = np.zeros((n, n, 3, *q.shape[1:]), dtype=np.result_type(drifts, tree.inertias, tree.coefficients))
     for k in range(n):
         X = _row_below(tree, k, velocity, inward, outward, a, e, D)
-        _row_elsewhere(tree, k, X, velocity, inward, z, D)
+        for j, x, entry in carried_down(tree, k, X, S, inward.gains):
+            D[k, j, :2] = -(z[j] * x[:, None]).sum(axis=0)
+            if j > k:
+                D[k, j, 2] = D[j, k, 2] = entry
         D[k, k, 2] = outward.diagonal[k]
         D[k, k, :2] = -(z[k] * outward.U[k][:, None]).sum(axis=0)
     return D
@@ -75,7 +74,7 @@ def _row_below(
     k: int,
     velocity: BaseVelocity,
     inward: Inward,
-    outward: Outward,
+    outward: Mobility,
     a: list[AnyArray],
     e: AnyArray,
     D: AnyArray,
@@ -95,27 +94,6 @@ def _row_below(
             g = g - yielding * inward.shares[j]
             W = W - yielding * inward.gains[j]
     return X
-
-
-def _row_elsewhere(
-    tree: Tree,
-    k: int,
-    X: dict[int, AnyArray],
-    velocity: BaseVelocity,
-    inward: Inward,
-    z: list[AnyArray],
-    D: AnyArray,
-) -> None:
-    """Entries (k, j) with j below k or on another branch, and M^-1: X carried down to body j."""
-    path = set(tree.ancestors(k))
-    for j, parent in enumerate(tree.parents):
-        if parent not in X or j in path:
-            continue
-        passed = (X[parent] * inward.gains[j]).sum(axis=0)
-        X[j] = X[parent] - passed * velocity.S[:, j]
-        D[k, j, :2] = -(z[j] * X[j][:, None]).sum(axis=0)
-        if j > k:
-            D[k, j, 2] = D[j, k, 2] = -passed
 
 
 def forward_matrices_conventional(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
