@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -48,7 +49,9 @@ def _generic_fits(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
             return False
         # Rows of a table are named by the function that reads them.
         alike = (len(inner) == 1 or Ellipsis in inner) and get_origin(inner[0]) in (None, Union, UnionType, Literal)
-        return all(fits(item, inner[0]) for item in value) if alike and isinstance(value, list | tuple) else True
+        # Of an array the first item tells, for all are of one type; an iterator would be used up.
+        items = islice(value, 1) if getattr(value, "ndim", 0) else value if isinstance(value, list | tuple) else ()
+        return all(fits(item, inner[0]) for item in items) if alike else True
     return isinstance(value, origin)
 
 

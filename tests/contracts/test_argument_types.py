@@ -99,6 +99,7 @@ def test_a_method_refuses_what_its_annotations_do_not_name(title: str, function:
             "each value a number or a text or None, not a dict that holds None",
         ),
         (lambda: tf.regressor(ROBOT, *np.zeros((3, 2)), include="link"), "put it into a list: ['link']"),
+        (lambda: tf.regressor(ROBOT, *np.zeros((4, 5, 2))), "include must be a list"),
         (lambda: tf.jacobian(ROBOT, np.zeros(2), axes=3), "one of 'world', 'local', not 3"),
         (lambda: tf.mass_matrix(ROBOT, None), "q: expected numbers of shape (..., 2), got None"),
         (lambda: tf.mass_matrix(ROBOT, np.zeros((2, 5))), "got (2, 5); pass q.T"),

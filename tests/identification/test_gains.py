@@ -12,6 +12,7 @@ from identification.arms import arm, motion
 from tauform.errors import IdentificationError
 from tauform.identification import gains
 from tauform.identification.motion.simulate import simulated_recording
+from tauform.identification.regression.design import DEFAULT_INCLUDE
 
 GAINS = np.array([38.0, 52.0, 21.0])
 LOAD = tf.Inertia.of(6.0, (0.05, -0.02, 0.1), (0.05, 0.06, 0.04, 0, 0, 0), inertia_about="com")
@@ -43,6 +44,36 @@ def test_without_noise_gains_and_values_are_the_truth() -> None:
     np.testing.assert_allclose(found.gains, GAINS, rtol=1e-9)
     truth = tf.base_parameters(robot, include=("link", "rotor", "viscous", "coulomb", "offset")).values(robot)
     assert np.abs(found.values - truth).max() < 1e-9 * np.abs(truth).max()
+
+
+def test_drive_terms_that_are_declared_take_part() -> None:
+    """Values are named in their order; temperatures reach the friction that depends on them."""
+    terms = [
+        tf.Drive.of("stribeck", 0, 2.0, width=0.3),
+        tf.Drive.of("thermal", 1, -0.05),
+        tf.Drive.of("stiffness", 2, 9.0),
+    ]
+    robot = arm().with_drives([*arm().drives, *terms])
+    records = []
+    for carried, seed in ((robot, 1), (robot.with_payload(LOAD), 2)):
+        path = motion(robot, seed, rate=200.0)
+        warm = np.linspace(20.0, 45.0, len(path.t))[:, None] * np.ones(3)
+        record = simulated_recording(carried, path, np.random.default_rng(0), exact_states=True, temperature=warm)
+        records.append(replace(record, tau=record.tau / GAINS))
+    include = (*DEFAULT_INCLUDE, "stribeck", "thermal", "stiffness")
+    found = tf.identify_gains(robot, *records, LOAD, filters=None, include=include)
+    np.testing.assert_allclose(found.gains, GAINS, rtol=1e-9)
+    assert len(found.names) == len(found.values)
+    values = dict(zip(found.names, found.values, strict=True))
+    for name, term in zip(robot.parameter_names[robot.layout.further], robot.further_drives, strict=True):
+        assert values[name] == pytest.approx(term.coefficient, rel=1e-7)
+
+
+def test_friction_by_load_is_refused_by_name() -> None:
+    robot = arm().with_drives([*arm().drives, tf.Drive.of("load", 0, 0.1)])
+    records = currents(robot, 1, 0.02), currents(robot.with_payload(LOAD), 2, 0.02)
+    with pytest.raises(IdentificationError, match=r"which a gain scales too.*d.shape != 'load'"):
+        tf.identify_gains(robot, *records, LOAD, include=(*DEFAULT_INCLUDE, "load"))
 
 
 def test_a_load_that_is_not_there_cannot_set_the_scale() -> None:

@@ -321,6 +321,23 @@ def test_a_payload_is_found_within_two_percent() -> None:
     assert np.linalg.norm(lever) < 0.02 * np.linalg.norm(place[:3, :3] @ com + place[:3, 3])
 
 
+def test_a_payload_is_part_of_what_friction_by_load_grows_with() -> None:
+    """The estimate is of the robot that is shipped, fit.identified_robot.with_payload(found.inertia)."""
+    robot = arm().with_drives([*arm().drives, *(tf.Drive.of("load", j, 0.15) for j in range(3))])
+    load = tf.Inertia.of(3.0, (0.05, 0.0, 0.1), (0.05, 0.05, 0.05, 0, 0, 0), inertia_about="com")
+    rng, path = np.random.default_rng(6), motion(robot, 6)
+    fit = tf.identify(
+        arm(), simulated_recording(robot, motion(robot, 1), rng, torque_noise=0.1), friction="load", couplings=None
+    )
+    found = identify_payload(fit, simulated_recording(robot.with_payload(load), path, rng, torque_noise=0.1))
+    assert found.mass == pytest.approx(load.mass, abs=3 * found.deviations[0])
+    assert found.deviations[0] < 0.01 * load.mass
+    moving = path.q, path.qd, path.qdd
+    truth = tf.inverse_dynamics(robot.with_payload(load), *moving)
+    shipped = tf.inverse_dynamics(fit.identified_robot.with_payload(found.inertia), *moving)
+    assert np.linalg.norm(shipped - truth) < 1e-3 * np.linalg.norm(truth)
+
+
 def test_deviations_of_a_payload_cover_it() -> None:
     """Over many recordings errors are as large as told, and larger than told where the fit counts as exact."""
     robot, noise = arm(), [2.0, 2.0, 1.0]

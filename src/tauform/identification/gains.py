@@ -45,7 +45,7 @@ class DriveGains:
     Attributes:
         gains: (n,) [N m/A, or per the unit of the currents]; tau = gains * current.
         deviations: (n,) their standard deviations.
-        names, values: of the base parameters.
+        names, values: of the base parameters, then of the robot's further drive terms.
     """
 
     gains: Array
@@ -86,6 +86,13 @@ def identify_gains(
     everything = [*groups[0], *groups[1]]
     segments = [s for k, recording in enumerate(everything) for s in uniform_segments(recording, k).segments]
     design = Design.of(robot, include, [_load(robot, payload, frame)])
+    if design.is_loaded:
+        raise IdentificationError(
+            f"identify_gains: friction of {robot.name} depends on the torque that its joints carry, which a gain "
+            "scales too",
+            argument="robot",
+            remedy="leave the term out with robot.with_drives([d for d in robot.drives if d.shape != 'load'])",
+        )
     chosen = choose_filters(segments) if filters == "auto" else filters
     source = RowSource(design, tuple(segments), chosen, Smoother())
     evidence = gather(source, source)
@@ -125,7 +132,7 @@ def _solved(design: Design, evidence: Evidence, without_load: Sequence[int], inf
     unit = scipy.linalg.inv((A / size).T @ (A / size)) / np.outer(size, size)
     gains = 1.0 / inverse
     deviations = np.sqrt(inflation * np.diag(unit)[p:]) * gains**2
-    return DriveGains(read_only(gains), read_only(np.abs(deviations)), design.base.names, read_only(theta))
+    return DriveGains(read_only(gains), read_only(np.abs(deviations)), design.names[:p], read_only(theta))
 
 
 def _started(R: Array) -> tuple[Array, Array]:

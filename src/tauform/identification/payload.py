@@ -19,6 +19,7 @@ from tauform.identification.regression.rows import RowSource
 from tauform.identification.regression.terms import Column
 from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import choose_filters
+from tauform.identification.verdict.carried import MOST_PASSES, SETTLED_OF_DEVIATION
 from tauform.identification.verdict.plausibility import check_recordings
 from tauform.identification.verdict.validate import inflation_of, inflation_of_filters, residuals_of
 from tauform.rigidbody.regressor import regressor
@@ -71,11 +72,27 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
         IdentificationError: no load shows.
     """
     check_recordings(fit.robot, [loaded])
-    segments = uniform_segments(loaded).segments
+    segments = tuple(uniform_segments(loaded).segments)
     filters = None if fit.filters is None else choose_filters(segments)
-    design = fit.own_design.with_terms([*fit.design.terms, *load_columns(fit.design.robot, frame)])
-    source = RowSource(design, segments, filters, Smoother())
-    rows = source.kept()
+
+    def estimated(carrier: Robot) -> PayloadEstimate:
+        design = fit.design.carried_by(carrier) if fit.design.is_loaded else fit.design
+        with_load = design.with_terms([*fit.design.terms, *load_columns(fit.design.robot, frame)])
+        return _estimate(fit, RowSource(with_load, segments, filters, Smoother()))
+
+    found = estimated(fit.carrier)
+    # Friction by load grows with what the joints carry, and that is the body too: both are found in turn.
+    for _ in range(MOST_PASSES if fit.design.is_loaded else 0):
+        before, found = found, estimated(fit.carrier.with_payload(found.inertia, frame))
+        change = np.abs(found.inertia.parameters - before.inertia.parameters)
+        if (change <= SETTLED_OF_DEVIATION * found.deviations).all():
+            break
+    return found
+
+
+def _estimate(fit: Fit, source: RowSource) -> PayloadEstimate:
+    """The body whose ten columns stand behind those of the fit."""
+    rows, rate = source.kept(), source.segments[0].rate
     evidence = gather(rows, source)
     p, weights = len(fit.values), 1.0 / fit.sigma
     stack = evidence.stacked(weights)
@@ -84,9 +101,7 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
     spread = np.linalg.inv(L.T @ L + prior)
     values = spread @ (L.T @ left)
     everything = np.concatenate([fit.values, values])
-    inflation = inflation_of(
-        residuals_of(everything, rows, segments[0].rate), inflation_of_filters(filters, segments[0].rate)
-    )
+    inflation = inflation_of(residuals_of(everything, rows, rate), inflation_of_filters(source.filters, rate))
     noise = np.sqrt(evidence.residual_squares(everything).sum(axis=0) / max(1, evidence.n_rows) * inflation)
     # Rows that scatter, values of the fit that are off by what its covariance says, and what only the prior tells.
     scatter = evidence.stacked(weights**2 * noise)[:, p:-1]
@@ -111,8 +126,9 @@ def load_regressor(robot: Robot, frame: str | None = None) -> Callable[[Array, A
     place = robot.tool if frame is None else robot.frame(frame)
     if place.link < 0:
         raise IdentificationError(f"frame {place.name!r} sits on the base and carries nothing that moves")
-    own, link_from_frame = robot.layout.link(place.link), parameter_transform(place.link_from_frame)
-    return lambda q, qd, qdd: regressor(robot, q, qd, qdd)[..., own] @ link_from_frame
+    links = robot.without_drives()
+    own, link_from_frame = links.layout.link(place.link), parameter_transform(place.link_from_frame)
+    return lambda q, qd, qdd: regressor(links, q, qd, qdd)[..., own] @ link_from_frame
 
 
 def load_columns(robot: Robot, frame: str | None = None) -> list[Column]:
