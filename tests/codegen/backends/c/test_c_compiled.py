@@ -165,7 +165,7 @@ def test_long_programs_are_split(tmp_path: Path) -> None:
     assert program.n_operations > LONGEST_FUNCTION
     write_c(program, tmp_path / "build", batch=True)
     source = (tmp_path / "build" / "model.c").read_text()
-    assert source.count("static NOINLINE void model_long_sum_part_") > 3
+    assert source.count("static INLINE void model_long_sum_part_") > 3
     _check(tmp_path / "build", _installed(*COMPILERS), "-O0")
 
 

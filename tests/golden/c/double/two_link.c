@@ -25,13 +25,46 @@
 #define RARE
 #endif
 
-/* Angles that are gathered in one vector register */
+/*
+ * Numbers in one vector register; on x86-64 systems that can tell, each call looks whether the processor has AVX2 and
+ * fused multiply-add, and runs code compiled for that. TAUFORM_NO_DISPATCH leaves this out.
+ */
 #if defined(__AVX__)
 #define LANES 4
 #elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__aarch64__) || defined(_M_X64)
 #define LANES 2
 #else
 #define LANES 1
+#endif
+
+#if defined(__GNUC__) && defined(__AVX2__) && defined(__FMA__)
+#define CHOSEN(newer, older) newer
+#elif !defined(TAUFORM_NO_DISPATCH) && defined(__GNUC__) && defined(__x86_64__) && defined(__SSE2__) \
+    && __STDC_HOSTED__ && !defined(_MSC_VER) \
+    && (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || defined(__MINGW64__))
+#define DISPATCH
+#else
+#define CHOSEN(newer, older) older
+#endif
+
+#if defined(DISPATCH)
+#if defined(__clang__)
+#define AVX2 __attribute__((target("avx2,fma")))
+#else
+#define AVX2 __attribute__((target("avx2,fma"), optimize("fp-contract=fast")))
+#endif
+#define VARIANTS(name, newer, older, parameters, ...) \
+    static NOINLINE AVX2 void name##_avx2 parameters { newer(4, __VA_ARGS__); } \
+    static NOINLINE void name##_sse2 parameters { older(LANES, __VA_ARGS__); }
+#define RUN(name, newer, older, ...) \
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) \
+        name##_avx2(__VA_ARGS__); \
+    else \
+        name##_sse2(__VA_ARGS__)
+#else
+#define AVX2
+#define VARIANTS(name, newer, older, parameters, ...)
+#define RUN(name, newer, older, ...) CHOSEN(newer, older)(LANES, __VA_ARGS__)
 #endif
 
 /* A loop over the lanes becomes vector code only if it is not unrolled before. */
@@ -57,16 +90,17 @@ static RARE void far_sines_and_cosines(int n, const double *x, const double *off
  * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
  * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. The last bits of the large
  * number that rounds to k say which of the two is the sine, and the signs.
- * Where n is no multiple of the lanes, the last vector repeats some angles of the one before.
+ * A register takes `most` angles. Where n is no multiple, the last vector repeats some angles of the one before.
  */
-static INLINE void sines_and_cosines(int n, const double *restrict x, const double *restrict offset,
+static INLINE void sines_and_cosines(int most, int n, const double *restrict x, const double *restrict offset,
                                      double *restrict sine, double *restrict cosine)
 {
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
     /* reordered arithmetic or excess precision would spoil the reduction */
+    (void)most;
     far_sines_and_cosines(n, x, offset, sine, cosine);
 #else
-    const int lanes = n >= LANES ? LANES : n >= 2 ? 2 : 1;
+    const int lanes = n >= most ? most : n >= most/2 ? most/2 : n >= 2 ? 2 : 1;
     uint64_t beyond = 0;
     int end, i;
     for (end = lanes; end < n + lanes; end += lanes) {
@@ -106,11 +140,11 @@ static INLINE void sines_and_cosines(int n, const double *restrict x, const doub
 #endif
 }
 
-void two_link_inverse_dynamics(const double q[2], const double qd[2], const double qdd[2], double tau[2])
+static INLINE void two_link_inverse_dynamics_body(int lanes, const double q[2], const double qd[2], const double qdd[2], double tau[2])
 {
     double sine[2], cosine[2];
     static const double offset[2] = {-0.0, -0.0};
-    sines_and_cosines(2, q, offset, sine, cosine);
+    sines_and_cosines(lanes, 2, q, offset, sine, cosine);
 
     /* tau[0] */
     const double t0 = 1.2*qdd[0] + 9.81*cosine[0];
@@ -130,4 +164,11 @@ void two_link_inverse_dynamics(const double q[2], const double qd[2], const doub
     /* results */
     tau[0] = t12;
     tau[1] = t11;
+}
+
+VARIANTS(two_link_inverse_dynamics, two_link_inverse_dynamics_body, two_link_inverse_dynamics_body, (const double q[2], const double qd[2], const double qdd[2], double tau[2]), q, qd, qdd, tau)
+
+void two_link_inverse_dynamics(const double q[2], const double qd[2], const double qdd[2], double tau[2])
+{
+    RUN(two_link_inverse_dynamics, two_link_inverse_dynamics_body, two_link_inverse_dynamics_body, q, qd, qdd, tau);
 }

@@ -25,9 +25,10 @@
 #define RARE
 #endif
 
-#define BLOCK 16 /* states that a batch function works on at once */
-
-/* Angles that are gathered in one vector register */
+/*
+ * Numbers in one vector register; on x86-64 systems that can tell, each call looks whether the processor has AVX2 and
+ * fused multiply-add, and runs code compiled for that. TAUFORM_NO_DISPATCH leaves this out.
+ */
 #if defined(__AVX__)
 #define LANES 8
 #elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__aarch64__) || defined(_M_X64)
@@ -35,6 +36,38 @@
 #else
 #define LANES 1
 #endif
+
+#if defined(__GNUC__) && defined(__AVX2__) && defined(__FMA__)
+#define CHOSEN(newer, older) newer
+#elif !defined(TAUFORM_NO_DISPATCH) && defined(__GNUC__) && defined(__x86_64__) && defined(__SSE2__) \
+    && __STDC_HOSTED__ && !defined(_MSC_VER) \
+    && (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || defined(__MINGW64__))
+#define DISPATCH
+#else
+#define CHOSEN(newer, older) older
+#endif
+
+#if defined(DISPATCH)
+#if defined(__clang__)
+#define AVX2 __attribute__((target("avx2,fma")))
+#else
+#define AVX2 __attribute__((target("avx2,fma"), optimize("fp-contract=fast")))
+#endif
+#define VARIANTS(name, newer, older, parameters, ...) \
+    static NOINLINE AVX2 void name##_avx2 parameters { newer(8, __VA_ARGS__); } \
+    static NOINLINE void name##_sse2 parameters { older(LANES, __VA_ARGS__); }
+#define RUN(name, newer, older, ...) \
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) \
+        name##_avx2(__VA_ARGS__); \
+    else \
+        name##_sse2(__VA_ARGS__)
+#else
+#define AVX2
+#define VARIANTS(name, newer, older, parameters, ...)
+#define RUN(name, newer, older, ...) CHOSEN(newer, older)(LANES, __VA_ARGS__)
+#endif
+
+#define BLOCK 16 /* states that a batch function works on at once */
 
 /* A loop over the lanes becomes vector code only if it is not unrolled before. */
 #if defined(__clang__)
@@ -59,16 +92,17 @@ static RARE void far_sines_and_cosines(int n, const float *x, const float *offse
  * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
  * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. The last bits of the large
  * number that rounds to k say which of the two is the sine, and the signs.
- * Where n is no multiple of the lanes, the last vector repeats some angles of the one before.
+ * A register takes `most` angles. Where n is no multiple, the last vector repeats some angles of the one before.
  */
-static INLINE void sines_and_cosines(int n, const float *restrict x, const float *restrict offset,
+static INLINE void sines_and_cosines(int most, int n, const float *restrict x, const float *restrict offset,
                                      float *restrict sine, float *restrict cosine)
 {
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
     /* reordered arithmetic or excess precision would spoil the reduction */
+    (void)most;
     far_sines_and_cosines(n, x, offset, sine, cosine);
 #else
-    const int lanes = n >= LANES ? LANES : n >= 2 ? 2 : 1;
+    const int lanes = n >= most ? most : n >= most/2 ? most/2 : n >= 2 ? 2 : 1;
     uint32_t beyond = 0;
     int end, i;
     for (end = lanes; end < n + lanes; end += lanes) {
@@ -177,16 +211,16 @@ static INLINE float tanh_of(float x)
 #endif
 }
 
-void example_every_kind(const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1])
+static INLINE void example_every_kind_body(int lanes, const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1])
 {
     float sine[3], cosine[3];
     const float t0 = y[1]*(1.0f/(x[1]*x[1] + 2.0f)) + x[0]*p->a;
     const float angle[2] = {t0 + z[0], x[2]};
     static const float offset[2] = {-0.0f, -0.0f};
-    sines_and_cosines(2, angle, offset, sine, cosine);
+    sines_and_cosines(lanes, 2, angle, offset, sine, cosine);
     const float angle_2[1] = {p->b*sine[0] + cosine[1]};
     static const float offset_2[1] = {-0.0f};
-    sines_and_cosines(1, angle_2, offset_2, sine + 2, cosine + 2);
+    sines_and_cosines(lanes, 1, angle_2, offset_2, sine + 2, cosine + 2);
 
     /* M[4] */
     const float t1 = p->c*sqrtf(1.0f + x[0]*x[0]);
@@ -207,7 +241,14 @@ void example_every_kind(const float x[3], const float y[4], const float z[1], co
     new_y[0] = t3 - sine[2] - sine[2];
 }
 
-static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float y[restrict][BLOCK], float z[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
+VARIANTS(example_every_kind, example_every_kind_body, example_every_kind_body, (const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1]), x, y, z, p, M, new_y)
+
+void example_every_kind(const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1])
+{
+    RUN(example_every_kind, example_every_kind_body, example_every_kind_body, x, y, z, p, M, new_y);
+}
+
+static INLINE void example_every_kind_block_0_body(int lanes, float x[restrict][BLOCK], float y[restrict][BLOCK], float z[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
 {
     int l;
     float angle[2][BLOCK];
@@ -220,14 +261,21 @@ static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float 
         angle[1][l] = x[2][l];
         w[0][l] = t0;
     }
-    sines_and_cosines(2*BLOCK, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);
+    sines_and_cosines(lanes, 2*BLOCK, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);
     for (l = 0; l < BLOCK; l++) {
         w[1][l] = sine[0][l];
         w[2][l] = cosine[1][l];
     }
 }
 
-static NOINLINE void example_every_kind_block_1(const example_p *p, float w[restrict][BLOCK])
+VARIANTS(example_every_kind_block_0, example_every_kind_block_0_body, example_every_kind_block_0_body, (float x[restrict][BLOCK], float y[restrict][BLOCK], float z[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK]), x, y, z, p, w)
+
+static NOINLINE void example_every_kind_block_0(float x[restrict][BLOCK], float y[restrict][BLOCK], float z[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
+{
+    RUN(example_every_kind_block_0, example_every_kind_block_0_body, example_every_kind_block_0_body, x, y, z, p, w);
+}
+
+static INLINE void example_every_kind_block_1_body(int lanes, const example_p *p, float w[restrict][BLOCK])
 {
     int l;
     float angle[1][BLOCK];
@@ -237,14 +285,22 @@ static NOINLINE void example_every_kind_block_1(const example_p *p, float w[rest
     for (l = 0; l < BLOCK; l++) {
         angle[0][l] = p->b*w[1][l] + w[2][l];
     }
-    sines_and_cosines(1*BLOCK, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);
+    sines_and_cosines(lanes, 1*BLOCK, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);
     for (l = 0; l < BLOCK; l++) {
         w[3][l] = sine[0][l];
     }
 }
 
-static NOINLINE void example_every_kind_block_2(float x[restrict][BLOCK], float y[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
+VARIANTS(example_every_kind_block_1, example_every_kind_block_1_body, example_every_kind_block_1_body, (const example_p *p, float w[restrict][BLOCK]), p, w)
+
+static NOINLINE void example_every_kind_block_1(const example_p *p, float w[restrict][BLOCK])
 {
+    RUN(example_every_kind_block_1, example_every_kind_block_1_body, example_every_kind_block_1_body, p, w);
+}
+
+static INLINE void example_every_kind_block_2_body(int lanes, float x[restrict][BLOCK], float y[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
+{
+    (void)lanes;
     int l;
     for (l = 0; l < BLOCK; l++) {
 
@@ -267,8 +323,16 @@ static NOINLINE void example_every_kind_block_2(float x[restrict][BLOCK], float 
     }
 }
 
-static NOINLINE void example_every_kind_block_3(float M[restrict][BLOCK], float new_y[restrict][BLOCK], float w[restrict][BLOCK])
+VARIANTS(example_every_kind_block_2, example_every_kind_block_2_body, example_every_kind_block_2_body, (float x[restrict][BLOCK], float y[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK]), x, y, p, w)
+
+static NOINLINE void example_every_kind_block_2(float x[restrict][BLOCK], float y[restrict][BLOCK], const example_p *p, float w[restrict][BLOCK])
 {
+    RUN(example_every_kind_block_2, example_every_kind_block_2_body, example_every_kind_block_2_body, x, y, p, w);
+}
+
+static INLINE void example_every_kind_block_3_body(int lanes, float M[restrict][BLOCK], float new_y[restrict][BLOCK], float w[restrict][BLOCK])
+{
+    (void)lanes;
     int l;
     for (l = 0; l < BLOCK; l++) {
         M[0][l] = w[0][l];
@@ -279,6 +343,13 @@ static NOINLINE void example_every_kind_block_3(float M[restrict][BLOCK], float 
         M[5][l] = w[1][l];
         new_y[0][l] = w[4][l];
     }
+}
+
+VARIANTS(example_every_kind_block_3, example_every_kind_block_3_body, example_every_kind_block_3_body, (float M[restrict][BLOCK], float new_y[restrict][BLOCK], float w[restrict][BLOCK]), M, new_y, w)
+
+static NOINLINE void example_every_kind_block_3(float M[restrict][BLOCK], float new_y[restrict][BLOCK], float w[restrict][BLOCK])
+{
+    RUN(example_every_kind_block_3, example_every_kind_block_3_body, example_every_kind_block_3_body, M, new_y, w);
 }
 
 void example_every_kind_batch(size_t count, const float *x, const float *y, const float *z, const example_p *p, float *M, float *new_y)

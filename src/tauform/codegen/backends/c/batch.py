@@ -7,6 +7,7 @@ part: compilers turn such loops into vector code without being told that nothing
 from __future__ import annotations
 
 from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Real
+from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, Function
 from tauform.codegen.backends.c.printer import PartPrinter, member_names
 from tauform.codegen.backends.c.source import argument, function_name, struct_name
 from tauform.codegen.program.parts import Part, parts
@@ -110,7 +111,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
                 f"{printer.indent}angle[{k}][l] = {text};"
                 for k, text in enumerate(printer.angles(stage, range(n_angles)))
             ]
-            call = f"sines_and_cosines({n_angles}*{BLOCK}, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);"
+            call = f"sines_and_cosines({LANES_PARAMETER}, {n_angles}*{BLOCK}, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);"
             printer.hand_over(trigonometric=False)
             lines = [loop, *printer.lines, "    }", f"    {call}"]
             printer.lines = []
@@ -120,15 +121,19 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
     if printer.lines:
         lines += [loop, *printer.lines, "    }"]
 
-    arguments = []
-    for port in (*program.inputs, *program.outputs):
-        if port.name in printer.used_ports:
-            block = f"{real.name} {port.name}[restrict][{BLOCK}]"
-            arguments.append(argument(program, port, real, prefix) if port.shared else block)
-    arguments += [f"{real.name} w[restrict][{BLOCK}]"] if part.reads or part.writes else []
-    head = f"static NOINLINE void {name}({', '.join(arguments)})"
+    ports = [port for port in (*program.inputs, *program.outputs) if port.name in printer.used_ports]
+    parameters = [
+        argument(program, port, real, prefix) if port.shared else f"{real.name} {port.name}[restrict][{BLOCK}]"
+        for port in ports
+    ]
+    arguments = [port.name for port in ports]
+    if part.reads or part.writes:
+        parameters.append(f"{real.name} w[restrict][{BLOCK}]")
+        arguments.append("w")
     local = [f"    {real.name} {array}[{n_angles}][{BLOCK}];" for array in ("angle", "sine", "cosine") if n_angles]
     if n_angles:
         local.append(f"    static const {real.name} offset[{n_angles}*{BLOCK}] = {{{real.number(0.0)}}};")
     counter = ["    int l;"] if lines else []
-    return "\n".join([head, "{", *counter, *local, *lines, "}", ""]), printer.used_ports
+    function = Function(name, parameters, arguments, linkage="static NOINLINE ")
+    text = function.body_text("\n".join([*counter, *local, *lines, ""]))
+    return f"{text}\n{function.variants()}", printer.used_ports

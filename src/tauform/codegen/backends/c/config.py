@@ -28,12 +28,14 @@ class Real(Precision):
     Attributes:
         suffix: of literals and of the functions in math.h.
         vectors: the preprocessor's condition for registers of four such numbers.
+        vectors_are_newer: whether they belong to the processors that code is compiled for a second time.
     """
 
     suffix: str
     sincos: SinCos
     exponential: Exponential
     vectors: str
+    vectors_are_newer: bool
 
     def number(self, value: float) -> str:
         """The shortest decimal that reads back as exactly this number (of this type)."""
@@ -47,7 +49,8 @@ REALS = {
         suffix="",
         sincos=DOUBLE,
         exponential=exponential.DOUBLE,
-        vectors="defined(__AVX2__) && defined(__FMA__)",
+        vectors="defined(DISPATCH) || (defined(__AVX2__) && defined(__FMA__))",
+        vectors_are_newer=True,
     ),
     "float": Real(
         **vars(reference.SINGLE),
@@ -55,6 +58,7 @@ REALS = {
         sincos=FLOAT,
         exponential=exponential.FLOAT,
         vectors="defined(__SSE2__) || defined(__ARM_NEON)",
+        vectors_are_newer=False,
     ),
 }
 

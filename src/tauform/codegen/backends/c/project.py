@@ -9,6 +9,7 @@ from typing import Any
 from tauform.codegen.backends.backend import with_names
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import Real
+from tauform.codegen.backends.c.dispatch import dispatch_definitions
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.recording import readme_text, recording_files
 from tauform.codegen.backends.c.selftest import batch_functions, test_text
@@ -20,10 +21,10 @@ from tauform.codegen.backends.c.source import (
     sign_text,
     sincos_text,
     struct_name,
-    template,
     vector_definitions,
     vector_form,
 )
+from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import Reference
 from tauform.codegen.backends.replay import Replay
 from tauform.codegen.program.program import Op, Program
@@ -31,20 +32,6 @@ from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
 from tauform.escaping.markup import markdown
 from tauform.version import __version__
-
-# gcc inlines static functions that are called once, which would undo the cut into parts, and others only where it
-# finds them short; but sines of a known number of angles need no loop
-_INLINING = """
-#if defined(__GNUC__) || defined(__clang__)
-#define INLINE inline __attribute__((always_inline))
-#define NOINLINE __attribute__((noinline))
-#define RARE __attribute__((noinline, cold))
-#else
-#define INLINE
-#define NOINLINE
-#define RARE
-#endif
-"""
 
 
 def project_files(
@@ -127,7 +114,7 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
         if batch and has_batch(program):
             functions.append(batch_text(program, real, name))
     text = "\n".join(functions)
-    definitions = (_INLINING if "INLINE" in text else "") + ("\n" + block_definition() if batch else "")
+    definitions = "\n" + dispatch_definitions(real) + ("\n" + block_definition() if batch else "")
     return template("source.c").substitute(about, definitions=definitions, functions=text).rstrip("\n") + "\n"
 
 

@@ -8,7 +8,8 @@ from zlib import crc32
 
 from tauform.arrays import Array
 from tauform.codegen.backends.c.config import Real
-from tauform.codegen.backends.c.source import function_name, template
+from tauform.codegen.backends.c.source import function_name
+from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.replay import DIGITS, Kernels, Replay, Track
 from tauform.codegen.program.program import Program
 from tauform.escaping.c import identifier, string

@@ -9,7 +9,8 @@ from typing import Any
 from tauform.arrays import Array
 from tauform.codegen.backends.c.config import BATCH_BLOCK, Real
 from tauform.codegen.backends.c.printer import member_names
-from tauform.codegen.backends.c.source import function_name, struct_name, template
+from tauform.codegen.backends.c.source import function_name, struct_name
+from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import N_STATES, Reference
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program

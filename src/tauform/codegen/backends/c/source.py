@@ -5,23 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 from dataclasses import replace
-from importlib import resources
-from string import Template
 
 import numpy as np
 
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real
+from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, Function
 from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
+from tauform.codegen.backends.c.templates import template
 from tauform.codegen.program.angles import AngleStage, neighbours
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import LANES, Op, Program
 from tauform.escaping.c import identifier
-
-
-def template(name: str) -> Template:
-    """A template file of this backend."""
-    return Template(resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8"))
 
 
 def struct_name(prefix: str, port: Port) -> str:
@@ -58,8 +53,6 @@ def sincos_text(real: Real) -> str:
         f=real.suffix,
         bits=f"uint{bits}_t",
         sign=bits - 2,
-        wide=256 // bits,
-        narrow=128 // bits,
         one=real.number(1.0),
         argument="b" if unseen else "r",
         limit=real.number(scheme.limit),
@@ -136,10 +129,26 @@ def vector_definitions(real: Real) -> str:
 
 def function_text(program: Program, real: Real, prefix: str) -> str:
     """The function for one state: with vectors, where compilers have them, or with numbers alone."""
-    numbers, wide = _function_text(program, real, prefix), vector_form(program)
+    ports = (*program.inputs, *program.outputs)
+    function = Function(
+        function_name(program, prefix),
+        [argument(program, port, real, prefix) for port in ports],
+        [port.name for port in ports],
+    )
+    wide = vector_form(program)
+    pieces, statements = _statements(program, real, prefix)
     if wide is None:
-        return numbers
-    return f"#if defined(VECTORS)\n\n{_function_text(wide, real, prefix)}\n#else\n\n{numbers}\n#endif\n"
+        # pieces choose their variants themselves
+        whole = function.plain(statements) if pieces else f"{function.body_text(statements)}\n{function.variants()}"
+        return "\n".join([*pieces, whole])
+    _, vectors = _statements(wide, real, prefix)
+    numbers = "\n".join([*pieces, function.body_text(statements)])
+    if real.vectors_are_newer:
+        newer = f"#if defined(VECTORS)\n\n{function.newer_body_text(vectors)}\n#endif\n"
+        older = f"#if !defined(VECTORS) || defined(DISPATCH)\n\n{numbers}\n#endif\n"
+        return f"{newer}{older}\n{function.variants(function.newer_body)}"
+    either = f"#if defined(VECTORS)\n\n{function.body_text(vectors)}\n#else\n\n{numbers}\n#endif\n"
+    return f"{either}\n{function.variants()}"
 
 
 def vector_form(program: Program) -> Program | None:
@@ -149,24 +158,27 @@ def vector_form(program: Program) -> Program | None:
     return replace(program, instructions=program.wide.instructions, results=program.wide.results)
 
 
-def _function_text(program: Program, real: Real, prefix: str) -> str:
-    """The function, with the functions of its parts before it where it is long."""
+def _statements(program: Program, real: Real, prefix: str) -> tuple[list[str], str]:
+    """Statements of a function, and the functions of its parts where it is long."""
     pieces, n_slots = parts(program, LONGEST_FUNCTION, PART_SIZE)
-    head = f"{prototype(program, real, prefix)}\n{{\n"
     if len(pieces) == 1:
         body, used = _body(program, pieces[0], real, last=True)
-        return f"{head}{unused(program, used)}{body}}}\n"
+        return [], f"{unused(program, used)}{body}"
     texts, calls, touched = [], "", set()
     for number, piece in enumerate(pieces):
         body, used = _body(program, piece, real, last=piece is pieces[-1])
         touched |= used
-        name = f"{function_name(program, prefix)}_part_{number}"
         ports = [port for port in (*program.inputs, *program.outputs) if port.name in used]
-        arguments = [*(argument(program, port, real, prefix) for port in ports), f"{real.name} w[{n_slots}]"]
-        texts.append(f"static NOINLINE void {name}({', '.join(arguments)})\n{{\n{body}}}\n")
-        calls += f"    {name}({', '.join([*(port.name for port in ports), 'w'])});\n"
+        part = Function(
+            f"{function_name(program, prefix)}_part_{number}",
+            [*(argument(program, port, real, prefix) for port in ports), f"{real.name} w[{n_slots}]"],
+            [*(port.name for port in ports), "w"],
+            linkage="static NOINLINE ",
+        )
+        texts.append(f"{part.body_text(body)}\n{part.variants()}")
+        calls += f"    {part.name}({', '.join(part.arguments)});\n"
     scratch = f"    {real.name} w[{n_slots}]; /* what passes from part to part */\n"
-    return "\n".join([*texts, f"{head}{scratch}{unused(program, touched)}\n{calls}}}\n"])
+    return texts, f"{scratch}{unused(program, touched)}\n{calls}"
 
 
 def unused(program: Program, used: set[str]) -> str:
@@ -196,7 +208,7 @@ def _emit_sines(printer: PartPrinter, stage: AngleStage, first: int) -> int:
     # a compiler may leave out the addition of -0, but not that of 0
     numbers = (printer.real.number(offset or -0.0) for offset in offsets)
     printer.emit(f"static const {real} offset{tag}[{n}] = {{{', '.join(numbers)}}};")
-    printer.emit(f"sines_and_cosines({n}, {start}, offset{tag}, sine{at}, cosine{at});")
+    printer.emit(f"sines_and_cosines({LANES_PARAMETER}, {n}, {start}, offset{tag}, sine{at}, cosine{at});")
     return n
 
 

@@ -1,12 +1,3 @@
-/* Angles that are gathered in one vector register */
-#if defined(__AVX__)
-#define LANES $wide
-#elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__aarch64__) || defined(_M_X64)
-#define LANES $narrow
-#else
-#define LANES 1
-#endif
-
 /* A loop over the lanes becomes vector code only if it is not unrolled before. */
 #if defined(__clang__)
 #define KEEP_LOOP _Pragma("clang loop unroll(disable)")
@@ -30,16 +21,17 @@ static RARE void far_sines_and_cosines(int n, const $real *x, const $real *offse
  * Sines and cosines of n angles x + offset. An angle is reduced by the nearest multiple k of pi/2, whose parts have so
  * few bits that k times the first two is exact; then one polynomial each on [-pi/4, pi/4]. The last bits of the large
  * number that rounds to k say which of the two is the sine, and the signs.
- * Where n is no multiple of the lanes, the last vector repeats some angles of the one before.
+ * A register takes `most` angles. Where n is no multiple, the last vector repeats some angles of the one before.
  */
-static INLINE void sines_and_cosines(int n, const $real *restrict x, const $real *restrict offset,
+static INLINE void sines_and_cosines(int most, int n, const $real *restrict x, const $real *restrict offset,
                                      $real *restrict sine, $real *restrict cosine)
 {
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
     /* reordered arithmetic or excess precision would spoil the reduction */
+    (void)most;
     far_sines_and_cosines(n, x, offset, sine, cosine);
 #else
-    const int lanes = n >= LANES ? LANES : n >= 2 ? 2 : 1;
+    const int lanes = n >= most ? most : n >= most/2 ? most/2 : n >= 2 ? 2 : 1;
     $bits beyond = 0;
     int end, i;
     for (end = lanes; end < n + lanes; end += lanes) {
