@@ -111,7 +111,8 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
                 f"{printer.indent}angle[{k}][l] = {text};"
                 for k, text in enumerate(printer.angles(stage, range(n_angles)))
             ]
-            call = f"sines_and_cosines({LANES_PARAMETER}, {n_angles}*{BLOCK}, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);"
+            arrays = "&angle[0][0], offset, &sine[0][0], &cosine[0][0]"
+            call = f"sines_and_cosines({LANES_PARAMETER}, {n_angles}*{BLOCK}, {arrays});"
             printer.hand_over(trigonometric=False)
             lines = [loop, *printer.lines, "    }", f"    {call}"]
             printer.lines = []
