@@ -12,13 +12,12 @@ from tauform.codegen.program.program import Program
 from tools.arms import ARMS, arm
 from tools.measuring.c_timing import FLAGS, time_c
 from tools.measuring.timing import Row
-from tools.peers import build
-from tools.peers.build import NATIVE, CasadiCode, casadi_code
+from tools.peers.build import CasadiCode, casadi_code
 
 TITLE = (
     f"One call, arms without friction and rotors, URDF frames snapped at 1e-5 rad; gcc {' '.join(FLAGS)} for all C, "
     "the same optimisation for Pinocchio's headers; least of many sweeps over 64 states. "
-    "CasADi's C is that of Pinocchio's algorithms traced on casadi::SX. Last, with -O2 alone: what runs on any x86-64; ours looks for AVX2 at each call."
+    "CasADi's C is that of Pinocchio's algorithms traced on casadi::SX."
 )
 FUNCTIONS = (
     "inverse_dynamics",
@@ -29,8 +28,6 @@ FUNCTIONS = (
     "linearize_inverse",
     "linearize_forward",
 )
-PORTABLE = ("-O2", "-std=c99")
-PORTABLE_FUNCTIONS = ("inverse_dynamics", "linearize_inverse")
 N_STATES = 64
 
 
@@ -45,31 +42,25 @@ def rows() -> Iterator[Row]:
             (Path(folder) / "casadi").mkdir()
             code = casadi_code(robot, Path(folder) / "casadi")
             for program in programs:
-                yield from _compared(name, robot, program, Path(folder), code, FLAGS)
-            for program in programs:
-                if program.name in PORTABLE_FUNCTIONS:
-                    yield from _compared(name, robot, program, Path(folder), code, PORTABLE)
+                yield from _compared(name, robot, program, Path(folder), code)
 
 
-def _compared(
-    name: str, robot: tf.Robot, program: Program, folder: Path, code: CasadiCode, flags: tuple[str, ...]
-) -> Iterator[Row]:
+def _compared(name: str, robot: tf.Robot, program: Program, folder: Path, code: CasadiCode) -> Iterator[Row]:
     candidates = [
         c_candidates.ours(program, folder / program.name),
         c_candidates.casadi(program, code),
-        c_candidates.pinocchio(robot, program, NATIVE if flags == FLAGS else build.PORTABLE),
+        c_candidates.pinocchio(robot, program),
     ]
     inputs = c_candidates.states(program, N_STATES)
-    timings = time_c(candidates, inputs, sum(port.size for port in program.outputs), rounds=2000, flags=flags)
+    timings = time_c(candidates, inputs, sum(port.size for port in program.outputs), rounds=2000)
     ours = timings["ours"]
     for label, timing in timings.items():
         if label == "ours":
             continue
         counts = code.counts[program.name]
         operations = f"; {program.n_operations} against {sum(counts[:2])} operations" if "CasADi" in label else ""
-        portable = ", -O2" if flags == PORTABLE else ""
         yield Row(
-            f"{name}, {program.name}{portable}",
+            f"{name}, {program.name}",
             ours=ours.seconds,
             peer=timing.seconds,
             peer_name=label,

@@ -28,19 +28,17 @@ def build_peers(sections: Iterable[str]) -> list[str]:
 def _needed() -> Mapping[str, tuple[Build, ...]]:
     """Section -> what it needs; sections that are not named need nothing."""
     from tools.measuring.instruction_counts import ARCHITECTURE
-    from tools.peers.build import NATIVE, PORTABLE, casadi_writer, pinocchio_library
+    from tools.peers.build import NATIVE, casadi_writer, pinocchio_library
 
     def native() -> Path:
         return pinocchio_library(NATIVE)
-
-    def portable() -> Path:
-        return pinocchio_library(PORTABLE)
 
     def counted() -> Path:
         return pinocchio_library(("-O3", ARCHITECTURE))
 
     return {
-        "speed": (native, portable, casadi_writer),
+        "speed": (native, casadi_writer),
+        "portable_c": (casadi_writer,),
         "instructions": (counted, casadi_writer),
         "kernels": (native, casadi_writer),
         "programs": (casadi_writer,),

@@ -39,20 +39,19 @@ def draw_all(results: Path) -> list[Path]:
 
 def speed(table: Table) -> Any:
     """One call in C: inverse dynamics of every arm, then every function of one arm."""
-    return _one_call(table, NANO, "ns a call", portable=True)
+    return _one_call(table, NANO, "ns a call")
 
 
 def instructions(table: Table) -> Any:
     """The same in executed instructions."""
-    return _one_call(table, 1.0, "instructions a call", portable=False)
+    return _one_call(table, 1.0, "instructions a call")
 
 
-def _one_call(table: Table, scale: float, unit: str, portable: bool) -> Any:
+def _one_call(table: Table, scale: float, unit: str) -> Any:
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), width_ratios=(1, 1), layout="constrained")
-    rows = [row for row in table if not portable or not row["what"].endswith("-O2")]
-    keys = [tuple(row["what"].split(", ")[:2]) for row in rows]
+    keys = [tuple(row["what"].split(", ")[:2]) for row in table]
     arms = list(dict.fromkeys(arm for arm, _ in keys))
     functions = list(dict.fromkeys(function for _, function in keys))
     arm = "panda" if "panda" in arms else arms[0]
@@ -60,7 +59,7 @@ def _one_call(table: Table, scale: float, unit: str, portable: bool) -> Any:
         (left, [(name, "inverse_dynamics") for name in arms], arms),
         (right, [(arm, function) for function in functions], [text.replace("_", "\n") for text in functions]),
     ):
-        chosen = {key: [row for row, found in zip(rows, keys, strict=True) if found == key] for key in wanted}
+        chosen = {key: [row for row, found in zip(table, keys, strict=True) if found == key] for key in wanted}
         _bars(axes, labels, _series(chosen, scale), unit)
     left.set_title("inverse dynamics", loc="left")
     right.set_title(arm, loc="left")

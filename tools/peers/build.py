@@ -24,7 +24,6 @@ from tools.measuring.machine import compiler, processor
 SOURCES = Path(__file__).parent
 KEPT = platformdirs.user_cache_path("tauform-peers", appauthor=False)
 NATIVE = ("-O3", "-march=native")
-PORTABLE = ("-O2",)
 # Boost's limits as Pinocchio's own CMake files set them.
 DEFINITIONS = (
     "-DNDEBUG",
