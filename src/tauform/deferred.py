@@ -20,6 +20,7 @@ DEFERRED = {
     "Robot.save": "tauform.description.formats.save:save",
     "Robot.check": "tauform.rigidbody.check:check",
     "Robot.with_base_parameters": "tauform.closedform.base.parameters:with_base_parameters",
+    "BaseParameters.spectrum": "tauform.closedform.base.spectrum:spectrum",
     "ClosedFormModel.save": "tauform.closedform.model.storage:write_model",
     # routes are compared by operations that programs are counted in
     "BoundModel.reduce": "tauform.realtime.reduction.reduce:reduce",

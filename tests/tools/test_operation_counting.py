@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.mass_matrix import MANY_JOINTS
 from tools.linearization_counting import count_linearization, linearization_crossovers, paper_count
 from tools.operation_counting import (
     CountingScalar,
@@ -46,8 +47,9 @@ def test_gdahj_has_the_papers_quadratic_cost():
 def test_gdahj_beats_crba_for_many_joints_only():
     found = mass_matrix_crossovers("dh", limit=20)
     # Table I's own formulas cross at 13; ours leave the direct kinematics out or count it
-    assert found["Safeea2018 Table I"] == 13
-    assert found["without direct kinematics"] < found["with direct kinematics"] <= 13
+    assert found["Safeea2018 without direct kinematics, Safeea2018"] == 13
+    assert found["ours without direct kinematics, ours"] < found["ours with direct kinematics, ours"] <= 13
+    assert found["ours with direct kinematics, Safeea2018"] == MANY_JOINTS
     few, many = count_mass_matrix(3), count_mass_matrix(100)
     assert few.crba.total < few.gdahj.total
     assert many.gdahj.total < many.crba.total / 2

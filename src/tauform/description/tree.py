@@ -7,7 +7,7 @@ on batches of numbers, on complex numbers, on counting scalars and on symbolic s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -96,6 +96,18 @@ class Tree:
     def rotors(self) -> AnyArray:
         """(n, 1) rotor inertias."""
         return self.coefficients[: len(OF_JOINTS) * self.n : len(OF_JOINTS)]
+
+    @cached_property
+    def centred(self) -> Tree:
+        """The same dynamics with the base's origin at the mounting of the first joint.
+
+        Sums about the base's origin lose digits with the square of the distance to it.
+        """
+        first = self.translations[0]
+        moved = [
+            0 * first if i == 0 else p - first if self.parents[i] < 0 else p for i, p in enumerate(self.translations)
+        ]
+        return replace(self, translations=np.stack(moved))
 
     def children(self, i: int) -> tuple[int, ...]:
         """Bodies mounted on body i."""

@@ -37,7 +37,7 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
 
 def christoffel(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
     """(n, n, N) Coriolis matrix of the tree; arrays of any scalar."""
-    placements = base_placements(tree, transforms_of(tree, q))
+    placements = base_placements(tree.centred, transforms_of(tree.centred, q))
     S = joint_axes(tree, placements)
     twists = base_twists(tree, S, qd)
     # The axes move with their bodies: Sdot = V x S.

@@ -31,6 +31,9 @@ def base(
         typer.Option(metavar="PARAMETER", help="Parameter (Izz_2) or kind (Ia) to keep first; repeatable."),
     ] = None,
     symbols: Annotated[str, typer.Option(help="Names in relations: names (ours), gautier or latex.")] = "names",
+    spectrum: Annotated[
+        bool, typer.Option("--spectrum", help="Show what decided the rank, parameter by parameter.")
+    ] = False,
     explain: Annotated[str | None, typer.Option(metavar="PARAMETER", help="Say what would expose it.")] = None,
 ) -> Page:
     """Base parameters of a robot: relations in symbols of the geometry, values, and how clear the rank is."""
@@ -49,6 +52,9 @@ def base(
         include=include or None,  # type: ignore[arg-type]
         order=order or None,
     )
+    if spectrum:
+        decided = found.spectrum()
+        return Page({**vars(decided), "rank": decided.rank}, (str(decided),))
     return Page(describe(found, robot, symbols), shown(found, robot, symbols))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,14 +14,19 @@ from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.base.polynomial import Polynomial
 from tauform.closedform.base.relations import NEGLIGIBLE, Relation, readable, symbolic_relations
+from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.layout import Layout, Parameter
 from tauform.description.parameter_groups import PARAMETER_GROUPS
 from tauform.description.robot import Robot
-from tauform.errors import ModelError, ShapeError
+from tauform.errors import ModelError, ShapeError, UnknownNameError
 from tauform.escaping.shown import visible
+from tauform.portable.factorization import by_size
 from tauform.portable.products import product
 from tauform.wording import call
+
+if TYPE_CHECKING:
+    from tauform.closedform.base.spectrum import Spectrum
 
 
 @checked_methods
@@ -147,6 +153,47 @@ class BaseParameters:
             pivots=tuple(self.pivots[k] for k in kept),
             whole=self.whole or self,
         )
+
+    def spectrum(self, scaled: bool = True) -> Spectrum:
+        """What decided the rank: T_ii, singular values, R_ii, rows of V2, the threshold.  [Gautier1991, Table II]
+
+        Args:
+            scaled: rows and columns scaled to unit size, as the decision is made; False takes the matrix in SI units as
+                the paper does.
+
+        Raises:
+            ModelError: the base parameters come from a file, which holds no geometry.
+        """
+        found: Spectrum = deferred("BaseParameters.spectrum")(self, scaled)
+        return found
+
+    @cached_property
+    def null_space(self) -> Array:
+        """(layout.n, n - l) orthonormal directions of the standard parameters that no torque shows; zero elsewhere."""
+        own = list(self.columns)
+        directions = np.zeros((self.layout.n, len(own) - self.n))
+        directions[own] = by_size(self.grouping[:, own]).null_space(self.n)
+        return read_only(directions)
+
+    def standard(self, theta: ArrayLike, choice: Literal["pivots", "minimum_norm"] = "pivots") -> Array:
+        """(layout.n,) standard parameters with this theta; those that did not take part are zero.
+
+        Add any combination of `null_space` for the general solution.  [Gautier1991, Eq. 25]
+
+        Args:
+            choice: "pivots" (all others zero: X2 = 0) or "minimum_norm" (the shortest vector).
+
+        Raises:
+            ShapeError: theta has another length.
+            UnknownNameError: no such choice.
+        """
+        if choice not in ("pivots", "minimum_norm"):
+            raise UnknownNameError(f'choice: no {choice!r}; choose from "pivots", "minimum_norm"')
+        values, parameters = self.checked(theta), np.zeros(self.layout.n)
+        parameters[list(self.pivots)] = values
+        if choice == "minimum_norm":
+            parameters = parameters - product(self.null_space, product(self.null_space.T, parameters))
+        return read_only(parameters)
 
     @property
     def composition(self) -> str:

@@ -72,13 +72,17 @@ def base_parameters(
             remedy=f"take a part of the robot ({argument('tip')}, {argument('lock')})",
         )
     scaled = dimensionless(robot)
-    if source == "closed_form":
-        W = closed_form_matrix(scaled.robot, columns)
-    else:
-        W = SAMPLED[source](scaled.robot, columns, np.random.default_rng(seed))
+    W = observed(scaled.robot, columns, source, seed)
     base = regroup(W, scaled.robot, columns, order, method=method, source=source)
     base = base.in_units(robot, scaled.factors)
     return replace(base, grouping=read_only(exact_grouping(robot, base, symbolic_relations(robot, base))))
+
+
+def observed(robot: Robot, columns: Sequence[int], source: str, seed: int = SEED) -> Any:
+    """The matrix W that the decision is made from, a column for each of these parameters; sparse for closed forms."""
+    if source == "closed_form":
+        return closed_form_matrix(robot, columns)
+    return SAMPLED[source](robot, columns, np.random.default_rng(seed))
 
 
 def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:

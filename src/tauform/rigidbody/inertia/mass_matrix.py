@@ -1,4 +1,4 @@
-"""The mass matrix, by either of two algorithms."""
+"""The mass matrix, by the cheaper of two algorithms."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.inertia.gdahj import gdahj
 from tauform.rigidbody.sweeps.evaluation import evaluate
 
-MassMatrixMethod = Literal["crba", "gdahj"]
+MassMatrixMethod = Literal["auto", "crba", "gdahj"]
 METHODS = {"crba": composite_rigid_body, "gdahj": gdahj}
+# With this many joints GDAHJ, direct kinematics included, takes fewer operations than CRBA as Safeea2018 counts it.
+MANY_JOINTS = 18
 
 
-def mass_matrix(robot: Robot, q: ArrayLike, method: MassMatrixMethod = "crba") -> Array:
+def mass_matrix(robot: Robot, q: ArrayLike, method: MassMatrixMethod = "auto") -> Array:
     """Mass matrix M(q), rotor inertia included.
 
     Args:
         q: (..., n) joint positions [rad or m].
-        method: "crba" (composite rigid body, link frames) or "gdahj" (Safeea2018, base frame: cheaper for many
-            joints; docs/operation_counts.md has the figures).
+        method: "crba" (composite rigid body, link frames), "gdahj" (Safeea2018, base frame: cheaper for many
+            joints; docs/operation_counts.md has the figures), or "auto", which takes the cheaper.
 
     Returns:
         (..., n, n), symmetric.
@@ -32,6 +34,8 @@ def mass_matrix(robot: Robot, q: ArrayLike, method: MassMatrixMethod = "crba") -
         ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
         UnknownNameError: no such method.
     """
+    if method == "auto":
+        method = "gdahj" if robot.n_bodies >= MANY_JOINTS else "crba"
     if method not in METHODS:
-        raise UnknownNameError(f"method: no {method!r}; choose from {', '.join(METHODS)}")
+        raise UnknownNameError(f"method: no {method!r}; choose from auto, {', '.join(METHODS)}")
     return evaluate(robot, lambda q: METHODS[method](robot.tree, q), project=2, q=q)

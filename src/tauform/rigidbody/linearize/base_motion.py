@@ -54,7 +54,7 @@ class BaseAcceleration(NamedTuple):
 
 def base_velocity(tree: Tree, q: AnyArray, qd: AnyArray) -> BaseVelocity:
     """Axes, twists and inertias; arrays of any scalar."""
-    placements = base_placements(tree, transforms_of(tree, q))
+    placements = base_placements(tree.centred, transforms_of(tree.centred, q))
     S = joint_axes(tree, placements)
     twists = base_twists(tree, S, qd)
     inertias = base_inertias(tree, placements)
