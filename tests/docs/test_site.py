@@ -65,7 +65,8 @@ def test_pages_fetch_nothing(site: Path) -> None:
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
     reference = (site / "reference.html").read_text("utf-8")
-    for name, module in homes().items():
+    own = {name: module for name, module in homes().items() if module}  # textbook holds the same functions again
+    for name, module in own.items():
         assert f'id="tauform.{module}.{name}"' in reference, f"{name} is not in the reference"
 
 
