@@ -85,18 +85,23 @@ def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
     return found
 
 
-def comment_share(texts: Iterable[str]) -> float:
-    """Comment lines per line of code (docstrings and blank lines are neither)."""
-    comments = code = 0
-    for text in texts:
-        lines: set[int] = set()
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT:
-                comments += 1
-            elif token.type not in (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.STRING):
-                lines.add(token.start[0])
-        code += len(lines)
-    return comments / code
+def docstring_lines(tree: ast.AST) -> int:
+    """Lines of all docstrings of a module."""
+    owners = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    texts = [node.body[0] for node in owners if ast.get_docstring(node) is not None]
+    return sum((text.end_lineno or text.lineno) - text.lineno + 1 for text in texts)
+
+
+def code_lines(text: str) -> int:
+    """Lines that hold code: neither blank nor comments nor docstrings."""
+    aside = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.STRING, tokenize.COMMENT)
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return len({token.start[0] for token in tokens if token.type not in aside})
+
+
+def comment_lines(text: str) -> int:
+    """Lines with a comment, behind code or alone."""
+    return sum(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(io.StringIO(text).readline))
 
 
 def function_lengths(trees: Iterable[ast.AST]) -> list[int]:
@@ -134,6 +139,7 @@ def rows(root: Path) -> list[tuple[str, str]]:
     places = sum(len(JOINT_QUESTION.findall(texts[name])) for name in asking)
     friction = {name for name in real if FRICTION_CODE.search(texts[name])}
     loops = cycles(edges)
+    code = sum(map(code_lines, texts.values()))
     largest = ", ".join(f"{room.removeprefix('tauform/')} {n}" for room, n in rooms.most_common(3))
     return [
         ("modules, lines", f"{len(real)}, {sum(lengths)}"),
@@ -141,7 +147,8 @@ def rows(root: Path) -> list[tuple[str, str]]:
         (f"rooms of more than {CROWDED_ROOM} files", str(sum(n > CROWDED_ROOM for n in rooms.values()))),
         ("module length, median and p90", f"{statistics.median(lengths):.0f}, {percentile(lengths, 0.9)}"),
         ("function body, median and p90", f"{statistics.median(bodies):.0f}, {percentile(bodies, 0.9)}"),
-        ("comment lines / lines of code", f"{100 * comment_share(texts.values()):.1f} %"),
+        ("comment lines / lines of code", f"{100 * sum(map(comment_lines, texts.values())) / code:.1f} %"),
+        ("docstring lines / lines of code", f"{100 * sum(map(docstring_lines, trees.values())) / code:.1f} %"),
         (f"modules with one importer; of these under {SHORT_MODULE} lines", f"{len(single)}; {short}"),
         (
             "import cycles, function-level imports counted, types and deferred calls aside",
