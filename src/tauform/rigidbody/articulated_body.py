@@ -37,12 +37,16 @@ def articulated_inertias(tree: Tree, transforms: list[Transform]) -> Articulated
     """Articulated inertias of all bodies, tip to base; arrays of any scalar."""
     inertias = [rigid_inertia(ten, transforms[0].p[0]) for ten in tree.inertias]
     pivots, gains, remaining = list(inertias), list(inertias), list(inertias)
+    # Tip to base: the articulated inertia of a parent contains what its children leave when their joints yield.
     for i in reversed(range(tree.n)):
         k, rotor = tree.types[i].component, tree.rotors[i]
+        # U = I S is a column of I, S being a unit vector in the link's frame.
         U = inertias[i][k]
         pivots[i] = U[k] + rotor
+        # The pivot is a difference of terms of this size: below rounding of them it means no inertia.
         block = range(3 * (k // 3), 3 * (k // 3) + 3)  # the angular or the linear part
         check_pivot(pivots[i], [rotor, *(inertias[i][j, j] for j in block)], i)
+        # One division per joint: products with the inverse are several times cheaper.
         inverse = 1 / pivots[i]
         gains[i] = U * inverse
         remaining[i] = without_joint(inertias[i], k, gains[i], rotor * inverse)

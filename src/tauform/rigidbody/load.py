@@ -62,6 +62,7 @@ def carried_under(tree: Tree, qd: AnyArray, driving: AnyArray) -> AnyArray:
 
     driving = rigid + Fl |rigid| sign(qd), so rigid = driving / (1 + Fl sign(qd) sign(driving)) for Fl below one.
     """
+    # |rigid| has the slope sign(rigid), and below Fl = 1 that is the sign of driving: the gain is known beforehand.
     gain = load_slopes(tree, JointState(None, qd, carried=driving))
     return driving / (1 + gain)
 
@@ -72,6 +73,7 @@ def refuse_strong_load(robot: Robot) -> None:
     for term in robot.further_drives:
         if "carried" in term.reads:
             total[term.joints[0]] += abs(term.coefficient)
+    # From 1 on the map from rigid to driving torque is no longer one to one.
     if (total >= 1).any():
         j = int(np.argmax(total))
         raise DescriptionError(

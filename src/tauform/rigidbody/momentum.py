@@ -77,6 +77,7 @@ def momentum_observer(
     drift = evaluate(robot, lambda q, qd: momentum_and_drift(robot.tree, q, qd)[1], project=1, q=q, qd=qd)
     losses = friction(robot, qd, q, temperature=temperature)
     inflow = np.asarray(tau) - losses + drift - gravity_torque(robot, q) + np.asarray(residual)
+    # Explicit Euler: the observer runs at the period of the controller, with what the last period measured.
     new_integral = np.asarray(integral) + period * inflow
     return ObserverStep(np.asarray(gain) * (generalized_momentum(robot, q, qd) - new_integral), new_integral)
 

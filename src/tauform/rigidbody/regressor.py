@@ -156,6 +156,7 @@ def _link_columns(tree: Tree, transforms: list[Transform], wrenches: list[AnyArr
     layout = tree.layout
     Y = np.zeros((tree.n, layout.links.stop, *wrenches[0].shape[2:]), dtype=wrenches[0].dtype)
     for i, axes in enumerate(body_jacobians(tree, transforms, wrenches[0])):
+        # Columns are zero for joints that do not move the body, so only the path to the base is filled.
         Y[tree.ancestors(i)[::-1], layout.link(i)] = _torques(axes, wrenches[i])
     return Y
 

@@ -15,6 +15,7 @@ def composite_rigid_body(tree: Tree, q: AnyArray) -> AnyArray:
     """(n, n, N) mass matrix of the tree, rotor inertia included; arrays of any scalar."""
     n, transforms = tree.n, transforms_of(tree, q)
     composite = list(tree.inertias)
+    # Tip to base: what a body carries moves with it while joints above it accelerate.
     for i in reversed(range(n)):
         if tree.parents[i] >= 0:
             composite[tree.parents[i]] = composite[tree.parents[i]] + inertia_to_parent(transforms[i], composite[i])

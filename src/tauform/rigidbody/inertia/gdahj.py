@@ -34,6 +34,7 @@ def mass_matrix_of(tree: Tree, axes: AnyArray, inertias: list[AnyArray]) -> AnyA
     bodies = composites(tree, inertias)
     M = np.zeros((tree.n, tree.n, *axes.shape[2:]), dtype=np.result_type(axes, tree.inertias))
     for i, composite in enumerate(bodies):
+        # Entries of a tree are zero where neither body carries the other: only the path to the base is filled.
         path = list(tree.ancestors(i))
         momentum = inertia_times(composite, axes[:, i])
         M[i, path] = M[path, i] = (axes[:, path] * momentum[:, None]).sum(axis=0)

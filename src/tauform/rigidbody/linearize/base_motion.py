@@ -60,6 +60,7 @@ def base_velocity(tree: Tree, q: AnyArray, qd: AnyArray) -> BaseVelocity:
     inertias = base_inertias(tree, placements)
     rates = [moment_rate(ten, v) for ten, v in zip(inertias, twists, strict=True)]
     biases = [rate_times(rate, v) for rate, v in zip(rates, twists, strict=True)]
+    # In base axes an axis moves with its body: Sdot = V x S.
     return BaseVelocity(S, cross_motion(np.stack(twists, axis=1), S), twists, inertias, rates, biases)
 
 

@@ -39,6 +39,7 @@ def forward_matrices(
     inverse = linearize_inverse(robot, q, qd, qdd, temperature)
     gains = 1 + _gains(robot, q, qd, qdd)[..., None]
     one = np.broadcast_to(np.eye(robot.n_joints), inverse.dq.shape)
+    # All three derivatives share one factorization of M.
     right = np.concatenate([-inverse.dq / gains, -inverse.dqd / gains, one / gains], axis=-1)
     return tuple(np.split(_solved(robot, q, right), 3, axis=-1))  # type: ignore[return-value]
 
@@ -65,6 +66,7 @@ def forward_transposed(
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Weights times dqdd/dq, dqdd/dqd and dqdd/dtau."""
     qdd = forward_dynamics(robot, q, qd, tau, temperature=temperature)
+    # The transpose of M^-1 (1 + load)^-1: first M^-1, which is symmetric, then the gains.
     inner = _solved(robot, q, joint_vector(weights, robot.n_joints, "weights")[..., None])[..., 0]
     inner = inner / (1 + _gains(robot, q, qd, qdd))
     inverse = linearize_inverse_transposed(robot, q, qd, qdd, inner, temperature)

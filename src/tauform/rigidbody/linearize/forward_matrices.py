@@ -45,12 +45,15 @@ def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> An
     e = np.stack([S_rate[ANGULAR], velocity.S[ANGULAR]], axis=2)
     D = np.zeros((n, n, 3, *q.shape[1:]), dtype=np.result_type(drifts, tree.inertias, tree.coefficients))
     for k in range(n):
+        # D holds entries (k, j) for j above k first, since these also yield X, which the rest of the row is made from.
         X = _row_below(tree, k, velocity, inward, outward, a, e, D)
         for j, x, entry in carried_down(tree, k, X, S, inward.gains):
             D[k, j, :2] = -(z[j] * x[:, None]).sum(axis=0)
+            # M^-1 is symmetric, and X for its upper half is at hand here.
             if j > k:
                 D[k, j, 2] = D[j, k, 2] = entry
         D[k, k, 2] = outward.diagonal[k]
+        # own column: joint k answers to its own perturbation with -U_k . z_k
         D[k, k, :2] = -(z[k] * outward.U[k][:, None]).sum(axis=0)
     return D
 
@@ -87,9 +90,11 @@ def _row_below(
     W, g = inward.gains[k], inward.shares[k]
     for j in tree.ancestors(k)[1:]:
         D[k, j, :2] = -(e[:, j] * g[:, None]).sum(axis=0) - (a[j] * W[:, None]).sum(axis=0)
+        # Only bodies with several children are branched off from: their X starts the rows of other branches.
         if len(tree.children(j)) > 1:
             X[j] = -times(outward.Y[j], W)
         if tree.parents[j] >= 0:
+            # Joint j yields to what is passed up through it.
             yielding = (W * velocity.S[:, j]).sum(axis=0)
             g = g - yielding * inward.shares[j]
             W = W - yielding * inward.gains[j]
@@ -100,6 +105,7 @@ def forward_matrices_conventional(tree: Tree, q: AnyArray, qd: AnyArray, tau: An
     """(n, n, 3, N): dqdd/dq = -M^-1 B_D, dqdd/dqd = -M^-1 A_D and dqdd/dtau = M^-1; tau without friction."""
     velocity = base_velocity(tree, q, qd)
     factors = factorize(mass_matrix_of(tree, velocity.S, velocity.inertias), tree.parents)
+    # M qdd = tau - bias, the bias being the torque at qdd = 0.
     rest = base_acceleration(tree, velocity, qd, 0 * qd)
     bias = np.stack([(velocity.S[:, i] * f).sum(axis=0) for i, f in enumerate(rest.wrenches)])
     qdd = solve(factors, tree.parents, tau - bias)
@@ -110,6 +116,7 @@ def forward_matrices_conventional(tree: Tree, q: AnyArray, qd: AnyArray, tau: An
 def solve_forward(factors: AnyArray, parents: tuple[int, ...], D: AnyArray) -> AnyArray:
     """Forward derivatives from inverse ones (n, n, 3, ...), of which the third matrix is replaced by the identity."""
     n = len(parents)
+    # dqdd = -M^-1 (B_D dq + A_D dqd) + M^-1 dtau: three right-hand sides for one factorization.
     right = -D
     right[:, :, 2] = 0 * D[:, :, 2]
     for i in range(n):

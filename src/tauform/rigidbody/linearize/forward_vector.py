@@ -31,9 +31,11 @@ def forward_vector(
     twists = body_twists(tree, transforms, qd)
     articulated = articulated_inertias(tree, transforms)
     rates, wrenches = velocity_terms(tree, twists)
+    # The nominal motion: its accelerations come from the articulated bodies, not from a mass matrix.
     response = nominal_response(tree, transforms, twists, wrenches, articulated, qd, tau)
     nominal = nominal_of(tree, Motion(transforms, twists, response.bodies), rates, wrenches)
     drifts, biases = perturbation(tree, nominal, dq, dqd)
+    # The base stands still under a perturbation: gravity does not change.
     return respond(tree, transforms, articulated, drifts, biases, dtau, zero_base(dtau)).qdd
 
 
@@ -43,4 +45,5 @@ def forward_vector_conventional(
     """(n, N) change of acceleration, M^-1 (dtau - A_D dqd - B_D dq); tau without friction; any scalar."""
     factors = factorize(composite_rigid_body(tree, q), tree.parents)
     qdd = solve(factors, tree.parents, tau - newton_euler(tree, q, qd, 0 * qd))
+    # The change of torque at unchanged acceleration; what is left of dtau accelerates.
     return solve(factors, tree.parents, dtau - inverse_vector(tree, q, qd, qdd, dq, dqd, 0 * qdd))

@@ -37,13 +37,16 @@ def matrices_of(tree: Tree, velocity: BaseVelocity, acceleration: BaseAccelerati
         path = list(tree.ancestors(k))
         above = path[1:]
         momentum = inertia_times(ten, S[:, k])
+        # Doubles once instead of halves everywhere: Q = 2 B, and 2 R Sdot.
         double, double_rate = S[:, k] + S[:, k], S_rate[:, k] + S_rate[:, k]
         velocity_column = inertia_times(ten, double_rate) + rate_times(rate, double)
+        # S_k x* f_k: turning joint k turns the wrench that it carries.
         position_column = (
             inertia_times(ten, S_curve[:, k])
             + rate_times(rate, double_rate)
             + cross_force(S[:, k], acceleration.wrenches[k])
         )
+        # Every joint on the path to the base feels column k; others do not, which are the zeros of trees.
         D[path, k, 0] = _dot(S[:, path], position_column)
         D[path, k, 1] = _dot(S[:, path], velocity_column)
         D[k, path, 2] = D[path, k, 2] = _dot(S[:, path], momentum)

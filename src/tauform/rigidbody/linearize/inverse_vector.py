@@ -58,6 +58,7 @@ def inverse_vector(
     betas: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
         X = nominal.motion.transforms[i]
+        # The sum copies: `moved` works in place and must not change the drift.
         beta = twist_to_child(X, betas[parent]) + drifts[i] if parent >= 0 else drifts[i] + 0 * drifts[i]
         betas.append(tree.types[i].moved(beta, dqdd[i]))
     bodies = body_wrenches(tree, betas, biases)

@@ -50,10 +50,12 @@ def linearize_forward_parameters(
         SingularMassMatrixError: the mass matrix is not positive definite; the message names the link.
         UnknownNameError: `include` names a group that does not exist.
     """
+    # At fixed torque, 0 = dtau = Y dpi + M dqdd.
     qdd = forward_dynamics(robot, q, qd, tau, temperature=temperature)
     Y = regressor(robot, q, qd, qdd, include, temperature)
     if has_load(robot.tree):
         gains = 1 + load_gains(robot, qd, inverse_dynamics(robot, q, qd, qdd, drives=False))[..., None]
+        # Columns of links and rotors pass through the load's gain as the torque does, so that it cancels in them.
         inertial = np.array([own.is_inertial for own in robot.layout.parameters])[chosen_columns(robot, include)]
         Y = np.where(inertial, Y, Y / gains)
     M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
@@ -117,6 +119,7 @@ def trajectory_sensitivity(
     A = state_space(robot, q, qd, tau, temperature=temperature).A
     forcing = linearize_forward_parameters(robot, q, qd, tau, include, temperature)
     E = np.concatenate([0 * forcing, forcing], axis=-2)
+    # With B = 1 the held input is the integral of exp(A s), exact for a constant A.
     unit = np.broadcast_to(np.eye(A.shape[-1]), A[1:].shape)
     transition, held = zero_order_hold((A[1:] + A[:-1]) / 2, unit, np.diff(times))
     x = np.zeros_like(E)

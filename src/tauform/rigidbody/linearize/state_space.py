@@ -57,7 +57,9 @@ class StateSpace:
         """(..., 2n) damping ratio of each eigenvalue: 1 settles without overshoot, negative grows."""
         poles = self.eigenvalues
         if self.dt is not None:
+            # A discrete pole z = exp(s dt) is taken back to s, for which damping is defined.
             poles = np.log(poles.astype(complex)) / self.dt
+        # A pole at zero neither settles nor grows.
         size = np.abs(poles)
         return np.where(size > 0, -poles.real / np.where(size > 0, size, 1), 0.0)
 
@@ -66,6 +68,7 @@ class StateSpace:
         """(...) whether the inputs reach every mode (Popov-Belevitch-Hautus test)."""
         n = self.A.shape[-1]
         poles = self.eigenvalues
+        # One test per eigenvalue: [A - lambda 1, B] loses rank exactly where no input reaches the mode.
         shifted = self.A[..., None, :, :] - poles[..., None, None] * np.eye(n)
         B = np.broadcast_to(self.B[..., None, :, :], (*poles.shape, *self.B.shape[-2:]))
         singular = np.linalg.svd(np.concatenate([shifted, B], axis=-1), compute_uv=False)

@@ -41,6 +41,7 @@ def forward_transposed(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, wei
     rest = [nothing] * tree.n
     # M is symmetric: weights^T M^-1 is the response to torques `weights`
     inner = respond(tree, transforms, articulated, rest, rest, weights, nothing).qdd
+    # dqdd/dq = -M^-1 dtau/dq at the accelerations that tau causes
     result = -_weighted(tree, nominal_of(tree, Motion(transforms, twists, response.bodies), rates, biases), inner)
     result[:, 2] = inner
     return result
@@ -48,6 +49,7 @@ def forward_transposed(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, wei
 
 def _weighted(tree: Tree, nominal: Nominal, weights: AnyArray) -> AnyArray:
     transforms, twists, accelerations = nominal.motion
+    # Body twists of joint speeds `weights`: the transpose of summing wrenches inwards.
     y = body_twists(tree, transforms, weights)
     momenta = joint_wrenches(tree, transforms, [inertia_times(*pair) for pair in zip(tree.inertias, y, strict=True)])
     # moments 2 B^T y; their force part is zero, so that moving them up only turns them

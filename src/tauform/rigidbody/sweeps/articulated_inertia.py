@@ -14,6 +14,7 @@ def rigid_inertia(ten: AnyArray, like: AnyArray) -> AnyArray:
     """(6, 6, N) matrix [[I, h x], [-h x, m]] of one body, with the batch shape of `like` (N,)."""
     m, (hx, hy, hz) = ten[0], ten[1:4]
     xx, xy, yy, xz, yz, zz = ten[4:]
+    # The zero has the scalar's own type, so that counting and symbolic inertias stay what they are.
     o = 0 * m
     rows = [
         [xx, xy, xz, o, -hz, hy],
@@ -31,11 +32,13 @@ def articulated_to_parent(X: Transform, inertia: AnyArray) -> AnyArray:
 
     R turns each block; then L' = L, H' = H + p x L, A' = A + p x H^T + (p x H'^T)^T.
     """
+    # Symmetric blocks are turned by their six entries: 9 products fewer than R B R^T in full.
     L = _rotated_symmetric(X.R, inertia[3:, 3:])
     H = _rotated(X.R, inertia[:3, 3:])
     A = _rotated_symmetric(X.R, inertia[:3, :3])
     moved_H = H + cross(X.p[:, None], L)
     moved_A = np.empty_like(moved_H)
+    # Only the lower half of A' is computed; A is symmetric, and rounding must not make it otherwise.
     for i, j in _LOWER:
         entry = A[i, j] + _cross_entry(X.p, H[j], i) + _cross_entry(X.p, moved_H[i], j)
         moved_A[i, j] = moved_A[j, i] = entry
@@ -51,6 +54,7 @@ def without_joint(inertia: AnyArray, k: int, gain: AnyArray, rotor_share: AnyArr
     U, result = inertia[k], np.empty_like(inertia + gain[0])
     for i in range(6):
         for j in range(i + 1):
+            # Row k is not subtracted: rounding would be left where only the rotor's share may remain.
             entry = U[j] * rotor_share if i == k else U[i] * rotor_share if j == k else inertia[i, j] - U[i] * gain[j]
             result[i, j] = result[j, i] = entry
     return result

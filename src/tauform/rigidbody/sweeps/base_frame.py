@@ -15,6 +15,7 @@ from tauform.rigidbody.sweeps.spatial import Transform, compose, inertia_to_pare
 def base_placements(tree: Tree, transforms: list[Transform]) -> list[Transform]:
     """base_from_link of every body (the direct kinematics)."""
     placements: list[Transform] = []
+    # Base to tip: a body stands where its parent stands, moved on by its own joint.
     for i, parent in enumerate(tree.parents):
         placements.append(compose(placements[parent], transforms[i]) if parent >= 0 else transforms[i])
     return placements
@@ -33,6 +34,7 @@ def base_inertias(tree: Tree, placements: list[Transform]) -> list[AnyArray]:
 def composites(tree: Tree, bodies: list[AnyArray]) -> list[AnyArray]:
     """Sum of each body and all that it carries, of any quantity that adds."""
     sums = list(bodies)
+    # Tip to base: when a body is reached, all that it carries has been added to it.
     for i in reversed(range(tree.n)):
         if tree.parents[i] >= 0:
             sums[tree.parents[i]] = sums[tree.parents[i]] + sums[i]

@@ -36,11 +36,13 @@ def _assembled(d: AnyArray, e: AnyArray, W: AnyArray) -> AnyArray:
     """
     xx, yy, zz, xy, xz, yz = W[0, 0], W[1, 1], W[2, 2], W[0, 1], W[0, 2], W[1, 2]
     zero = 0 * xx
+    # w x I w, with products of velocities gathered in W, so that each is computed once for all columns.
     moment = [
         [zero, zero, d[2], -d[1], e[0], e[1] - xz, -yz, e[2] + xy, yy - zz, yz],
         [zero, -d[2], zero, d[0], xz, e[0] + yz, e[1], zz - xx, e[2] - xy, -xz],
         [zero, d[1], -d[0], zero, -xy, xx - yy, xy, e[0] - yz, e[1] + xz, e[2]],
     ]
+    # Columns m, mx, my, mz; a tensor needs no force.
     force = [
         [d[0], -yy - zz, xy - e[2], xz + e[1], *[zero] * 6],
         [d[1], xy + e[2], -xx - zz, yz - e[0], *[zero] * 6],

@@ -100,6 +100,7 @@ def _of_tree(robot: Robot, name: str, inside: AnyArray) -> AnyArray:
 
 
 def _projected(robot: Robot, result: AnyArray, dimensions: int) -> AnyArray:
+    # F^T on every dimension of joints: tau = F^T tau_tree once, M = F^T M_tree F twice.
     if robot.closure is not None:
         for k in range(dimensions):
             moved = np.moveaxis(result, k, 0)

@@ -14,12 +14,15 @@ def factorize(M: AnyArray, parents: tuple[int, ...]) -> AnyArray:
     parents of a chain, (-1, 0, 1, ...), suit any symmetric matrix.
     """
     LD = np.array(M)
+    # From the tip: eliminating row k changes only entries among its ancestors, so branches that never meet stay zero.
     for k in reversed(range(len(parents))):
+        # The pivot is compared with the entry it started from: what elimination leaves of it may be rounding alone.
         check_pivot(LD[k, k], [M[k, k]], k)
         i = parents[k]
         while i >= 0:
             factor = LD[k, i] / LD[k, k]
             j = i
+            # M_ij -= L_ki M_kj for j from i to the base: what body k shares with its ancestors
             while j >= 0:
                 LD[i, j] = LD[i, j] - factor * LD[k, j]
                 j = parents[j]

@@ -22,8 +22,10 @@ def moment_rate(ten: AnyArray, twist: AnyArray) -> AnyArray:
     m, h = ten[0], ten[1:4]
     xx, xy, yy, xz, yz, zz = ten[4:]
     w, v = twist[ANGULAR], twist[LINEAR]
+    # sum m r r^T = tr(I)/2 1 - I: second moments of mass, from the moments of inertia
     half = 0.5 * (xx + yy + zz)
     second = np.array([[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]])
+    # -K = -(v h^T + [w x] sum m r r^T); its trace is put back on the diagonal below
     vh = v[:, None] * h
     nine = -(vh + cross(w[:, None], second))
     trace = vh[0, 0] + vh[1, 1] + vh[2, 2]  # [w x] times a symmetric matrix has none

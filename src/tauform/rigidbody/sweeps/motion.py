@@ -32,6 +32,7 @@ def transforms_of(tree: Tree, q: AnyArray) -> list[Transform]:
 
 def body_twists(tree: Tree, transforms: list[Transform], qd: AnyArray) -> list[AnyArray]:
     """Twist of every body: v = X v_parent + S qd."""
+    # Base to tip: a body's twist starts from its parent's. That of the fixed base is zero.
     twists: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
         v = twist_to_child(transforms[i], twists[parent]) if parent >= 0 else np.zeros((6, *qd[i].shape), qd.dtype)

@@ -27,6 +27,7 @@ def check_pivot(pivot: AnyArray, terms: Sequence[AnyArray], index: int) -> None:
     """Raise PivotError unless the pivot is positive beside these terms; symbolic and counting scalars pass."""
     if np.asarray(pivot).dtype == object:
         return
+    # Complex steps move the imaginary part alone: the real part decides whether a state is singular.
     scale = sum(np.abs(np.real(term)) for term in terms)
     good = np.real(pivot) > PIVOT_TOLERANCE * scale
     if not np.all(good):
