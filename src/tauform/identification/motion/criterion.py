@@ -54,6 +54,7 @@ def smooth_quality(W: Array, criterion: Criterion, softness: float) -> tuple[flo
         value = (np.log(high.sum()) + np.log(low.sum())) / (2 * softness) - np.log(ratio[0]) / 2
     else:
         share, value = np.full(len(squares), -2.0), -np.log(squares).sum()
+    # d log s / dW = u v^T / s; summed over all singular values with their shares, W V diag(share / s^2) V^T.
     return float(value), (flat @ ((V * (share / squares)) @ V.T)).reshape(W.shape)
 
 

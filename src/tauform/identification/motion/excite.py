@@ -208,6 +208,7 @@ def _improved(problem: MotionProblem, z: Array, stages: Sequence[tuple[float, in
             )
         watch.skip(iterations)
         at = last[0]
+        # The soft criterion may end outside the limits; of what lies within them the best is kept.
         best = min(best, problem.feasible(at), key=problem.score)
     return best
 

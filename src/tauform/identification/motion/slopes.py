@@ -133,5 +133,6 @@ class TextbookColumns(Columns):
         moved = np.tile(np.stack([q, qd, qdd]).astype(complex), (3 * n, 1, 1, 1))
         for k in range(3 * n):
             moved[k, k // n, :, k % n] += 1j * TINY
+        # (f(x + i h))'s imaginary part over h has no cancellation: h may be as small as numbers go.
         rates = self(moved[:, 0], moved[:, 1], moved[:, 2]).imag / TINY
         return np.einsum("tjp,ktjp->kt", weights, rates).reshape(3, n, -1).swapaxes(1, 2)

@@ -61,8 +61,10 @@ def _physical(fit: Fitted, mean: Array, method: ConsistencyMethod) -> Fitted:
     )
     evidence = whole.evidence
     parameters, values = program.solve(evidence, weights)
+    # Held-out blocks are solved with the same constraints, so that the error belongs to what is handed over.
     squares = evidence.held_out_squares(lambda others: program.solve(others, weights)[1])
     free = least_squares(evidence, sigma=1.0 / weights)
+    # Constraints can only make residuals larger: the unconstrained spread stays a lower bound.
     sigma = np.sqrt(evidence.residual_squares(values).sum(axis=0) / max(1, evidence.n_rows))
     changed = with_values(whole, values, evidence, replace(free, sigma=np.maximum(sigma, free.sigma)))
     return replace(

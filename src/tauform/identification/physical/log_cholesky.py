@@ -34,6 +34,7 @@ SMALL_TOLL = 1.0
 
 def link_map(numbers: Array) -> tuple[Array, Array]:
     """(10,) link parameters of ten free numbers, and (10, 10) their slopes by these."""
+    # Beyond e^40 a trial step would overflow; the clip is far outside anything a robot has.
     numbers = np.clip(numbers, -LARGEST_NUMBER, LARGEST_NUMBER)
     a, d = numbers[0], np.exp(numbers[1:4])
     U = np.eye(4)
@@ -42,6 +43,7 @@ def link_map(numbers: Array) -> tuple[Array, Array]:
     steps = np.zeros((10, 4, 4))
     steps[0] = U
     steps[np.arange(1, 10), ROWS, COLUMNS] = np.exp(a) * np.concatenate([d, np.ones(6)])
+    # d(U U^T) = dU U^T + (dU U^T)^T
     half = steps @ U.T
     return link_parameters(U @ U.T), link_parameters(half + np.swapaxes(half, 1, 2)).T
 
@@ -56,6 +58,7 @@ def link_numbers(parameters: Array) -> Array:
 
 def link_parameters(J: Array) -> Array:
     """(..., 10) link parameters of (..., 4, 4) matrices of second moments."""
+    # I = tr(S) 1 - S, with S = sum m r r^T the upper left block of J.
     second = J[..., :3, :3]
     tensor = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - second
     six = tensor[..., [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
@@ -119,6 +122,7 @@ class SmoothProgram:
         """(n_parameters,) parameters and their slopes by the free numbers."""
         parameters, slopes = np.array(self.prior), np.zeros((self.layout.n, len(x)))
         for k in range(self.layout.n_bodies):
+            # The link's ten numbers keep the link's own slice, so that x and parameters share the layout up to here.
             own = self.layout.link(k)
             ten, by = link_map(x[own])
             parameters[own], slopes[own, own] = self.size[own] * ten, self.size[own, None] * by
@@ -137,6 +141,7 @@ class SmoothProgram:
         inside = LEAST * np.array([1, 0, 0, 0, 2, 0, 2, 0, 0, 2])
         links = []
         for ten in self.layout.by_link(scaled) + inside:
+            # A prior on the boundary has no finite logarithm: a small ball of mass is added until it has one.
             while not _is_definite(ten):
                 ten = ten + (1 + np.abs(ten).max()) * inside
             links.append(link_numbers(ten))

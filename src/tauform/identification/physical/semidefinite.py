@@ -56,6 +56,7 @@ class SemidefiniteFit:
         # Parameters of the program, so that it is set up once for all held-out blocks.
         self.rows, self.target, self.pull = cp.Parameter((p, p)), cp.Parameter(p), cp.Parameter(nonneg=True)
         self.limit = cp.Parameter(nonneg=True)
+        # A slack row of the triangle is constant; only what values change enters the objective.
         self.squares: Any = cp.sum_squares(self.rows @ self.values - self.target)
         self.away: Any = cp.sum_squares(self.links.x - prior / size)
         self.best = self.links.problem(self.squares + self.pull * self.away, self.conditions)
@@ -97,6 +98,7 @@ class SemidefiniteFit:
             ten = mended[self.design.robot.layout.link(j)]
             matrix = Inertia(ten).pseudo_inertia
             least = np.linalg.eigvalsh(matrix)[0]
+            # Lifting all eigenvalues alike keeps the principal axes that the solver found.
             if least < 0:
                 ten[:] = link_parameters(matrix + (1e-15 - 1.000001 * least) * np.eye(4))
         return mended
@@ -125,15 +127,18 @@ def needed(design: Design, left_out: Sequence[int], prior: Array, evidence: Evid
     peaks = np.abs(evidence.peaks[:, columns]) / np.maximum(evidence.torque_peaks, 1e-300)[:, None]
     reach = program.scale[columns] * peaks.max(axis=0)
     weight, torque = cp.Parameter(len(columns), nonneg=True), np.zeros(len(columns))
+    # An absolute value rather than a square: its kink at zero makes values exactly zero.
     size = cp.norm1(cp.multiply(weight, program.values[columns]))
     smallest = links.problem(size, [*program.conditions, program.squares <= program.limit])
     for _ in range(N_PASSES):
+        # Values that cannot be zero weigh less in the next pass, so that the others become so.
         weight.value = reach / (1 + torque / SMALL_TORQUE)
         if links.solved(smallest) is None:
             return columns
         torque = reach * np.abs(program.values.value[columns])
     back = [k for k, own in zip(columns, torque, strict=True) if own > NO_TORQUE]
     zeros = [k for k in columns if k not in back]
+    # Zeros one by one may each be possible and together not: that is decided by one more program.
     exist = not zeros or links.least(program.away, [*program.conditions, program.values[zeros] == 0]) is not None
     return back if exist else columns
 

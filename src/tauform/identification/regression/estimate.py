@@ -46,6 +46,7 @@ class Estimate:
             inflation: (n,) factor f on the variance of residuals that are correlated in time.
         """
         p = len(self.values)
+        # A square root of the sandwich, so that the product is symmetric and positive to rounding.
         half = evidence.stacked(self.weights**2 * self.sigma * np.sqrt(inflation))[:p, :p] @ self.bread
         return half.T @ half
 
@@ -69,8 +70,10 @@ def least_squares(
     """
     n, p = evidence.n_joints, evidence.n_columns
     given, sigma = sigma is not None, np.ones(n) if sigma is None else sigma
+    # Parameters are shared by all joints: each joint pays its share of them.
     freedom = max(1.0, evidence.n_rows - p / n)
     floor = SMALLEST_NOISE * np.sqrt(evidence.torque_squares / max(1, evidence.n_rows))
+    # Weights from residuals, residuals from weights: a few passes settle both.
     for _ in range(N_PASSES if weighted and not given else 1):
         used = sigma
         stack = evidence.stacked(1.0 / used)
@@ -81,6 +84,7 @@ def least_squares(
         spread = np.maximum(np.maximum(spread, floor), 1e-300)
         if weighted and not given:
             sigma = spread
+    # R holds unit columns, so that the inverse is scaled back row by row.
     inverse = scipy.linalg.solve_triangular(R, np.eye(p)) / scale[:, None]
     sizes = np.linalg.svd(R, compute_uv=False)
     raw = np.linalg.svd(R * scale, compute_uv=False)
@@ -96,8 +100,10 @@ def solve(stack: Array) -> tuple[Array, Array, Array]:
         IdentificationError: A does not have full rank.
     """
     p = stack.shape[1] - 1
+    # Unit columns: a kilogram and a kilogram metre squared are not comparable, and rank must not depend on units.
     scale = np.linalg.norm(stack[:, :p], axis=0)
     scale = np.where(scale > 0, scale, 1.0)
+    # QR instead of normal equations, which would square the condition number.
     R = scipy.linalg.qr(np.column_stack([stack[:, :p] / scale, stack[:, p]]), mode="r")[0]
     triangle = R[:p, :p]
     sizes = np.linalg.svd(triangle, compute_uv=False)
@@ -109,6 +115,7 @@ def solve(stack: Array) -> tuple[Array, Array, Array]:
 def _prior_rows(mean: Array, deviation: Array) -> Array:
     known = np.flatnonzero(np.isfinite(deviation))
     rows = np.zeros((len(known), len(mean) + 1))
+    # A prior is a measurement of the value itself: (x - mean) / deviation is one more row.
     rows[np.arange(len(known)), known] = 1.0 / deviation[known]
     rows[:, -1] = mean[known] / deviation[known]
     return rows

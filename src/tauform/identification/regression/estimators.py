@@ -101,6 +101,7 @@ def robust(plain: Estimate, rows: Iterable[Rows]) -> Estimate:
 def _median_spread(current: Estimate, rows: Iterable[Rows]) -> Array:
     errors = np.concatenate([np.abs(part.tau - part.A @ current.values) for part in rows])
     size = np.sqrt(np.mean([(part.tau**2).mean(axis=0) for part in rows], axis=0))
+    # 1.4826 times the median of absolute residuals is the deviation of normal noise, and outliers do not move it.
     return np.maximum(1.4826 * np.median(errors, axis=0), 1e-12 * size)
 
 
@@ -108,6 +109,7 @@ def _huber_evidence(values: Array, spread: Array, rows: Iterable[Rows]) -> Evide
     triangles, count = None, 0
     for part in rows:
         excess = np.abs(part.tau - part.A @ values) / spread
+        # w r^2 grows like |r| beyond Huber's constant; rows are multiplied by the root of w.
         weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(excess, 1e-300)))
         tables = np.concatenate([part.A, part.tau[:, :, None]], axis=2) * weights[:, :, None]
         n, p = tables.shape[1], tables.shape[2]
@@ -124,6 +126,7 @@ def total(plain: Estimate, evidence: Evidence) -> Estimate:
     R = evidence.stacked(plain.weights)
     scale = np.linalg.norm(R, axis=0)
     scale = np.where(scale > 0, scale, 1.0)
+    # The smallest singular direction of [A tau] is the smallest change of both sides that makes them agree.
     _, _, Vt = np.linalg.svd(R / scale)
     direction = Vt[-1]
     if abs(direction[-1]) < 1e-12:
@@ -139,6 +142,7 @@ def instrumental(plain: Estimate, rows: Iterable[Rows], source: RowSource) -> Es
     """
     if any(segment.reference is None for segment in source.segments):
         raise IdentificationError(NO_REFERENCE)
+    # Instruments share the motion with the columns but not the noise of the encoders.
     commanded = [replace(s, q=s.reference, qd=None, qdd=None) for s in source.segments if s.reference is not None]
     p = source.design.n_columns
     triangle = np.zeros((2 * p + 1, 2 * p + 1))
@@ -155,6 +159,7 @@ def ridge(design: Design, evidence: Evidence, prior: Robot) -> Estimate:
     size = _typical_sizes(evidence, mean)
     best: tuple[float, Estimate] | None = None
     for spread in PRIOR_SPREADS:
+        # Only base parameters have a prior; drive terms beyond them are left to the data.
         deviation = np.where(np.arange(len(mean)) < design.base.n, spread * size, np.inf)
         try:
             loss = _held_out_loss(evidence, (mean, deviation))
@@ -177,4 +182,5 @@ def _typical_sizes(evidence: Evidence, mean: Array) -> Array:
 
 def _held_out_loss(evidence: Evidence, prior: tuple[Array, Array]) -> float:
     squares = evidence.held_out_squares(lambda others: least_squares(others, prior=prior).values)
+    # The logarithm counts each joint by its own relative gain, whatever the size of its torques.
     return float(np.log(np.maximum(squares, 1e-300)).sum())

@@ -72,6 +72,7 @@ class Evidence:
     def chosen(self, columns: Sequence[int]) -> Evidence:
         """The same with fewer columns."""
         index = [*columns, self.n_columns]
+        # Fewer columns of R are no triangle any more; a small QR makes them one, without the rows.
         R: Array = np.asarray(np.linalg.qr(self.triangles[..., index], mode="r"))
         return Evidence(_square(R), self.counts, self.recordings, self.peaks[:, list(columns)], self.torque_peaks)
 
@@ -84,6 +85,7 @@ class Evidence:
 
     def folds(self, count: int) -> list[list[int]]:
         """The blocks in `count` groups of neighbours with about as many rows each."""
+        # Neighbours together: rows close in time share their noise, and would not be unseen.
         middle = (np.cumsum(self.counts) - self.counts / 2) / max(1, self.n_rows)
         label = np.minimum((middle * count).astype(int), count - 1)
         groups = [np.flatnonzero(label == k).tolist() for k in range(count)]
@@ -104,6 +106,7 @@ class Evidence:
 
     def residual_squares(self, values: Array) -> Array:
         """(blocks, n) sums of squared residuals for these values of the columns."""
+        # [A tau] (x, -1) = A x - tau, and R has the same squares.
         return ((self.triangles @ np.append(values, -1.0)) ** 2).sum(axis=-1)
 
 
@@ -126,6 +129,7 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
                 continue
             counts[block] += inside.sum()
             for j in range(n):
+                # A x = tau(t + d) = tau + d taudot: as a column, -taudot has the delay as its coefficient.
                 extra = [-rows.rate_of_tau[inside, j]] if delay_column else []
                 table = np.column_stack([rows.A[inside, j], *extra, rows.tau[inside, j]])
                 triangles[block, j] = updated(triangles[block, j], table)
@@ -138,6 +142,7 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
 
 def updated(triangle: Array, table: Array) -> Array:
     """The triangle after more rows; columns without any entry are left out of the work."""
+    # A joint feels few of the columns, and QR costs the square of their number.
     active = np.flatnonzero(table.any(axis=0) | triangle.any(axis=0))
     stack = np.concatenate([triangle[np.ix_(active, active)], table[:, active]])
     out = np.zeros_like(triangle)

@@ -147,6 +147,7 @@ class RowSource:
         first, second = grid.states, grid.rows
         # From the first sample on, or from a row's, so that states and rows stand where they are wanted.
         reach = self._reach(segment.rate)
+        # Ceiling of reach over step: filters need so many samples before the first row, or begin with the segment.
         before = min(samples[0] // samples.step, -(-reach // samples.step))
         part = slice(samples[0] - before * samples.step, min(segment.n_samples, samples[-1] + reach + 1))
         q, qd, qdd = self.smoother.states(segment, part, self.filters, first)
@@ -155,6 +156,7 @@ class RowSource:
         if first > 1:
             tau = filtered(tau, decimation(first)[None], first)[:, 0]
         rows = second * (before + np.arange(len(samples)))
+        # All joints at rest: friction there balances any torque below its limit and says nothing about its size.
         if self.rest is not None:
             rows = rows[(np.abs(qd[rows]) > self.rest).any(axis=1)]
         t, temperatures = np.asarray(segment.t[part])[::first], segment.temperatures(part, first)

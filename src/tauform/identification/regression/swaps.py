@@ -71,7 +71,9 @@ class Explained:
         products, sides = self._products(motion)
         sides = sides[np.arange(len(torques)), :, torques]
         whole = (self.tau**2).sum(axis=0)[list(torques)]
+        # Weights of the first pass: every joint by its own torque, as if nothing were explained.
         left = whole
+        # Re-weighted ridge on normal equations: rough, but thousands of orders are compared.
         for _ in range(N_PASSES):
             S, b = np.tensordot(1 / left, products, axes=1), (1 / left) @ sides
             size = np.sqrt(np.maximum(np.diag(S), 1e-300))
@@ -97,6 +99,7 @@ def find_swap(source: RowSource) -> Swap | None:
     states, tau = _smoothed(source)
     as_is = tuple(range(tau.shape[1]))
     explained = Explained(source.design, states, tau)
+    # Logs of a single joint, or of fewer numbers than unknowns, allow any order.
     if len(as_is) < 2 or len(tau) * len(as_is) < 4 * explained.design.n_columns:
         return None
     before = explained.left(as_is, as_is)
