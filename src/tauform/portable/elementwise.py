@@ -72,6 +72,7 @@ def tanh(x: AnyArray) -> AnyArray:
     k, p = _power_of_two(-2.0 * np.minimum(np.abs(x), -0.5 * EXPONENTIAL.saturated))
     scale = np.ldexp(1.0, k)
     m = scale * p + (scale - 1.0)  # e^(-2|x|) - 1
+    # -m / (2 + m) with m = e^(-2|x|) - 1 has no cancellation near zero, unlike (1 - e) / (1 + e).
     return np.copysign(-m / (2.0 + m), x)
 
 
@@ -82,6 +83,7 @@ def _power_of_two(x: Array) -> tuple[AnyArray, Array]:
     value: Any = EXPONENTIAL.coefficients[-1]
     for coefficient in EXPONENTIAL.coefficients[-2::-1]:
         value = value * r + coefficient
+    # k = 0 for what is not a number: the cast of NaN is undefined, and p carries it on.
     return np.nan_to_num(k).astype(np.int64), value * (r * r) + r
 
 
@@ -99,6 +101,7 @@ def _of_many(x: Array) -> tuple[Array, Array]:
     quadrant = k.astype(np.int64)
     odd = (quadrant & 1).astype(bool)
     sine, cosine = np.where(odd, c, s), np.where(odd, s, c)
+    # Quadrants 2 and 3 turn the sign of the sine, 1 and 2 that of the cosine.
     sine *= 1 - (quadrant & 2)
     cosine *= 1 - ((quadrant + 1) & 2)
     return sine, cosine
@@ -106,8 +109,10 @@ def _of_many(x: Array) -> tuple[Array, Array]:
 
 def _reduced(x: Any, k: Any) -> tuple[Any, Any]:
     """sin and cos of r = x - k pi / 2: sin r = r + r u S(u), cos r = 1 + u C(u), u = r^2."""
+    # Cody and Waite: pi/2 in three parts, of which k times the first two is exact, so that r keeps its digits.
     r = ((x - k * DOUBLE.half_pi[0]) - k * DOUBLE.half_pi[1]) - k * DOUBLE.half_pi[2]
     u = r * r
+    # Horner, in the order of the generated code: the same sums give the same bits.
     sine: Any = DOUBLE.sine[-1]
     for coefficient in DOUBLE.sine[-2::-1]:
         sine = sine * u + coefficient

@@ -105,9 +105,11 @@ def _reflect(columns: Array) -> None:
     """Turn the first of some columns into the first axis, and the others with it; in place."""
     v = columns[0].copy()
     size = norm(v)
+    # The sign that adds: subtracting would cancel where v is almost the axis already.
     v[0] += np.copysign(size, v[0])
     square = (v * v).sum()
     if square > 0:
+        # A Householder reflection of all further columns: x - 2 v (v.x) / (v.v).
         rest = columns[1:]
         rest -= ((rest * v).sum(axis=1) * (2.0 / square))[:, None] * v
         columns[0, 0], columns[0, 1:] = np.copysign(size, -v[0]), 0.0
@@ -144,6 +146,7 @@ def least_squares(A: Array, b: Array, smallest: float) -> Array:
     chosen, R = _definite_triangle(gram_matrix(A), smallest * smallest)
     x = np.zeros(A.shape[1])
     for _ in range(1 + N_REFINEMENTS):
+        # The residual of the present x, in full precision, corrects what the normal equations lost.
         slope = product((b - product(A, x)), A)[chosen, None]
         # R^T R dx = A^T (b - A x), the lower triangle turned round into an upper one
         half = back_substituted(R.T[::-1, ::-1], slope[::-1])[::-1]
@@ -190,8 +193,10 @@ def _beside_diagonal(A: Array) -> list[float]:
 
 def _singular_value(beside: list[float], k: int) -> float:
     """The k-th largest, by halving an interval: the signs of a Sturm sequence count the eigenvalues below."""
+    # Gershgorin: no eigenvalue lies beyond twice the largest entry beside the diagonal.
     low, high = 0.0, 2.0 * math.sqrt(max(beside))
     tiny = sys.float_info.min
+    # One bit per halving, and two more for the ends.
     for _ in range(sys.float_info.mant_dig + 2):
         middle = 0.5 * (low + high)
         pivot, n_below = math.inf, 0
@@ -220,6 +225,7 @@ def are_positive_definite(matrices: Array) -> bool:
         pivot = rest[..., :1, :1]
         if not (pivot > 0).all():
             return False
+        # Schur complement: what is left of the matrix after its first row and column.
         rest = rest[..., 1:, 1:] - rest[..., 1:, :1] * rest[..., :1, 1:] / pivot
     return True
 

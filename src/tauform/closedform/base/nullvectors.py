@@ -59,6 +59,7 @@ def named_lengths(joint: Joint, j: int) -> list[tuple[str, float, Array]]:
     offset = joint.parent_from_joint[:3, 3]
     given = [(length.name, float(length.value), np.asarray(length.direction)) for length in joint.lengths]
     total = sum((value * direction for _, value, direction in given), np.zeros(3))
+    # Names that do not add up to the translation (a moved frame) would give wrong relations: take x, y, z instead.
     if given and np.abs(total - offset).max() <= 1e-12 * np.abs(offset).max():
         return given
     axes = zip("xyz", offset, np.eye(3), strict=True)
@@ -96,6 +97,7 @@ def _moved_to_parent(robot: Robot, j: int, change: AnyArray, T: tuple[Array, Any
     vector = {own + k: Polynomial.constant(value) for k, value in enumerate(change) if value}
     parent = robot.joints[j].parent
     if parent >= 0:
+        # What moves along with joint j as if it were fixed to the parent is taken from one and given to the other.
         for k, value in enumerate(moved(change, *T)):
             if not value.is_zero:
                 vector[robot.layout.link(parent).start + k] = -value
@@ -114,6 +116,7 @@ def _rotor(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
 def _rotor_and_weight(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
     """A slide on parents that do not turn feels its mass as a rotor and a constant force m (qdd - g)."""
     i, axis = j, np.array([0.0, 0.0, 1.0])
+    # The axis in base axes: only its component along gravity weighs.
     while i >= 0:
         axis, i = product(_rotation(robot.joints[i]), axis), robot.joints[i].parent
     weight = Polynomial.constant(float(product(axis, robot.gravity)))
@@ -131,6 +134,7 @@ def _moment_along_axis(robot: Robot, j: int) -> NullVector:
 
 def _parallel_links(robot: Robot) -> list[NullVector]:
     """Inertia tensors of pairs of links that turn together in every state."""
+    # Three random states: a rotation that changes at all is the same in them with probability zero.
     q = uniform(np.random.default_rng(0), -np.pi, np.pi, (3, robot.n_joints))
     R = np.moveaxis(link_placements(robot, q)[..., :3, :3], 1, 0)  # (n_bodies, states, 3, 3)
     vectors = []

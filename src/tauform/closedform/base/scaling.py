@@ -111,6 +111,7 @@ def _in_unit_columns(entries: Entries, factors: Array, strength: Array) -> Scale
     sizes = entries.column_sizes()
     sizes[sizes == 0] = 1.0
     matrix = _shortened(replace(entries, values=entries.values / sizes[entries.columns]))
+    # Twice, since random combinations change the norms of columns that were equal.
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0] = 1.0
     return Scaled(matrix / norms, factors * sizes * norms, strength)
@@ -156,6 +157,7 @@ def _shortened(entries: Entries) -> Array:
         return _dense(entries, entries.rows, entries.values, n_rows)
     # Each row is added, with random weights, to a few rows of the short matrix: with one only, two rows that alone
     # carry some direction could land on the same place and lose it.
+    # The same random numbers for every robot: base parameters must not depend on chance.
     rng = np.random.default_rng(SEED)
     short = np.zeros((wanted, n_columns))
     for _ in range(PLACES_PER_ROW):

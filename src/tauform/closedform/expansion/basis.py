@@ -41,6 +41,7 @@ def joint_matrices(robot: Robot, fixed: dict[int, float]) -> list[JointMatrices]
     """The matrices of each joint of a chain; a fixed joint has a single, constant function."""
     placements = np.array([joint.parent_from_joint for joint in robot.joints])
     R, p = placements[:, :3, :3].copy(), placements[:, :3, 3].copy()
+    # Noise of cos(pi/2) would make a monomial of every product that it enters.
     R[np.abs(R) <= ALIGNED] = 0.0
     p[np.abs(p) <= ALIGNED * np.abs(p).max()] = 0.0
     ten, wrench = placed_ten(R, p), _placed_wrench(R, p)

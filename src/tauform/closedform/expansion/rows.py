@@ -64,6 +64,7 @@ class CoefficientRows:
     def times(self, matrices: Array, step: int) -> CoefficientRows:
         """Each row times each matrix; the key grows by step for each further matrix."""
         k, width, out = matrices.shape
+        # One wide matrix for all functions: each row is visited once, and its products come out side by side.
         stacked = matrices.transpose(1, 0, 2).reshape(width, k * out)
         values, sizes = _products(self.values, self.sizes, stacked)
         keys = (self.keys[:, None] + step * np.arange(k)).reshape(-1)
@@ -71,6 +72,7 @@ class CoefficientRows:
 
     def cleaned(self) -> CoefficientRows:
         """Rounding set to zero, and rows without any coefficient left out."""
+        # Relative to what was summed, not to the largest coefficient: a light wrist has terms as exact as an arm.
         keep = np.abs(self.values) > ROUNDING * self.sizes
         present = keep.any(axis=1)
         keep = keep[present]

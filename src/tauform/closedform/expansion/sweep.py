@@ -85,6 +85,7 @@ class Level:
 def sweep(robot: Robot, fixed: dict[int, float], progress: Progress | None = None) -> Iterator[CoefficientRows]:
     """Rows over the ten parameters of link 0, 1, ...: INERTIA and torque kinds, all monomials."""
     layout = KeyLayout(robot.n_bodies)
+    # U = -g . h: a row over the link's first moments.
     potential = np.concatenate([[0.0], -_without_noise(robot.gravity), np.zeros(6)])
     level = Level(
         CoefficientRows.one(layout.key(POTENTIAL), potential).where(slice(0, int(potential.any()))),
@@ -108,12 +109,14 @@ def _next_level(layout: KeyLayout, level: Level, z: int, joint: JointMatrices, o
     slopes = slopes.with_keys(slopes.keys + layout.key(SUM) - layout.key(INERTIA) + layout.key(0, 0, z))
     forces = CoefficientRows.joined(level.forces.times(joint.wrench, step), slopes, own)
 
+    # Joint z is the new y of D_xy: every wrench row meets the momentum of a link that accelerates there.
     bodies = forces.times(joint.momentum[None], 0)
     kind, x, y, _, monomial = layout.parts(bodies.keys)
     inertia, E1 = bodies.where(kind == INERTIA), bodies.where(kind == SUM)
     inertia = inertia.with_keys(_keys(layout, INERTIA, x, z, 0, monomial)[kind == INERTIA])
     E1 = E1.with_keys(_keys(layout, SUM, x, y, z, monomial)[kind == SUM])
 
+    # d/dq_z of inertia and potential: this joint's factor differentiated, all others as they are.
     rates = level.energies.times(joint.ten_rate, step)
     return Level(
         energies=CoefficientRows.joined(level.energies.times(joint.ten, step), inertia),
@@ -136,6 +139,7 @@ def _new_torques(layout: KeyLayout, E1: CoefficientRows, rates: CoefficientRows,
     ]
     E2 = rates.where(triple).with_keys(_keys(layout, SUM, x, y, z, monomial)[triple])
     a, b = aligned(E1.where(~own), E2)
+    # Sizes are summed, not compared, so that a difference of large numbers counts as rounding in both rows.
     sizes = a.sizes + b.sizes
     to_difference = layout.key(DIFFERENCE) - layout.key(SUM)
     new.append(CoefficientRows(a.keys, b.values + a.values, sizes).cleaned())

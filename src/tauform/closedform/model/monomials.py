@@ -65,6 +65,7 @@ class Products:
             functions, factor = _distinct_columns(exponents[[i, n + i, 2 * n + i]])
             if not functions.any():
                 continue
+            # One digit per joint: a monomial is known by that of the joints before it and its function of this one.
             distinct, place = np.unique(place * functions.shape[1] + factor, return_inverse=True)
             parents, factors = np.divmod(distinct, functions.shape[1])
             stages.append(ProductStage(i, functions, parents, factors))
@@ -78,6 +79,7 @@ class Products:
     def monomials(self, q: AnyArray) -> AnyArray:
         """(n_monomials, N) at q (n, N)."""
         table: AnyArray = np.ones((1, q.shape[1]), dtype=q.dtype)
+        # Joint by joint the table grows; each monomial costs one product.
         for stage in self.stages:
             x = q[stage.joint]
             values = _functions(stage.functions, x)
@@ -117,6 +119,7 @@ class Projection:
         products = Products.of(exponents)
         joint, term = np.nonzero(coefficients)
         n_rates = products.rates.shape[1]
+        # One sparse product for all joints: rows are (joint, acceleration), columns are monomials.
         rows = joint * n_rates + products.acceleration[term]
         shape = (len(coefficients) * n_rates, products.n_monomials)
         triplets = (coefficients[joint, term], (rows, products.monomial[term]))

@@ -102,6 +102,7 @@ class _Parts:
     def statistics(self, monomials: Array, accelerations: Array) -> tuple[Array, Array]:
         """(p,) sum and maximum of each term over the states."""
         summed, largest = np.empty((2, len(self.size)))
+        # All shares at once would need terms times states numbers; groups of one acceleration share a factor instead.
         for group, acceleration in zip(self.groups, accelerations, strict=True):
             shares = monomials[self.products.monomial[group]] * acceleration
             summed[group], largest[group] = shares.sum(axis=1), shares.max(axis=1)

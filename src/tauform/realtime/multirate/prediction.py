@@ -122,6 +122,7 @@ def _errors(
 
 def _swing(states: States) -> Array:
     """(n,) frequency with which each joint swings [rad/s]: that of a sine with these accelerations and velocities."""
+    # The ratio of both RMS values is w for a pure swing, and a fair mean for sums of them.
     fast, rates = (np.sqrt((x**2).mean(axis=0)) for x in states[:0:-1])
     swing: Array = fast / np.maximum(rates, 1e-300)
     return swing
@@ -131,6 +132,7 @@ def _earlier(states: States, age: float, swing: Array) -> tuple[Array, Array]:
     """Positions and velocities at an earlier time of a motion that swings on."""
     q, qd, qdd = states
     phase = np.minimum(swing * age, np.pi)  # a swing does not go further back than half of it
+    # sinc instead of sin(w d) / w: a joint that does not swing has w = 0.
     sine, cosine = age * np.sinc(phase / np.pi), np.cos(phase)
     versine = 0.5 * (age * np.sinc(phase / 2 / np.pi)) ** 2
     return q - sine * qd + versine * qdd, cosine * qd - sine * qdd
@@ -138,6 +140,7 @@ def _earlier(states: States, age: float, swing: Array) -> tuple[Array, Array]:
 
 def _met(ages: Array) -> tuple[Array, Array, Array]:
     """A few ages that stand for all that a run met."""
+    # By age, then evenly through the order: quantiles of what the run met, in pairs that occurred together.
     order = np.argsort(ages[1], kind="stable")
     chosen = order[np.linspace(0, len(order) - 1, min(RUN_AGES, len(order))).round().astype(int)]
     return ages[0, chosen], ages[1, chosen], np.full(len(chosen), 1 / len(chosen))
@@ -185,6 +188,7 @@ def slowest_background(
     if fits(long):
         return replace(fastest, background=long)
     while long - short > PERIOD_TOLERANCE * long:
+        # Halve the ratio while periods differ by orders of magnitude, then the difference.
         middle = 0.5 * (short + long) if long < 2 * short else (short * long) ** 0.5
         short, long = (middle, long) if fits(middle) else (short, middle)
     return replace(fastest, background=short)

@@ -92,6 +92,7 @@ def run(split: Tasks, motion: Motion, rates: Rates, seconds: float = 2.0) -> Run
     thread = threading.Thread(target=_background, args=(split, shared, rates.coefficients_every), daemon=True)
     tau, began, ended, sources = np.zeros_like(q), *np.zeros((2, len(times))), np.zeros((2, len(times)))
     thread.start()
+    # The first deadline lies ahead, so that starting the thread makes no tick late.
     start = time.perf_counter() + 2 * rates.control
     for k, due in enumerate(times.tolist()):
         began[k] = _wait(start + due) - start
@@ -122,6 +123,7 @@ def run(split: Tasks, motion: Motion, rates: Rates, seconds: float = 2.0) -> Run
 def _background(split: Tasks, shared: _Shared, coefficients_every: int) -> None:
     renewed, (M, gravity) = 0.0, split.coefficients_kernel(shared.state[1])
     while shared.wake.wait() and not shared.stop:
+        # Cleared before the state is read: a wake that comes meanwhile is answered by the next turn, never lost.
         shared.wake.clear()
         when, q, qd = shared.state
         if shared.n_updates % coefficients_every == 0:

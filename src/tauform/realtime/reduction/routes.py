@@ -110,6 +110,7 @@ def _quiet_joints(norm: ErrorNorm, tolerance: float) -> Route | None:
     """Joints that may rest: as many as possible, those that matter least first."""
     robot, still = norm.robot, frozenset[int]()
     while len(still) < robot.n_joints:
+        # Greedy: the joint that costs least accuracy next, given those that rest already.
         options = {
             still | {i}: norm.error(without_velocity(robot, Quiet(joints=still | {i}), *norm.states))
             for i in all_joints(robot) - still
@@ -126,6 +127,7 @@ def _quiet_links(norm: ErrorNorm, tolerance: float) -> Route | None:
     robot = norm.robot
     base = base_parameters(robot, include="declared")
     parameters = np.zeros(robot.layout.n)
+    # Base parameters at their pivots, zero elsewhere: the same torques from the fewest numbers, as programs hold them.
     parameters[list(base.pivots)] = base.values(robot)
     moving, resting = (regressor_without(robot, quiet, *norm.states) for quiet in (NOTHING, _all_links(robot.n_bodies)))
     lost = robot.layout.by_link((moving - resting) * parameters)
@@ -139,6 +141,7 @@ def _quiet_links(norm: ErrorNorm, tolerance: float) -> Route | None:
         if errors[best] > tolerance:
             break
         chosen.append(best)
+    # An estimate, for programs regroup parameters their own way: the program decides, with a few links fewer.
     for size in range(len(chosen), max(0, len(chosen) - 1 - FEWER_LINKS), -1):
         route = _quiet_route(norm, Quiet(links=frozenset(chosen[:size])))
         if _program_error(route.program, norm) <= tolerance:
@@ -166,6 +169,7 @@ def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
     """Base parameters of least significance left out, the others refitted; all velocity terms too where that fits."""
     robot, states = norm.robot, norm.states
     everything = Quiet(joints=all_joints(robot))
+    # Half of the tolerance is left for the parameters that go as well.
     fits = norm.error(without_velocity(robot, everything, *states)) <= tolerance / 2
     quiet = everything if fits else NOTHING
     base = base_parameters(robot, include="declared")
@@ -189,6 +193,7 @@ def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
             return False
         return not norm.definite or positive_definite(mass_matrix(robot.with_parameters(values), states[0]))
 
+    # Bisection: on the whole errors fall with the number kept, since those are refitted each time.
     few, many = 0, len(theta)
     while many - few > 1:
         middle = (few + many) // 2

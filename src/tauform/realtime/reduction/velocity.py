@@ -95,6 +95,7 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
     def reference(robot: Robot, q: AnyArray, qd: AnyArray, last: AnyArray) -> Array:
         if function == "inverse_dynamics":
             return without_velocity(robot, quiet, q, qd, last)
+        # Added to tau, the velocity terms left out make the whole model accelerate as the smaller one does.
         lost = inverse_dynamics(robot, q, qd, 0 * qd) - without_velocity(robot, quiet, q, qd, 0 * qd)
         return forward_dynamics(robot, q, qd, last + lost)
 
@@ -126,6 +127,7 @@ def regressor_without(robot: Robot, quiet: Quiet, q: Array, qd: Array, qdd: Arra
     if quiet.joints:
         Y[..., layout.links] = regressor(robot, q, _masked(qd, quiet.joints), qdd)[..., layout.links]
     if quiet.links:
+        # Link columns are linear in their own velocity terms, so that those at rest replace them column by column.
         resting = regressor(robot, q, 0 * qd, qdd)
         for k in sorted(quiet.links):
             Y[..., layout.link(k)] = resting[..., layout.link(k)]
