@@ -22,6 +22,8 @@ DEFERRED = {
     "Robot.with_base_parameters": "tauform.closedform.base.parameters:with_base_parameters",
     "BaseParameters.spectrum": "tauform.closedform.base.spectrum:spectrum",
     "ClosedFormModel.save": "tauform.closedform.model.storage:write_model",
+    "BoundModel.contributions": "tauform.closedform.reduction.contribution:model_contributions",
+    "BoundModel.with_terms": "tauform.closedform.reduction.reduction:largest_terms",
     # routes are compared by operations that programs are counted in
     "BoundModel.reduce": "tauform.realtime.reduction.reduce:reduce",
     # the reader compares what it read with MuJoCo's torques

@@ -42,7 +42,7 @@ def fewer_terms() -> Iterator[Row]:
     """Programs of the KR6's terms that contribute most, with those that cost nothing more, and alone."""
     robot = tf.load("kr6_r700")
     bound, profile = tf.derive(robot).bind(robot), tf.Profile.slow(robot.n_joints)
-    order = np.argsort(-contributions(bound, profile, RANKING_STATES, np.random.default_rng(0)).mean, kind="stable")
+    order = contributions(bound, profile, RANKING_STATES, np.random.default_rng(0)).order
     for share in SHARES:
         kept = np.zeros(bound.n_terms, dtype=bool)
         kept[order[: int(share * bound.n_terms)]] = True

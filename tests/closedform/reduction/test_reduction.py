@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.closedform.model.equations import term_names
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.contribution import contributions
 from tauform.closedform.reduction.reduction import fewest_terms, relative_error, with_terms
@@ -62,7 +63,7 @@ def test_fewest_terms_keep_the_promise_and_drop_parameters(kr6: tf.BoundModel) -
 
 def test_refit_lowers_the_error(kr6: tf.BoundModel) -> None:
     profile, rng = Profile.slow(6), np.random.default_rng(0)
-    order = np.argsort(-contributions(kr6, profile, 300, rng).mean)
+    order = contributions(kr6, profile, 300, rng).order
     kept = np.zeros(kr6.n_terms, dtype=bool)
     kept[order[:60]] = True
     fresh = profile.sample(1000, rng)
@@ -154,3 +155,31 @@ def test_speeds_of_a_profile_within_limits_may_be_given_by_joint() -> None:
     np.testing.assert_array_equal(profile.lower, -profile.upper)
     with pytest.raises(ModelError, match="qd: expected one bound, 2 bounds"):
         Profile.within(robot, velocity=[1, 2, 3])
+
+
+def test_contributions_have_names_and_an_order(scara: tf.BoundModel) -> None:
+    found = scara.contributions("fast", n_states=200)
+    assert found.names == term_names(scara.exponents)
+    assert (np.diff(found.mean[found.order]) <= 0).all()
+    lines = str(found).splitlines()
+    assert lines[1].split()[-1] == found.names[found.order[0]]
+    assert lines[-1].startswith(f"and {len(found) - 20} more")
+
+
+def test_the_largest_terms_err_less_than_the_smallest(scara: tf.BoundModel) -> None:
+    states = Profile.slow(4).sample(500, np.random.default_rng(3))
+    exact = scara.inverse_dynamics(*states)
+    errors = [relative_error(scara.with_terms(k).inverse_dynamics(*states), exact, 0.95) for k in (5, 20, 60)]
+    assert errors[0] > errors[1] > errors[2]
+    plain = scara.with_terms(20, refit=False)
+    assert relative_error(plain.inverse_dynamics(*states), exact, 0.95) >= errors[1]
+    assert 20 <= plain.n_terms < 30  # mirror images of the mass matrix stay with their terms
+
+
+def test_bad_numbers_of_terms_and_profiles_are_one_sentence(scara: tf.BoundModel) -> None:
+    with pytest.raises(ModelError, match="n_terms: expected 1 to 69"):
+        scara.with_terms(0)
+    with pytest.raises(ModelError, match="n_states: expected at least 1"):
+        scara.contributions(n_states=0)
+    with pytest.raises(ModelError, match=r"is of 6 joints, .* has 4"):
+        scara.contributions(Profile.slow(6))

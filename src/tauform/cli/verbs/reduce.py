@@ -70,6 +70,9 @@ def reduce(
     also: Annotated[
         list[str] | None, typer.Option(metavar="ROBOT", help="Further robot to draw figures of; repeatable.")
     ] = None,
+    contributions: Annotated[
+        bool, typer.Option("--contributions", help="Show the share that each term has over the profile instead.")
+    ] = False,
     threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
     name: Name = None,
@@ -92,13 +95,19 @@ def reduce(
     if recording and bounds:
         raise typer.BadParameter(f"--recording brings its own velocities; leave out {bounds[0]}")
     check_guarantee(tolerance, confidence, function, tuple(route or ROUTES))
+    if contributions and (output is not None or plot is not None):
+        raise typer.BadParameter("--contributions shows a table and writes nothing; leave out -o and --plot")
     if plot is not None:
         robots = [robot, *(tauform.load(name) for name in also or [])]
         return _figures(robots, plot, samples, threads, tell, force)
     recordings = reading.recordings(recording, robot, tell)
+    states = _profile(robot, profile, velocity, acceleration, recordings)
+    if contributions:
+        shares = tauform.derive(robot).bind(robot).contributions(states, seed=seed)
+        return Page({**vars(shares), "order": shares.order}, (str(shares),))
     found = tauform.reduce(
         robot,
-        _profile(robot, profile, velocity, acceleration, recordings),
+        states,
         tolerance,
         confidence,
         function=function,

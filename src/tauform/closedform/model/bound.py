@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauform.arguments import checked_methods
+from tauform.arguments import Natural, checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.beside import Beside, stands_beside
@@ -39,6 +39,7 @@ from tauform.wording import call
 if TYPE_CHECKING:
     from tauform.closedform.model.model import ClosedFormModel
     from tauform.closedform.profile import Profile
+    from tauform.closedform.reduction.contribution import Contributions
     from tauform.realtime.reduction.reduce import Reduction
 
 
@@ -236,6 +237,45 @@ class BoundModel:
             gravity=part(self._gravity),
             friction=batched(self.n_joints, friction, sliced, **states, **self.beside.temperatures(temperature)),
         )
+
+    def contributions(
+        self, profile: Profile | Literal["slow", "fast"] | None = None, n_states: int = 10_000, seed: Natural = 0
+    ) -> Contributions:
+        """The share of the torque that each term has, over states of a profile.  [Lloyd2021, Eqs. 65-66, Figure 2]
+
+        Args:
+            profile: states, or the paper's "slow" or "fast" ones, slow if not given.
+            n_states: how many states to sample.
+            seed: of the states.
+
+        Raises:
+            ModelError: fewer than one state, or a profile of another robot.
+        """
+        found: Contributions = deferred("BoundModel.contributions")(self, profile, n_states, seed)
+        return found
+
+    def with_terms(
+        self,
+        n_terms: int,
+        profile: Profile | Literal["slow", "fast"] | None = None,
+        refit: bool = True,
+        seed: Natural = 0,
+    ) -> BoundModel:
+        """The model with the terms that contribute most; `reduce` finds how many a tolerance needs.
+
+        An entry of the mass matrix stays with its mirror image, so that a few terms more may remain.
+
+        Args:
+            n_terms: how many to keep.
+            profile: states that the contributions are measured at, as in `contributions`.
+            refit: fit theta to the torques of the whole model there.
+            seed: of the states.
+
+        Raises:
+            ModelError: a number of terms that the model does not have, or a profile of another robot.
+        """
+        smaller: BoundModel = deferred("BoundModel.with_terms")(self, n_terms, profile, refit, seed)
+        return smaller
 
     def reduce(
         self,

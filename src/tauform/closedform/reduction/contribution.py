@@ -4,37 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.equations import term_names
 from tauform.closedform.model.monomials import Products
 from tauform.closedform.profile import Profile, States
 from tauform.closedform.reduction.streaming import over_states, sizes
+from tauform.errors import ModelError
 
 # Medians are those of the first states: all of them would not fit the memory.
 MEDIAN_STATES = 1000
 STATES_PER_SLICE = 128
+# A term's row in print; the others are summed up.
+SHOWN_TERMS = 20
 
 Progress = Callable[[int], None]
+Speed = Literal["slow", "fast"]
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """rho_k = |tau of term k| / |tau| over sampled states, (p,) each.
+    """rho_k = |tau of term k| / |tau| over sampled states, (p,) each.  [Lloyd2021, Eqs. 65-66]
+
+    Terms cancel one another, so a share may exceed one.
 
     Attributes:
+        names: the terms, as `model.equations` writes them: "s2*qd1**2"; gravity's functions of q alone too.
         mean, maximum: over the states.
         median: over the first thousand states at most.
         n_states: how many states were sampled.
     """
 
+    names: tuple[str, ...]
     mean: Array
     median: Array
     maximum: Array
     n_states: int
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """(p,) the terms by their mean share, the largest first."""
+        return np.argsort(-self.mean, kind="stable")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Contributions(of {len(self)} terms over {self.n_states} states)"
+
+    def __str__(self) -> str:
+        """The largest, a line each."""
+        rows = [
+            f"{self.mean[k]:10.2e} {self.median[k]:10.2e} {self.maximum[k]:10.2e}  {self.names[k] or '1'}"
+            for k in self.order[:SHOWN_TERMS]
+        ]
+        left = len(self) - len(rows)
+        more = (
+            [f"and {left} more, together {self.mean[self.order[SHOWN_TERMS:]].sum():.2e} in the mean"] if left else []
+        )
+        return "\n".join([f"{'mean':>10} {'median':>10} {'maximum':>10}  term", *rows, *more])
 
 
 def contributions(
@@ -70,7 +103,7 @@ def contributions(
         if progress:
             progress(n_done)
     median = np.median(np.concatenate(first_states, axis=1), axis=1).astype(np.float64)
-    return Contributions(total / n_states, median, maximum, n_states)
+    return Contributions(term_names(bound.exponents), total / n_states, median, maximum, n_states)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,3 +145,33 @@ class _Parts:
         """(p, N) all of them."""
         shares: Array = monomials[self.products.monomial] * accelerations[self.products.acceleration]
         return shares * self.size[:, None]
+
+
+def model_contributions(
+    bound: BoundModel, profile: Profile | Speed | None = None, n_states: int = 10_000, seed: int = 0
+) -> Contributions:
+    """What each term contributes; see `BoundModel.contributions`.
+
+    Raises:
+        ModelError: fewer than one state, or a profile of another robot.
+    """
+    if n_states < 1:
+        raise ModelError(f"n_states: expected at least 1, got {n_states}")
+    return contributions(bound, known_profile(bound, profile), n_states, np.random.default_rng(seed))
+
+
+def known_profile(bound: BoundModel, profile: Profile | Speed | None) -> Profile:
+    """A profile of the model's joints, by name or as it stands.
+
+    Raises:
+        ModelError: no such name, or another number of joints.
+    """
+    if isinstance(profile, Profile):
+        n = profile.lower.shape[1]
+        if n != bound.n_joints:
+            raise ModelError(f"profile: {profile.name!r} is of {n} joints, {bound.name} has {bound.n_joints}")
+        return profile
+    speeds = {"slow": Profile.slow, "fast": Profile.fast}
+    if (profile or "slow") not in speeds:
+        raise ModelError(f'profile: expected "slow", "fast" or a tf.Profile, got {profile!r}')
+    return speeds[profile or "slow"](bound.n_joints)

@@ -18,9 +18,10 @@ from tauform.closedform.model.bound import BoundModel, joint_torque
 from tauform.closedform.model.equations import term_kinds
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.profile import Profile, States
-from tauform.closedform.reduction.contribution import contributions
+from tauform.closedform.reduction.contribution import Speed, contributions, known_profile
 from tauform.closedform.reduction.regrouping import Regrouping, all_rows
 from tauform.closedform.reduction.streaming import sizes
+from tauform.errors import ModelError
 from tauform.portable.factorization import definite_solved, least_squares
 from tauform.portable.products import product
 
@@ -69,8 +70,7 @@ def fewest_terms(
         keep_inertia: leave the mass matrix as it is for inverse dynamics too.
         completed: adds entries that stay with those kept, as in `with_terms`.
     """
-    mean = contributions(bound, profile, CONTRIBUTION_STATES, rng).mean
-    order = np.argsort(-mean, kind="stable")
+    order = contributions(bound, profile, CONTRIBUTION_STATES, rng).order
     fit, check = profile.sample(FIT_STATES, rng), profile.sample(ERROR_STATES, rng)
     forward = function == "forward_dynamics"
     keep_inertia = keep_inertia or forward
@@ -131,6 +131,22 @@ def with_terms(
         wanted = (exact - _carried_torque(bound, states)) * weights
         theta = refitted(Y.reshape(-1, len(theta)), wanted.reshape(-1), theta)
     return smaller.bind(theta, friction=bound.carried, drives=bound.drives)
+
+
+def largest_terms(
+    bound: BoundModel, n_terms: int, profile: Profile | Speed | None = None, refit: bool = True, seed: int = 0
+) -> BoundModel:
+    """The model with its largest terms alone; see `BoundModel.with_terms`.
+
+    Raises:
+        ModelError: a number of terms that the model does not have.
+    """
+    if not 1 <= n_terms <= bound.n_terms:
+        raise ModelError(f"n_terms: expected 1 to {bound.n_terms}, the terms of {bound.name}, got {n_terms}")
+    rng, chosen = np.random.default_rng(seed), known_profile(bound, profile)
+    kept = np.zeros(bound.n_terms, dtype=bool)
+    kept[contributions(bound, chosen, CONTRIBUTION_STATES, rng).order[:n_terms]] = True
+    return with_terms(bound, kept, chosen.sample(FIT_STATES, rng) if refit else None)
 
 
 def _carried_torque(bound: BoundModel, states: States) -> Array:

@@ -115,7 +115,7 @@ def _programs(
     bound: BoundModel, profile: Profile, sizes: Sequence[int], rng: np.random.Generator, progress: Progress | None
 ) -> list[Program]:
     """Factored programs of the terms that contribute most, theta refitted, with companions where cheaper."""
-    order = np.argsort(-contributions(bound, profile, RANKING_STATES, rng).mean, kind="stable")
+    order = contributions(bound, profile, RANKING_STATES, rng).order
     fit, completed = profile.sample(FIT_STATES, rng), companions(bound)
     programs = []
     for size in sizes:
