@@ -148,6 +148,7 @@ class Inertia(Value):
 def parameter_transform(new_from_old: ArrayLike) -> Array:
     """(10, 10) matrix that takes the ten parameters from one frame to another (it is linear in them)."""
     T = np.asarray(new_from_old, dtype=np.float64)
+    # Linear in the parameters: columns are what becomes of ten unit bodies.
     columns = [_moved(unit, T[:3, :3], T[:3, 3]) for unit in np.eye(10)]
     return read_only(np.column_stack(columns))
 

@@ -23,6 +23,7 @@ def rigid(values: ArrayLike, where: str) -> Array:
     """
     T = fixed_array(values, (4, 4), where)
     R = T[:3, :3]
+    # A mirror keeps lengths and angles too; the triple product tells it from a rotation.
     turned = np.abs(product(R, R.T) - np.eye(3)).max() <= ROTATION_TOLERANCE and product(np.cross(R[0], R[1]), R[2]) > 0
     if not turned or not np.array_equal(T[3], [0, 0, 0, 1]):
         raise DescriptionError(f"{where} does not hold a rotation and a translation; check its columns and last row")
@@ -68,6 +69,7 @@ def quaternion_rotation(quaternion: ArrayLike, where: str) -> Array:
     if not length > 0:
         raise DescriptionError(f"{where}: {q.tolist()} has no direction; the quaternion of no rotation is w = 1")
     w, x, y, z = q / length
+    # Rodrigues: R = 1 + 2 w [v x] + 2 [v x]^2 for a unit quaternion (w, v).
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + 2 * w * cross + 2 * product(cross, cross)
 

@@ -85,7 +85,7 @@ def nominal_response(
 ) -> Response:
     """Accelerations of joints and bodies (these with -gravity) under tau, velocity wrenches given as biases."""
     # What velocity alone does to the acceleration: c = v x S qd
-    drifts = [tree.types[i].axis_rate(twists[i]) * qd[i] for i in range(tree.n)]
+    drifts = [tree.types[i].drift(twists[i], qd[i]) for i in range(tree.n)]
     base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *tau[0].shape))
     return respond(tree, transforms, articulated, drifts, biases, tau, base)
 

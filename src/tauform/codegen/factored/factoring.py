@@ -83,6 +83,7 @@ class Sums:
                     wider = inside | {variable}
                     if total > most:
                         continue
+                    # A set of variables has one cost, whatever order led to it: the cheapest way is enough.
                     if wider not in found or total < found[wider][0]:
                         found[wider] = (total, [*order, variable])
             best = dict(sorted(found.items(), key=lambda item: item[1][0])[:KEPT_SETS])
@@ -105,6 +106,7 @@ class Sums:
             self._inside[wider] = self._widened(narrow, variable, code)
         wide = self._inside[wider]
         group = np.searchsorted(wide.codes, code)
+        # k sums of one group take k - 1 additions, and each function other than 1 a product.
         n_operations = np.bincount(group) - 1 + np.bincount(group, weights=digit > 0)
         return int(n_operations[wide.different].sum())
 
@@ -118,6 +120,7 @@ class Sums:
     def _widened(self, narrow: _Inside, variable: int, code: Integers) -> _Inside:
         codes, first, group = np.unique(code, return_index=True, return_inverse=True)
         digit = narrow.digits[variable]
+        # Two points: values alone would take sums for different that are equal up to a factor.
         one, other = (
             np.bincount(group, weights=value * table[variable][digit]).astype(np.float64)
             for value, table in zip(narrow.values, self._at_random, strict=True)

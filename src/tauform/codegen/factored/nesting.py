@@ -69,6 +69,7 @@ class Nesting:
         known, levels = Numbers(), []
         for variable in sums.order():
             digit = digits[variable]
+            # The digit of this variable leaves the code: entries that differ in it alone fall together.
             code = code - digit * sums.steps[variable]
             code, first, parent = np.unique(code, return_index=True, return_inverse=True)
             children = list(zip(digit.tolist(), which, numbers, strict=True))
@@ -130,6 +131,7 @@ def _level(
     scales: list[float] = []
     for group in groups:
         group.sort()
+        # In units of the first child, so that sums which are multiples of each other have one shape.
         scale = group[0][2]
         shape = tuple((digit, k, known.same(number / scale)) for digit, k, number in group)
         at = places.setdefault(shape, len(places))

@@ -131,6 +131,7 @@ def _inverse_matrices_wide(tracing: Tracing) -> Outputs:
 def _torques_at(tracing: Tracing, qdd: AnyArray) -> tuple[list[Any], dict[int, int]]:
     """Torques of accelerations that count as independent, and the directions in which those do not change."""
     graph = tracing.graph
+    # Hidden from the tangents: accelerations would else be differentiated through the mass matrix again.
     held = [graph.hidden(reference) for reference in references(graph, list(qdd))]
     hidden = np.array([Scalar(graph, reference) for reference in held], dtype=object)
     torques = _torques(tracing, tree_coordinates(tracing.problem.robot, hidden, is_position=False))
@@ -185,6 +186,7 @@ def _slopes(tracing: Tracing, torques: list[Any], weights: AnyArray, *names: str
 def _forward_matrices(core: Core) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         D = core(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd"), _driving(tracing))
+        # dqdd = D_q dq + D_qd dqd + D_tau (dtau - friction_q dq - friction_qd dqd)
         felt = D[:, :, None, 2, None] * _friction_slopes(tracing)[None, :, :, :2]
         D[:, :, :2] = D[:, :, :2] - felt.sum(axis=1)
         return _matrices(("dq", "dqd", "dtau"), D, tracing)
@@ -196,6 +198,7 @@ def _forward_vector(core: Core) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         dq, dqd, dtau = (tracing.inputs[name][:, None] for name in ("dq", "dqd", "dtau"))
         slopes = _friction_slopes(tracing)
+        # Friction resists: its change is taken off the torque before the links feel it.
         dtau = dtau - (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
         bodies, motion = tracing.bodies.to_tree(), _columns(tracing, "q", "qd")
         change = core(bodies, *motion, _driving(tracing), dq, dqd, dtau)

@@ -136,6 +136,7 @@ def forward_system(tracing: Tracing, bias: list[Any] | None = None) -> ForwardSy
         return ForwardSystem(factors, parents, tracing.inputs["tau"] - resisting)
     driving = tracing.inputs["tau"] - user_efforts(robot, friction)
     state = tracing.drive_state()._replace(carried=at_leading_joints(robot, driving)[:, None])
+    # rigid = driving / (1 + gain), the gain by the sign of driving; see rigidbody/load.py
     shares = (1 / (1 + load_slopes(tree, state)[:, 0]))[leading_joints(robot)]
     return ForwardSystem(factors, parents, shares * driving - user_efforts(robot, bias), shares)
 
@@ -153,6 +154,7 @@ def _forward_by_bodies(tracing: Tracing) -> Outputs:
 
 def _momentum(tracing: Tracing) -> Outputs:
     """M qd as the torque of an acceleration qd at rest, without weight."""
+    # An acceleration qd at rest and without weight needs the torque M qd: no mass matrix is formed.
     torques = rigid_torques(tracing, qdd=tracing.joints("qd"), gravity=False)
     return {"momentum": user_efforts(tracing.problem.robot, torques)}
 

@@ -71,6 +71,7 @@ def _swept(graph: Graph, results: Sequence[int], weights: Sequence[int], inputs:
     slopes: dict[int, int] = {}
 
     def credit(reference: int, slope: int) -> None:
+        # Of a node that several read, slopes add up.
         node = abs(reference)
         if node in between:
             signed = slope if reference > 0 else -slope
@@ -89,6 +90,7 @@ def _swept(graph: Graph, results: Sequence[int], weights: Sequence[int], inputs:
 def _dependent(graph: Graph, results: Sequence[int], inputs: set[int]) -> set[int]:
     dependent: set[int] = set()
     for node in sorted(reachable(graph, results)):
+        # Hidden values (SAME) end the chain on purpose: they count as independent.
         operands = () if graph.nodes[node - 1][0] is Op.SAME else graph.operands(node)
         if node in inputs or any(abs(operand) in dependent for operand in operands):
             dependent.add(node)

@@ -27,6 +27,7 @@ def _flipped(program: Program) -> set[int]:
     """Values that are to be computed with the other sign; a constant among them keeps its sign for other readers."""
     free = _free_to_flip(program)
     flipped: set[int] = set()
+    # Readers first: what they want turned is known when a value is reached.
     for value in reversed(range(len(program.instructions))):
         instruction = program.instructions[value]
         turned = value in flipped
@@ -93,6 +94,7 @@ class _Code:
         a, b = instruction.args
         if instruction.op is Op.SUBTRACT:
             return Instruction(Op.SUBTRACT, (self.operand(b), self.operand(a)))
+        # a + b with the other sign is (-a) - b, where -a costs nothing.
         if _changed_operand(self.old, instruction, self.flipped) == b:
             a, b = b, a
         op = Op.MULTIPLY if instruction.op is Op.MULTIPLY else Op.SUBTRACT

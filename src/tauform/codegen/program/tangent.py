@@ -24,6 +24,7 @@ def tangents(values: Sequence[Any], directions: Mapping[int, int]) -> list[Scala
     results = references(graph, list(values))
     rates: dict[int, int] = {}
     zero = graph.constant(0.0)
+    # Nodes are numbered after their operands, so ascending order meets every operand first.
     for node in sorted(reachable(graph, results)):
         if node in directions:
             rates[node] = directions[node]
@@ -59,6 +60,7 @@ def _rate(graph: Graph, node: int, rates: Mapping[int, int]) -> int:
         return graph.add(da, db)
     if op is Op.SUBTRACT:
         return graph.add(da, -db)
+    # (a^2)' = 2 a a': one product fewer than the rule for two factors.
     if op is Op.MULTIPLY and a == b:
         return graph.multiply(graph.add(a, a), da)
     if op is Op.MULTIPLY:

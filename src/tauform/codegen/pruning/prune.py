@@ -74,6 +74,7 @@ class Task:
             results = flat_results(program, [s[part] for s in self.states])
             errors[part] = weighed(results, self.expected[part], self.weights[part])
             n_failed += int(np.count_nonzero(errors[part] > tolerance))
+            # More failures than the share allows: the other states need not be tried.
             if n_failed > allowed:
                 return None
         return errors
@@ -86,6 +87,7 @@ class Task:
 
     def size(self, error: Array) -> float:
         """Power mean of an error (m, N)."""
+        # A power mean instead of the quantile: it is smooth, and predicted changes can be added to it.
         power = (error * error).sum(axis=0)
         for _ in range(1, self.doublings):
             power = power * power
@@ -161,12 +163,14 @@ def _step(rung: Rung, task: Task, tolerance: float) -> Rung | None:
     for move in moves(program, linear, error):
         after = task.size(error + move.change)
         if after < tolerance:
+            # Cost per operation saved, where the error grows; the most of both where it falls.
             growth = after - present
             ranked.append((growth / move.saved if growth > 0 else growth * move.saved, after, move))
     ranked.sort(key=lambda item: item[0])
     room = present + SHARE * max(tolerance - present, 0.0)
     several = _fitting([move for _, after, move in ranked if after <= room], error, task, room)
     hardest = np.argsort(-rung.errors, kind="stable")
+    # Several moves at once while there is room, single ones near the tolerance, where predictions no longer add up.
     for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:SINGLES]]:
         smaller = _applied(program, chosen)
         if cost(smaller) >= cost(program):
@@ -182,6 +186,7 @@ def _fitting(candidates: list[Move], error: Array, task: Task, room: float) -> l
     """The first moves, in order, whose errors together stay within the room."""
     chosen: list[Move] = []
     for move in candidates:
+        # Two moves of one instruction exclude each other.
         if all(move.value != other.value for other in chosen) and task.size(error + move.change) <= room:
             chosen.append(move)
             error = error + move.change
@@ -212,8 +217,10 @@ def refitted(rung: Rung, task: Task) -> Rung:
         if not places:
             break
         numbers = np.array([program.instructions[k].number for k in places])
+        # Columns by relative change of each number, which makes them comparable.
         J = np.stack([slope.ravel() for slope in places.values()], axis=1) * numbers
         products = gram_matrix(np.column_stack([J, error.ravel()]))
+        # Of several dampings that one wins which lowers the error of all states, not the linear prediction.
         steps = [_damped(products, damping) for damping in DAMPINGS]
         changes = [dict(zip(places, (numbers * (1 - x)).tolist(), strict=True)) for x in steps]
         fitted = min((Rung.of(rewritten(program, {}, change), task) for change in changes), key=task.reached)

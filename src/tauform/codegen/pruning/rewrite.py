@@ -36,6 +36,7 @@ def rewritten(
             made.append(graph.constant(numbers[value]))
         elif value in dropped:
             kept = 1 - dropped[value]
+            # a - b without a leaves -b; signs are free in a graph.
             sign = -1 if instruction.op is Op.SUBTRACT and kept == 1 else 1
             made.append(sign * made[instruction.args[kept]])
         else:

@@ -39,6 +39,7 @@ def sensitivity(program: Program, states: list[Array], weights: Array) -> Sensit
         own = np.zeros((len(results), len(weights)))
         own[row] = weights[:, row]
         _add(slopes, k, own)
+    # From the last instruction back: all readers of a value have passed their slopes on before it does.
     for k in reversed(range(len(values))):
         slope = slopes[k]
         if slope is not None:

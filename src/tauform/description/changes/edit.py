@@ -34,6 +34,7 @@ def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
     followers = {}
     for name, value in positions.items():
         if name in names:
+            # q_tree = F q + offset: a locked coordinate moves from F q into the offset, and its followers with it.
             offset += F[:, names.index(name)] * number(value, f"lock: {name}")
         elif any(joint.name == name for joint in robot.joints):
             followers[name] = number(value, f"lock: {name}")
@@ -42,6 +43,7 @@ def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
     free = [k for k, name in enumerate(names) if name not in positions]
     F = F[:, free]
     _check_followers(robot, followers, F, offset)
+    # Bodies without any coordinate left are rigid, followers of locked joints among them.
     rigid = {int(i): float(offset[i]) for i in np.flatnonzero(~F.any(axis=1))}
     merged = _merge_rigid(robot, rigid)
     moving = [i for i in range(robot.n_bodies) if i not in rigid]

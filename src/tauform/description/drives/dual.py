@@ -33,6 +33,7 @@ class Dual:
     def __mul__(self, other: Any) -> Dual:
         if not isinstance(other, Dual):
             return self._scaled(other, self.value * other)
+        # (f g)' = f' g + f g'; the value stands in the first summand alone.
         return self._scaled(other.value, self.value * other.value) + other._scaled(self.value, 0)
 
     def __neg__(self) -> Dual:

@@ -220,10 +220,12 @@ def stretched(tree: Tree, ends: Sequence[End], joints: Sequence[int], q: Sequenc
     position = dict(zip(joints, q, strict=True))
     paths = [[j for j in _path(tree.parents, end.link) if j in position] for end in ends]
     inward = [_seen_inward(tree, end.point, path, position) for end, path in zip(ends, paths, strict=True)]
+    # Both points in the frame of the last link that they share: joints above it change no distance.
     r = [b - a for a, b in zip(inward[0][-1], inward[1][-1], strict=True)]
     slopes: dict[int, Any] = {}
     for path, points, sense in zip(paths, inward, (-1, 1), strict=True):
         seen = r
+        # Outwards again: r in the axes of each link, where S is a constant.
         for j, p in zip(reversed(path), reversed(points[:-1]), strict=True):
             seen = _to_link(tree, j, position[j], seen)
             # S . r of the motion subspace S: z . (p x r) of a turn, z . r of a shift

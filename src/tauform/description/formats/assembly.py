@@ -74,6 +74,7 @@ def assemble(name: str, bodies: Sequence[Body], gravity: Array) -> Robot:
             links.append(Link(body.name, body.inertia.moved(host_from_body)))
             if not np.array_equal(host_from_body, np.eye(4)):
                 frames.append(Frame(body.name, host, read_only(host_from_body)))
+        # Depth first, children in the order of the file: the order of joints that q has.
         waiting.extend((child, host, host_from_body) for child in reversed(children.get(body.name, [])))
     return Robot(name, tuple(joints), tuple(links), gravity, tuple(frames))
 
@@ -108,6 +109,7 @@ def _children(bodies: Sequence[Body]) -> dict[str | None, list[Body]]:
 
 
 def _joint(joint: BodyJoint, parent: int, parent_from_joint: Array) -> Joint:
+    # The file's zero is not the joint's: the placement takes the difference, so that q counts as the file says.
     if joint.reference:
         parent_from_joint = product(parent_from_joint, joint.type.motion(-joint.reference))
     return Joint(joint.name, joint.type.name, parent, tidy(parent_from_joint), **joint.drive)

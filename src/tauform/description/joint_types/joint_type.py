@@ -90,6 +90,10 @@ class JointType(ABC):
         twist[self.component] = twist[self.component] + rate
         return twist
 
+    def drift(self, twist: AnyArray, rate: Any) -> AnyArray:
+        """v x S qd, the acceleration that velocities alone give."""
+        return self.axis_rate(twist) * rate
+
     def felt(self, wrench: AnyArray) -> Any:
         """S^T f, what the joint's drive feels of a wrench on its link."""
         return wrench[self.component]

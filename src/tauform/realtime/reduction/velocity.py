@@ -78,7 +78,7 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
     """Inverse or forward dynamics without the velocity terms of some joints and links; friction stays.
 
     With still joints the program is checked against the textbook function. Where links are quiet, what is left out
-    depends on how the program books parameters on links (the same total in the whole model), so that it is checked at
+    depends on how the program regroups parameters among links (the same total in the whole model). So it is checked at
     rest, where nothing is left out; what velocities add is for the caller to compare with the exact function.
     """
 

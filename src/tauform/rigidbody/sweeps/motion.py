@@ -49,7 +49,7 @@ def body_accelerations(
     accelerations: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
         a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base)
-        a = a + tree.types[i].axis_rate(twists[i]) * qd[i]
+        a = a + tree.types[i].drift(twists[i], qd[i])
         accelerations.append(tree.types[i].moved(a, qdd[i]))
     return accelerations
 
