@@ -6,10 +6,12 @@ One sweep from the results back to the inputs costs a few times the program itse
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from tauform.codegen.program.embed import embedded, own_inputs
 from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Op, Program
@@ -17,17 +19,20 @@ from tauform.codegen.program.schedule import reachable
 
 
 def adjoint_program(program: Program) -> Program:
-    """A program of the inputs and a weight for each entry of the only output; its outputs are `d_<input>`.
+    """A program of the inputs and a weight for each entry of the outputs; its outputs are `d_<input>`.
 
-    With f = sum(weights * output), d_q = df/dq and so on.
+    With f = sum(weights * output), d_q = df/dq and so on. The weights are an input `weights`, or one
+    `weights_<output>` for each of several outputs.
     """
     graph = Graph()
-    arrays = [graph.input(port.name, *port.shape) for port in program.inputs]
-    inputs = [references(graph, array.ravel().tolist()) for array in arrays]
-    values = _replayed(graph, program, inputs)
-    (output,) = program.outputs
-    weights = references(graph, graph.input("weights", *output.shape).ravel().tolist())
-    found = _swept(graph, [values[k] for k in program.results[0]], weights, {r for flat in inputs for r in flat})
+    inputs = own_inputs(graph, program)
+    results = embedded(graph, program, inputs)
+    names = ["weights"] if len(results) == 1 else [f"weights_{port.name}" for port in program.outputs]
+    weights = [
+        references(graph, graph.input(name, *port.shape).ravel().tolist())
+        for name, port in zip(names, program.outputs, strict=True)
+    ]
+    found = _swept(graph, list(chain(*results)), list(chain(*weights)), set(chain(*inputs)))
     slopes = {
         f"d_{port.name}": np.array(
             [Scalar(graph, found.get(r, graph.constant(0.0))) for r in flat], dtype=object
@@ -49,20 +54,6 @@ def adjoints(values: Sequence[Any], weights: Sequence[Any], inputs: Sequence[Sca
     found = _swept(graph, references(graph, list(values)), references(graph, list(weights)), set(wanted))
     zero = graph.constant(0.0)
     return [Scalar(graph, found.get(reference, zero)) for reference in wanted]
-
-
-def _replayed(graph: Graph, program: Program, inputs: Sequence[Sequence[int]]) -> list[int]:
-    """References of the program's values in a new graph."""
-    values: list[int] = []
-    for instruction in program.instructions:
-        if instruction.op is Op.INPUT:
-            port, index = instruction.place
-            values.append(inputs[port][index])
-        elif instruction.op is Op.CONSTANT:
-            values.append(graph.constant(instruction.number))
-        else:
-            values.append(graph.apply(instruction.op, *(values[k] for k in instruction.args)))
-    return values
 
 
 def _swept(graph: Graph, results: Sequence[int], weights: Sequence[int], inputs: set[int]) -> Mapping[int, int]:
@@ -124,4 +115,7 @@ def _shares(graph: Graph, node: int, slope: int) -> list[tuple[int, int]]:
     if op is Op.DIVIDE:  # d(a / b) = da / b - (a / b) db / b
         part = graph.divide(slope, b)
         return [(a, part), (b, -graph.multiply(part, node))]
+    if op is Op.ATAN2:  # d atan2(a, b) = (b da - a db) / (a^2 + b^2)
+        part = graph.divide(slope, graph.add(graph.multiply(a, a), graph.multiply(b, b)))
+        return [(a, graph.multiply(part, b)), (b, -graph.multiply(part, a))]
     raise ValueError(f"{op} has no adjoint here")

@@ -26,6 +26,11 @@ class Port:
     def size(self) -> int:
         return int(np.prod(self.shape, dtype=int))
 
+    @property
+    def matrix_shape(self) -> tuple[int, int]:
+        """(rows, columns) where arrays are matrices: a vector is a column, of three dimensions the last two are one."""
+        return (self.shape[0] if self.shape else 1), int(np.prod(self.shape[1:], dtype=int))
+
 
 def misfit(title: str, ports: Sequence[Port], arrays: Sequence[Any]) -> ShapeError | None:
     """What is wrong with arrays of shape (..., *port.shape), None where each fits its port.

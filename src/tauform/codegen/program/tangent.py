@@ -38,7 +38,7 @@ def tangents(values: Sequence[Any], directions: Mapping[int, int]) -> list[Scala
 def _rate(graph: Graph, node: int, rates: Mapping[int, int]) -> int:
     op, *operands = graph.nodes[node - 1]
     a = operands[0]
-    # Only roots and exponentials keep the sign of what they read.
+    # Only roots, exponentials and angles keep the sign of what they read.
     da = rates[a] if a > 0 else -rates[-a]
     if op is Op.SIN:
         return graph.multiply(graph.function(Op.COS, a), da)
@@ -55,7 +55,7 @@ def _rate(graph: Graph, node: int, rates: Mapping[int, int]) -> int:
     if op is Op.TANH:  # 1 - tanh^2
         return graph.multiply(graph.add(graph.constant(1.0), -graph.multiply(node, node)), da)
     b = operands[1]
-    db = rates[b]
+    db = rates[b] if b > 0 else -rates[-b]
     if op is Op.ADD:
         return graph.add(da, db)
     if op is Op.SUBTRACT:
@@ -67,4 +67,7 @@ def _rate(graph: Graph, node: int, rates: Mapping[int, int]) -> int:
         return graph.add(graph.multiply(da, b), graph.multiply(a, db))
     if op is Op.DIVIDE:  # (a / b)' = (a' - (a / b) b') / b
         return graph.divide(graph.add(da, -graph.multiply(node, db)), b)
+    if op is Op.ATAN2:  # d atan2(a, b) = (b da - a db) / (a^2 + b^2)
+        cross = graph.add(graph.multiply(b, da), -graph.multiply(a, db))
+        return graph.divide(cross, graph.add(graph.multiply(a, a), graph.multiply(b, b)))
     raise ValueError(f"{op} has no tangent here")

@@ -41,12 +41,16 @@ class Kernel:
         self.program = program
         self.lanes = lanes
         self._engine = engine  # owns the code that is called
-        loop = engine.get_function_address("loop")
-        self._ufunc = generalized_ufunc(loop, program.name, repr(program), program.inputs, program.outputs)
+        self._ufunc = generalized_ufunc(self.loop_address, program.name, repr(program), program.inputs, program.outputs)
         self._call = self._ufunc.call
         self._shared = tuple(k for k, port in enumerate(program.inputs) if port.shared)
         if has_single(program):
             self._answer_single_states()
+
+    @property
+    def loop_address(self) -> int:
+        """Where the loop over a batch stands: that of a NumPy generalised ufunc."""
+        return int(self._engine.get_function_address("loop"))
 
     def _answer_single_states(self) -> None:
         """Put compiled code in the place of __call__; it answers calls with one state and passes on all others."""

@@ -1,0 +1,1 @@
+"""CasADi's C interface as a target."""

@@ -1,0 +1,90 @@
+"""CasADi as a target: a shared library of functions with Jacobians of our own, for `casadi.external` and solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import resources
+from string import Template
+
+import numpy as np
+
+from tauform.codegen.backends.backend import Request
+from tauform.codegen.backends.c.config import real_type
+from tauform.codegen.backends.c.project import project_files, with_c_names
+from tauform.codegen.backends.casadi.wrapper import Wrapped, wrapper_text
+from tauform.codegen.names import c_prefix
+from tauform.codegen.program.embed import whole
+from tauform.codegen.program.jacobian import jacobian_program
+from tauform.codegen.program.program import Op, Program
+
+
+class CasADi:
+    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+
+    title = "CasADi"
+    reals = ("double",)
+    has_batch = False
+
+    def prefix(self, name: str | None, robot: str) -> str:
+        """An identifier, as in C."""
+        return c_prefix(name, robot)
+
+    def files(self, request: Request) -> dict[str, str]:
+        """C of the functions and their Jacobians with its self-test, CasADi's interface to it, and a Makefile."""
+        prefix, inner = request.prefix, f"{request.prefix}_plain"
+        setups = {program.setup.name for program in request.programs if program.setup is not None}
+        functions = [with_c_names(whole(p)) for p in request.programs if p.name not in setups]
+        pairs = [_functions(program) for program in functions]
+        wrapped = [Wrapped(*pair) for pair in pairs]
+        files = project_files([program for pair in pairs for program in pair], inner, real_type("double"), batch=False)
+        names = {"prefix": prefix, "inner": inner, "functions": " ".join(p.name for p in functions)}
+        return {
+            **{name: text for name, text in files.items() if name.endswith((".c", ".h"))},
+            f"{prefix}.c": wrapper_text(wrapped, prefix, inner),
+            "Makefile": _template("Makefile").substitute(names),
+            "check.py": _template("check.py.txt").substitute(names),
+        }
+
+    def build_products(self, prefix: str) -> tuple[str, ...]:
+        """The library and the compiled self-test."""
+        return (f"lib{prefix}.so", f"test_{prefix}_plain")
+
+    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
+        """The self-test of the C, and the library loaded by CasADi and compared with it."""
+        return (("make", "check"),)
+
+
+def _columnwise(program: Program, outputs: Sequence[tuple[int, ...]]) -> Program:
+    """The program with its arrays stored column by column, as CasADi keeps them.
+
+    Args:
+        outputs: shape of each output as CasADi sees it, before its columns are put into one line.
+    """
+    places = []
+    for port in program.inputs:
+        order = np.arange(port.size).reshape(port.matrix_shape).ravel(order="F")
+        places.append({int(old): new for new, old in enumerate(order)})
+    instructions = tuple(
+        replace(i, place=(i.place[0], places[i.place[0]][i.place[1]])) if i.op is Op.INPUT else i
+        for i in program.instructions
+    )
+    results = tuple(
+        tuple(np.array(result).reshape(shape).ravel(order="F").tolist())
+        for shape, result in zip(outputs, program.results, strict=True)
+    )
+    return replace(program, instructions=instructions, results=results, wide=None)
+
+
+def _functions(program: Program) -> tuple[Program, Program]:
+    """The function and its Jacobian as CasADi stores arrays; an entry of a matrix is a row of the Jacobian."""
+    outputs, inputs = [p.matrix_shape for p in program.outputs], [p.matrix_shape for p in program.inputs]
+    blocks = [(*output, *port) for output in outputs for port in inputs]
+    return _columnwise(program, outputs), _columnwise(jacobian_program(program), blocks)
+
+
+def _template(name: str) -> Template:
+    return Template(resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8"))
+
+
+BACKEND = CasADi()

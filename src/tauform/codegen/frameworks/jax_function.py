@@ -1,0 +1,150 @@
+"""Programs as JAX functions: pure array operations for any device, or compiled kernels on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from tauform.codegen.frameworks.derivatives import jacobians_of
+from tauform.codegen.frameworks.extras import library
+from tauform.codegen.program.embed import whole
+from tauform.codegen.program.interpret import ARITHMETIC, interpret
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import Op, Program
+from tauform.codegen.runtime.xla_call import register
+from tauform.errors import GenerationError, ShapeError
+from tauform.messages import no_such
+
+Form = Literal["arrays", "kernel"]
+
+
+def to_jax(program: Program, form: Form = "arrays", derivatives: Program | None = None) -> Callable[..., Any]:
+    """The program as a JAX function of arrays of shape (..., *port.shape); jit, vmap, grad and jacfwd apply.
+
+    Run-time parameters are arrays behind the state and may differ from state to state.
+
+    Args:
+        program: of any function.
+        form: "arrays" is made of `jax.numpy` alone, for processors, GPUs and TPUs, in the precision of its arguments;
+            "kernel" calls the compiled kernel from XLA, on the CPU and in double (`jax_enable_x64`), with Jacobians of
+            our own as its derivative.
+        derivatives: for "kernel", the program of the Jacobians, such as tf.generate(robot, "linearize_inverse"); made
+            of the program itself if not given.
+
+    Returns:
+        A function that returns one array, or a tuple when the program has several outputs.
+
+    Raises:
+        MissingExtraError: JAX is not installed.
+        UnknownNameError: no such form.
+        GenerationError: "kernel" without double precision, or derivatives of another function.
+    """
+    if form not in ("arrays", "kernel"):
+        raise no_such("form", form, ("arrays", "kernel"))
+    jax = library("jax", "jax")
+    made = whole(program)
+    call = _arrays(jax, made) if form == "arrays" else _kernel(jax, made, derivatives)
+    call.__name__ = call.__qualname__ = program.name
+    call.__doc__ = f"{program.about.summary or program.name} of {program.robot}: arrays of shape (..., n)."
+    return call
+
+
+def _arrays(jax: Any, program: Program) -> Callable[..., Any]:
+    jnp = jax.numpy
+    operations = {
+        **ARITHMETIC,
+        Op.SIN: jnp.sin,
+        Op.COS: jnp.cos,
+        Op.SQRT: jnp.sqrt,
+        Op.SIGN: jnp.sign,
+        Op.ABS: jnp.abs,
+        Op.EXP: jnp.exp,
+        Op.TANH: jnp.tanh,
+        Op.ATAN2: jnp.arctan2,
+    }
+
+    def call(*arrays: Any) -> Any:
+        given, batch = _checked(jnp, program, arrays)
+        flat = [array.reshape(*array.shape[: array.ndim - len(p.shape)], -1) for array, p in given]
+        inputs = [[array[..., k] for k in range(port.size)] for array, (_, port) in zip(flat, given, strict=True)]
+        scalar = jnp.result_type(*(array for array, _ in given))
+        outputs = []
+        for port, result in zip(program.outputs, interpret(program, inputs, operations), strict=True):
+            entries = [jnp.broadcast_to(jnp.asarray(entry, scalar), batch) for entry in result]
+            outputs.append(jnp.stack(entries, axis=-1).reshape(*batch, *port.shape))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    return call
+
+
+def _kernel(jax: Any, program: Program, derivatives: Program | None) -> Callable[..., Any]:
+    if not jax.config.jax_enable_x64:
+        raise GenerationError("form='kernel' computes in double; jax.config.update('jax_enable_x64', True) first")
+    jnp = jax.numpy
+    function = _foreign_call(jax, program)
+    slopes: list[Any] = []  # compiled when the first derivative is asked for
+
+    @jax.custom_jvp  # type: ignore[untyped-decorator]
+    def call(*arrays: Any) -> Any:
+        results = function(*arrays)
+        return results[0] if len(results) == 1 else results
+
+    @call.defjvp  # type: ignore[untyped-decorator]
+    def rule(arrays: Any, rates: Any) -> Any:
+        if not slopes:
+            slopes.append(_foreign_call(jax, jacobians_of(program, derivatives)))
+        blocks = iter(slopes[0](*arrays))
+        changes = []
+        for output in program.outputs:
+            # d out = sum over the inputs of J_k d in_k, linear in the rates, so that JAX can transpose it
+            terms = [_times(jnp, next(blocks), rate, output, p) for rate, p in zip(rates, program.inputs, strict=True)]
+            changes.append(sum(terms[1:], start=terms[0]))
+        return call(*arrays), changes[0] if len(changes) == 1 else tuple(changes)
+
+    def checked(*arrays: Any) -> Any:
+        given, batch = _checked(jnp, program, arrays)
+        # XLA gives the kernel whole buffers: every input gets the shape of the batch.
+        return call(*(jnp.broadcast_to(array, (*batch, *port.shape)).astype(jnp.float64) for array, port in given))
+
+    return checked
+
+
+def _times(jnp: Any, block: Any, rate: Any, output: Port, port: Port) -> Any:
+    """J d in, over the last dimensions of the input."""
+    batch = rate.shape[: rate.ndim - len(port.shape)]
+    matrix = block.reshape(*batch, output.size, port.size)
+    change = (matrix @ rate.reshape(*batch, port.size, 1))[..., 0]
+    return change.reshape(*batch, *output.shape)
+
+
+def _foreign_call(jax: Any, program: Program) -> Callable[..., Any]:
+    """A function of arrays of one batch shape that returns a tuple of outputs."""
+    target = register(jax, program)
+
+    def call(*arrays: Any) -> Any:
+        batch = arrays[0].shape[: arrays[0].ndim - len(program.inputs[0].shape)]
+        shapes = [jax.ShapeDtypeStruct((*batch, *port.shape), jax.numpy.float64) for port in program.outputs]
+        return tuple(jax.ffi.ffi_call(target, shapes, vmap_method="broadcast_all")(*arrays))
+
+    return call
+
+
+def _checked(jnp: Any, program: Program, arrays: Any) -> tuple[list[tuple[Any, Port]], tuple[int, ...]]:
+    """Arrays with their ports, and the shape of the batch."""
+    if len(arrays) != len(program.inputs):
+        names = ", ".join(port.name for port in program.inputs)
+        raise ShapeError(f"{program.name}: expected {len(program.inputs)} arrays ({names}), got {len(arrays)}")
+    given = [(jnp.asarray(array), port) for array, port in zip(arrays, program.inputs, strict=True)]
+    leading = []
+    for array, port in given:
+        inner = array.ndim - len(port.shape)
+        if inner < 0 or array.shape[inner:] != port.shape:
+            wanted = ", ".join(["...", *map(str, port.shape)])
+            raise ShapeError(f"{port.name}: expected shape ({wanted}), got {array.shape}")
+        if not jnp.issubdtype(array.dtype, jnp.floating):
+            raise ShapeError(f"{port.name}: expected real floating-point numbers, got {array.dtype}")
+        leading.append(array.shape[:inner])
+    try:
+        return given, jnp.broadcast_shapes(*leading)
+    except ValueError as error:
+        raise ShapeError(f"{program.name}: the leading dimensions do not fit ({error})") from None
