@@ -12,6 +12,11 @@ from .closedform.model.model import ClosedFormModel as ClosedFormModel
 from .closedform.model.storage import load_model as load_model
 from .closedform.profile import Profile as Profile
 from .codegen.compile import compile as compile
+from .codegen.frameworks.casadi_function import to_casadi as to_casadi
+from .codegen.frameworks.jax_function import to_jax as to_jax
+from .codegen.frameworks.sympy_expressions import SymbolicProgram as SymbolicProgram
+from .codegen.frameworks.sympy_expressions import to_sympy as to_sympy
+from .codegen.frameworks.torch_function import to_torch as to_torch
 from .codegen.generate import generate as generate
 from .codegen.program.program import Program as Program
 from .codegen.write import write as write

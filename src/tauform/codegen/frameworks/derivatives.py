@@ -9,7 +9,7 @@ from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 
 
-def jacobians_of(program: Program, derivatives: Program | None) -> Program:
+def jacobians_of(program: Program, derivatives: Program | None = None) -> Program:
     """The program of all Jacobians of a whole program, output by output and within each input by input.
 
     Args:

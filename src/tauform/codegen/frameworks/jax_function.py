@@ -71,7 +71,7 @@ def _arrays(jax: Any, program: Program) -> Callable[..., Any]:
         outputs = []
         for port, result in zip(program.outputs, interpret(program, inputs, operations), strict=True):
             entries = [jnp.broadcast_to(jnp.asarray(entry, scalar), batch) for entry in result]
-            outputs.append(jnp.stack(entries, axis=-1).reshape(*batch, *port.shape))
+            outputs.append(jnp.stack(entries, axis=-1).reshape((*batch, *port.shape)))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     return call
@@ -82,6 +82,7 @@ def _kernel(jax: Any, program: Program, derivatives: Program | None) -> Callable
         raise GenerationError("form='kernel' computes in double; jax.config.update('jax_enable_x64', True) first")
     jnp = jax.numpy
     function = _foreign_call(jax, program)
+    given = None if derivatives is None else jacobians_of(program, derivatives)
     slopes: list[Any] = []  # compiled when the first derivative is asked for
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]
@@ -92,7 +93,7 @@ def _kernel(jax: Any, program: Program, derivatives: Program | None) -> Callable
     @call.defjvp  # type: ignore[untyped-decorator]
     def rule(arrays: Any, rates: Any) -> Any:
         if not slopes:
-            slopes.append(_foreign_call(jax, jacobians_of(program, derivatives)))
+            slopes.append(_foreign_call(jax, given or jacobians_of(program)))
         blocks = iter(slopes[0](*arrays))
         changes = []
         for output in program.outputs:
@@ -114,7 +115,7 @@ def _times(jnp: Any, block: Any, rate: Any, output: Port, port: Port) -> Any:
     batch = rate.shape[: rate.ndim - len(port.shape)]
     matrix = block.reshape(*batch, output.size, port.size)
     change = (matrix @ rate.reshape(*batch, port.size, 1))[..., 0]
-    return change.reshape(*batch, *output.shape)
+    return change.reshape((*batch, *output.shape))
 
 
 def _foreign_call(jax: Any, program: Program) -> Callable[..., Any]:

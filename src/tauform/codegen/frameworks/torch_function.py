@@ -96,9 +96,10 @@ def _check(torch: Any, program: Program, tensors: Sequence[Any]) -> None:
         names = ", ".join(port.name for port in program.inputs)
         raise ShapeError(f"{program.name}: expected {len(program.inputs)} tensors ({names}), got {len(tensors)}")
     for tensor, port in zip(tensors, program.inputs, strict=True):
-        if not isinstance(tensor, torch.Tensor) or tensor.dtype not in (torch.float64, torch.float32):
-            kind = getattr(tensor, "dtype", type(tensor).__name__)
-            raise ShapeError(f"{port.name}: expected a tensor of float64 or float32, got {kind}")
+        if not isinstance(tensor, torch.Tensor):
+            raise ShapeError(f"{port.name}: expected a tensor, got {type(tensor).__name__}; torch.as_tensor makes one")
+        if tensor.dtype not in (torch.float64, torch.float32):
+            raise ShapeError(f"{port.name}: expected a tensor of float64 or float32, got {tensor.dtype}")
         if tensor.device.type != "cpu":
             raise ShapeError(f"{port.name}: expected a tensor on the CPU, got {tensor.device}; kernels run there")
 

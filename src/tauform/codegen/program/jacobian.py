@@ -16,7 +16,8 @@ from tauform.codegen.program.tangent import tangents
 def jacobian_program(program: Program) -> Program:
     """A program whose outputs d_<output>_<input> have the shape of the output followed by that of the input.
 
-    Signs have no derivative, so that sharp friction takes no part, as in `tf.linearize_inverse`.
+    They come output by output, and within each input by input. Signs have no derivative, so that sharp friction takes
+    no part, as in `tf.linearize_inverse`.
     """
     graph = Graph()
     inputs = own_inputs(graph, program)
@@ -24,13 +25,13 @@ def jacobian_program(program: Program) -> Program:
     flat = [Scalar(graph, reference) for result in results for reference in result]
     one = graph.constant(1.0)
     edges = np.cumsum([0, *map(len, results)])
-    outputs = {}
-    for port, entries in zip(program.inputs, inputs, strict=True):
-        # One tangent per entry of the input, each a column of all Jacobians by this input.
-        columns = np.array([tangents(flat, {reference: one}) for reference in entries], dtype=object)
-        for k, output in enumerate(program.outputs):
-            block = columns[:, edges[k] : edges[k + 1]].T
-            outputs[f"d_{output.name}_{port.name}"] = block.reshape(*output.shape, *port.shape)
+    # One tangent per entry of an input, each a column of all Jacobians by this input.
+    columns = [np.array([tangents(flat, {entry: one}) for entry in entries], dtype=object) for entries in inputs]
+    outputs = {
+        f"d_{output.name}_{port.name}": by[:, edges[k] : edges[k + 1]].T.reshape((*output.shape, *port.shape))
+        for k, output in enumerate(program.outputs)
+        for port, by in zip(program.inputs, columns, strict=True)
+    }
     return lower(graph, f"jac_{program.name}", outputs, robot=program.robot, algorithm=program.algorithm)
 
 

@@ -9,14 +9,14 @@ from string import Template
 
 import numpy as np
 
-from tauform.codegen.backends.backend import Request
-from tauform.codegen.backends.c.config import real_type
-from tauform.codegen.backends.c.project import project_files, with_c_names
+from tauform.codegen.backends.backend import Request, with_names
 from tauform.codegen.backends.casadi.wrapper import Wrapped, wrapper_text
+from tauform.codegen.backends.registry import backend
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.embed import whole
 from tauform.codegen.program.jacobian import jacobian_program
 from tauform.codegen.program.program import Op, Program
+from tauform.escaping.c import identifier
 
 
 class CasADi:
@@ -34,10 +34,11 @@ class CasADi:
         """C of the functions and their Jacobians with its self-test, CasADi's interface to it, and a Makefile."""
         prefix, inner = request.prefix, f"{request.prefix}_plain"
         setups = {program.setup.name for program in request.programs if program.setup is not None}
-        functions = [with_c_names(whole(p)) for p in request.programs if p.name not in setups]
+        functions = [with_names(whole(p), identifier) for p in request.programs if p.name not in setups]
         pairs = [_functions(program) for program in functions]
         wrapped = [Wrapped(*pair) for pair in pairs]
-        files = project_files([program for pair in pairs for program in pair], inner, real_type("double"), batch=False)
+        plain = tuple(program for pair in pairs for program in pair)
+        files = backend("c").files(replace(request, programs=plain, prefix=inner))
         names = {"prefix": prefix, "inner": inner, "functions": " ".join(p.name for p in functions)}
         return {
             **{name: text for name, text in files.items() if name.endswith((".c", ".h"))},

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tauform.codegen.backends.c.source import function_name
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 
@@ -27,9 +26,7 @@ def wrapper_text(wrapped: Sequence[Wrapped], prefix: str, inner: str) -> str:
     parts = [_HEAD.format(inner=inner)]
     for pair in wrapped:
         program, name = pair.program, f"{prefix}_{pair.program.name}"
-        parts.append(
-            _function(program, name, function_name(program, inner), program.inputs, _matrices(program.outputs))
-        )
+        parts.append(_function(program, name, f"{inner}_{program.name}", program.inputs, _matrices(program.outputs)))
         # CasADi hands the results of the function to its derivative, which here needs none of them.
         taken = [Port(f"out_{port.name}", port.shape) for port in program.outputs]
         blocks = [
@@ -38,9 +35,7 @@ def wrapper_text(wrapped: Sequence[Wrapped], prefix: str, inner: str) -> str:
             for port in program.inputs
         ]
         jacobian = pair.jacobian
-        parts.append(
-            _function(jacobian, f"jac_{name}", function_name(jacobian, inner), [*program.inputs, *taken], blocks)
-        )
+        parts.append(_function(jacobian, f"jac_{name}", f"{inner}_{jacobian.name}", [*program.inputs, *taken], blocks))
     return "\n".join(parts)
 
 
