@@ -42,6 +42,7 @@ ALLOWED = {
     "closedform/reduction/reduction.py": SPARSE,
     "closedform/reduction/streaming.py": "bins of a histogram",
     "codegen/factored/factoring.py": INTEGERS,
+    "codegen/frameworks/jax_function.py": EVALUATION,
     "codegen/runtime/fastest.py": "what is timed is of this machine",
     "realtime/multirate/bandwidth.py": EVALUATION,
     "realtime/multirate/prediction.py": EVALUATION,
