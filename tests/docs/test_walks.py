@@ -77,7 +77,7 @@ def test_the_table_of_rooms_is_the_tree() -> None:
     named: list[str] = []
     # Rooms that hold one folder for each language or format.
     shelves = PACKAGE / "codegen" / "backends", PACKAGE / "description" / "formats"
-    each = {path.name for shelf in shelves for path in shelf.iterdir() if path.is_dir()}
+    each = {path.name for shelf in shelves for path in shelf.rglob("*") if path.is_dir()}
     for line in table.strip().splitlines()[2:]:
         modules, _, rooms = (cell.strip() for cell in line.strip("|").split("|"))
         own = [word.removesuffix(".py").strip("/") for word in re.findall(r"`([\w./]+)`", modules)]
