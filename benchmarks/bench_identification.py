@@ -131,7 +131,7 @@ print(read, busy, wall, peak() - before, fit.held_out.total)
 
 
 def _write_long(robot: tf.Robot, path: Path) -> None:
-    """Six sines a joint with noise on positions and torques, at 1 kHz."""
+    """Six sines per joint with noise on positions and torques, at 1 kHz."""
     rng = np.random.default_rng(0)
     n, kernel = robot.n_joints, tf.compile(robot, "inverse_dynamics")
     amplitude, phase = rng.uniform(0.1, 0.4, (6, n)), rng.uniform(0, 6, (6, n))

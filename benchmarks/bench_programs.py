@@ -20,8 +20,8 @@ from tools.measuring.timing import Row
 from tools.peers.build import casadi_code
 
 TITLE = (
-    "Multiplications and additions of a call, one sine-cosine pair a joint not counted; then processor seconds from a "
-    "robot to a verified program and a compiled kernel (nothing cached), those of gcc -O3 for the C, and errors "
+    "Multiplications and additions of a call, one sine-cosine pair per joint not counted; then processor seconds from "
+    "a robot to a verified program and a compiled kernel (nothing cached), those of gcc -O3 for the C, and errors "
     "over a million states, relative to each joint's largest torque."
 )
 # Multiplications + additions: Lloyd2021 Table 2; Izaguirre1992 section 7.1

@@ -21,7 +21,7 @@ LOAD = tf.Inertia.of(2.4, com=[0.03, -0.02, 0.08], inertia=[0.012, 0.011, 0.008,
 
 
 def motion(t: Array) -> tuple[Array, Array, Array]:
-    """Three sines a joint."""
+    """Three sines per joint."""
     w = np.outer([1.0, 2.3, 3.1], 1.2 + 0.3 * np.arange(6))
     a = np.array([[0.6], [0.25], [0.15]]) * np.ones(6)
     phase = t[:, None, None] * w

@@ -80,8 +80,10 @@ def eliminate(matrix: Array, preferred: Sequence[int], method: Method = "qr") ->
 def threshold_in_gap(sizes: Array) -> float:
     """Where rounding ends: the middle of the widest gap between sizes, each relative to one."""
     floor = _floor(len(sizes))
+    # Sizes outside the doubtful range are clipped to its ends, so that gaps among them do not count.
     levels = np.unique(np.clip(np.concatenate([sizes, [floor, CERTAIN]]), floor, CERTAIN))
     widest = int(np.argmax(levels[1:] / levels[:-1]))
+    # The geometric mean lies as far, in factors, above rounding as below what counts.
     return float(np.sqrt(levels[widest] * levels[widest + 1]))
 
 
@@ -102,6 +104,7 @@ def _by_pivoting(whole: Triangle) -> tuple[list[int], float, float]:
 
 
 def _by_null_space(whole: Triangle) -> tuple[list[int], float, float]:
+    # Rank by singular values; which columns to fold is read from the null space, last columns first.
     sizes = singular_values(whole.R)
     sizes = sizes / sizes[0]
     rank = int(np.sum(sizes > threshold_in_gap(sizes)))

@@ -124,6 +124,7 @@ class _Nearest:
     def why_impossible(self) -> str:
         """Which links must stay unphysical: the least that has to be added to their second moments."""
         links, cp = self.links, self.links.cp
+        # What each link lacks: the multiple of the identity that makes it physical, least over all links together.
         missing = cp.Variable(max(len(links.movable), 1), nonneg=True)
         below = cp.Variable(max(len(links.nonnegative), 1), nonneg=True)
         conditions = [matrix + missing[k] * np.eye(4) >> 0 for k, matrix in enumerate(links.pseudo_inertias())]

@@ -47,9 +47,11 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
     q, qd, _ = random_states(robot, n_states, rng)
     h = energy_regressor(robot, q, qd)
     path = uniform(rng, -2.0, 2.0, (n_states, STATES_PER_PATH, robot.n_joints))
+    # Energy of friction does not exist: its work along a path takes its place, linear in the same coefficients.
     losing = _losing_columns(robot)
     h[:, losing] = _work(robot, columns, q, path, rng)[:, losing]
     h[:, list(robot.layout.columns_of("offset"))] = product(q, robot.tree_rates.T)
+    # A difference of two energies, as between two instants of a motion: the zero of potential energy drops out.
     difference: Array = h[1:] - h[0]
     return difference[:, list(columns)]
 
@@ -103,6 +105,7 @@ def _work(robot: Robot, columns: Sequence[int], q: Array, path: Array, rng: np.r
     n_states, n_steps = path.shape[:2]
     along = np.repeat(q, n_steps, axis=0)
     velocities = path.reshape(n_states * n_steps, -1)
+    # Any accelerations will do: only columns of friction are read.
     observed = _of_states(robot, columns, along, velocities, velocities, rng)
     power = (observed.regressor(observed.qd) * observed.qd[..., None]).sum(axis=1)
     return power.reshape(n_states, n_steps, -1).mean(axis=1)

@@ -87,6 +87,7 @@ class PhysicalLinks:
             own = self.layout.link(j)
             mass, moment = self.size[self.layout.of_link("m", j)], self.size[self.layout.of_link("mx", j)]
             reach = moment / mass
+            # D J D with D of typical sizes is definite exactly when J is, and the margin suits its eigenvalues.
             scale = np.array([1 / reach, 1 / reach, 1 / reach, 1.0]) / np.sqrt(mass)
             entries = np.outer(scale, scale).reshape(16, 1) * ENTRIES * self.size[own]
             matrices.append(self.cp.reshape(entries @ self.x[own], (4, 4), order="C"))

@@ -50,6 +50,7 @@ def dimensionless(robot: Robot) -> Dimensionless:
         further_drives=drives,
     )
     if robot.closure:
+        # Rows and columns of F carry the units of the joints that they belong to.
         unit = np.array([joint.type.coordinate_unit(length) for joint in robot.joints])
         names = [joint.name for joint in robot.joints]
         active = unit[[names.index(name) for name in robot.closure.active]]

@@ -84,6 +84,7 @@ class Coefficients:
         """Coefficients for other parameters, standard = assumed @ other; functions that vanish are left out."""
         matrix = (self.matrix @ assumed).tocsr()
         if assumed.nnz > assumed.shape[1]:  # more than a choice of columns
+            # Rounding is judged against the absolute products that were summed, as in the sweep.
             sizes = abs(self.matrix) @ abs(assumed)
             matrix = matrix.multiply((abs(matrix) - CANCELLED * sizes) > 0).tocsr()
         present = np.flatnonzero(np.diff(matrix.indptr))
@@ -168,9 +169,11 @@ def _targets(n: int, fixed: dict[int, float]) -> tuple[Keys, Keys, Array]:
         put(GRAVITY, 0, 0, x, 0, x, (), 1.0)
         put(INERTIA, x, x, 0, 0, x, (x,), 1.0)
         for y in range(x + 1, n):
+            # D_xy is in tau_x by qdd_y and in tau_y by qdd_x.
             put(INERTIA, x, y, 0, 0, x, (y,), 1.0)
             put(INERTIA, x, y, 0, 1, y, (x,), 1.0)
             put(CENTRIFUGAL, x, y, y, 0, x, (y, y), 1.0)
+            # -1/2 dD_xx/dq_y qd_x^2 on y, dD_xx/dq_y qd_x qd_y on x: Christoffel symbols of a diagonal entry.
             put(COUPLED, x, x, y, 0, y, (x, x), -0.5)
             put(COUPLED, x, x, y, 1, x, (x, y), 1.0)
             for z in range(y + 1, n):

@@ -100,6 +100,7 @@ class Clearance:
         at_rest = np.clip(0.0, bounds.lower, bounds.upper)
         contacts = everything._contacts(at_rest[None], everything.kept)
         distances = np.array([found.distance.min() for _, found in contacts])
+        # What overlaps at rest has shapes larger than its links: no motion could keep it apart.
         free = distances > 0
         names = [everything._words(k) for k in range(len(pairs))]
         return cls(
@@ -119,6 +120,7 @@ class Clearance:
             planned = PLANNED * self.kept[k]
             short = np.maximum(1 - near.distance / planned, 0.0)
             total += WEIGHT * float((short**2).sum()) / len(seen)
+            # The slope of a squared hinge: zero from the planned distance on, so that it does not push further.
             by_distance = -2 * WEIGHT / len(seen) * short / planned
             slopes[EVERY * near.states] += by_distance[:, None] * self._rates(k, near, placed)
         return total, slopes
@@ -150,6 +152,7 @@ class Clearance:
         for k, (i, j) in enumerate(self.pairs):
             first, second = self.solids[i], self.solids[j]
             R, centre = _relative(at[i], at[j], second.centre)
+            # Balls around the solids first: most pairs are too far apart in most states for an exact distance.
             least = np.linalg.norm(centre - first.centre, axis=1) - first.radius - second.radius
             before = self.measured.get(k) if searching else None
             if before is not None and len(before.R) == len(R):
@@ -181,6 +184,7 @@ class Clearance:
             joint = placed[near.states, i]
             axis = joint[:, :3, 2]
             about, along = self.robot.joints[i].type.screw
+            # Velocity of a point that joint i moves: axis x arm of a turn, the axis itself of a slide.
             motion = about * np.cross(axis, points - joint[:, :3, 3]) + along * axis
             rates[:, i] = (near.normal * motion).sum(axis=1)
         return rates
