@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+# Laws and figures are those of the textbook algorithms; tests of tiers choose theirs.
+os.environ["TAUFORM_TIER"] = "1"
+
 # Commands in processes of their own keep silent about progress too: a busy machine would add lines.
 os.environ["TAUFORM_PATIENCE"] = "1e6"
 

@@ -32,7 +32,8 @@ PARTS = {
 REFERENCE_HEAD = """# Reference
 
 Every public name is `tauform.<name>`, with `import tauform as tf` for short. Arrays have any leading batch dimensions
-and the joint last; units are SI.
+and the joint last; units are SI. Functions that `tf.textbook` holds too take one argument more, `tier=`
+([fast by default](howto/kernels.md#fast-by-default)).
 """
 
 
@@ -53,14 +54,25 @@ def reference() -> str:
     from tools.public_names import homes
 
     names: dict[str, list[str]] = {title: [] for title in PARTS.values()}
-    for name, module in homes().items():
-        if not module:  # textbook: the functions again
+    for name, home in homes().items():
+        if not home:  # textbook: the functions again
             continue
+        module = _documented_in(name, home)
         title = next(title for part, title in PARTS.items() if module.startswith(part))
         names[title].append(f"::: tauform.{module}.{name}\n")
     parts = [f"## {title}\n\n" + "\n".join(entries) for title, entries in names.items() if entries]
     errors = "## Errors\n\n::: tauform.errors\n    options:\n      show_root_heading: false\n"
     return "\n".join([REFERENCE_HEAD, *parts, errors])
+
+
+def _documented_in(name: str, home: str) -> str:
+    """The module whose docstring says it all: functions with tiers compute what textbook functions do."""
+    import tauform
+
+    if not home.startswith("fast."):
+        return home
+    module: str = getattr(tauform.textbook, name).__wrapped__.__module__
+    return module.removeprefix("tauform.")
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

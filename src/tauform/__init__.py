@@ -27,7 +27,7 @@ def __getattr__(name: str) -> Any:
     if isinstance(value, FunctionType):
         from tauform.arguments import checked
 
-        value = checked(value)
+        value = value if hasattr(value, "checks_arguments") else checked(value)
         value.__module__ = "tauform"  # where pickle and help find it
     globals()[name] = value
     return value

@@ -159,7 +159,7 @@ def test_threads_of_a_kernel_belong_in_its_call() -> None:
         (lambda: tf.identify(ROBOT, (), couplings="atuo"), "couplings: no 'atuo'; choose from 'auto', or give a list"),
         (lambda: tf.identify(ROBOT, (), filters="atuo"), "filters: no 'atuo'; choose from 'auto', or give a Filters"),
         (lambda: tf.generate(ROBOT, parameters="runtme"), "parameters: no 'runtme'; choose from 'baked', 'runtime'"),
-        (lambda: tf.mass_matrix(ROBOT, [0, 0], method="abc"), "method: no 'abc'; choose from 'crba', 'gdahj'"),
+        (lambda: tf.mass_matrix(ROBOT, [0, 0], method="abc"), "method: no 'abc'; choose from 'auto', 'crba', 'gdahj'"),
         (lambda: tf.Robot.from_dh([], "khalil"), "convention: no 'khalil'; choose from 'standard', 'modified'"),
     ],
 )

@@ -27,8 +27,11 @@ REPORT_IT = "please report the robot's description"
 SMALLEST_ROW = 1e-2
 
 
-def certified(program: Program, function: Function, problem: Problem) -> Program:
+def certified(program: Program, function: Function, problem: Problem, run: Callable[..., Any] | None = None) -> Program:
     """The program of a robot's function with its certificate.
+
+    Args:
+        run: what was made of the program, to be compared in its place.
 
     Raises:
         VerificationError: it deviates from the textbook function by more than the function's tolerance.
@@ -47,6 +50,7 @@ def certified(program: Program, function: Function, problem: Problem) -> Program
             problem.defaults,
             whole=partial(inverse_dynamics, robot, temperature=mild) if function.may_vanish else None,
             zero=[list(shapes).index(name) for name in still],
+            run=run,
         )
 
     wide = None if program.wide is None else certify(program.wide)
@@ -62,6 +66,7 @@ def checked(
     runtime: tuple[Array, ...] = (),
     whole: Callable[..., Any] | None = None,
     zero: Sequence[int] = (),
+    run: Callable[..., Any] | None = None,
 ) -> Program:
     """The program with a certificate of its agreement with a reference function at random states.
 
@@ -69,6 +74,7 @@ def checked(
         runtime: values of the run-time parameters.
         whole: the torques of q, qd, qdd that the results are parts of, where these may vanish.
         zero: inputs that are zero throughout, since the reference holds there only.
+        run: what was made of the program, on the same arrays; None interprets the program.
 
     Raises:
         VerificationError: it deviates by more than the tolerance.
@@ -77,7 +83,7 @@ def checked(
     states = random_inputs(program, program.inputs[: len(shapes)], np.pi, STATES, rng)
     arrays = [array * (k not in zero) for k, array in enumerate(states)]
     expected = _listed(reference(*arrays))
-    found = _listed(evaluate(program, arrays, runtime))
+    found = _listed(evaluate(program, arrays, runtime) if run is None else run(*arrays))
     size = 0.0
     if whole is not None:
         size = np.abs(whole(arrays[0], *uniform(rng, -np.pi, np.pi, (2, *arrays[0].shape)))).max()

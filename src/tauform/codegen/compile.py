@@ -46,7 +46,15 @@ def compile(
     else:
         program = generate(source, function or "inverse_dynamics", **options)
     kernel = compile_program(program)
+    if isinstance(source, Robot) and not options:
+        compiled_kernels(source)[program.name] = kernel
     return kernel if program.setup is None else ParametricKernel(kernel, program.setup)
+
+
+def compiled_kernels(robot: Robot) -> dict[str, Kernel]:
+    """Kernels that `compile` made of this robot's functions; they live as long as it does."""
+    kernels: dict[str, Kernel] = robot.__dict__.setdefault("_compiled_kernels", {})
+    return kernels
 
 
 # What a theta of another length than the kernel's may be mistaken for.

@@ -183,6 +183,43 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
         return certified(_listed(_lowered(problem, function, plain), [*options, plain], plain), function, problem)
 
 
+@on_one_thread
+def plain_program(robot: Robot, function: Function) -> Program:
+    """The usual algorithm of a function as it stands: not searched, and not compared yet; made in a tenth of the time.
+
+    Raises:
+        GenerationError: the program would be too long.
+        SingularMassMatrixError: a function that divides by inertias meets a link without one.
+    """
+    problem = problem_of(robot)
+    name = _algorithms(function, "auto", robot)[0]
+    algorithm = function.algorithms[name]
+    search = _search(problem, algorithm)
+    choice = search.start()
+    bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
+    try:
+        with named_pivots(robot):
+            graph, outputs = traced(problem, choice, bodies, function.inputs(robot), algorithm.trace, opaque=False)
+    except GraphTooLargeError:
+        raise _too_long(problem, function, f"more than {MAX_NODES}") from None
+    cost = sum(operations(graph, outputs))
+    if cost > MAX_OPERATIONS:
+        raise _too_long(problem, function, f"{cost}")
+    about = _about(function, problem)
+    return lowered(graph, function.name, outputs, robot=robot.name, algorithm=name, about=about)
+
+
+def searched_program(robot: Robot, function: Function) -> Program:
+    """The cheapest program of a function after a search, compared with the function's reference.
+
+    Raises:
+        GenerationError: the program would be too long, or failed verification.
+        SingularMassMatrixError: a function that divides by inertias meets a link without one.
+    """
+    with named_pivots(robot):
+        return program_of(problem_of(robot), function, _algorithms(function, "auto", robot))
+
+
 def _too_long(problem: Problem, function: Function, operations: str) -> GenerationError:
     return GenerationError(
         f"{function.name} of {problem.robot.name} takes {operations} operations, more than {MAX_OPERATIONS} for one "

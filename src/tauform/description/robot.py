@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -378,6 +378,10 @@ class Robot(Value):
         """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
         findings: list[Finding] = deferred("Robot.check")(self)
         return findings
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what was computed from the fields is computed again elsewhere, and kernels stay in their process
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 

@@ -34,7 +34,7 @@ def kinetic_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     """
 
     def core(q: AnyArray, qd: AnyArray) -> AnyArray:
-        return _weighted(robot.tree, kinetic_functions(robot.tree, q, qd))
+        return weighted(robot.tree, kinetic_functions(robot.tree, q, qd))
 
     return evaluate(robot, core, q=q, qd=qd)
 
@@ -53,7 +53,7 @@ def potential_energy(robot: Robot, q: ArrayLike, drives: bool = True) -> Array:
         ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
     """
     tree = (robot if drives else robot.rigid).tree
-    return evaluate(robot, lambda q: _weighted(tree, potential_functions(tree, q)), q=q)
+    return evaluate(robot, lambda q: weighted(tree, potential_functions(tree, q)), q=q)
 
 
 def energy_regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, energy: Energy = "total") -> Array:
@@ -76,13 +76,15 @@ def energy_regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, energy: Energy =
         raise UnknownNameError(f'energy: no {energy!r}; choose "total", "kinetic" or "potential"')
     tree = robot.tree
 
-    def core(q: AnyArray, qd: AnyArray) -> AnyArray:
-        if energy == "potential":
-            return potential_functions(tree, q)
-        kinetic = kinetic_functions(tree, q, qd)
-        return kinetic if energy == "kinetic" else kinetic + potential_functions(tree, q)
+    return evaluate(robot, lambda q, qd: energy_functions(tree, q, qd, energy), q=q, qd=qd)
 
-    return evaluate(robot, core, q=q, qd=qd)
+
+def energy_functions(tree: Tree, q: AnyArray, qd: AnyArray, energy: Energy) -> AnyArray:
+    """(n_parameters, N) contribution of each unit parameter to that energy; arrays of any scalar."""
+    if energy == "potential":
+        return potential_functions(tree, q)
+    kinetic = kinetic_functions(tree, q, qd)
+    return kinetic if energy == "kinetic" else kinetic + potential_functions(tree, q)
 
 
 def kinetic_functions(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
@@ -114,7 +116,7 @@ def potential_functions(tree: Tree, q: AnyArray) -> AnyArray:
     return np.concatenate([*rows, potential_columns(tree, q)])
 
 
-def _weighted(tree: Tree, functions: AnyArray) -> AnyArray:
+def weighted(tree: Tree, functions: AnyArray) -> AnyArray:
     """Sum of each function times its parameter."""
     parameters = np.concatenate([tree.inertias.reshape(-1, 1), tree.coefficients])
     return (functions * parameters).sum(axis=0)

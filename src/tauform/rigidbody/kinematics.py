@@ -33,7 +33,7 @@ def forward_kinematics(robot: Robot, q: ArrayLike, frame: str | None = None) -> 
         UnknownNameError: no such frame.
     """
     place = robot.tool if frame is None else robot.frame(frame)
-    return evaluate(robot, lambda q: _homogeneous(frame_placement(robot.tree, q, place)), q=q)
+    return evaluate(robot, lambda q: homogeneous(frame_placement(robot.tree, q, place)), q=q)
 
 
 def link_placements(robot: Robot, q: ArrayLike) -> Array:
@@ -51,7 +51,7 @@ def link_placements(robot: Robot, q: ArrayLike) -> Array:
 
     def core(q: AnyArray) -> AnyArray:
         placements = base_placements(robot.tree, transforms_of(robot.tree, q))
-        return np.stack([_homogeneous(X) for X in placements])
+        return np.stack([homogeneous(X) for X in placements])
 
     return evaluate(robot, core, q=q)
 
@@ -109,7 +109,7 @@ def frame_jacobian(tree: Tree, q: AnyArray, frame: Frame, local: bool) -> AnyArr
     return J
 
 
-def _homogeneous(X: Transform) -> AnyArray:
+def homogeneous(X: Transform) -> AnyArray:
     """(4, 4, N)."""
     top = np.concatenate([X.R, X.p[:, None]], axis=1)
     bottom = np.zeros_like(top[:1])

@@ -42,23 +42,30 @@ def _columns_of(tracing: Tracing, Y: AnyArray) -> AnyArray:
     return np.array([user_efforts(robot, column) for column in chosen.T], dtype=object).T
 
 
-def _regressor(tracing: Tracing) -> Outputs:
-    # theta belongs to the robot's own frames, so frames stay where they are
+def regressor_columns(tracing: Tracing) -> AnyArray:
+    """(n, n_parameters, 1) regressor of the tree; parameters belong to the robot's own frames, so frames stay."""
     tree = tracing.problem.robot.tree
     q, qd, qdd = (tracing.joints(name)[:, None] for name in ("q", "qd", "qdd"))
     carried = rigid_torques(tracing, qd[:, 0], qdd[:, 0]) if has_load(tree) else None
     state = tracing.drive_state(carried)
-    Y = inverse_regressor(tree, q, qd, qdd, state.temperature, state.carried)
-    return {"Y": _columns_of(tracing, Y)}
+    return inverse_regressor(tree, q, qd, qdd, state.temperature, state.carried)
 
 
-def _slotine_li(tracing: Tracing) -> Outputs:
+def reference_columns(tracing: Tracing) -> AnyArray:
+    """(n, n_parameters, 1) the same with reference velocities."""
     tree = tracing.problem.robot.tree
     q, qd, qd_r, qdd_r = (tracing.joints(name)[:, None] for name in ("q", "qd", "qd_r", "qdd_r"))
     carried = reference_torque(tree, q, qd, qd_r, qdd_r)[:, 0].tolist() if has_load(tree) else None
     state = tracing.drive_state(carried)
-    Y = reference_regressor(tree, q, qd, qd_r, qdd_r, state.temperature, state.carried)
-    return {"Y": _columns_of(tracing, Y)}
+    return reference_regressor(tree, q, qd, qd_r, qdd_r, state.temperature, state.carried)
+
+
+def _regressor(tracing: Tracing) -> Outputs:
+    return {"Y": _columns_of(tracing, regressor_columns(tracing))}
+
+
+def _slotine_li(tracing: Tracing) -> Outputs:
+    return {"Y": _columns_of(tracing, reference_columns(tracing))}
 
 
 def _coriolis(tracing: Tracing) -> Outputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from types import MethodType
 from typing import Any
@@ -52,11 +52,22 @@ class Kernel:
         """Where the loop over a batch stands: that of a NumPy generalised ufunc."""
         return int(self._engine.get_function_address("loop"))
 
-    def _answer_single_states(self) -> None:
-        """Put compiled code in the place of __call__; it answers calls with one state and passes on all others."""
+    def answering(self, general: Callable[..., Any]) -> tuple[Any, Any] | None:
+        """A function that answers one finite state by compiled code and passes all other calls on to `general`.
+
+        Returns:
+            The function and what must live as long as it does; None where this machine or program has none.
+        """
+        if not has_single(self.program):
+            return None
         address = self._engine.get_function_address("single")
-        general = MethodType(Kernel.__call__, self)
-        function, self._definition = builtin(address, self.program.name, repr(self.program), general)
+        return builtin(address, self.program.name, repr(self.program), general)
+
+    def _answer_single_states(self) -> None:
+        """Put compiled code in the place of __call__."""
+        answering = self.answering(MethodType(Kernel.__call__, self))
+        assert answering is not None
+        function, self._definition = answering
         self.__class__ = type("Kernel", (Kernel,), {"__call__": function, "__module__": __name__})
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:

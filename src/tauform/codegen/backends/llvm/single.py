@@ -1,7 +1,7 @@
 """The way of a single state from Python: a function with CPython's calling convention that skips NumPy's iterators.
 
-It looks at the arrays itself. If every argument is a contiguous array of doubles of exactly one state, it makes the
-output arrays and runs the block; in any other case it passes the call on to `self`, which knows all cases.
+It looks at the arrays itself. If every argument is a contiguous array of finite doubles of exactly one state, it makes
+the output arrays and runs the block; in any other case it passes the call on to `self`, which knows all cases.
 Setting up NumPy's iterator takes many times longer than the dynamics of an arm.
 """
 
@@ -16,6 +16,8 @@ from tauform.codegen.program.program import Program
 _TYPE, _DATA, _NDIM, _SHAPE, _STRIDES, _DTYPE, _FLAGS = 8, 16, 24, 32, 40, 56, 64
 _ALIGNED = 0x100
 _NPY_DOUBLE = 12
+# Exponent bits of a double: all set in infinities and NaN.
+_EXPONENT = 0x7FF0000000000000
 
 DECLARATIONS = """\
 @tauform_array_type = external global i8
@@ -44,7 +46,7 @@ def print_single(program: Program, block: str) -> str:
     ]
     for k, port in enumerate(program.inputs):
         lines += [f"in{k}:", *_check(k, port), f"  br i1 %ok{k}, label %in{k + 1}, label %general"]
-    lines += [f"in{n}:", *_outputs(program.outputs)]
+    lines += [f"in{n}:", *_finite(program.inputs), "finite:", *_outputs(program.outputs)]
     passed = [f"ptr %data{k}" + ("" if p.shared else ", i64 0") for k, p in enumerate(program.inputs)]
     passed += [f"ptr %result{k}, i64 0" for k in range(len(program.outputs))]
     lines += [f"  call void @{block}({', '.join(passed)})", *_return(len(program.outputs))]
@@ -95,6 +97,20 @@ def _check(k: int, port: Port) -> list[str]:
         before = f"%u{k}_{number - 1}" if number else "true"
         lines.append(f"  %u{k}_{number} = and i1 %t{k}_{number}, {before}")
     return [*lines, f"  %ok{k} = and i1 true, %u{k}_{len(tests) - 1}"]
+
+
+def _finite(ports: Sequence[Port]) -> list[str]:
+    """On to %finite where all numbers are: integers compare in one cycle and need no vectors of odd length."""
+    lines, said = [], "false"
+    for k, port in enumerate(ports):
+        for entry in range(port.size):
+            name = f"{k}_{entry}"
+            lines += _field(f"%bits{name}", f"%data{k}", 8 * entry, "i64")
+            lines.append(f"  %exponent{name} = and i64 %bits{name}, {_EXPONENT}")
+            lines.append(f"  %special{name} = icmp eq i64 %exponent{name}, {_EXPONENT}")
+            lines.append(f"  %odd{name} = or i1 %special{name}, {said}")
+            said = f"%odd{name}"
+    return [*lines, f"  br i1 {said}, label %general, label %finite"]
 
 
 def _outputs(ports: Sequence[Port]) -> list[str]:

@@ -1,0 +1,53 @@
+"""Whether a mass matrix is positive definite at every position, so that no state can make forward dynamics divide by 0.
+
+Where all bodies have inertias that some body could have, moving any joint costs at least the energy of its own link and
+rotor: of the joints that move, the one nearest the base moves its link alone. So each pivot of the factorisation is at
+least S^T I S + Ia of its own joint.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.description.robot import Robot
+from tauform.errors import SingularMassMatrixError
+from tauform.rigidbody.drives import has_coupled_inertia
+from tauform.rigidbody.sweeps.articulated_inertia import rigid_inertia
+
+# Share of the robot's largest inertia below which a joint's own counts as none; a pivot fails at 1e-13.
+LEAST_SHARE = 1e-9
+# Negative eigenvalues up to this share of the largest are rounding.
+ROUNDING = 1e-12
+
+
+def is_definite(robot: Robot) -> bool:
+    """Whether no position can make the mass matrix singular; False where that is not certain."""
+    tree = robot.tree
+    if has_coupled_inertia(tree):  # a shaft between joints may outweigh their rotors
+        return False
+    reach = float(np.sum(np.linalg.norm([joint.parent_from_joint[:3, 3] for joint in robot.joints], axis=-1)))
+    own, largest = [], 0.0
+    for i, ten in enumerate(tree.inertias):
+        spatial = _matrix(ten)
+        eigenvalues = np.linalg.eigvalsh(spatial)
+        if eigenvalues[0] < -ROUNDING * eigenvalues[-1]:
+            return False
+        k = tree.types[i].component
+        own.append(spatial[k, k] + float(tree.rotors[i, 0]))
+        largest = max(largest, float(np.trace(spatial)) + float(ten[0, 0]) * reach**2 + own[-1])
+    return min(own) > LEAST_SHARE * largest and bool((tree.rotors >= 0).all())
+
+
+def refuse_indefinite(robot: Robot) -> None:
+    """Raise SingularMassMatrixError where a position might make the mass matrix singular: kernels do not look."""
+    if not is_definite(robot):
+        raise SingularMassMatrixError(
+            f"the mass matrix of {robot.name!r} may be singular somewhere: a link has an inertia that no body has, or "
+            "none about its joint"
+        )
+
+
+def _matrix(ten: AnyArray) -> AnyArray:
+    """(6, 6) spatial inertia, angular part first."""
+    return np.asarray(rigid_inertia(ten, np.zeros(1)), dtype=float)[..., 0]

@@ -1,0 +1,37 @@
+"""Kernels of public functions: made in stages, and compared with the textbook function before they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from tauform.codegen.certificate import certified
+from tauform.codegen.generate import plain_program, searched_program
+from tauform.codegen.minimal.problem import problem_of
+from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.description.robot import Robot
+from tauform.fast.definite import refuse_indefinite
+from tauform.fast.functions import function_of
+from tauform.fast.tier import Tier
+
+
+def kernel_stages(
+    robot: Robot, name: str, options: dict[str, Any], tier: Tier, divides: bool
+) -> Generator[None, None, Kernel]:
+    """The kernel of a public function; pauses between stages.
+
+    Raises:
+        TauformError: there is none, and why.
+    """
+    if divides:
+        refuse_indefinite(robot)
+    function = function_of(name, options)
+    program = (plain_program if tier == 2 else searched_program)(robot, function)
+    yield
+    kernel = compile_program(program)
+    yield
+    with np.errstate(all="ignore"):
+        certified(program, function, problem_of(robot), run=kernel)
+    return kernel

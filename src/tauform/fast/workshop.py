@@ -1,0 +1,85 @@
+"""The workshop: one thread that makes kernels while calls go on with what there is.
+
+A job is a generator that pauses between its stages. A stage is never cut short: a process forks, and the interpreter
+ends, between two stages, since the locks of a compiler that is at work would stay locked in a forked process, and its
+code would run on data that no longer exist.
+"""
+
+from __future__ import annotations
+
+import atexit
+import concurrent.futures.thread  # noqa: F401  registers what may not be registered while a fork waits, or at the end
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from queue import SimpleQueue
+
+import tauform.closedform.threads  # noqa: F401  the same
+
+# Nice value of the thread, where the system has one per thread: calls come first.
+NICE = 10
+
+Job = Iterator[None]
+
+
+class Workshop:
+    """Jobs in the order in which they were asked for.
+
+    Attributes:
+        generation: how often the process was forked; jobs of the process before are not done in the new one.
+    """
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self._stage = threading.Lock()
+        self._starting = threading.Lock()
+        self._closing = False
+        self._jobs: SimpleQueue[Job] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        atexit.register(self._close)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._stage.acquire, after_in_parent=self._stage.release, after_in_child=self._continue_in_child
+            )
+
+    def ask(self, job: Job) -> None:
+        """Do a job in the background."""
+        self._jobs.put(job)
+        with self._starting:
+            if self._thread is None and not self._closing:
+                self._thread = threading.Thread(target=self._work, name="tauform-workshop", daemon=True)
+                self._thread.start()
+
+    def _continue_in_child(self) -> None:
+        self._starting, self._jobs, self._thread = threading.Lock(), SimpleQueue(), None
+        self.generation += 1
+        self._stage.release()
+
+    def _close(self) -> None:
+        self._closing = True
+        self._stage.acquire()  # for ever: no stage begins any more
+
+    def _work(self) -> None:
+        if hasattr(os, "setpriority") and hasattr(os, "PRIO_PROCESS"):
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        jobs = self._jobs
+        while True:
+            job = jobs.get()
+            while self._next_stage(job):
+                pass
+
+    def _next_stage(self, job: Job) -> bool:
+        """Run a job up to its next pause; whether there is more to do."""
+        with self._stage:
+            try:
+                next(job)
+            except (
+                Exception
+            ):  # the job's end, or of its thread's machinery: calls go on as they are, and nobody is told
+                return False
+            return not self._closing
+
+
+WORKSHOP = Workshop()

@@ -1,0 +1,221 @@
+"""All tiers of a public function give the same results, and refuse the same inputs with the same words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from random_drives import random_temperatures, with_random_drives
+from random_robots import random_tree
+from tauform.errors import TauformError
+
+N_STATES = 24
+# Of each output's peak; accelerations also by the condition of the mass matrix.
+AGREEMENT = 1e-12
+
+
+def robots() -> dict[str, tf.Robot]:
+    """One of each kind; small, as each function of each is compiled."""
+    tree = random_tree(4, 3)
+    names = random_tree(4, 5, prismatic=0.0).joint_names
+    loop = random_tree(4, 5, prismatic=0.0).with_relations({names[3]: {names[1]: -0.7, names[2]: 0.4, "": 0.2}})
+    return {
+        "chain": tf.random_robot("RRR", 1),
+        "prismatic": tf.random_robot("RPR", 2),
+        "tree": tree,
+        "loop": loop,
+        "drives": with_random_drives(tf.random_robot("RRR", 3), 1, ("load", "thermal", "stiffness", "quadratic")),
+    }
+
+
+ROBOTS = robots()
+# Arguments of each function that has tiers: states in order, and options that change what is computed.
+FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[dict[str, Any], ...]]] = {
+    "inverse_dynamics": (("q", "qd", "qdd"), ({"drives": False},)),
+    "forward_dynamics": (("q", "qd", "tau"), ({"drives": False},)),
+    "bias_torque": (("q", "qd"), ()),
+    "gravity_torque": (("q",), ()),
+    "friction": (("qd", "q", "qdd"), ()),
+    "generalized_momentum": (("q", "qd"), ()),
+    "mass_matrix": (("q",), ()),
+    "coriolis_matrix": (("q", "qd"), ()),
+    "regressor": (("q", "qd", "qdd"), ({"include": ["link"]},)),
+    "slotine_li_regressor": (("q", "qd", "qd_r", "qdd_r"), ()),
+    "base_regressor": (("q", "qd", "qdd"), ()),
+    "kinetic_energy": (("q", "qd"), ()),
+    "potential_energy": (("q",), ({"drives": False},)),
+    "energy_regressor": (("q", "qd"), ({"energy": "kinetic"},)),
+    "forward_kinematics": (("q",), ({"frame": "link2"},)),
+    "link_placements": (("q",), ()),
+    "jacobian": (("q",), ({"axes": "local"}, {"frame": "link2"})),
+    "linearize_inverse": (("q", "qd", "qdd"), ()),
+    "linearize_inverse_vector": (("q", "qd", "qdd", "dq", "dqd", "dqdd"), ()),
+    "linearize_forward": (("q", "qd", "tau"), ()),
+    "linearize_forward_vector": (("q", "qd", "tau", "dq", "dqd", "dtau"), ()),
+}
+DIVIDING = {name for name in FUNCTIONS if "forward" in name} - {"forward_kinematics"}
+WARM = {name for name in FUNCTIONS if "temperature" in inspect.signature(getattr(tf, name)).parameters}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAUFORM_CACHE", str(tmp_path_factory.mktemp("kernels")))
+        yield
+
+
+def states_of(robot: tf.Robot, name: str) -> list[np.ndarray]:
+    vectors = np.random.default_rng(7).uniform(-2, 2, (len(FUNCTIONS[name][0]), N_STATES, robot.n_joints))
+    return list(vectors)
+
+
+def warmth(robot: tf.Robot, name: str) -> dict[str, np.ndarray]:
+    return {"temperature": random_temperatures(robot, N_STATES, 3)} if name in WARM else {}
+
+
+def arrays_of(result: Any) -> list[np.ndarray]:
+    return [result] if isinstance(result, np.ndarray) else list(vars(result).values())
+
+
+def compare(found: Any, expected: Any, share: float) -> None:
+    assert type(found) is type(expected)
+    for ours, theirs in zip(arrays_of(found), arrays_of(expected), strict=True):
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=share * max(np.abs(theirs).max(), 1e-3))
+
+
+def share_of(robot: tf.Robot, name: str, q: np.ndarray) -> float:
+    return AGREEMENT * np.linalg.cond(tf.textbook.mass_matrix(robot, q)).max() if name in DIVIDING else AGREEMENT
+
+
+def check(kind: str, name: str, tier: int) -> None:
+    """A batch, its first state alone, and every option, against the textbook."""
+    robot, states, warm = ROBOTS[kind], states_of(ROBOTS[kind], name), warmth(ROBOTS[kind], name)
+    public, textbook = getattr(tf, name), getattr(tf.textbook, name)
+    share = share_of(robot, name, states[FUNCTIONS[name][0].index("q")])
+    first = {key: value[0] for key, value in warm.items()}
+    for options in ({}, *FUNCTIONS[name][1]):
+        if "frame" in options:
+            options = {"frame": robot.links[1].name}
+        compare(
+            public(robot, *states, **warm, **options, tier=tier), textbook(robot, *states, **warm, **options), share
+        )
+        alone = [state[0].copy() for state in states]
+        expected = textbook(robot, *alone, **first, **options)
+        compare(public(robot, *alone, **first, **options, tier=tier), expected, share)
+
+
+def test_every_function_with_tiers_is_here() -> None:
+    tiered = {name for name in tf.__all__ if "tier" in getattr(getattr(tf, name), "__annotations__", {})}
+    assert tiered == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_public_function_takes_what_its_textbook_function_does(name: str) -> None:
+    """The same arguments in the same order, and a tier; a method is what the caller leaves open."""
+    own = inspect.signature(getattr(tf, name)).parameters
+    textbook = inspect.signature(getattr(tf.textbook, name)).parameters
+    assert [*textbook, "tier"] == list(own)
+    for parameter in textbook.values():
+        if parameter.name != "method":
+            assert own[parameter.name].default == parameter.default
+            assert own[parameter.name].annotation == parameter.annotation
+    assert "tier: 1 computes" in str(inspect.getdoc(getattr(tf, name)))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_plain_kernel_agrees_with_the_textbook(name: str) -> None:
+    check("chain", name, 2)
+
+
+@pytest.mark.parametrize("kind", ["prismatic", "tree", "loop", "drives"])
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "regressor", "jacobian"])
+def test_a_plain_kernel_agrees_with_the_textbook_of_any_robot(kind: str, name: str) -> None:
+    check(kind, name, 2)
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "jacobian"])
+def test_a_searched_kernel_agrees_with_the_textbook(name: str) -> None:
+    check("chain", name, 3)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("tier", [2, 3])
+@pytest.mark.parametrize("kind", ROBOTS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_all_tiers_agree_with_the_textbook(kind: str, name: str, tier: int) -> None:
+    check(kind, name, tier)
+
+
+def said(call: Callable[[], Any]) -> tuple[type, str]:
+    with pytest.raises(TauformError) as caught:
+        call()
+    return type(caught.value), str(caught.value)
+
+
+WRONG: dict[str, Callable[[np.ndarray], Any]] = {
+    "a NaN": lambda q: np.where(np.arange(q.size).reshape(q.shape) == 0, np.nan, q),
+    "an infinity": lambda q: np.where(np.arange(q.size).reshape(q.shape) == q.size - 1, np.inf, q),
+    "one joint too many": lambda q: np.concatenate([q, q[..., :1]], axis=-1),
+    "turned round": lambda q: np.swapaxes(q, -1, 0),
+    "a number": lambda q: 3.0,
+    "None": lambda q: None,
+    "a text": lambda q: "abc",
+    "rows of different lengths": lambda q: [[1.0, 2.0], [1.0]],
+    "another batch": lambda q: np.zeros((5, q.shape[-1])),
+}
+
+
+@pytest.mark.parametrize("tier", [2, 3])
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "jacobian"])
+def test_every_tier_refuses_the_same_with_the_same_words(name: str, wrong: str, tier: int) -> None:
+    """In every argument, also where the result does not depend on it."""
+    robot = ROBOTS["chain"]
+    for k in range(len(FUNCTIONS[name][0])):
+        states: list[Any] = states_of(robot, name)
+        states[k] = WRONG[wrong](states[k])
+        if wrong == "another batch" and len(states) == 1:
+            continue
+        words = said(lambda states=states: getattr(tf.textbook, name)(robot, *states))
+        assert said(lambda states=states: getattr(tf, name)(robot, *states, tier=tier)) == words
+
+
+@pytest.mark.parametrize("value", [-300.0, None])
+def test_every_tier_refuses_the_same_temperatures(value: float | None) -> None:
+    robot = ROBOTS["drives"]
+    q = np.zeros(robot.n_joints)
+    warm = {"temperature": None if value is None else q + value}
+    words = said(lambda: tf.textbook.inverse_dynamics(robot, q, q, q, **warm))
+    assert said(lambda: tf.inverse_dynamics(robot, q, q, q, **warm, tier=2)) == words
+
+
+@pytest.mark.parametrize("tier", [2, 3])
+def test_a_mass_matrix_that_may_be_singular_is_left_to_the_textbook(tier: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link without inertia: the textbook function refuses it, whatever the environment asks for."""
+    bare = tf.random_robot("RR", 4)
+    weightless = bare.with_parameters(np.where(np.arange(bare.layout.n) < 10, bare.parameters, 0.0))
+    q = np.zeros(2)
+    words = said(lambda: tf.textbook.forward_dynamics(weightless, q, q, q))
+    monkeypatch.setenv("TAUFORM_TIER", str(tier))
+    assert said(lambda: tf.forward_dynamics(weightless, q, q, q)) == words
+    assert "has no kernel" in said(lambda: tf.forward_dynamics(weightless, q, q, q, tier=tier))[1]
+
+
+@pytest.mark.parametrize("tier", [0, 4, "2", True, 2.5])
+def test_an_unknown_tier_is_one_sentence(tier: Any) -> None:
+    q = np.zeros(ROBOTS["chain"].n_joints)
+    _, words = said(lambda: tf.gravity_torque(ROBOTS["chain"], q, tier=tier))
+    assert "tier" in words
+    assert len(words.splitlines()) == 1
+
+
+def test_an_unknown_tier_in_the_environment_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAUFORM_TIER", "fast")
+    _, words = said(lambda: tf.gravity_torque(ROBOTS["chain"], np.zeros(3)))
+    assert words == "TAUFORM_TIER: no tier 'fast'; choose 1 (NumPy), 2 (compiled) or 3 (searched and compiled)"
