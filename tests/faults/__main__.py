@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ KILLS, FULL_DISKS, AT_ONCE, SIGNALS, OF_LONG = 125, 12, 3, 6, 12
 def main() -> int:
     """Print tables; the exit code says whether all of them are clean."""
     rng = np.random.default_rng(int(os.environ.get("FAULTS_SEED", "0")))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs this in the background has it ignored
     os.environ["CC"] = "no-such-compiler"  # self-tests of models would take most of the time
 
     def of_artefacts(

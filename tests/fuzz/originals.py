@@ -53,10 +53,12 @@ XACRO = b"""<?xml version="1.0"?>
   </xacro:if>
 </robot>
 """
-MJCF = b"""<mujoco model="arm"><compiler angle="radian"/><worldbody><body name="a" pos="0 0 0.1">
+MJCF = b"""<mujoco model="arm"><compiler angle="radian"/><size nuser_body="2" nuserdata="3"/>
+<worldbody><body name="a" pos="0 0 0.1">
 <joint name="j1" type="hinge" axis="0 0 1" damping="0.1" armature="0.01"/><inertial pos="0.1 0 0" mass="1"
 diaginertia="0.01 0.01 0.01"/><body name="b" pos="0.3 0 0"><joint name="j2" type="slide" axis="1 0 0"/>
-<geom type="sphere" size="0.05" mass="0.5"/></body></body></worldbody></mujoco>
+<geom type="sphere" size="0.05" mass="0.5"/></body></body></worldbody><actuator>
+<general name="m" joint="j1" gear="3" dyntype="filter" actdim="1"/></actuator></mujoco>
 """
 
 

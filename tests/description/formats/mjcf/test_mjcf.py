@@ -170,9 +170,27 @@ def test_height_fields_and_copies_beyond_any_robot_are_refused_at_once(tmp_path:
         ARM.replace("<worldbody>", field.format(10**30) + floor),
         ARM.replace("</worldbody>", copies + "</worldbody>"),
         ARM.replace("<worldbody>", '<asset><texture builtin="flat" width="90000" height="90000"/></asset><worldbody>'),
+        *(
+            ARM.replace("<worldbody>", f'<size {key}="2000000000"/><worldbody>')
+            for key in ("nuser_body", "nuserdata", "nkey")
+        ),
+        ARM.replace("</mujoco>", '<sensor><user dim="2000000000"/></sensor></mujoco>'),
+        ARM.replace("</mujoco>", '<actuator><general joint="a" dyntype="user" actdim="90000000"/></actuator></mujoco>'),
     ):
-        with pytest.raises(DescriptionError, match=r"model\.xml: <\w+> asks for .* entries, a robot needs fewer"):
+        with pytest.raises(DescriptionError, match=r"model\.xml: <\w+.*> asks for .* entries, a robot needs fewer"):
             load_text(text, tmp_path)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("unknown exception!"), MemoryError(), ValueError("two\nlines")])
+def test_whatever_mujoco_raises_is_one_sentence(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: str) -> None:
+        raise error
+
+    monkeypatch.setattr(mujoco.MjModel, "from_xml_path", fail)
+    with pytest.raises(DescriptionError, match=r"\Amodel\.xml: MuJoCo cannot read it \(.*\)\Z"):
+        load_text(ARM, tmp_path)
 
 
 def test_a_cut_file_that_is_included_is_refused(tmp_path: Path) -> None:

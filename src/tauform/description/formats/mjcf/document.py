@@ -18,6 +18,9 @@ SIZES = {
     "composite": (("count",), 10_000),
     "flexcomp": (("count",), 10_000),
 }
+# Attributes of any element that say how many numbers MuJoCo keeps for it, or for each of a kind, and the most of them.
+COUNTS = ("nkey", "nuserdata", "actdim", "nsample", "dim")
+MOST_NUMBERS = 100_000
 MOST_FILES = 500
 
 
@@ -56,6 +59,11 @@ def _check_sizes(element: Any, copies: int) -> None:
             copies *= max(_whole(word), 1)
     if attributes and copies > most:
         raise DescriptionError(f"<{element.tag}> asks for {copies:.3g} entries, a robot needs fewer than {most:.3g}")
+    for key, word in element.items():
+        if (key in COUNTS or key.startswith("nuser_")) and _whole(word) > MOST_NUMBERS:
+            raise DescriptionError(
+                f"<{element.tag} {key}=...> asks for {word:.20} entries, a robot needs fewer than {MOST_NUMBERS:.3g}"
+            )
     for child in element:
         _check_sizes(child, copies if element.tag == "replicate" else 1 if attributes else copies)
 

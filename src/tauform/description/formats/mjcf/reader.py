@@ -46,7 +46,7 @@ def read_mjcf(path: Path) -> Robot:
             model = mujoco.MjModel.from_xml_path(str(path))
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
-    except ValueError as error:
+    except (ValueError, RuntimeError, MemoryError) as error:
         raise DescriptionError(f"{path.name}: MuJoCo cannot read it ({' '.join(str(error).split())})") from None
     try:
         refuse_other_forces(mujoco, model)
