@@ -79,5 +79,8 @@ from .rigidbody.linearize.parameters import trajectory_sensitivity as trajectory
 from .rigidbody.linearize.state_space import StateSpace as StateSpace
 from .rigidbody.linearize.state_space import state_space as state_space
 from .rigidbody.momentum import momentum_observer as momentum_observer
+from .simulation.control import Controller as Controller
+from .simulation.motion import Motion as Motion
+from .simulation.simulate import simulate as simulate
 
 __version__: str

@@ -30,6 +30,7 @@ DEFERRED = {
     "read_mjcf": "tauform.rigidbody.inverse_dynamics:inverse_dynamics",
     "Fit.report": "tauform.report.sections.identification:write_report",
     "Trajectory.plot": "tauform.report.figures.motion:write_motion_figure",
+    "Motion.plot": "tauform.report.figures.motion:write_simulated_figure",
     "RobotModel.write": "tauform.report.delivery:deliver",
 }
 

@@ -59,6 +59,10 @@ class GenerationError(TauformError, ValueError):
     """A program cannot be generated, or failed verification."""
 
 
+class ProgramTooLongError(GenerationError):
+    """A program would have too many operations for one straight line."""
+
+
 class VerificationError(GenerationError):
     """What was made deviates from the textbook algorithms; it is not handed over."""
 
@@ -69,6 +73,10 @@ class RecordingError(TauformError, ValueError):
 
 class IdentificationError(TauformError, ValueError):
     """A recording does not determine what was asked of it."""
+
+
+class SimulationError(TauformError, ValueError):
+    """A motion cannot be simulated as asked, or runs away; the message says when."""
 
 
 class MissingExtraError(TauformError, ImportError):

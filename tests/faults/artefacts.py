@@ -104,6 +104,7 @@ def artefacts() -> list[Artefact]:
         Artefact("fit .json", "fit.json", lambda place, v: fit(v).save(place / "fit.json")),
         Artefact("fit report", "fit.html", lambda place, v: fit(v).report(place / "fit.html")),
         Artefact("motion .csv", "motion.csv", lambda place, v: motion(v).save_csv(place / "motion.csv")),
+        Artefact("simulated .csv", "rollout.csv", lambda place, v: rollout(v).save_csv(place / "rollout.csv")),
         *(_motion_figure(ending) for ending in ("html", "png", "svg", "pdf")),
         Artefact("linear model .npz", "linear.npz", _write_linear),
         Artefact("kernel", KERNEL, _write_kernel, appears=True),
@@ -130,6 +131,12 @@ def motion(version: int) -> Trajectory:
     t, rate = np.arange(0.0, 5.0, 0.01), np.array([2.0, 3.1]) * (1 + 0.1 * version)
     phase = np.outer(t, rate)
     return Trajectory(t, np.sin(phase), rate * np.cos(phase), -(rate**2) * np.sin(phase), robot(version).joint_names)
+
+
+@cache
+def rollout(version: int) -> tf.Motion:
+    """A fall of both joints."""
+    return tf.simulate(robot(version), [0.3, 0.2 + 0.1 * version], None, None, 0.5)
 
 
 @cache

@@ -61,6 +61,10 @@ LONG_LINES = [
     ["model", "two_link", "-o", "."],
     ["model", "two_link", "absent.csv", "-o", "out"],
     ["bench", "two_link", "--states", "0"],
+    ["simulate", "two_link", "--step", "-1"],
+    ["simulate", "two_link", "--integrator", "euler"],
+    ["simulate", "two_link", "--control", "follow"],
+    ["simulate", "two_link", "--control", "torques", "--input", "absent.csv"],
 ]
 
 

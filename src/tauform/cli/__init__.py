@@ -28,6 +28,7 @@ PANELS = {
     "Look at a robot": ("robots", "show"),
     "The main job": ("model",),
     "Its equations": ("derive", "base", "linearize"),
+    "Its motion": ("simulate",),
     "Code for a controller": ("generate", "reduce", "multirate"),
     "From measurements": ("excite", "identify"),
     "This machine": ("bench",),

@@ -31,7 +31,7 @@ from tauform.codegen.program.graph import GraphTooLargeError
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import About, Candidate, Program
 from tauform.description.robot import Robot
-from tauform.errors import GenerationError, UnknownNameError
+from tauform.errors import GenerationError, ProgramTooLongError, UnknownNameError
 from tauform.rigidbody.linearize import forward_by_inverse
 from tauform.rigidbody.load import has_load
 from tauform.rigidbody.sweeps.pivots import named_pivots
@@ -220,8 +220,8 @@ def searched_program(robot: Robot, function: Function) -> Program:
         return program_of(problem_of(robot), function, _algorithms(function, "auto", robot))
 
 
-def _too_long(problem: Problem, function: Function, operations: str) -> GenerationError:
-    return GenerationError(
+def _too_long(problem: Problem, function: Function, operations: str) -> ProgramTooLongError:
+    return ProgramTooLongError(
         f"{function.name} of {problem.robot.name} takes {operations} operations, more than {MAX_OPERATIONS} for one "
         "straight line",
         argument="robot",

@@ -13,6 +13,9 @@ from tauform.portable.sampling import uniform
 
 # Degrees Celsius at which friction is tried.
 TEMPERATURES = (-10.0, 80.0)
+# Time steps of simulations [s].
+STEPS = (1e-4, 1e-2)
+RANGES = {"temperature": TEMPERATURES, "step": STEPS}
 # Smooth friction bends at velocities far below those of a motion: its programs also see slower states.
 SLOWER = (1.0, 0.1, 0.01, 0.001)
 
@@ -25,7 +28,7 @@ def random_inputs(
     slower: AnyArray = np.resize(SLOWER, n)
     arrays = []
     for port in ports:
-        low, high = TEMPERATURES if port.name == "temperature" else (-bound, bound)
+        low, high = RANGES.get(port.name, (-bound, bound))
         values = uniform(rng, low, high, (n, *port.shape))
         arrays.append(values * slower[:, None] if bends and port.name == "qd" else values)
     return arrays

@@ -65,6 +65,7 @@ class Drive:
         powers: of the function that the coefficient multiplies.
         reads: quantities it depends on.
         n_joints: on which it acts; None where the geometry decides.
+        is_dry: whether it is a law of sign(qd), which holds a joint at rest; its `size` is that of the torque.
         is_sharp: whether it jumps or bends where a velocity changes its sign; samples at rest then tell little.
         is_inertial: whether it is linear in qdd, part of the mass matrix.
         is_nonnegative: whether physics forbids a negative coefficient.
@@ -82,6 +83,7 @@ class Drive:
     reads: ClassVar[frozenset[Quantity]] = frozenset()
     n_joints: ClassVar[int | None] = 1
     is_sharp: ClassVar[bool] = False
+    is_dry: ClassVar[bool] = False
     is_inertial: ClassVar[bool] = False
     is_conservative: ClassVar[bool] = False
     is_nonnegative: ClassVar[bool] = False

@@ -80,10 +80,19 @@ class Coulomb(WithWidth):
     def suffix(self) -> str:
         return ""  # a joint has one
 
+    @property
+    def is_dry(self) -> bool:  # type: ignore[override]  # of each term, as its width says
+        return self.width == 0.0
+
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
         return step(own.qd, its.width)
+
+    @staticmethod
+    def size(own: Own, its: Any) -> Any:
+        """Torque of a unit coefficient against the motion; at rest, anything up to it either way."""
+        return 0 * own.qd + 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,11 +124,17 @@ class Stribeck(WithWidth):
     """Fb sign(qd) exp(-|qd| / width)."""
 
     shape, kind, meaning = "stribeck", "Fb", "break-away friction that fades with velocity (Stribeck)"
+    is_dry: ClassVar[bool] = True
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
-        return sign(own.qd) * exp(-absolute(own.qd) / its.width)
+        return sign(own.qd) * Stribeck.size(own, its)
+
+    @staticmethod
+    def size(own: Own, its: Any) -> Any:
+        """Torque of a unit coefficient against the motion; at rest, anything up to it either way."""
+        return exp(-absolute(own.qd) / its.width)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +172,7 @@ class Load(Drive):
     shape, kind, meaning = "load", "Fl", "Coulomb friction that grows with the torque a joint carries"
     units, reads = ("1", "1"), frozenset({"qd", "carried"})
     is_sharp: ClassVar[bool] = True
+    is_dry: ClassVar[bool] = True
     is_nonnegative: ClassVar[bool] = True
 
     def dimension(self, types: Any) -> tuple[int, int]:
@@ -165,7 +181,12 @@ class Load(Drive):
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
-        return absolute(own.carried) * sign(own.qd)
+        return Load.size(own, its) * sign(own.qd)
+
+    @staticmethod
+    def size(own: Own, its: Any) -> Any:
+        """Torque of a unit coefficient against the motion; at rest, anything up to it either way."""
+        return absolute(own.carried)
 
 
 @dataclass(frozen=True, kw_only=True)

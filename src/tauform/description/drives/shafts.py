@@ -108,6 +108,10 @@ class CoupledCoulomb(Coupled):
     def in_units(self, length: float, time: float, coordinate: float) -> Drive:
         return replace(self, width=self.width * time / coordinate)
 
+    @property
+    def is_dry(self) -> bool:  # type: ignore[override]  # of each term, as its width says
+        return self.width == 0.0
+
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""

@@ -1,4 +1,4 @@
-"""A planned motion as a figure: positions, velocities, accelerations and torques of each joint, with their limits."""
+"""A planned or simulated motion as a figure: positions, velocities, accelerations, torques, each with its limits."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tauform.report.html.document import Section, document
 from tauform.report.html.elements import bullets, facts
 from tauform.report.html.plot import Panel, Series, plot
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.simulation.motion import Motion
 
 PICTURES = (".png", ".svg", ".pdf")
 MOST_POINTS = 1000
@@ -52,16 +53,58 @@ def check_motion_figure(path: Path) -> None:
             raise MissingExtraError("pictures need matplotlib; pip install tauform[plot], or write .html") from None
 
 
+@dataclass(frozen=True, eq=False)
+class _Figure:
+    """What is drawn: quantities of the joints over time, and words about them."""
+
+    title: str
+    heading: str
+    words: str
+    facts: dict[str, Any]
+    findings: tuple[str, ...]
+    t: Array
+    joint_names: tuple[str, ...]
+    quantities: list[_Quantity]
+
+
 def write_motion_figure(trajectory: Trajectory, robot: Robot, path: Path) -> Path:
     """Write the figure; see `Trajectory.plot`."""
-    check_motion_figure(path)
+    known = {"duration": f"{trajectory.duration:.1f} s", "condition number": trajectory.condition or "unknown"}
+    title, words = f"Motion of {robot.name}", _words(trajectory)
     quantities = _quantities(trajectory, robot)
-    step = max(1, len(trajectory.t) // MOST_POINTS)
+    findings, names = trajectory.findings, trajectory.joint_names
+    return _write(path, _Figure(title, "Planned motion", words, known, findings, trajectory.t, names, quantities))
+
+
+def write_simulated_figure(motion: Motion, path: Path) -> Path:
+    """Write the figure; see `Motion.plot`."""
+    robot = motion.robot
+    limits = {joint.name: joint.limits for joint in robot.joints}
+    own = [limits[name] for name in robot.joint_names]
+    speed, effort = (_bounds([getattr(limit, name) for limit in own], np.inf) for name in ("velocity", "effort"))
+    lower = _bounds([limit.lower for limit in own], -np.inf)
+    upper = _bounds([limit.upper for limit in own], np.inf)
+    none = np.full(robot.n_joints, np.inf)
+    drawn = _drawn(motion.q, motion.qd, motion.qdd, motion.tau, (lower, upper), speed, none, effort)
+    words = f"{motion.t[-1]:.3g} s in steps of {motion.step:g} s, {motion.integrator}"
+    energy = motion.energy
+    known = {"energy": f"{energy[0]:.6g} J at the beginning, {energy[-1]:.6g} J at the end"}
+    title = f"Simulated motion of {robot.name}"
+    return _write(path, _Figure(title, "Simulated motion", words, known, (), motion.t, robot.joint_names, drawn))
+
+
+def _bounds(values: list[float | None], absent: float) -> Array:
+    return np.array([absent if value is None else value for value in values])
+
+
+def _write(path: Path, figure: _Figure) -> Path:
+    check_motion_figure(path)
+    step = max(1, len(figure.t) // MOST_POINTS)
     if path.suffix.lower() == ".html":
-        return write_text(path, _page(trajectory, robot, quantities, step), IdentificationError)
-    figure = _picture(trajectory, quantities, step)
+        return write_text(path, _page(figure, step), IdentificationError)
+    picture = _picture(figure, step)
     with fresh_file(path, IdentificationError) as file:
-        figure.savefig(file, format=path.suffix.lower()[1:], dpi=110)
+        picture.savefig(file, format=path.suffix.lower()[1:], dpi=110)
     return path
 
 
@@ -70,10 +113,23 @@ def _quantities(trajectory: Trajectory, robot: Robot) -> list[_Quantity]:
     bounds, none = trajectory.bounds, np.full(robot.n_joints, np.inf)
     speed, acceleration, effort = (bounds.speed, bounds.acceleration, bounds.effort) if bounds else (none,) * 3
     lower, upper = (bounds.lower, bounds.upper) if bounds else (-none, none)
+    return _drawn(trajectory.q, trajectory.qd, trajectory.qdd, tau, (lower, upper), speed, acceleration, effort)
+
+
+def _drawn(
+    q: Array,
+    qd: Array,
+    qdd: Array,
+    tau: Array,
+    positions: tuple[Array, Array],
+    speed: Array,
+    acceleration: Array,
+    effort: Array,
+) -> list[_Quantity]:
     return [
-        _Quantity("position", "rad or m", trajectory.q, lower, upper),
-        _Quantity("velocity", "per s", trajectory.qd, -speed, speed),
-        _Quantity("acceleration", "per s²", trajectory.qdd, -acceleration, acceleration),
+        _Quantity("position", "rad or m", q, *positions),
+        _Quantity("velocity", "per s", qd, -speed, speed),
+        _Quantity("acceleration", "per s²", qdd, -acceleration, acceleration),
         _Quantity("torque", "N m or N", tau, -effort, effort),
     ]
 
@@ -83,13 +139,13 @@ def _words(trajectory: Trajectory) -> str:
     return f"{trajectory.duration:.1f} s{known}"
 
 
-def _page(trajectory: Trajectory, robot: Robot, quantities: list[_Quantity], step: int) -> str:
-    t = trajectory.t[::step]
-    body = facts({"duration": f"{trajectory.duration:.1f} s", "condition number": trajectory.condition or "unknown"})
-    body += bullets(trajectory.findings) if trajectory.findings else ""
-    for quantity in quantities:
+def _page(figure: _Figure, step: int) -> str:
+    t = figure.t[::step]
+    body = facts(figure.facts)
+    body += bullets(figure.findings) if figure.findings else ""
+    for quantity in figure.quantities:
         panels = []
-        for j, name in enumerate(robot.joint_names):
+        for j, name in enumerate(figure.joint_names):
             limits = [
                 Series("limits", np.full(len(t), limit), style="dashed", colour=7)
                 for limit in (quantity.lower[j], quantity.upper[j])
@@ -98,14 +154,13 @@ def _page(trajectory: Trajectory, robot: Robot, quantities: list[_Quantity], ste
             panels.append(Panel(name, [Series(quantity.name, quantity.values[::step, j], colour=0), *limits]))
         label = f"{quantity.name} [{quantity.unit}]"
         body += plot(quantity.name.capitalize(), panels, x=t, xlabel="time [s]", ylabel=label)
-    title = f"Motion of {robot.name}"
-    return document(title, _words(trajectory), [Section("motion", "Planned motion", body)])
+    return document(figure.title, figure.words, [Section("motion", figure.heading, body)])
 
 
-def _picture(trajectory: Trajectory, quantities: list[_Quantity], step: int) -> Any:
+def _picture(drawn: _Figure, step: int) -> Any:
     from matplotlib.figure import Figure
 
-    names = trajectory.joint_names
+    names, quantities = drawn.joint_names, drawn.quantities
     figure = Figure(figsize=(13, 1.1 + 1.5 * len(names)))
     # Room between columns for the labels of the next one's axis.
     figure.set_layout_engine("constrained", w_pad=0.08)
@@ -114,12 +169,12 @@ def _picture(trajectory: Trajectory, quantities: list[_Quantity], step: int) -> 
         axes[0, k].set_title(f"{quantity.name} [{quantity.unit}]")
         axes[-1, k].set_xlabel("time [s]")
         for j, name in enumerate(names):
-            axes[j, k].plot(trajectory.t[::step], quantity.values[::step, j], lw=1.0)
+            axes[j, k].plot(drawn.t[::step], quantity.values[::step, j], lw=1.0)
             for limit in (quantity.lower[j], quantity.upper[j]):
                 if np.isfinite(limit):
                     axes[j, k].axhline(limit, color="tab:red", ls="--", lw=0.8)
             axes[j, k].grid(alpha=0.3)
             if k == 0:
                 axes[j, k].set_ylabel(plot_text(name))
-    figure.suptitle(f"{plot_text(_words(trajectory))}; limits dashed")
+    figure.suptitle(f"{plot_text(drawn.words)}; limits dashed")
     return figure

@@ -13,10 +13,13 @@ import llvmlite.binding as llvm
 from tauform.codegen.backends.llvm.fastcall import is_supported, symbols
 from tauform.codegen.backends.llvm.loop import print_loop
 from tauform.codegen.backends.llvm.printer import print_alone, print_block
+from tauform.codegen.backends.llvm.scan import print_scan
 from tauform.codegen.backends.llvm.sincos import BRING_CLOSE
 from tauform.codegen.backends.llvm.single import print_single
 from tauform.codegen.backends.llvm.text import Vector
 from tauform.codegen.program.program import LANES, Program
+
+RARE = '!0 = !{!"branch_weights", i32 1, i32 100000}'
 
 
 @cache
@@ -59,16 +62,29 @@ def print_module(program: Program, vector: Vector) -> str:
     # a single state computes with numbers or with the vectors of a wide program
     widths = dict.fromkeys((vector.lanes, *((1, LANES) if alone else ())))
     declarations = [line for lanes in widths for line in _declarations(Vector(lanes))]
-    width = 64 * vector.lanes
-    # without these, LLVM prefers narrower vectors on some processors
-    attributes = f'attributes #0 = {{ "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}'
-    rare = '!0 = !{!"branch_weights", i32 1, i32 100000}'
     sections = ["\n".join(declarations), BRING_CLOSE, print_block(program, vector), print_loop(program, vector)]
     if alone:
         sections.append(alone)
     if has_single(program):
         sections.append(print_single(program, "alone" if alone else "block"))
-    return "\n\n".join([*sections, attributes, rare, ""])
+    return "\n\n".join([*sections, _attributes(vector), RARE, ""])
+
+
+def print_scan_module(program: Program, vector: Vector) -> str:
+    """LLVM text of a program that makes the next state of the last one, with its loop over time."""
+    sections = [
+        "\n".join(_declarations(vector)),
+        BRING_CLOSE,
+        print_block(program, vector),
+        print_scan(program, vector),
+    ]
+    return "\n\n".join([*sections, _attributes(vector), RARE, ""])
+
+
+def _attributes(vector: Vector) -> str:
+    # without these, LLVM prefers narrower vectors on some processors
+    width = 64 * vector.lanes
+    return f'attributes #0 = {{ "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}'
 
 
 def _declarations(vector: Vector) -> list[str]:

@@ -1,0 +1,72 @@
+"""Scans: a program that makes the next state of the last one, compiled with its loop over time."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from tauform.arrays import Array
+from tauform.codegen.backends.llvm.module import compile_object, host, host_vector, load_object, print_scan_module
+from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.cache import cached
+from tauform.version import __version__
+
+
+@dataclass(frozen=True, eq=False)
+class Strided:
+    """An array of a port: (N, steps, entries), (N, 1, entries), (1, steps, entries) or (1, 1, entries), entries last.
+
+    A dimension of one stays the same over states or steps.
+    """
+
+    array: Array
+
+    @property
+    def row(self) -> int:
+        """Bytes from state to state."""
+        return 0 if self.array.shape[0] == 1 else self.array.strides[0]
+
+    @property
+    def time(self) -> int:
+        """Bytes from step to step."""
+        return 0 if self.array.shape[1] == 1 else self.array.strides[1]
+
+    def address(self, state: int, step: int) -> int:
+        """Where the entries of a state and step begin."""
+        return int(self.array.ctypes.data) + state * self.row + step * self.time
+
+
+class Scan:
+    """A compiled program with its loop over time.
+
+    Attributes:
+        program: one step.
+        lanes: states that are computed at once; batches are multiples of it.
+    """
+
+    def __init__(self, program: Program) -> None:
+        vector = host_vector()
+        text = print_scan_module(program, vector)
+        version = ".".join(map(str, llvm.llvm_version_info))
+        key = "\n".join(["scan", __version__, version, *host(), text])
+        self.program, self.lanes = program, vector.lanes
+        self._engine = load_object(cached(key, lambda: compile_object(text)))  # owns the code that is called
+        kinds = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self._call = ctypes.CFUNCTYPE(None, *kinds)(self._engine.get_function_address("scan"))
+
+    def run(self, ports: Sequence[Strided], states: range, steps: range) -> None:
+        """Run some steps of some states; arrays of ports in the order of inputs, then outputs, entries contiguous.
+
+        An input that overlaps an output one step later is the state that steps hand on.
+        """
+        addresses = [port.address(states.start, steps.start) for port in ports]
+        n = len(ports)
+        args: Any = (ctypes.c_void_p * n)(*addresses)
+        rows, times = (
+            (ctypes.c_int64 * n)(*strides) for strides in zip(*((p.row, p.time) for p in ports), strict=True)
+        )
+        self._call(args, rows, times, len(states), len(steps))

@@ -1,0 +1,118 @@
+"""Motion: what a simulation gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from tauform.arguments import checked_methods
+from tauform.arrays import Array
+from tauform.deferred import deferred
+from tauform.description.robot import Robot
+from tauform.errors import SimulationError
+from tauform.escaping.tables import csv_line
+from tauform.files.file import fresh_file
+from tauform.identification.recording.recording import Recording
+from tauform.messages import counted
+from tauform.rigidbody.energy import kinetic_energy, potential_energy
+
+QUANTITIES = ("q", "qd", "qdd", "tau")
+
+
+@checked_methods
+@dataclass(frozen=True, eq=False, repr=False)
+class Motion:
+    """States of a robot over time, of one simulation or of a batch: leading dimensions are those of q0 and qd0.
+
+    Attributes:
+        robot: what was simulated.
+        t: (T,) [s].
+        q, qd: (..., T, n) positions and velocities.
+        qdd: (..., T, n) accelerations at the beginning of a step, with the mean of dry friction over it.
+        tau: (..., T, n) torques that were applied.
+        integrator: how steps were made.
+        step: [s]; t holds every step or some of them.
+    """
+
+    robot: Robot
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    integrator: str
+    step: float
+
+    def __post_init__(self) -> None:
+        for name in ("t", *QUANTITIES):
+            getattr(self, name).setflags(write=False)
+
+    @cached_property
+    def energy(self) -> Array:
+        """(..., T) kinetic and potential energy of links, rotors and springs [J]."""
+        return kinetic_energy(self.robot, self.q, self.qd) + potential_energy(self.robot, self.q)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Leading dimensions; () of a single simulation."""
+        return self.q.shape[:-2]
+
+    def __getitem__(self, index: int | tuple[int, ...] | slice) -> Motion:
+        """Some simulations of a batch: `motion[3]` is the fourth."""
+        if not self.batch:
+            raise SimulationError("motion: it is a single simulation; take its arrays")
+        return replace(self, **{name: getattr(self, name)[index] for name in QUANTITIES})
+
+    def recording(self, name: str = "simulated") -> Recording:
+        """The motion as a recording of positions, velocities, accelerations and torques, for `tf.identify`.
+
+        Raises:
+            SimulationError: a batch; choose one of it.
+            RecordingError: too few samples.
+        """
+        one = self._single("recording")
+        return Recording(one.t, one.q, one.tau, qd=one.qd, qdd=one.qdd, name=name)
+
+    def save_csv(self, path: str | Path) -> Path:
+        """Write t and columns q_, qd_, qdd_ and tau_, one per joint; nothing is left behind when writing fails.
+
+        Raises:
+            SimulationError: a batch, or the disk refuses.
+        """
+        one = self._single("save_csv")
+        names = ["t", *(f"{field}_{name}" for field in QUANTITIES for name in self.robot.joint_names)]
+        table = np.column_stack([one.t, *(getattr(one, field) for field in QUANTITIES)]).astype(object)
+        with fresh_file(Path(path), SimulationError) as file:
+            # Python's own floats print the shortest decimals that read back as the same numbers
+            header = csv_line(names).rstrip("\n")
+            np.savetxt(file, table, delimiter=",", header=header, comments="", fmt="%r", encoding="utf-8")
+        return Path(path)
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw positions, velocities, accelerations and torques with the robot's limits: .html, .png, .svg or .pdf.
+
+        Raises:
+            SimulationError: a batch; choose one of it.
+            IdentificationError: the file's name has another ending, or it cannot be written.
+            MissingExtraError: pictures need matplotlib.
+        """
+        drawn: Path = deferred("Motion.plot")(self._single("plot"), Path(path))
+        return drawn
+
+    def _single(self, what: str) -> Motion:
+        if self.batch:
+            raise SimulationError(
+                f"{what}: the motion is a batch of {' x '.join(map(str, self.batch))}; choose one, such as "
+                f"motion[{', '.join('0' * len(self.batch))}].{what}(...)"
+            )
+        return self
+
+    def __repr__(self) -> str:
+        many = f"{counted(int(np.prod(self.batch)), 'simulation')}, " if self.batch else ""
+        return (
+            f"Motion({many}{counted(self.q.shape[-1], 'joint')}, {self.t[-1]:g} s in steps of {self.step:g} s, "
+            f"{self.integrator})"
+        )

@@ -1,0 +1,305 @@
+"""One step of a simulation as a program: control law, forward dynamics, integrator, dry friction and stops in one.
+
+The lines that say what a step is run twice: on scalars, where they become the program, and on NumPy arrays over the
+textbook functions, which the program is compared with and which step where a program would be too long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.codegen.functions import Algorithm, Function
+from tauform.codegen.functions.function import Shapes
+from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
+from tauform.codegen.functions.torques import rigid_torques
+from tauform.codegen.generate import program_of
+from tauform.codegen.minimal.problem import problem_of, user_efforts
+from tauform.codegen.minimal.search import Search
+from tauform.codegen.minimal.tracing import Outputs, Tracing
+from tauform.codegen.program.program import Program
+from tauform.description.drives.groups import JointState
+from tauform.description.drives.scalars import absolute, sign
+from tauform.description.robot import Robot
+from tauform.description.tree import Tree
+from tauform.errors import SimulationError
+from tauform.rigidbody.drives import matrix_parents
+from tauform.rigidbody.forward_dynamics import forward_dynamics
+from tauform.rigidbody.gravity import gravity_torque
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.load import driving_torque, has_load
+from tauform.simulation.control import PORTS, Law
+from tauform.simulation.dry import Box, clipped, dry_sizes, settled
+from tauform.simulation.integrators import INTEGRATORS, Integrator
+
+OUTPUTS = ("q_next", "qd_next", "qdd", "tau")
+# Of the certificate; as for forward dynamics.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Plant:
+    """What is simulated, and how: all that a step's program depends on.
+
+    Attributes:
+        law: of the controller.
+        model: robot that the controller believes in.
+        has_stops: whether joints stop at their limits.
+        frames: those that feel an external wrench.
+    """
+
+    robot: Robot
+    integrator: Integrator
+    law: Law
+    model: Robot
+    has_stops: bool
+    frames: tuple[str, ...] = ()
+
+    @cached_property
+    def smooth(self) -> Robot:
+        """The robot without dry friction."""
+        return self.robot.with_drives(term for term in self.robot.drives if not (term.is_dry and term.coefficient))
+
+    @cached_property
+    def is_dry(self) -> bool:
+        return any(term.is_dry and term.coefficient for term in self.robot.drives)
+
+    @cached_property
+    def dry_joints(self) -> Array:
+        """(n, n_bodies) how far each joint of the tree moves with each coordinate, where it has dry friction.
+
+        Raises:
+            SimulationError: dry friction acts on the sum of several coordinates.
+        """
+        robot = self.robot
+        F = np.eye(robot.n_bodies) if robot.closure is None else robot.closure.F
+        rubbing = np.zeros(robot.n_bodies, dtype=bool)
+        for term in robot.drives:
+            if term.is_dry and term.coefficient:
+                rubbing[list(term.joints)] = True
+                if len(term.joints) > 1 or ("carried" in term.reads and robot.closure is not None):
+                    raise _refused(robot, term.joints[0], f"{term.meaning} acts on several coordinates")
+        for j in np.flatnonzero(rubbing & (np.count_nonzero(F, axis=1) > 1)):
+            raise _refused(robot, int(j), "it follows several coordinates")
+        return np.abs(F.T) * rubbing
+
+    @cached_property
+    def stops(self) -> Box:
+        """Limits of each coordinate of q."""
+        limits = {joint.name: joint.limits for joint in self.robot.joints}
+        own = [limits[name] for name in self.robot.joint_names]
+
+        def finite(x: float | None) -> float | None:
+            return x if self.has_stops and x is not None and np.isfinite(x) else None
+
+        return Box([finite(limit.lower) for limit in own], [finite(limit.upper) for limit in own])
+
+    @property
+    def has_contact(self) -> bool:
+        """Whether velocities are settled after each step."""
+        return self.is_dry or any(x is not None for side in self.stops for x in side)
+
+    @property
+    def is_thermal(self) -> bool:
+        return any("temperature" in term.reads for term in self.robot.further_drives)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Output ports of a step; a torque that is given is none."""
+        return OUTPUTS[:3] if self.law == "torque" else OUTPUTS
+
+    def shapes(self) -> Shapes:
+        """Input ports of a step."""
+        n = (self.robot.n_joints,)
+        warm = {"temperature": n} if self.is_thermal else {}
+        return {"q": n, "qd": n, **dict.fromkeys(PORTS[self.law], n), "step": (1,), **warm}
+
+
+def _refused(robot: Robot, joint: int, why: str) -> SimulationError:
+    return SimulationError(
+        f"joint {robot.joints[joint].name!r} of {robot.name} has dry friction, and {why}; give that friction a width, "
+        "over which it changes its sign"
+    )
+
+
+class Dynamics(Protocol):
+    """What a step asks for, on arrays (n, ...) of one kind of scalar."""
+
+    def control(self) -> AnyArray: ...
+
+    def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray: ...
+
+    def mass_matrix(self) -> tuple[AnyArray, tuple[int, ...]]: ...
+
+    def dry_sizes(self, tau: AnyArray) -> AnyArray: ...
+
+
+def stepped(plant: Plant, dynamics: Dynamics, q: AnyArray, qd: AnyArray, h: Any) -> dict[str, AnyArray]:
+    """Outputs of a step: the state after it, the acceleration over it, and the torque that was applied."""
+    tau = dynamics.control()
+    free = INTEGRATORS[plant.integrator](lambda q, qd: dynamics.acceleration(q, qd, tau), q, qd, h)
+    if not plant.has_contact:
+        return dict(zip(OUTPUTS, (*free, tau), strict=True))
+    stops = plant.stops
+    rates = Box(*([None if x is None else (x - q[j]) / h for j, x in enumerate(side)] for side in stops))
+    impulses = 0.0 * qd
+    if plant.is_dry:
+        sizes = dynamics.dry_sizes(tau)
+        shares = plant.dry_joints.tolist()
+        rows = [[w * s for w, s in zip(row, sizes, strict=True) if w] for row in shares]
+        impulses = np.array([sum(row, 0.0 * qd[j]) * h for j, row in enumerate(rows)])
+    M, parents = dynamics.mass_matrix()
+    after = settled(M, parents, free.qd, qd, impulses, rates)
+    # what rests before and after has not moved, whatever the stages in between saw
+    moves = 1.0 - (1.0 - absolute(sign(qd))) * (1.0 - absolute(sign(after)))
+    if plant.integrator == "semi_implicit":
+        moved = q + h * after
+    else:
+        moved = q + moves * (free.q - q + 0.5 * h * (after - free.qd))
+        moved = np.array([clipped(x, low, high) for x, low, high in zip(moved, *stops, strict=True)])
+    return dict(zip(OUTPUTS, (moved, after, moves * (free.qdd + (after - free.qd) / h), tau), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Traced:
+    """A step on scalars of a graph."""
+
+    plant: Plant
+    tracing: Tracing
+
+    def _at(self, **inputs: AnyArray) -> Tracing:
+        return replace(self.tracing, inputs={**self.tracing.inputs, **inputs})
+
+    def control(self) -> AnyArray:
+        given = self.tracing.inputs
+        if self.plant.law == "torque":
+            return given["tau"]
+        feedback = given["stiffness"] * (given["target"] - given["q"]) + given["damping"] * (
+            given["rate"] - given["qd"]
+        )
+        if self.plant.law == "computed_torque":
+            tracing = self._model(qdd=given["acceleration"] + feedback)
+            torques = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd"))
+            return user_efforts(self.plant.model, torques)
+        if self.plant.law == "pd_gravity":
+            feedback = feedback + user_efforts(self.plant.model, rigid_torques(self._model()))
+        return given["command"] + feedback
+
+    def _model(self, **inputs: AnyArray) -> Tracing:
+        """The same state for the robot that the controller believes in."""
+        tracing = self._at(**inputs)
+        if self.plant.model == self.plant.robot:
+            return tracing
+        problem = problem_of(self.plant.model)
+        search = Search(problem.bodies)
+        choice = search.start()
+        bodies = search.realised(choice).with_scalars(np.empty(0, dtype=object))
+        return replace(tracing, problem=problem, choice=choice, bodies=bodies, drives=problem.drives[:, 0])
+
+    def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
+        return forward_system(self._at(q=q, qd=qd, tau=tau)).accelerations()
+
+    def mass_matrix(self) -> tuple[AnyArray, tuple[int, ...]]:
+        return minimal_mass_matrix(self.tracing), _parents(self.plant.smooth)
+
+    def dry_sizes(self, tau: AnyArray) -> AnyArray:
+        """(n_bodies,) torque of dry friction against the motion of each joint of the tree."""
+        return _dry_sizes(self.plant.robot.tree, self.tracing.drive_state(), tau[:, None])[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Textbook:
+    """A step on NumPy arrays, (n, N)."""
+
+    plant: Plant
+    inputs: dict[str, Array]  # (N, ...) by port
+    wrenches: dict[str, Array]
+
+    def control(self) -> AnyArray:
+        given, model = self.inputs, self.plant.model
+        if self.plant.law == "torque":
+            return np.moveaxis(given["tau"], -1, 0)
+        feedback = given["stiffness"] * (given["target"] - given["q"]) + given["damping"] * (
+            given["rate"] - given["qd"]
+        )
+        if self.plant.law == "computed_torque":
+            wanted = given["acceleration"] + feedback
+            return np.moveaxis(inverse_dynamics(model, given["q"], given["qd"], wanted, drives=False), -1, 0)
+        if self.plant.law == "pd_gravity":
+            feedback = feedback + gravity_torque(model, given["q"])
+        return np.moveaxis(given["command"] + feedback, -1, 0)
+
+    def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
+        q, qd, tau = (np.moveaxis(x, 0, -1) for x in (q, qd, tau))
+        warm = self.inputs.get("temperature")
+        qdd = forward_dynamics(self.plant.smooth, q, qd, tau, temperature=warm, wrenches=self.wrenches or None)
+        return np.moveaxis(qdd, -1, 0)
+
+    def mass_matrix(self) -> tuple[AnyArray, tuple[int, ...]]:
+        M = mass_matrix(self.plant.smooth, self.inputs["q"])
+        return np.moveaxis(M, (-2, -1), (0, 1)), _parents(self.plant.smooth)
+
+    def dry_sizes(self, tau: AnyArray) -> AnyArray:
+        """(n_bodies, N), likewise."""
+        robot, rows = self.plant.robot, {name: self.inputs[name].T for name in ("q", "qd")}
+        if robot.closure is not None:
+            rows = {name: robot.closure.F @ x for name, x in rows.items()}
+            rows["q"] = rows["q"] + robot.closure.offset[:, None]
+        warm = self.inputs["temperature"].T if "temperature" in self.inputs and robot.closure is None else None
+        return _dry_sizes(robot.tree, JointState(rows["q"], rows["qd"], temperature=warm), tau)
+
+
+def _dry_sizes(tree: Tree, state: JointState, tau: AnyArray) -> AnyArray:
+    if has_load(tree):
+        # what a joint carries changes little within a step
+        state = state._replace(carried=driving_torque(tree, state, tau))
+    return dry_sizes(tree, state)
+
+
+def _parents(robot: Robot) -> tuple[int, ...]:
+    return matrix_parents(robot.tree) if robot.closure is None else tuple(range(-1, robot.n_joints - 1))
+
+
+def textbook_step(plant: Plant, *arrays: Array, wrenches: dict[str, Array] | None = None) -> tuple[Array, ...]:
+    """Outputs of a step by the textbook functions, from arrays (N, ...) of its ports."""
+    inputs = dict(zip(plant.shapes(), arrays, strict=True))
+    dynamics = _Textbook(plant, inputs, wrenches or {})
+    outputs = stepped(plant, dynamics, inputs["q"].T, inputs["qd"].T, inputs["step"][:, 0])
+    return tuple(np.moveaxis(np.asarray(outputs[name]), 0, -1) for name in plant.outputs)
+
+
+def step_function(plant: Plant) -> Function:
+    """The step as a function that programs are generated for."""
+
+    def trace(tracing: Tracing) -> Outputs:
+        given = tracing.inputs
+        outputs = stepped(plant, _Traced(plant, tracing), given["q"], given["qd"], given["step"][0])
+        return {name: outputs[name] for name in plant.outputs}
+
+    def reference(robot: Robot, *arrays: Array, wrenches: Any = None) -> tuple[Array, ...]:
+        return textbook_step(plant, *arrays, wrenches=wrenches)
+
+    return Function(
+        "simulation_step",
+        f"one time step ({plant.integrator})",
+        lambda robot: plant.shapes(),
+        reference,
+        {"mass_matrix": Algorithm(trace, like_torques=True, any_unit=True, sums_angles=True)},
+        tolerance=TOLERANCE,
+        feels_wrenches=True,
+    )
+
+
+@lru_cache(maxsize=32)
+def step_program(plant: Plant) -> Program:
+    """The program of a step, compared with `textbook_step`.
+
+    Raises:
+        GenerationError: it would be too long, or failed verification.
+    """
+    return program_of(problem_of(plant.smooth, wrenches=plant.frames), step_function(plant), ["mass_matrix"])

@@ -1,0 +1,147 @@
+"""Dry friction as the set-valued law, and stops: joints stick and rest exactly, and what moves loses what it should."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from random_robots import random_tree
+from tauform.errors import SimulationError
+from tauform.simulation.dry import Box, settled
+
+INTEGRATORS = ("semi_implicit", "rk4", "midpoint")
+
+
+def slider(coulomb: float, mass: float = 2.0, **further) -> tf.Robot:
+    """A mass on a horizontal rail."""
+    row = {"joint": "prismatic", "a": 0, "alpha": 0, "theta": 0, "mass": mass, "coulomb": coulomb, **further}
+    return tf.Robot.from_dh([row], "standard", gravity=[0, -9.81, 0])
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_stuck_joint_stays_put(integrator):
+    rng = np.random.default_rng(0)
+    robot = random_tree(4, 2, friction=False)
+    q0 = rng.uniform(-1, 1, (6, 4))
+    weight = tf.gravity_torque(robot, q0)
+    coulomb = np.abs(weight).max(axis=0) + 1.0
+    joints = [term for term in robot.drives if term.shape != "coulomb"]
+    rough = robot.with_drives([*joints, *(tf.Drive.of("coulomb", k, float(f)) for k, f in enumerate(coulomb))])
+    tau = rng.uniform(-1, 1, (6, 1, 4)) * (coulomb - np.abs(weight)[:, None])  # within what friction holds
+    motion = tf.simulate(rough, q0, None, np.repeat(tau, 200, axis=1), 0.2, integrator=integrator, limits=False)
+    assert (motion.q == q0[:, None]).all()
+    assert (motion.qd == 0).all()
+    assert (motion.qdd == 0).all()
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_sliding_mass_stops_where_its_energy_is_spent(integrator):
+    # v0^2 m / 2 = F s, v0 m / F seconds
+    motion = tf.simulate(slider(4.0), [0.0], [1.5], None, 1.0, 1e-3, integrator=integrator)
+    distance, time = 1.5**2 * 2.0 / 2 / 4.0, 1.5 * 2.0 / 4.0
+    assert motion.q[-1, 0] == pytest.approx(distance, abs=1e-3 if integrator == "semi_implicit" else 2e-6)
+    at_rest = motion.t[np.flatnonzero(motion.qd[:, 0] == 0)[0]]
+    assert at_rest == pytest.approx(time, abs=1.1e-3)
+    assert (motion.qd[motion.t > time + 1e-3] == 0).all()
+
+
+def test_a_mass_breaks_loose_beyond_its_friction():
+    motion = tf.simulate(slider(4.0), np.zeros((3, 1)), None, np.array([[[3.9]], [[4.0]], [[4.5]]]).repeat(500, 1), 0.5)
+    assert (motion.q[:2] == 0).all()
+    assert motion.qd[2, -1, 0] == pytest.approx((4.5 - 4.0) / 2.0 * 0.5, rel=1e-9)
+
+
+def test_break_away_friction_holds_more_than_it_drags():
+    robot = slider(3.0)
+    robot = robot.with_drives([*robot.drives, tf.Drive.of("stribeck", 0, 2.0, width=0.01)])
+    held, loose = (tf.simulate(robot, [0.0], None, [tau], 0.5) for tau in (4.9, 5.1))
+    assert (held.q == 0).all()
+    assert loose.qd[-1, 0] == pytest.approx((5.1 - 3.0) / 2.0 * 0.5, rel=0.2)
+
+
+def test_friction_by_load_holds_what_it_carries():
+    robot = slider(1.0)
+    robot = robot.with_drives([*robot.drives, tf.Drive.of("load", 0, 0.5)])
+    # a stuck joint carries the torque itself: 1 + 0.5 * 1.9 holds it, 1 + 0.5 * 2.1 does not
+    held, loose = (tf.simulate(robot, [0.0], None, [tau], 0.2) for tau in (1.9, 2.1))
+    assert (held.q == 0).all()
+    # sliding: tau = rigid + 1 + rigid / 2
+    assert loose.qdd[-1, 0] == pytest.approx((2.1 - 1.0) / 1.5 / 2.0, rel=1e-6)
+
+
+def best(M, u, impulses, lower, upper):
+    """The minimum by trying every pattern of sticking, sliding and resting on a stop."""
+    n, found, least = len(u), None, np.inf
+    for pattern in itertools.product((-1, 0, 1, "low", "high"), repeat=n):
+        v = np.array([lower[j] if s == "low" else upper[j] if s == "high" else 0.0 for j, s in enumerate(pattern)])
+        free = [j for j, s in enumerate(pattern) if s in (-1, 1)]
+        signs = np.array([pattern[j] for j in free])
+        if free:
+            held = [j for j in range(n) if j not in free]
+            right = (M @ u)[free] - impulses[free] * signs - M[np.ix_(free, held)] @ v[held]
+            v[free] = np.linalg.solve(M[np.ix_(free, free)], right)
+        if (v < lower - 1e-12).any() or (v > upper + 1e-12).any():
+            continue
+        value = (v - u) @ M @ (v - u) / 2 + impulses @ np.abs(v)
+        if value < least - 1e-15:
+            found, least = v, value
+    return found, least
+
+
+def test_velocities_settle_at_the_minimum():
+    rng = np.random.default_rng(3)
+    n = 3
+    worst = []
+    for _ in range(60):
+        robot_like = rng.normal(size=(n, n))
+        M = robot_like @ robot_like.T + 0.3 * np.eye(n)
+        u, before = rng.normal(size=(2, n))
+        before *= rng.random(n) < 0.5
+        impulses = rng.uniform(0, 1.5, n)
+        lower, upper = -rng.uniform(0, 1, n), rng.uniform(0, 1, n)
+        v = settled(M, (-1, 0, 1), u, before, impulses, Box(lower.tolist(), upper.tolist()))
+        expected, least = best(M, u, impulses, lower, upper)
+        value = (v - u) @ M @ (v - u) / 2 + impulses @ np.abs(v)
+        worst.append(value - least)
+        np.testing.assert_array_equal(v == 0, expected == 0)
+    assert max(worst) < 1e-9
+    assert min(worst) > -1e-12
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_joints_stop_at_their_limits(integrator):
+    robot = slider(0.0, lower=-0.2, upper=0.3)
+    motion = tf.simulate(robot, [[0.0], [0.1]], [[1.0], [-2.0]], None, 0.5, integrator=integrator)
+    assert motion.q.max() == 0.3
+    assert motion.q.min() == -0.2
+    assert (motion.qd[:, -1] == 0).all()  # without rebound
+    free = tf.simulate(robot, [0.0], [1.0], None, 0.5, integrator=integrator, limits=False)
+    assert free.q[-1, 0] == pytest.approx(0.5)
+
+
+def test_a_joint_rests_on_its_stop_under_its_weight_and_leaves_it():
+    row = {"joint": "revolute", "a": 0.5, "alpha": 0, "d": 0, "theta": 0, "mass": 1.0, "com": [-0.2, 0, 0]}
+    robot = tf.Robot.from_dh([{**row, "lower": -0.4, "upper": 1.0}], "standard", gravity=[0, -9.81, 0])
+    weight = tf.gravity_torque(robot, [-0.4])[0]
+    tau = np.where(np.arange(1000) < 500, 0.0, 1.5 * weight)[:, None]
+    motion = tf.simulate(robot, [0.2], None, tau, 1.0)
+    resting = (motion.t > 0.4) & (motion.t < 0.5)
+    np.testing.assert_allclose(motion.q[resting], -0.4, rtol=0, atol=1e-15)
+    assert motion.q[-1, 0] > 0.0
+
+
+def test_a_start_beyond_its_limits_is_refused():
+    with pytest.raises(SimulationError, match=r"q0: joint 'joint1' starts at 0.5, beyond its limits"):
+        tf.simulate(slider(0.0, lower=-0.2, upper=0.3), [0.5], None, None, 0.1)
+
+
+def test_dry_friction_of_joints_that_follow():
+    mimic = random_tree(3, 6, chain=True, prismatic=0.0).with_relations({"joint3": {"joint2": -0.5}})
+    motion = tf.simulate(mimic, [0.1, 0.2], [0.3, -0.2], None, 0.05, limits=False)
+    assert np.isfinite(motion.q).all()
+    both = random_tree(3, 6, chain=True, prismatic=0.0).with_relations({"joint3": {"joint2": -0.5, "joint1": 1.0}})
+    with pytest.raises(SimulationError, match=r"'joint3' .*follows several coordinates; give that friction a width"):
+        tf.simulate(both, [0.1, 0.2], None, None, 0.05)
