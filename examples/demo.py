@@ -98,13 +98,12 @@ def deliver(robot: tf.Robot, folder: Path, console: Console) -> Delivery:
 
 def real_robot(robot: tf.Robot) -> tf.Robot:
     """The robot as it was built: 15 % heavier than its description, and with friction."""
-    n = robot.n_bodies
-    values = np.array(robot.parameters)
-    values[: 10 * n] *= 1.15
+    values, layout = np.array(robot.parameters), robot.layout
+    values[layout.links] *= 1.15
     inertia = np.diag(tf.mass_matrix(robot, np.zeros(robot.n_joints)))
     driven = [i for i, joint in enumerate(robot.joints) if joint.name in robot.joint_names]
     for i, size in zip(driven, inertia, strict=True):
-        values[10 * n + 4 * i + 1 : 10 * n + 4 * i + 3] = size, size  # viscous, Coulomb
+        values[[layout.viscous(i), layout.coulomb(i)]] = size
     return robot.with_parameters(values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,7 @@ TYPES = {
     Path("pipeline/model_robot.py"): {("report", "delivery")},
 }
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
+imported = cache(import_graph)
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 
@@ -105,13 +107,13 @@ def test_an_import_from_below_is_allowed(statement: str) -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert cycles(import_graph(PACKAGE.parent)) == []
+    assert cycles(imported(PACKAGE.parent)) == []
 
 
 def test_no_rooms_import_each_other_in_a_circle() -> None:
     """Between rooms there is one direction; only a room and the folder it stands in may use each other."""
     rooms: dict[str, set[str]] = defaultdict(set)
-    for module, targets in import_graph(PACKAGE.parent).items():
+    for module, targets in imported(PACKAGE.parent).items():
         for target in targets:
             own, other = (name.rpartition(".")[0] for name in (module, target))
             if not f"{own}.".startswith(f"{other}.") and not f"{other}.".startswith(f"{own}."):
@@ -147,7 +149,8 @@ def test_every_deferred_function_is_used() -> None:
     used = {
         node.args[0].value
         for module in MODULES
-        for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8")))
+        if "deferred(" in (text := (PACKAGE / module).read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "deferred" and node.args
     }
     assert used == set(DEFERRED)

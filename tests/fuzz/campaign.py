@@ -1,9 +1,10 @@
 """Cases of a reader in processes of their own, so that a crash, a hang or a flood of memory is a finding like others.
 
-    python -m fuzz.campaign READER FIRST COUNT
+    python -m fuzz.campaign READER FIRST COUNT [READER FIRST COUNT ...]
 
-prints a line of JSON for each finding and one with the counts. A case is its reader's name and its number: the same on
-every machine. A child that dies takes the case that it was at along, and another child goes on after it.
+prints a line of JSON for each finding and, for each reader, one with the counts. A case is its reader's name and its
+number: the same on every machine. A child that dies takes the case that it was at along, and another child goes on
+after it.
 """
 
 from __future__ import annotations
@@ -133,8 +134,9 @@ def main(name: str, first: int, count: int) -> None:
         counts[kind] += 1
         if kind == "finding":
             print(json.dumps({"case": f"{name}:{number}", "what": what}), flush=True)
-    print(json.dumps(counts))
+    print(json.dumps({"reader": name, **counts}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    for place in range(1, len(sys.argv), 3):
+        main(sys.argv[place], *map(int, sys.argv[place + 1 : place + 3]))

@@ -24,9 +24,9 @@ CORE_TYPES = ("Haswell", "Sandybridge", "Nehalem", "Prescott")
 # Seconds each; the others take minutes.
 QUICK = (
     *("arithmetic", "xarm7_as_written", "descriptions", "base_parameters", "closed_forms"),
-    *("programs", "reduced", "multirate"),
+    *("programs", "reduced", "multirate", "fits"),
 )
-LONG = ("fits", "arms", "reduced_arms")
+LONG = ("arms", "reduced_arms")
 # Both spellings: glibc before 2.33 calls what can be used by another name; what it does not know it ignores.
 OLD_C_LIBRARY = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2_Usable,-FMA_Usable,-AVX2,-FMA,-FMA4"}
 
