@@ -53,6 +53,12 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tauform.cli.progress.PATIENCE", 1e6)
 
 
+@pytest.fixture(autouse=True)
+def no_kept_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs are made anew: tests change how."""
+    monkeypatch.setattr("tauform.codegen.runtime.programs.ENABLED", False)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the working tree."""

@@ -30,6 +30,7 @@ from tauform.codegen.minimal.tracing import MAX_NODES, operations, traced
 from tauform.codegen.program.graph import GraphTooLargeError
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import About, Candidate, Program
+from tauform.codegen.runtime.programs import kept_program
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ProgramTooLongError, UnknownNameError
 from tauform.rigidbody.linearize import forward_by_inverse
@@ -98,11 +99,20 @@ def generate(
             raise GenerationError("wrenches: a closed form has no place for them; give the robot")
         return model_program(source, function, algorithm, _recursive)
     wanted = check_request(source, function, algorithm, parameters, payload, wrenches)
+    make = partial(_generated, source, wanted, algorithm, parameters, payload, wrenches)
+    if algorithm == "fastest":  # on this machine, today
+        return make()
+    return kept_program((source, function, algorithm, parameters, payload, tuple(wrenches)), make)
+
+
+def _generated(
+    source: Robot, wanted: Function, algorithm: str, parameters: Parameters, payload: Payload, wrenches: Sequence[str]
+) -> Program:
     if algorithm == "factored":
         return _factored(source, wanted)
     problem = problem_of(source, parameters, payload, wrenches)
     names = _algorithms(wanted, algorithm, source)
-    factorable = _is_factorable(source, function, parameters, payload) and not wrenches
+    factorable = _is_factorable(source, wanted.name, parameters, payload) and not wrenches
     with named_pivots(source):
         # what is timed is made of each algorithm, what is counted only of the cheapest
         groups = [[name] for name in names] if algorithm == "fastest" else [names]

@@ -11,6 +11,7 @@ from tauform.codegen.certificate import certified
 from tauform.codegen.generate import plain_program, searched_program
 from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.codegen.runtime.programs import kept_program
 from tauform.description.robot import Robot
 from tauform.fast.definite import refuse_indefinite
 from tauform.fast.functions import function_of
@@ -28,7 +29,8 @@ def kernel_stages(
     if divides:
         refuse_indefinite(robot)
     function = function_of(name, options)
-    program = (plain_program if tier == 2 else searched_program)(robot, function)
+    make = plain_program if tier == 2 else searched_program
+    program = kept_program((robot, name, tuple(sorted(options.items())), tier), lambda: make(robot, function))
     yield
     kernel = compile_program(program)
     yield

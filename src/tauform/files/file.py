@@ -51,12 +51,28 @@ def write_text(path: Path, text: str, refusal: type[TauformError]) -> Path:
     return path
 
 
-def keep(path: Path, payload: bytes) -> None:
-    """Keep bytes for later in a file that nobody else may touch; one that cannot be written is done without."""
-    with suppress(OSError), temporary_file(path.parent, mode=0o600) as (own, file):
-        file.write(payload)
-        file.flush()
-        os.replace(own, path)
+def keep(path: Path, payload: bytes) -> bool:
+    """Keep bytes for later in a file that nobody else may touch; whether they could be written."""
+    try:
+        with temporary_file(path.parent, mode=0o600) as (own, file):
+            file.write(payload)
+            file.flush()
+            os.replace(own, path)
+    except OSError:
+        return False
+    return True
+
+
+def used(path: Path) -> None:
+    """Note that a kept file was read just now."""
+    with suppress(OSError):
+        os.utime(path)
+
+
+def drop(path: Path) -> None:
+    """Remove a kept file, if it is there and we may."""
+    with suppress(OSError):
+        path.unlink()
 
 
 def is_stream(path: Path) -> bool:

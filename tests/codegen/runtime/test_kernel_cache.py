@@ -144,9 +144,12 @@ def test_a_folder_or_a_pipe_in_the_place_of_an_entry_is_no_obstacle(folder: Path
 def _as_a_user(folder: Path, *keys: str) -> str:
     """What a process that modes bind, which root's is not, is answered for each key."""
     code = (
-        "import os, sys, warnings; from tauform.codegen.runtime.cache import cached; warnings.simplefilter('error')\n"
+        "import os, sys, warnings; from tauform.codegen.runtime.cache import cached\n"
         "os.geteuid() or os.setuid(int(sys.argv[1]))\n"
-        "print([cached(key, lambda: b'built') for key in sys.argv[2:]])"
+        "with warnings.catch_warnings(record=True) as said:\n"
+        "    warnings.simplefilter('always')\n"
+        "    print([cached(key, lambda: b'built') for key in sys.argv[2:]])\n"
+        "print(len(said), *(['cannot be written' in str(words.message) for words in said]))\n"
     )
     path = os.pathsep.join(p for p in sys.path if p)
     environment = {**os.environ, "PYTHONPATH": path, "TAUFORM_CACHE": str(folder)}
@@ -169,8 +172,8 @@ def test_a_folder_that_is_read_only_is_read(monkeypatch: pytest.MonkeyPatch) -> 
             for path in (folder, entry):
                 os.chown(path, OTHER_USER, -1)
         try:
-            assert _as_a_user(folder, "a", "b") == "[b'planted', b'built']"
-            assert _as_a_user(home / "another" / "cache", "a") == "[b'built']"
+            assert _as_a_user(folder, "a", "b", "c") == "[b'planted', b'built', b'built']\n1 True"  # said once
+            assert _as_a_user(home / "another" / "cache", "a") == "[b'built']\n1 True"
             assert os.listdir(home) == ["cache"]
         finally:
             home.chmod(0o700)
@@ -179,7 +182,31 @@ def test_a_folder_that_is_read_only_is_read(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_folder_that_cannot_be_written_is_no_obstacle(folder: Path) -> None:
     folder.write_text("a file in the way")
-    assert compile_program(elementwise(lambda x: x + x))(np.array([2.0])) == 4.0
+    with pytest.warns(UserWarning, match="cannot be written"):
+        assert compile_program(elementwise(lambda x: x + x))(np.array([2.0])) == 4.0
+
+
+def test_a_cache_that_is_off_keeps_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAUFORM_CACHE", "off")
+    assert [cached("a", lambda text=text: text) for text in (b"one", b"two")] == [b"one", b"two"]
+    assert not folder.exists()
+    assert not Path("off").exists()
+
+
+def test_what_was_not_used_for_longest_goes_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "LARGEST", 3 * (100 + 32))
+    for age, key in enumerate(("a", "b", "c")):
+        cached(key, lambda: bytes(100))
+        (new,) = (path for _, _, path in cache.entries(folder) if path.stat().st_mtime > 1e6)
+        os.utime(new, (age + 1, age + 1))
+    assert cached("a", lambda: b"never built") == bytes(100)  # used just now
+    cached("d", lambda: bytes(100), "program")
+    built: list[str] = []
+    for key in ("a", "c"):
+        cached(key, lambda key=key: built.append(key) or b"")
+    assert cached("d", lambda: b"never built", "program") == bytes(100)
+    assert not built
+    assert cached("b", lambda: b"again") == b"again"
 
 
 def test_without_a_home_folder_kernels_are_compiled_all_the_same() -> None:

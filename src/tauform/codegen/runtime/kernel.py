@@ -19,14 +19,15 @@ from tauform.codegen.backends.llvm.module import (
     load_object,
     print_module,
 )
+from tauform.codegen.program.document import encoded
 from tauform.codegen.program.port import misfit
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.cache import cached
+from tauform.codegen.runtime.content import package
 from tauform.codegen.runtime.gufunc import generalized_ufunc, signature
 from tauform.codegen.runtime.slices import in_slices
 from tauform.errors import GenerationError, ShapeError
 from tauform.escaping.shown import visible
-from tauform.version import __version__
 
 
 class Kernel:
@@ -131,7 +132,8 @@ def compile_program(program: Program) -> Kernel:
         if port.size == 0:
             raise GenerationError(f"{program.name}: {port.name} has shape {port.shape} and holds nothing to compute")
     vector = host_vector()
-    text = print_module(program, vector)
     version = ".".join(map(str, llvm.llvm_version_info))
-    key = "\n".join([__version__, version, *host(), text])
-    return Kernel(program, load_object(cached(key, lambda: compile_object(text))), vector.lanes)
+    # not by the text for LLVM, which takes longer to print than the kernel to load
+    key = "\n".join([package(), version, *host(), encoded(program).decode()])
+    code = cached(key, lambda: compile_object(print_module(program, vector)))
+    return Kernel(program, load_object(code), vector.lanes)
