@@ -32,6 +32,7 @@ QUICK = {
     "excite": ["excite", "two_link", "--seconds", "0.05", "--duration", "2", "--harmonics", "2", "--rate", "20"],
     "identify": ["identify", "two_link", "log.csv", "--friction", "plain", "--no-couplings"],
     "bench": ["bench", "two_link", "--states", "10", "--repeats", "1"],
+    "cache": ["cache"],
 }
 
 

@@ -31,7 +31,7 @@ PANELS = {
     "Its motion": ("simulate",),
     "Code for a controller": ("generate", "reduce", "multirate"),
     "From measurements": ("excite", "identify"),
-    "This machine": ("bench",),
+    "This machine": ("bench", "cache"),
 }
 VERBS = tuple(name for names in PANELS.values() for name in names)
 COMMANDS = tuple(name.replace("_", "-") for name in VERBS)

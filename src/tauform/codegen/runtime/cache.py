@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +26,7 @@ _DIGEST_SIZE = hashlib.sha256().digest_size
 LARGEST = 256 * 2**20
 OFF = "off"
 KINDS = ("kernel", "program")
+_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(KINDS)})")
 _refused: set[Path] = set()
 
 
@@ -70,11 +72,12 @@ def cached(key: str, build: Callable[[], bytes], kind: str = "kernel") -> bytes:
 def entries(place: Path) -> list[tuple[float, int, Path]]:
     """When each entry was last read or written, its size and its place, the oldest first."""
     found = []
-    for kind in KINDS:
-        for path in place.glob(f"*.{kind}"):
-            with suppress(OSError):  # another process may just have removed it
-                status = path.stat()
-                found.append((status.st_mtime, status.st_size, path))
+    for path in place.glob("*"):
+        if not _NAME.fullmatch(path.name):  # files of others are not ours to count or to remove
+            continue
+        with suppress(OSError):  # another process may just have removed it
+            status = path.stat()
+            found.append((status.st_mtime, status.st_size, path))
     return sorted(found)
 
 
