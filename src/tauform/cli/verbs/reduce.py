@@ -16,6 +16,7 @@ from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading, lines, read_from
 from tauform.cli.verb import verb
+from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.closedform.profile import Profile
@@ -38,7 +39,12 @@ def reduce(
         str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one per joint.")
     ] = None,
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of a profile.")] = None,
-    tolerance: Annotated[float, typer.Option(help="Largest relative error, 0.01 is 1 %.")] = 0.01,
+    tolerance: Annotated[
+        str, typer.Option(metavar=NUMBERS, help="Largest relative error, 0.01 is 1 %; one, or one per joint.")
+    ] = "0.01",
+    norm: Annotated[
+        str, typer.Option(help="vector, or joint: each joint's error relative to its own torque.")
+    ] = "vector",
     confidence: Annotated[float, typer.Option(help="Share of the states that must keep it.")] = 0.999,
     function: Annotated[str, typer.Option(help="inverse_dynamics, gravity_torque, mass_matrix, forward_dynamics.")] = (
         "inverse_dynamics"
@@ -82,10 +88,11 @@ def reduce(
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform
     from tauform.codegen.names import c_prefix
+    from tauform.realtime.reduction.joints import joint_tolerances
     from tauform.realtime.reduction.reduce import ROUTES, check_guarantee
 
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
-    own |= {"velocity": velocity, "acceleration": acceleration}
+    own |= {"norm": norm, "velocity": velocity, "acceleration": acceleration}
     own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
     _check_plot(plot, also, own)
     check_outputs(force, folders=[output, plot])
@@ -94,7 +101,10 @@ def reduce(
     bounds = [flag for flag, value in (("--velocity", velocity), ("--acceleration", acceleration)) if value]
     if recording and bounds:
         raise typer.BadParameter(f"--recording brings its own velocities; leave out {bounds[0]}")
-    check_guarantee(tolerance, confidence, function, tuple(route or ROUTES))
+    limits = one_per_joint(robot, tolerance=tolerance)["tolerance"]
+    limit = limits if "," in tolerance else limits[0]
+    check_guarantee(max(limits), confidence, function, tuple(route or ROUTES))
+    joint_tolerances(robot, limit, norm, function)  # type: ignore[arg-type]
     if contributions and (output is not None or plot is not None):
         raise typer.BadParameter("--contributions shows a table and writes nothing; leave out -o and --plot")
     if plot is not None:
@@ -108,8 +118,9 @@ def reduce(
     found = tauform.reduce(
         robot,
         states,
-        tolerance,
+        limit,
         confidence,
+        norm=norm,  # type: ignore[arg-type]
         function=function,
         routes=tuple(route or ROUTES),
         still=still or None,
@@ -182,6 +193,7 @@ def _page(found: Reduction, output: Path | None) -> Page:
         Text(f"{found!r}\n", style="bold"),
         table(f"Routes, verified on {_kind(found)} states", headings, rows, text_columns=2),
         Text(f"{found.reason}\n"),
+        *([Text(f"{visible(found.by_joint)}\n")] if found.by_joint else []),
     ]
     if output is not None:
         shown.append(Text(f"C written to {output}", style="green"))
@@ -195,6 +207,8 @@ def _page(found: Reduction, output: Path | None) -> Page:
         "multiplications": found.program.n_multiplications,
         "additions": found.program.n_additions,
         "error": found.error,
+        "joint_errors": found.joint_errors,
+        "joint_tolerances": found.joint_tolerances,
         "exact_operations": found.exact.n_operations,
         "routes": [
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -280,7 +281,7 @@ class BoundModel:
     def reduce(
         self,
         profile: Profile | Literal["slow", "fast"] | None = None,
-        tolerance: float = 0.01,
+        tolerance: float | Sequence[float] = 0.01,
         confidence: float = 0.999,
         **options: Any,
     ) -> Reduction:
@@ -289,9 +290,10 @@ class BoundModel:
         Args:
             profile: states that the program will meet, or "slow" or "fast" ones within the joint limits; slow ones if
                 not given.
-            tolerance: of |tau - tau_exact| / |tau_exact|.
+            tolerance: of |tau - tau_exact| / |tau_exact|, or one per joint.
             confidence: share of the states for which it must hold.
-            options: of `tauform.reduce`: function, routes, still, definite, n_fresh, seed, threads, exact, progress.
+            options: of `tauform.reduce`: norm, function, routes, still, definite, n_fresh, seed, threads, exact,
+                progress.
         """
         reduction: Reduction = deferred("BoundModel.reduce")(self, profile, tolerance, confidence, **options)
         return reduction

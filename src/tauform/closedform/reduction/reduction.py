@@ -59,6 +59,7 @@ def fewest_terms(
     function: str = "inverse_dynamics",
     keep_inertia: bool = False,
     completed: Completed | None = None,
+    joints: Array | None = None,
 ) -> TermReduction:
     """The fewest terms, by mean contribution, that keep the error within the tolerance.
 
@@ -69,6 +70,7 @@ def fewest_terms(
             terms stay and theta as it is.
         keep_inertia: leave the mass matrix as it is for inverse dynamics too.
         completed: adds entries that stay with those kept, as in `with_terms`.
+        joints: (n,) weights of the joints' errors, in place of the torque's norm.
     """
     order = contributions(bound, profile, CONTRIBUTION_STATES, rng).order
     fit, check = profile.sample(FIT_STATES, rng), profile.sample(ERROR_STATES, rng)
@@ -83,10 +85,10 @@ def fewest_terms(
     def reduced(n_kept: int) -> TermReduction:
         kept = protected.copy()
         kept[order[:n_kept]] = True
-        smaller = with_terms(bound, kept, None if keep_inertia else fit, completed)
+        smaller = with_terms(bound, kept, None if keep_inertia else fit, completed, joints)
         found = smaller.inverse_dynamics(*check)
         if M is None:
-            return TermReduction(smaller, relative_error(found, exact, confidence), order)
+            return TermReduction(smaller, relative_error(found, exact, confidence, joints), order)
         # what the missing torque does to the accelerations
         missed = definite_solved(M, (exact - found)[:, moving, None])[..., 0]
         return TermReduction(smaller, relative_error(accelerations + missed, accelerations, confidence), order)
@@ -107,13 +109,23 @@ def _bisected(reduced: Callable[[int], TermReduction], n_terms: int, tolerance: 
     return best if best is not None else reduced(n_terms)
 
 
-def relative_error(found: Array, exact: Array, confidence: float) -> float:
-    """The error |found - exact| / |exact| that this share of the states stays below.  [Lloyd2021, Eq. 67]"""
+def relative_error(found: Array, exact: Array, confidence: float, joints: Array | None = None) -> float:
+    """The error |found - exact| / |exact| that this share of the states stays below.  [Lloyd2021, Eq. 67]
+
+    Args:
+        joints: (n,) weights of the joints' errors, in place of 1 / |exact|.
+    """
+    if joints is not None:
+        return float(np.quantile(np.linalg.norm((found - exact) * joints, axis=1), confidence))
     return float(np.quantile(np.linalg.norm(found - exact, axis=1) / sizes(exact), confidence))
 
 
 def with_terms(
-    bound: BoundModel, kept: Mask, states: States | None = None, completed: Completed | None = None
+    bound: BoundModel,
+    kept: Mask,
+    states: States | None = None,
+    completed: Completed | None = None,
+    joints: Array | None = None,
 ) -> BoundModel:
     """The model with the kept terms only, its base parameters regrouped to those that these terms tell apart.
 
@@ -121,12 +133,13 @@ def with_terms(
         kept: (p,) terms to keep.
         states: where theta is refitted to the full model; theta stays as it is if not given.
         completed: function of (n, p) entries that adds further ones, such as those that cost a program nothing.
+        joints: (n,) weights of the joints in the refit, in place of 1 / |tau|.
     """
     smaller, regrouping = _restricted(bound.model, _entries(bound.exponents, kept, completed))
     theta = product(regrouping, bound.theta)
     if states is not None and len(theta):
         exact = bound.inverse_dynamics(*states)
-        weights = 1.0 / sizes(exact)[:, None]
+        weights = 1.0 / sizes(exact)[:, None] if joints is None else joints[None]
         Y = smaller.regressor(*states) * weights[..., None]
         wanted = (exact - _carried_torque(bound, states)) * weights
         theta = refitted(Y.reshape(-1, len(theta)), wanted.reshape(-1), theta)

@@ -30,6 +30,7 @@ class ErrorNorm:
         torque: (N, n) exact torques.
         confidence: share of the states that counts.
         definite: whether mass matrices must stay positive definite.
+        joints: (n,) weights of the joints, where each has a tolerance of its own.
     """
 
     subject: Subject
@@ -38,11 +39,20 @@ class ErrorNorm:
     torque: Array
     confidence: float
     definite: bool
+    joints: Array | None = None
 
     @classmethod
-    def at(cls, subject: Subject, function: str, states: States, confidence: float, definite: bool) -> ErrorNorm:
+    def at(
+        cls,
+        subject: Subject,
+        function: str,
+        states: States,
+        confidence: float,
+        definite: bool,
+        joints: Array | None = None,
+    ) -> ErrorNorm:
         """The norm for a function at some states."""
-        return cls(subject, function, states, subject.torque(*states), confidence, definite)
+        return cls(subject, function, states, subject.torque(*states), confidence, definite, joints)
 
     @property
     def robot(self) -> Robot:
@@ -53,6 +63,8 @@ class ErrorNorm:
     def weight(self) -> Array:
         """(N, n, n) matrices that turn a torque error into a relative one."""
         forward, n = self.function == "forward_dynamics", self.robot.n_joints
+        if self.joints is not None:
+            return np.broadcast_to(np.diag(self.joints), (len(self.torque), n, n))
         size = sizes(self.states[2] if forward else self.torque)[:, None, None]
         unit = np.broadcast_to(np.eye(n), (len(self.torque), n, n))
         return (definite_solved(self.subject.mass_matrix(self.states[0]), unit) if forward else unit) / size

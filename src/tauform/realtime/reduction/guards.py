@@ -60,12 +60,17 @@ def moving_block(matrices: Array, moving: Sequence[int]) -> Array:
     return matrices[..., list(moving), :][..., list(moving)]
 
 
-def result_weights(function: str, expected: Array) -> Array:
+def result_weights(function: str, expected: Array, joints: Array | None = None) -> Array:
     """(N, m) weights that make errors of a function's flat results relative.
 
     Errors of a mass matrix are measured against the diagonal, D_ij / sqrt(D_ii D_jj), so that light joints count; a
     fixed joint, whose diagonal is not known, has at least what its other entries imply, D_ff >= D_fj^2 / D_jj.
+
+    Args:
+        joints: (m,) weights of the joints, the same at all states, where each joint has a tolerance of its own.
     """
+    if joints is not None:
+        return np.broadcast_to(joints, expected.shape)
     if function != "mass_matrix":
         return relative_weights(expected)
     n = int(np.sqrt(expected.shape[1]))

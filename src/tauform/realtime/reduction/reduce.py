@@ -22,6 +22,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
 from tauform.escaping.shown import visible
 from tauform.realtime.drives import refuse_hidden
+from tauform.realtime.reduction.joints import OF_TORQUES, Norm, joint_sizes, joint_tolerances, joint_weights
 from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, Search
 from tauform.realtime.reduction.search import ROUTES as ROUTES
 from tauform.realtime.reduction.subject import Subject
@@ -49,6 +50,9 @@ class Reduction:
         candidates: the best of every route, with its verification.
         bound: the closed form with the fewest terms that kept the guarantee, whichever route won; its program is
             that of the candidate "terms". None where that route was not tried or nothing of it held.
+        joint_errors: (n,) error of each joint at the confidence, relative to the root mean square of its own torque;
+            None for functions without joint torques.
+        joint_tolerances: (n,) where each joint was to keep one of its own.
     """
 
     robot: Robot
@@ -62,6 +66,8 @@ class Reduction:
     exact: Program
     candidates: tuple[RouteResult, ...]
     bound: BoundModel | None = None
+    joint_errors: tuple[float, ...] | None = None
+    joint_tolerances: tuple[float, ...] | None = None
 
     @property
     def error(self) -> float:
@@ -90,15 +96,24 @@ class Reduction:
                 f"{c.verification.error:.3%} on {c.verification.n_states} {kind} states"
                 f"{inertia[c.verification.definite]}: {c.remark}"
             )
-        return "\n".join(map(visible, [*lines, self.reason]))
+        return "\n".join(map(visible, [*lines, self.reason, *([self.by_joint] if self.by_joint else [])]))
+
+    @property
+    def by_joint(self) -> str:
+        """A sentence on the error of each joint; empty where there is none to tell."""
+        if self.joint_errors is None or self.route == "exact":
+            return ""
+        listed = ", ".join(f"{n} {e:.2%}" for n, e in zip(self.robot.joint_names, self.joint_errors, strict=True))
+        return f"Error of each joint relative to its own rms torque, at {self.confidence:.4%} of the states: {listed}"
 
 
 def reduce(
     model: Robot | BoundModel,
     profile: Profile | Literal["slow", "fast"] | None = None,
-    tolerance: float = 0.01,
+    tolerance: float | Sequence[float] = 0.01,
     confidence: float = 0.999,
     *,
+    norm: Norm = "vector",
     function: str = "inverse_dynamics",
     routes: Sequence[str] = ROUTES,
     still: Sequence[str] | None = None,
@@ -117,7 +132,10 @@ def reduce(
         profile: states that the program will meet; "slow" or "fast" are those of Lloyd2021 within the joint limits,
             slow ones if not given. Every second block of a recording is held out of all fits, and the guarantee must
             hold there as on the whole.
-        tolerance: of |tau - tau_exact| / |tau_exact| (likewise for the other functions).
+        tolerance: of |tau - tau_exact| / |tau_exact| (likewise for the other functions); or one number per joint.
+        norm: "vector" measures errors against the whole torque of a state, as in Lloyd2021 (67); "joint", implied by
+            one tolerance per joint, measures the error of each joint against that joint's own root mean square over
+            the profile, and all must keep their tolerance at once (inverse_dynamics and gravity_torque).
         confidence: share of the states for which it must hold.
         function: "inverse_dynamics" or "forward_dynamics" (all routes), "gravity_torque" or "mass_matrix" (route
             "operations" alone). Mass matrices of the last and those within forward dynamics stay positive definite.
@@ -140,6 +158,7 @@ def reduce(
     robot = subject.robot
     profile = profile if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
     refuse_hidden(robot, "reduce")
+    tolerance, tolerances = joint_tolerances(robot, tolerance, norm, function)
     check_guarantee(tolerance, confidence, function, routes)
     profile.check_limits(robot)
     routes = _possible(subject, routes)
@@ -161,13 +180,22 @@ def reduce(
         refuse_nothing(subject, exact, half)
     whole = None if profile.recorded is None else profile
     n_screened = min(n_fresh, SCREENED_STATES)
-    verify = Verifier(exact, subject, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads)
+    sizes = joint_sizes(subject, exact, unseen) if function in OF_TORQUES else None
+    joints = None if tolerances is None or sizes is None else joint_weights(sizes, tolerances)
+    verify = Verifier(exact, subject, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads, joints)
     search = Search(subject, exact, seen, verify, asked, rng)
     results = search.results(routes, tell)
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
         results = _verified_winner(results, search, replace(verify, n_states=n_fresh))
-    return _decided(robot, profile, tolerance, confidence, exact, results)
+    found = _decided(robot, profile, tolerance, confidence, exact, results)
+    if sizes is None:
+        return found
+    return replace(
+        found,
+        joint_errors=verify.joint_errors(found.program, sizes),
+        joint_tolerances=None if tolerances is None else tuple(tolerances.tolist()),
+    )
 
 
 def _verified_winner(results: list[RouteResult], search: Search, verify: Verifier) -> list[RouteResult]:

@@ -67,10 +67,12 @@ def _few_terms(
     """Fewest terms of the closed form within the tolerance; its inertia stays whole where it must, to be definite."""
     bound = norm.subject.closed_form
     options = (bound, profile, tolerance, norm.confidence, rng)
-    found = fewest_terms(*options, function=norm.function, completed=completed)
+    found = fewest_terms(*options, function=norm.function, completed=completed, joints=norm.joints)
     inertia = moving_block(_symmetric(found.bound.mass_matrix(norm.states[0])), bound.moving)
     if norm.definite and not positive_definite(inertia):
-        found = fewest_terms(*options, function=norm.function, keep_inertia=True, completed=completed)
+        found = fewest_terms(
+            *options, function=norm.function, keep_inertia=True, completed=completed, joints=norm.joints
+        )
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
     return Route(factored_program(found.bound, norm.function), remark, found.bound)
 

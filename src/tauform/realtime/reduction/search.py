@@ -98,7 +98,9 @@ class Search:
     @cached_property
     def _norm(self) -> ErrorNorm:
         states = self.seen.sample(ROUTE_STATES, self.rng)
-        return ErrorNorm.at(self.subject, self.exact.name, states, self.verify.confidence, self._definite)
+        return ErrorNorm.at(
+            self.subject, self.exact.name, states, self.verify.confidence, self._definite, self.verify.joints
+        )
 
     def _attempts(self) -> dict[str, Attempt]:
         """Routes that leave out terms, parameters or velocities: each takes a tolerance to aim at."""
@@ -176,7 +178,8 @@ class Search:
             self.exact.name, [s[:GUARD_STATES] for s in states], self.verify.definite, self.subject.moving
         )
         expected = flat_results(self.exact, states)
-        task = Task(states, expected, result_weights(self.exact.name, expected), confidence, soundness)
+        weights = result_weights(self.exact.name, expected, self.verify.joints)
+        task = Task(states, expected, weights, confidence, soundness)
         return prune(start, task, AIM * self.verify.tolerance)
 
     def _nothing(self, name: str) -> RouteResult:

@@ -53,6 +53,7 @@ class Verifier:
         whole: a recording with all its states, on which the guarantee must hold too; None for ranges.
         n_states: fresh states to take of ranges.
         definite: whether the mass matrix in a program must be positive definite.
+        joints: (n,) weights of the joints' errors, where each has a tolerance of its own; None for the vector's norm.
     """
 
     exact: Program
@@ -65,6 +66,13 @@ class Verifier:
     rng: np.random.Generator
     definite: bool = False
     threads: int = 1
+    joints: Array | None = None
+
+    def joint_errors(self, program: Program, sizes: Array) -> tuple[float, ...]:
+        """Error of each joint at the confidence, relative to the size of that joint's own results."""
+        states = self._guarded()
+        missed = np.abs(compile_program(program)(*states) - compile_program(self.exact)(*states)) / sizes
+        return tuple(np.quantile(missed, self.confidence, axis=0).tolist())
 
     def exactly(self) -> Verification:
         """Error of the exact program."""
@@ -86,7 +94,7 @@ class Verifier:
         counts, n_failed, allowed = ErrorCounts(), 0, 0.0
 
         def errors(states: States) -> Array:
-            return _errors(kernel, exact, function_states(self.subject, self.exact, states))
+            return _errors(kernel, exact, function_states(self.subject, self.exact, states), self.joints)
 
         for found in over_states(errors, profile, self.n_states, self.rng, self.threads, in_order=True):
             counts.add(found)
@@ -136,10 +144,10 @@ def function_states(subject: Subject, program: Program, states: States) -> list[
     return [known[port.name] for port in program.inputs]
 
 
-def _errors(kernel: Kernel, exact: Kernel, states: list[Array]) -> Array:
+def _errors(kernel: Kernel, exact: Kernel, states: list[Array], joints: Array | None) -> Array:
     expected = _flat(exact(*states), len(states[0]))
     found = _flat(kernel(*states), len(states[0]))
-    return weighed(found, expected, result_weights(exact.program.name, expected))
+    return weighed(found, expected, result_weights(exact.program.name, expected, joints))
 
 
 def _flat(outputs: Array | tuple[Array, ...], n_states: int) -> Array:
