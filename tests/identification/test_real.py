@@ -67,6 +67,23 @@ def test_what_was_judged_is_what_is_shipped(name: str, tmp_path: Path) -> None:
     assert f"torque error {100 * fit.residuals.total:.4f} %" in said
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_urdf_that_has_a_place_for_every_term_is_the_fit(name: str, tmp_path: Path) -> None:
+    """Links, viscous and Coulomb friction: nothing is added to what Pinocchio reads, nothing is lost."""
+    pytest.importorskip("cvxpy")
+    score = scorer()
+    recordings = [tf.Recording(t, q, tau, qd) for t, q, qd, tau in score.train(name)]
+    include = ("link", "viscous", "coulomb")
+    free = tf.identify(real_robot(name), recordings, friction="plain", couplings=None, include=include)
+    fit = free.reduced().physically_consistent()
+    written = fit.write_urdf(SOURCES[name](), tmp_path / "out.urdf")
+    assert not any(joint.rotor_inertia or joint.offset for joint in written.robot.joints)
+    of_urdf, judged = (score.score(name, f)["total"] for f in (partial(torque_of_urdf, written), fit.predict))
+    assert of_urdf == pytest.approx(judged, rel=1e-6)
+    assert written.loss.other == pytest.approx(written.loss.fit, rel=1e-6)
+
+
 def torque_of_urdf(written: WrittenUrdf, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     """Pinocchio's torques of the file, its friction, and what the findings say that it lacks."""
     pin = pytest.importorskip("pinocchio")
