@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -35,7 +34,6 @@ MATRIX_NAMES = {
     "temperature": ("temperature", "temperatures", "temp"),
 }
 COLUMN_FIELDS = ("q", "tau", "qd", "reference", "temperature")
-DEGREES = re.compile(r"[\[(_ ](deg|degrees?|°)(/s)?[\])]?$")
 MEANINGS = {
     "q": "positions",
     "tau": "torques",
@@ -100,15 +98,6 @@ def guess_layout(
         if found[field] is None:
             _refuse(field, index, joint_names, source)
     return Layout(time, **found)  # type: ignore[arg-type]
-
-
-def refuse_degrees(layout: Layout, source: str) -> None:
-    """Raise RecordingError where names of columns say that they hold degrees."""
-    names = [name for field in ("q", "qd", "reference") for name in getattr(layout, field) or ()]
-    told = next((name for name in names if DEGREES.search(name.lower())), None)
-    if told is not None:
-        remedy = f"read it with {argument('degrees', True)}"
-        raise RecordingError(f"{source}: column {told!r} is in degrees by its name", argument="degrees", remedy=remedy)
 
 
 def _misused(sentence: str, value: object, remedy: str | None = None) -> RecordingError:

@@ -14,10 +14,11 @@ from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
 from tauform.identification.logs.arrays import open_npz
-from tauform.identification.logs.columns import Layout, guess_layout, refuse_degrees
+from tauform.identification.logs.columns import Layout, guess_layout
 from tauform.identification.logs.log import Log, Table
 from tauform.identification.logs.mat import open_mat
 from tauform.identification.logs.tables import open_csv, open_parquet
+from tauform.identification.logs.units import refuse_other_units
 from tauform.identification.recording.recording import TIME_UNITS, Recording
 from tauform.identification.recording.stored import Buffer, Spool
 from tauform.wording import argument
@@ -80,8 +81,7 @@ def read_recording(
     with _readable(path):
         log = _open(path, robot, topic)
     layout = guess_layout(log.widths, robot.joint_names, columns, path.name)
-    if not degrees:
-        refuse_degrees(layout, path.name)
+    refuse_other_units(layout, path.name, degrees=degrees, scaled=gains is not None, time_unit=time_unit)
     transform: dict[str, Callable[[Array], Array]] = {"tau": drive}
     if degrees:
         radians = _degree(robot)

@@ -1,0 +1,57 @@
+"""Units in names of columns: those that are not SI are refused, whatever field they stand in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tauform as tf
+from identification.logs.log_files import ROBOT as NAME
+from identification.logs.log_files import table
+from tauform.errors import RecordingError
+from tauform.identification.logs.units import OTHERS
+from tauform.identification.recording.recording import TIME_UNITS
+
+ROBOT = tf.load(NAME)
+HEADER = "t,q1,q2,tau1,tau2,qd1,qd2"
+
+
+def named(path: Path, field: str, unit: str) -> Path:
+    """A log whose columns of one field carry a unit."""
+    names = [f"{name} {unit}" if name.rstrip("12") == field else name for name in HEADER.split(",")]
+    table(path, velocities=True, header=",".join(names))
+    return path
+
+
+CASES = [(field, unit) for field in ("q", "qd", "tau") for unit in (*OTHERS[field], OTHERS[field][0].upper())]
+
+
+@pytest.mark.parametrize(("field", "unit"), CASES)
+def test_other_units_are_refused_by_name(field: str, unit: str, tmp_path: Path) -> None:
+    for written in (f"[{unit}]", f"( {unit} )"):
+        with pytest.raises(RecordingError, match=rf"column '{field}1 .*is in another unit by its name; convert"):
+            tf.read_recording(named(tmp_path / "a.csv", field, written), ROBOT)
+
+
+def test_units_are_words_however_they_are_joined(tmp_path: Path) -> None:
+    for unit in ("N mm", "N·mm", "N*mm", "N.mm", "mN m", "oz-in"):
+        with pytest.raises(RecordingError, match="another unit by its name"):
+            tf.read_recording(named(tmp_path / "a.csv", "tau", f"[{unit}]"), ROBOT)
+
+
+@pytest.mark.parametrize(("field", "unit"), [("tau", "Nm"), ("tau", "N m"), ("q", "rad"), ("qd", "rad/s"), ("t", "s")])
+def test_si_is_read(field: str, unit: str, tmp_path: Path) -> None:
+    tf.read_recording(named(tmp_path / "a.csv", field, f"[{unit}]"), ROBOT)
+
+
+def test_gains_take_any_unit_and_times_their_own(tmp_path: Path) -> None:
+    path = named(tmp_path / "a.csv", "tau", "[mNm]")
+    assert tf.read_recording(path, ROBOT, gains=[1e-3, 1e-3]).n_samples > 0
+    for unit, (word, _) in TIME_UNITS.items():
+        path = named(tmp_path / "a.csv", "t", f"[{unit}]")
+        other = "ns" if unit == "s" else "s"
+        with pytest.raises(
+            RecordingError, match=rf"'t \[{unit}\]' is in {word} by its name; read it with time_unit='{unit}'"
+        ):
+            tf.read_recording(path, ROBOT, time_unit=other)
