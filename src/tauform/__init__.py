@@ -5,13 +5,25 @@ values identified from measured data, and verified real-time C. The public names
 first use, so importing is quick.
 """
 
-from types import FunctionType
-from typing import Any
+import os
+import signal
+import sys
 
-import lazy_loader
+# The command itself, on its way here: Ctrl-C ends it without a word until `__main__` listens. Programs that import the
+# package keep their own way to be interrupted.
+_command = [*sys.orig_argv, "", ""]
+if (_command[1:3] == ["-m", "tauform"] or os.path.basename(_command[1]) == "tauform") and (
+    signal.getsignal(signal.SIGINT) is signal.default_int_handler
+):
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from tauform.moved import find_moved_modules
-from tauform.version import __version__ as __version__
+from types import FunctionType  # noqa: E402
+from typing import Any  # noqa: E402
+
+import lazy_loader  # noqa: E402
+
+from tauform.moved import find_moved_modules  # noqa: E402
+from tauform.version import __version__ as __version__  # noqa: E402
 
 find_moved_modules()
 _load, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)

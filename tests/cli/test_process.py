@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+import tauform
+
 # A verb that Python cannot interrupt: it holds the interpreter's lock in a call that lasts.
 STUCK = """
 import ctypes, os, sys, types
@@ -163,3 +165,21 @@ def test_a_terminal_of_any_width(columns: str) -> None:
     done = in_shell("$t show two_link --quiet", COLUMNS=columns)
     assert (done.returncode, done.stderr) == (0, "")
     assert "two_link" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["-m", "tauform"], ["-c", "import tauform"]], ids=["command", "program"])
+def test_an_interrupt_of_the_first_imports(words: list[str], tmp_path: Path) -> None:
+    """The command ends without a word; a program that imports the package gets Python's own exception."""
+    (tmp_path / "lazy_loader.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    source = str(Path(tauform.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), source])},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert done.returncode == -signal.SIGINT
+    assert ("KeyboardInterrupt" in done.stderr) == (words[0] == "-c")
+    assert done.stderr == "" or words[0] == "-c"
