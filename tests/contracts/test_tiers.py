@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import tauform as tf
 from random_drives import random_temperatures, with_random_drives
@@ -195,16 +196,35 @@ def test_every_tier_refuses_the_same_temperatures(value: float | None) -> None:
     assert said(lambda: tf.inverse_dynamics(robot, q, q, q, **warm, tier=2)) == words
 
 
-@pytest.mark.parametrize("tier", [2, 3])
-def test_a_mass_matrix_that_may_be_singular_is_left_to_the_textbook(tier: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A link without inertia: the textbook function refuses it, whatever the environment asks for."""
-    bare = tf.random_robot("RR", 4)
-    weightless = bare.with_parameters(np.where(np.arange(bare.layout.n) < 10, bare.parameters, 0.0))
-    q = np.zeros(2)
-    words = said(lambda: tf.textbook.forward_dynamics(weightless, q, q, q))
-    monkeypatch.setenv("TAUFORM_TIER", str(tier))
-    assert said(lambda: tf.forward_dynamics(weightless, q, q, q)) == words
-    assert "has no kernel" in said(lambda: tf.forward_dynamics(weightless, q, q, q, tier=tier))[1]
+@pytest.mark.parametrize("name", ["forward_dynamics", "linearize_forward"])
+def test_every_tier_refuses_a_mass_matrix_that_is_not_positive_definite(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link that no body could be: the mass matrix is positive definite but for a stretched arm."""
+    monkeypatch.delenv("TAUFORM_TIER")  # single states by compiled code too
+    bare = tf.load("two_link")
+    stretched = np.array([0.3, 0.0])
+
+    def changed(factor: float) -> tf.Robot:
+        values = np.array(bare.parameters)
+        values[bare.layout.link(1)][1:4] *= factor  # a centre of mass outside the body that has the tensor
+        return bare.with_parameters(values)
+
+    def least(factor: float) -> float:
+        return float(np.linalg.eigvalsh(tf.textbook.mass_matrix(changed(factor), stretched))[0])
+
+    robot = changed(brentq(least, 1.0, 10.0) * (1 + 1e-7))
+    good = np.random.default_rng(1).uniform(0.5, 1.5, (8, 2))
+    public, textbook = getattr(tf, name), getattr(tf.textbook, name)
+    for q in (good[0], good):
+        share = share_of(robot, name, q)
+        compare(public(robot, q, q, q, tier=2), textbook(robot, q, q, q), share)
+        compare(public(robot, q, q, q), textbook(robot, q, q, q), share)
+    assert f"_fast_{name}" in vars(robot)
+    for q in (stretched, np.array([good[0], stretched])):
+        words = said(lambda q=q: textbook(robot, q, q, q))
+        assert said(lambda q=q: public(robot, q, q, q, tier=2)) == words
+        assert said(lambda q=q: public(robot, q, q, q)) == words
 
 
 @pytest.mark.parametrize("tier", [0, 4, "2", True, 2.5])

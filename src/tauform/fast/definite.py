@@ -11,7 +11,6 @@ import numpy as np
 
 from tauform.arrays import AnyArray
 from tauform.description.robot import Robot
-from tauform.errors import SingularMassMatrixError
 from tauform.rigidbody.drives import has_coupled_inertia
 from tauform.rigidbody.sweeps.articulated_inertia import rigid_inertia
 
@@ -37,15 +36,6 @@ def is_definite(robot: Robot) -> bool:
         own.append(spatial[k, k] + float(tree.rotors[i, 0]))
         largest = max(largest, float(np.trace(spatial)) + float(ten[0, 0]) * reach**2 + own[-1])
     return min(own) > LEAST_SHARE * largest and bool((tree.rotors >= 0).all())
-
-
-def refuse_indefinite(robot: Robot) -> None:
-    """Raise SingularMassMatrixError where a position might make the mass matrix singular: kernels do not look."""
-    if not is_definite(robot):
-        raise SingularMassMatrixError(
-            f"the mass matrix of {robot.name!r} may be singular somewhere: a link has an inertia that no body has, or "
-            "none about its joint"
-        )
 
 
 def _matrix(ten: AnyArray) -> AnyArray:

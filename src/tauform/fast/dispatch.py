@@ -33,6 +33,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Options = Mapping[str, Any]
 Key = tuple[tuple[str, Any], ...]
+Call = Callable[..., Any]
 
 TIER_DOCUMENT = """\
         tier: 1 computes by the textbook algorithm in NumPy, 2 by a compiled kernel, 3 by one that was searched for the
@@ -159,6 +160,11 @@ class Tiered:
             outputs = kernel(*arrays)
         except TauformError:  # batches that do not broadcast: the textbook function says so in its words
             return _NOTHING
+        if _has_pivots(kernel):
+            *results, pivots = outputs
+            if not (pivots > 0).all():
+                return _NOTHING
+            outputs = tuple(results) if len(results) > 1 else results[0]
         return outputs if self.result is None else _wrapped(self.result, outputs)
 
     def _count(self, robot: Robot, entry: Entry, key: Key, seconds: float) -> None:
@@ -206,12 +212,9 @@ class Tiered:
         if kernel is None or entry.refused:
             return
         if self.divides:
-            from tauform.fast.definite import refuse_indefinite
+            from tauform.fast.definite import is_definite
 
-            try:
-                refuse_indefinite(robot)
-            except TauformError as error:
-                entry.refused = error
+            if not is_definite(robot):  # that kernel does not look at its pivots
                 return
         self._install(robot, entry, kernel, 3, fast=True)
 
@@ -222,17 +225,20 @@ class Tiered:
         # temperatures are compared with absolute zero, which compiled code does not
         if not fast or "temperature" in names or tier < entry.tier or forced_tier(self.name, None) == 1:
             return
-        owner, door, result = weakref.ref(robot), self.door, self.result
+        owner, door = weakref.ref(robot), self.door
+        finishing = self.result or (_alone if _has_pivots(kernel) else None)
 
         def general(*state: Any, **options: Any) -> Any:
             answer = door(owner(), *state, **options)
-            return answer if result is None else _Answer(answer)
+            return answer if finishing is None else _Answer(answer)
 
         made = kernel.answering(general)
         if made is not None:
             compiled, kept = made
             robot.__dict__[f"{self.slot}_kept"] = kept, kernel
-            robot.__dict__[self.slot] = compiled if result is None else _finishing(compiled, result)
+            if finishing is not None:
+                compiled = (_solving if _has_pivots(kernel) else _finishing)(compiled, finishing, general)
+            robot.__dict__[self.slot] = compiled
 
 
 _NOTHING: Any = object()
@@ -273,7 +279,7 @@ class _Answer:
         self.value = value
 
 
-def _finishing(compiled: Callable[..., Any], result: Callable[..., Any]) -> Callable[..., Any]:
+def _finishing(compiled: Call, result: Call, general: Call) -> Call:
     """The compiled function with its outputs made into the result; calls that it passed on come back finished."""
 
     def ready(*state: Any) -> Any:
@@ -281,6 +287,26 @@ def _finishing(compiled: Callable[..., Any], result: Callable[..., Any]) -> Call
         return outputs.value if type(outputs) is _Answer else _wrapped(result, outputs)
 
     return ready
+
+
+def _solving(compiled: Call, result: Call, general: Call) -> Call:
+    """The same where the last output must be positive for the others to count."""
+
+    def ready(*state: Any) -> Any:
+        outputs = compiled(*state)
+        if type(outputs) is _Answer:
+            return outputs.value
+        return result(*outputs[:-1]) if outputs[-1].min() > 0 else general(*state).value
+
+    return ready
+
+
+def _alone(output: Any) -> Any:
+    return output
+
+
+def _has_pivots(kernel: Any) -> bool:
+    return bool(kernel.program.outputs[-1].name == "pivots")
 
 
 def _documented(textbook: Callable[..., Any]) -> str:

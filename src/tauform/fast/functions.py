@@ -6,6 +6,7 @@ The others have more columns, other frames, or results that no controller needs 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,23 +14,48 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.functions.function import joint_vectors
+from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.matrices import reference_columns, regressor_columns
 from tauform.codegen.functions.torques import rigid_torques
 from tauform.codegen.minimal.problem import user_efforts
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.description.robot import Robot
 from tauform.rigidbody import energy, kinematics
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.regressor import chosen_columns, regressor, slotine_li_regressor
 from tauform.rigidbody.sweeps.base_frame import base_placements
+from tauform.rigidbody.sweeps.factorization import factorize
 from tauform.rigidbody.sweeps.motion import transforms_of
+from tauform.rigidbody.sweeps.pivots import PIVOT_TOLERANCE, named_pivots
 
 Build = Callable[..., Function]
+# The output that says whether a mass matrix is positive definite.
+PIVOTS = "pivots"
 
 
 def function_of(name: str, options: dict[str, Any]) -> Function:
     """What a kernel of this public function computes under these options."""
     build = _BUILD.get(name)
     return FUNCTIONS[name] if build is None else build(**options)
+
+
+def with_pivots(function: Function) -> Function:
+    """A function that solves with the mass matrix, and how far each pivot is from one that is refused."""
+    name, algorithm = next(iter(function.algorithms.items()))
+
+    def trace(tracing: Tracing) -> Outputs:
+        pivots = np.diag(forward_system(tracing).factors) - PIVOT_TOLERANCE * np.diag(minimal_mass_matrix(tracing))
+        return {**algorithm.trace(tracing), PIVOTS: pivots}
+
+    def reference(robot: Robot, q: AnyArray, *others: AnyArray) -> tuple[AnyArray, ...]:
+        M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
+        with named_pivots(robot):
+            factors = factorize(M, tuple(range(-1, len(M) - 1)))
+        pivots = [factors[k, k] - PIVOT_TOLERANCE * M[k, k] for k in range(len(M))]
+        results = function.reference(robot, q, *others)
+        return (*(results if isinstance(results, tuple) else (results,)), np.stack(pivots, axis=-1))
+
+    return replace(function, reference=reference, algorithms={name: replace(algorithm, trace=trace, wide=None)})
 
 
 def _function(name: str, inputs: Any, reference: Any, trace: Tracer, may_vanish: bool = False) -> Function:

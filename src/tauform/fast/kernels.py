@@ -13,8 +13,8 @@ from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.codegen.runtime.programs import kept_program
 from tauform.description.robot import Robot
-from tauform.fast.definite import refuse_indefinite
-from tauform.fast.functions import function_of
+from tauform.fast.definite import is_definite
+from tauform.fast.functions import function_of, with_pivots
 from tauform.fast.tier import Tier
 
 
@@ -26,9 +26,9 @@ def kernel_stages(
     Raises:
         TauformError: there is none, and why.
     """
-    if divides:
-        refuse_indefinite(robot)
     function = function_of(name, options)
+    if divides and not is_definite(robot):
+        function = with_pivots(function)
     make = plain_program if tier == 2 else searched_program
     program = kept_program((robot, name, tuple(sorted(options.items())), tier), lambda: make(robot, function))
     yield
