@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: metrics help demo test lint format types tests nightly sweeps fuzz lowest sbom faults coretypes bench docs clean
+.PHONY: metrics help demo test lint format types tests nightly sweeps fuzz lowest sbom faults verdicts coretypes bench docs clean
 
 help:
 	@echo "make demo    show a robot and its dynamics"
@@ -17,7 +17,7 @@ help:
 	@echo "make docs    build the pages into site/, with the plots of the examples"
 	@echo "make nightly everything that takes long, with a table: make sweeps (every case of what tests sample),"
 	@echo "             coretypes (the same texts on every kind of processor), fuzz (damaged files, odd command lines),"
-	@echo "             faults (kill -9, full disks, signals), lowest (the oldest dependencies)"
+	@echo "             faults (kill -9, full disks, signals), verdicts (seeded faults of logs), lowest (the oldest dependencies)"
 	@echo "make sbom    what the wheel holds and needs, as CycloneDX"
 	@echo "make lint | format | types | tests | bench | clean"
 
@@ -53,6 +53,10 @@ sweeps: $(VENV)/.test
 faults: $(VENV)/.test
 	FAULTS=all $(BIN)/python -m pytest -n 0 tests/files
 	PYTHONPATH=src:tests $(BIN)/python -m faults
+
+# Seeded faults of simulated robots: a table of what verdicts name, miss and falsely alarm about.
+verdicts: $(VENV)/.test
+	PYTHONPATH=src:tests:. $(BIN)/python -m verdicts --show
 
 # One of the nightly sweeps: everything generated, searched and saved, made as on other kinds of machines.
 coretypes: $(VENV)/.test

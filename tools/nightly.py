@@ -24,6 +24,7 @@ STAGES = {
     "coretypes": "the same texts on every kind of processor",
     "fuzz": "damaged files and odd command lines",
     "faults": "kills, full disks, signals",
+    "verdicts": "seeded faults of logs: named, missed, false alarms",
     "lowest": "the oldest dependencies",
     "docs": "the pages, warnings as errors",
 }

@@ -15,19 +15,24 @@ from tauform.description.drives import Smooth
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.diagnosis.clipping import find_clipping
+from tauform.identification.diagnosis.diagnose import diagnose
+from tauform.identification.diagnosis.drift import find_drift
+from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import FIELDS, Recording
 from tauform.identification.recording.segments import Segment, shifted, uniform_segments
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
 from tauform.identification.regression.estimators import METHODS, NO_REFERENCE, Method, estimate
 from tauform.identification.regression.evidence import Evidence, gather
-from tauform.identification.regression.excitation import check_excitation, check_include
+from tauform.identification.regression.excitation import check_excitation, check_include, straightened
 from tauform.identification.regression.rows import Rows, RowSource
-from tauform.identification.regression.swaps import find_swap
 from tauform.identification.regression.terms import Term
+from tauform.identification.selection.honesty import cost_of_choice
 from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law
 from tauform.identification.selection.select import Candidates, candidates, select
 from tauform.identification.selection.synchrony import check_delay
+from tauform.identification.selection.velocities import settled_velocities
 from tauform.identification.signals.differentiate import Smoother, SmootherName
 from tauform.identification.signals.filters import Filters, choose_filters, grid_of
 from tauform.identification.verdict.carried import settled_load
@@ -56,6 +61,7 @@ class Regression:
     Attributes:
         shown: the rows whose residuals are kept: all, or stretches spread over a long recording.
         stretches: where these come from.
+        choice_cost: as in Fit.
     """
 
     design: Design
@@ -64,6 +70,7 @@ class Regression:
     evidence: Evidence
     shown: Sequence[Rows] | RowSource
     stretches: RowSource
+    choice_cost: float
 
 
 def identify(
@@ -120,7 +127,8 @@ def identify(
     smooth = Smoother(smoother)
     check_include(robot, include)
     check_law(friction, recordings)
-    findings = list(check_recordings(robot, recordings))
+    robot, findings = straightened(robot)
+    findings += check_recordings(robot, recordings)
     segments, notes = _segments(recordings, delay)
     findings += notes
     chosen = choose_filters(segments) if filters == "auto" else filters
@@ -129,9 +137,11 @@ def identify(
     if plain.dependent:
         findings.append(f"no motion tells {', '.join(plain.dependent)} from other values, which hold that torque too")
     say("evaluating columns")
+    first, notes = settled_velocities(RowSource(plain.carried_by(None), segments, chosen, smooth))
+    findings += notes
 
     def estimated(carrier: Robot | None) -> Fit:
-        source = RowSource(plain.carried_by(carrier), segments, chosen, smooth)
+        source = replace(first, design=plain.carried_by(carrier))
         auto = friction == "auto", isinstance(couplings, str)
         return _estimated(robot, source, auto, method, prior or robot, tuple(findings), say)
 
@@ -140,6 +150,8 @@ def identify(
         unseen = _several(validate)
         fit = fit.with_findings(*check_recordings(robot, unseen))
         others, _ = _segments(unseen, delay)
+        if segments[0].qd is not None and first.segments[0].qd is None:  # they lag
+            others = tuple(replace(segment, qd=None, qdd=None) for segment in others)
         assert fit.source is not None
         fit = validated(replace(fit, others=replace(fit.source, segments=others)))
     if physical:
@@ -158,11 +170,15 @@ def _estimated(
     say: Callable[[str], None],
 ) -> Fit:
     """The fit of a design, and of the friction and couplings that held-out blocks ask for where these are `auto`."""
-    swap = find_swap(source)
-    regression, more = _chosen_regression(source, *auto, swap is None, say)
+    swap, causes = diagnose(source)
+    in_order = swap is None and not any(suspicion.is_cause for suspicion in causes)
+    regression, more, late = _chosen_regression(source, *auto, in_order, say)
     check_excitation(regression.design, regression.evidence, regression.rows, has_prior=method == "ridge")
     say("estimating")
-    return replace(_fit(robot, regression, method, prior, (*findings, *more)), swap=swap)
+    fit = _fit(robot, regression, method, prior, (*findings, *more))
+    clipped = find_clipping(source.segments, robot.joint_names)
+    drift = find_drift(fit.design, fit.values, regression.shown) if in_order else []
+    return replace(fit, swap=swap, suspicions=(*causes, *late, *clipped, *drift))
 
 
 @on_one_thread
@@ -180,7 +196,8 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
         sigma=read_only(estimated.sigma),
         evidence=regression.evidence,
         residuals=residuals,
-        held_out=held_out_errors(regression.evidence, estimated.values, estimated.weights),
+        held_out=held_out_errors(regression.evidence, estimated.values, estimated.weights, regression.choice_cost),
+        choice_cost=regression.choice_cost,
         condition=estimated.condition,
         raw_condition=estimated.raw_condition,
         method=METHODS[method],
@@ -196,7 +213,7 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
 
 def _chosen_regression(
     source: RowSource, friction: bool, couplings: bool, in_order: bool, say: Callable[[str], None]
-) -> tuple[Regression, list[str]]:
+) -> tuple[Regression, list[str], list[Suspicion]]:
     """The design that held-out blocks ask for, with its rows; delays mean something where columns are in order."""
     speeds = _speeds(source)
     source = replace(source, rest=MAX_SPEED_SHARE_AT_REST * speeds)
@@ -207,20 +224,29 @@ def _chosen_regression(
     evidence = gather(rows, few, delay_column=True)
     start = list(range(source.design.n_columns))
     # Before terms are chosen: some could take on what a delay does.
-    findings = check_delay(evidence, start, source) if in_order else []
+    late = check_delay(evidence, start, source) if in_order else []
     say("choosing terms on held-out blocks")
     rate = few.segments[0].rate
     of_filters = inflation_of_filters(few.filters, rate)
-    columns = select(choice, evidence, start, lambda x: inflation_of(residuals_of(x, rows, rate), of_filters))
+
+    def chosen(blocks: Evidence) -> list[int]:
+        return select(choice, blocks, start, lambda x: inflation_of(residuals_of(x, rows, rate), of_filters))
+
+    columns = chosen(evidence)
+    cost = cost_of_choice(evidence, columns, chosen)
     design, columns = settled(choice, source.design, columns)
-    findings += [f"found {term.name}: {term.meaning}" for term in design.terms[len(source.design.terms) :]]
+    findings = [f"found {term.name}: {term.meaning}" for term in design.terms[len(source.design.terms) :]]
     own = replace(source, design=design)
     if few.segments is full.segments and isinstance(rows, list):
         fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]
-        return Regression(design, own, fitting, evidence.chosen(columns), fitting, own), findings
+        return Regression(design, own, fitting, evidence.chosen(columns), fitting, own, cost), findings, late
     everything = own.kept()
     stretches = replace(own, segments=few.segments)
-    return Regression(design, own, everything, gather(everything, own), stretches.kept(), stretches), findings
+    return (
+        Regression(design, own, everything, gather(everything, own), stretches.kept(), stretches, cost),
+        findings,
+        late,
+    )
 
 
 def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[Design, list[int]]:

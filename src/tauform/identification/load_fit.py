@@ -19,6 +19,8 @@ from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.documents import parse_json, parse_toml
 from tauform.errors import DescriptionError, IdentificationError, TauformError
+from tauform.identification.diagnosis.suspicion import Suspicion
+from tauform.identification.diagnosis.swaps import Swap
 from tauform.identification.export.checks import check_fit
 from tauform.identification.export.save import FORMAT
 from tauform.identification.fit import Fit
@@ -26,7 +28,6 @@ from tauform.identification.fitted.model import Unreduced
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import Errors, Residuals
-from tauform.identification.regression.swaps import Swap
 from tauform.identification.signals.filters import Filters
 from tauform.rigidbody.load import leading_joints
 from tauform.wording import call
@@ -144,6 +145,8 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         validation=None if text["validation"] is None else _errors(text["validation"]),
         free_error=text["free_error"],
         swap=_swap(text["swap"]),
+        suspicions=tuple(Suspicion(**plain) for plain in text.get("suspicions", ())),
+        choice_cost=text.get("choice_cost", 1.0),
         condition=text["condition"],
         raw_condition=text["raw_condition"],
         method=text["method"],

@@ -13,8 +13,9 @@ import pytest
 import tauform as tf
 from identification.logs.log_files import PLAIN, ROBOT, arrays, log, parquet, raw, table
 from tauform.cli import main
+from tauform.identification.diagnosis.described import compare_with_description
+from tauform.identification.diagnosis.samples import Samples
 from tauform.identification.recording.segments import uniform_segments
-from tauform.identification.verdict.plausibility import check_recordings
 
 
 def fitted(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> Any:
@@ -92,12 +93,11 @@ def test_torques_of_another_sign_are_mentioned() -> None:
     tau = tf.inverse_dynamics(robot, q, 0 * q, 0 * q) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
 
     def said(factor: float) -> str:
-        recording = tf.Recording(0.01 * np.arange(len(q)), q, factor * tau)
-        return " ".join(check_recordings(robot, [recording]))
+        samples = Samples(q, 0 * q, 0 * q, factor * tau)
+        return " ".join(suspicion.what for suspicion in compare_with_description(robot, samples))
 
     assert said(1.0) == ""
-    assert "opposite sign" in said(-1.0)
-    assert "joint1" not in said(-1.0)  # turns about the vertical and holds nothing up
+    assert "the torques of all joints have the opposite sign" in said(-1.0)
 
 
 def test_a_fit_to_torques_of_the_wrong_sign_is_not_good() -> None:
@@ -109,5 +109,5 @@ def test_a_fit_to_torques_of_the_wrong_sign_is_not_good() -> None:
     assert good.verdict.grade == "good"
     assert turned.held_out.total == pytest.approx(good.held_out.total, rel=1e-6)
     assert turned.verdict.grade == "not trustworthy"
-    assert "inertia of joint1, joint2 came out negative" in str(turned.verdict)
-    assert "sign" in turned.verdict.next[0]
+    assert "the torques of all joints have the opposite sign" in str(turned.verdict)
+    assert "gains='-1,-1'" in turned.verdict.next[0]

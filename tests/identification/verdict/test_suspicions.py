@@ -13,11 +13,13 @@ import tauform as tf
 from identification.arms import arm, motion, real_robot, scorer, with_drives
 from sampling import representatives
 from tauform.errors import RecordingError
+from tauform.identification.diagnosis.explained import Explained
+from tauform.identification.diagnosis.samples import sampled
+from tauform.identification.diagnosis.swaps import Swap, find_swap
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.recording.segments import uniform_segments
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.rows import RowSource
-from tauform.identification.regression.swaps import Swap, find_swap
 from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import choose_filters
 
@@ -36,7 +38,8 @@ def reordered(recording: tf.Recording, fields: tuple[str, ...], order: list[int]
 
 def swap_in(robot: tf.Robot, recordings: list[tf.Recording]) -> Swap | None:
     segments = tuple(s for k, recording in enumerate(recordings) for s in uniform_segments(recording, k).segments)
-    return find_swap(RowSource(Design.of(robot), segments, choose_filters(segments), Smoother()))
+    source = RowSource(Design.of(robot), segments, choose_filters(segments), Smoother())
+    return find_swap(Explained(source.design, sampled(source)))
 
 
 @pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])

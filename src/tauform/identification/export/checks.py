@@ -9,9 +9,9 @@ import numpy as np
 
 from tauform.arrays import LARGEST
 from tauform.documents import is_indices, is_number, is_texts
+from tauform.identification.diagnosis.swaps import KINDS, Swap
 from tauform.identification.fitted.model import ConsistencyMethod, FittedModel
 from tauform.identification.regression.residuals import Errors
-from tauform.identification.regression.swaps import KINDS, Swap
 
 # Asymmetry of a covariance, relative to its largest entry, that is rounding.
 ROUNDING = 1e-9

@@ -80,6 +80,8 @@ def summary(fit: FittedModel) -> dict[str, Any]:
         "unfiltered": _plain(None if fit.source is None else unfiltered_errors(fit, fit.source)),
         "free_error": fit.free_error,
         "swap": fit.swap and {key: np.asarray(x).tolist() for key, x in vars(fit.swap).items()},
+        "suspicions": [asdict(suspicion) for suspicion in fit.suspicions],
+        "choice_cost": fit.choice_cost,
         "condition": fit.condition,
         "names": list(fit.names),
         "values": fit.values.tolist(),

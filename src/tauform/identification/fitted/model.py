@@ -15,12 +15,13 @@ from tauform.arrays import Array, read_only
 from tauform.description.drives import Drive
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
+from tauform.identification.diagnosis.suspicion import Suspicion
+from tauform.identification.diagnosis.swaps import Swap
 from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import Errors, Residuals
 from tauform.identification.regression.rows import Rows, RowSource
-from tauform.identification.regression.swaps import Swap
 from tauform.identification.regression.terms import Column, Term
 from tauform.identification.signals.filters import Filters
 from tauform.rigidbody.sweeps.evaluation import batched
@@ -86,6 +87,9 @@ class FittedModel:
         others: the validation recordings.
         unreduced: what the fit was reduced from; None where nothing was left out.
         swap: another order of the recordings' columns that explains them far better, where there is one.
+        choice_cost: how many times as large errors are on blocks that the choice of terms has not seen; `held_out`
+            includes it.
+        suspicions: what else seems to be wrong with the recordings or the description, by hypotheses that were tried.
         free_error: error on held-out blocks of the fit without the condition of physical consistency.
     """
 
@@ -114,6 +118,8 @@ class FittedModel:
     free_error: float | None = None
     unreduced: Unreduced | None = None
     swap: Swap | None = None
+    suspicions: tuple[Suspicion, ...] = ()
+    choice_cost: float = 1.0
 
     @property
     def names(self) -> tuple[str, ...]:

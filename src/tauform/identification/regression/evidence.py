@@ -23,6 +23,10 @@ from tauform.identification.regression.rows import Rows, RowSource
 N_BLOCKS = 8
 # Folds of neighbouring blocks that are held out in turn.
 N_FOLDS = 8
+# Folds that judge a choice of terms which was made without them: one of each half of the motion.
+JUDGING_FOLDS = (2, 6)
+# Folds that have to be left to choose with.
+FEWEST_CHOOSING = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +94,34 @@ class Evidence:
         label = np.minimum((middle * count).astype(int), count - 1)
         groups = [np.flatnonzero(label == k).tolist() for k in range(count)]
         return [group for group in groups if group]
+
+    def judges(self) -> tuple[Evidence, Evidence] | None:
+        """Blocks to choose on, and blocks that judge what was chosen there; None where there are too few."""
+        folds = self.folds(N_FOLDS)
+        if len(folds) < FEWEST_CHOOSING + len(JUDGING_FOLDS):
+            return None
+        judging = [block for k in JUDGING_FOLDS if k < len(folds) for block in folds[k]]
+        rest = [k for k in range(len(self.counts)) if k not in judging]
+        return self.blocks(rest), self.blocks(judging)
+
+    def novelty(self) -> float:
+        """How far the folds' motions differ: 1 where each repeats the others, more where each shows something new.
+
+        The mean over folds of tr(P_others^-1 P_fold) / p, both per row: what values from the others are uncertain of,
+        relative to what they would be if the fold were among them.
+        """
+        weights = 1.0 / np.maximum(self.torque_squares, 1e-300)
+        by_block = np.tensordot(self.products[..., :-1, :-1], weights, axes=([1], [0]))
+        total = by_block.sum(axis=0)
+        size = np.sqrt(np.maximum(np.diag(total), 1e-300))
+        found = []
+        for fold in self.folds(N_FOLDS):
+            own = by_block[fold].sum(axis=0) / np.outer(size, size)
+            others = total / np.outer(size, size) - own + 1e-9 * np.eye(len(size))
+            ratio = float(np.trace(np.linalg.solve(others, own))) / len(size)
+            n_own = float(self.counts[fold].sum())
+            found.append(ratio * (self.n_rows - n_own) / max(n_own, 1.0))
+        return float(np.mean(found))
 
     def held_out_squares(self, solve: Callable[[Evidence], Array]) -> Array:
         """(n,) squares of the residuals of each fold, predicted with the values that `solve` finds in all others."""

@@ -72,6 +72,20 @@ def _refuse_one_way(design: Design, rows: Iterable[Rows], shown: str) -> None:
         )
 
 
+def straightened(robot: Robot) -> tuple[Robot, list[str]]:
+    """The robot with frames that are aligned but for rounding made so, where that changes which values can be told.
+
+    A rounded pi in a URDF makes base parameters that no motion shows; torques of both differ by about that rounding.
+    """
+    almost = next(iter(alignment_findings(robot)), None) if robot.closure is None else None
+    if almost is None:
+        return robot, []
+    straight = snapped(robot, ALMOST_ALIGNED)
+    if Design.of(straight).base.n >= Design.of(robot).base.n:
+        return robot, []
+    return straight, [f"{almost.place}: {almost.what}; fitted and judged on a copy with these angles made exact"]
+
+
 def misalignment(design: Design) -> Finding | None:
     """Frames that are almost aligned, where that makes base parameters which hardly any motion tells apart."""
     straight = Design.of(snapped(design.robot, ALMOST_ALIGNED), order=design.order)

@@ -14,8 +14,13 @@ from tauform.identification.signals.fir import butterworth, filtered
 from tauform.identification.signals.spectrum import Spectrum, motion_spectrum
 from tauform.wording import argument
 
-# Cut-offs above the motion's bandwidth: wide enough to leave the torques that friction and coupling make.
-TORQUE_FACTOR, POSITION_FACTOR = 12.0, 24.0
+# Cut-off of the torques above the bandwidth of the velocities, wide enough to leave what friction and coupling make,
+# and above that of the accelerations, which reach further where motions start and stop at once.
+TORQUE_FACTOR, ACCELERATION_FACTOR = 12.0, 3.0
+# Cut-off of the positions above that of the torques. More lets noise decide the sign of slow velocities.
+POSITION_FACTOR = 2.0
+# Cut-offs are at most these shares of half the sampling rate, so that a filter is left at low rates too.
+HIGHEST_TORQUE, HIGHEST_POSITION = 0.5, 0.8
 # Rows kept a second, relative to the torque's cut-off; at that spacing filtered noise is nearly white.
 ROWS_FACTOR = 2.5
 # States a second at which columns are evaluated, relative to the position's cut-off.
@@ -44,10 +49,9 @@ class Filters:
 
     def __post_init__(self) -> None:
         if isinstance(self.spectrum, dict):  # as files hold it
-            bandwidth, frequencies, density = self.spectrum.values()
-            object.__setattr__(
-                self, "spectrum", Spectrum(bandwidth, tuple(frequencies), tuple(tuple(row) for row in density))
-            )
+            held = {**self.spectrum, "frequencies": tuple(self.spectrum["frequencies"])}
+            held["density"] = tuple(tuple(row) for row in held["density"])
+            object.__setattr__(self, "spectrum", Spectrum(**held))
 
     @classmethod
     def of(cls, position: float, torque: float, rows: float | None = None) -> Filters:
@@ -101,12 +105,18 @@ def grid_of(rate: float, filters: Filters | None) -> Grid:
 
 
 def choose_filters(segments: Sequence[Segment]) -> Filters:
-    """Cut-offs from the data: the band that holds 99 % of the velocities' power, times a factor."""
-    spectrum = max((motion_spectrum(segment) for segment in segments), key=lambda found: found.bandwidth)
-    torque = TORQUE_FACTOR * spectrum.bandwidth
-    return Filters(
-        POSITION_FACTOR * spectrum.bandwidth, torque, ROWS_FACTOR * torque, spectrum.bandwidth, spectrum=spectrum
-    )
+    """Cut-offs from the data: bands that hold 99 % of the velocities' and of the accelerations' power, times factors.
+
+    The sampling rate bounds them.
+    """
+    spectra = [motion_spectrum(segment) for segment in segments]
+    spectrum = max(spectra, key=lambda found: found.bandwidth)
+    quickest = max(found.acceleration_bandwidth for found in spectra)
+    nyquist = min(segment.rate for segment in segments) / 2
+    torque = max(TORQUE_FACTOR * spectrum.bandwidth, ACCELERATION_FACTOR * quickest)
+    torque = min(torque, HIGHEST_TORQUE * nyquist)
+    position = min(POSITION_FACTOR * torque, HIGHEST_POSITION * nyquist)
+    return Filters(position, torque, ROWS_FACTOR * torque, spectrum.bandwidth, spectrum=spectrum)
 
 
 def lowpass_kernel(rate: float, cutoff: float) -> Array:

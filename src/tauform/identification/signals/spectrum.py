@@ -31,11 +31,13 @@ class Spectrum:
         bandwidth: frequency below which 99 % of the power lies above the noise, for the quickest joint [Hz].
         frequencies: (bins,) [Hz].
         density: (n, bins) [(rad/s)^2/Hz or (m/s)^2/Hz], noise included.
+        acceleration_bandwidth: the same as bandwidth for the accelerations.
     """
 
     bandwidth: float
     frequencies: tuple[float, ...]
     density: tuple[tuple[float, ...], ...]
+    acceleration_bandwidth: float = 0.0
 
 
 def motion_spectrum(segment: Segment) -> Spectrum:
@@ -52,20 +54,23 @@ def motion_spectrum(segment: Segment) -> Spectrum:
     if not moving.any():
         raise RecordingError("no joint moves in one of the recordings; leave it out")
     edges = np.unique(np.geomspace(1, len(frequencies), N_BINS).astype(int))
-    bandwidth = max(_band(frequencies, column, edges) for column in motion[:, moving].T)
+    bands = np.array([_bands(frequencies, column, edges) for column in motion[:, moving].T])
+    bandwidth, quickest = (float(x) for x in bands.max(axis=0))
     density = np.array([noisy[a:b].mean(axis=0) for a, b in itertools.pairwise(edges)]).T
     middle = [float(frequencies[a:b].mean()) for a, b in itertools.pairwise(edges)]
-    return Spectrum(bandwidth, tuple(middle), tuple(tuple(row) for row in density.tolist()))
+    return Spectrum(bandwidth, tuple(middle), tuple(tuple(row) for row in density.tolist()), quickest)
 
 
-def _band(frequencies: Array, power: Array, edges: Array) -> float:
+def _bands(frequencies: Array, power: Array, edges: Array) -> tuple[float, float]:
+    """Frequencies below which 99 % of the power of a velocity, and of its acceleration, lie."""
     # Differentiation lifts noise with the square of the frequency: only what comes before the first valley counts.
     density = np.array([power[a:b].mean() for a, b in itertools.pairwise(edges)])
     peak = int(np.argmax(density[: max(1, int(0.7 * len(density)))]))
     low = np.flatnonzero(density[peak:] < VALLEY * density[peak])
     last = int(edges[peak + low[0]]) if len(low) else len(power)
-    share = np.cumsum(power[:last])
-    return float(frequencies[np.searchsorted(share, MOTION_SHARE * share[-1])])
+    shares = (np.cumsum(power[:last] * frequencies[:last] ** k) for k in (0, 2))
+    velocity, acceleration = (frequencies[np.searchsorted(x, MOTION_SHARE * x[-1])] for x in shares)
+    return float(velocity), float(acceleration)
 
 
 def position_spectrum(segment: Segment) -> tuple[Array, Array]:

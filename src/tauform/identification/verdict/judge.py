@@ -8,16 +8,19 @@ from typing import Literal
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.description.drives import Smooth
 from tauform.escaping.shown import visible
+from tauform.identification.diagnosis.masses import has_plausible_masses
 from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.excitation import misalignment, missing_motion
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors
 from tauform.identification.verdict.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
-from tauform.identification.verdict.scale import gravity_ratios, has_plausible_masses, scales_off
+from tauform.identification.verdict.scale import gravity_ratios, scales_off
 from tauform.identification.verdict.validate import autocorrelation
 from tauform.wording import argument
 
 Grade = Literal["good", "usable", "not trustworthy"]
+GRADES: tuple[Grade, ...] = ("good", "usable", "not trustworthy")
 # Error on unseen data of all joints, of one joint, and condition number, up to which a fit is good, and usable.
 GOOD_ERROR, USABLE_ERROR = 0.10, 0.25
 GOOD_JOINT, USABLE_JOINT = 0.25, 0.9
@@ -34,6 +37,10 @@ UNKNOWN = 0.5
 MATTERS = 0.02
 # Growth of the error on held-out blocks, relative and in absolute terms, that physically consistent links may cost.
 PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
+# Share of the joints with errors above GOOD_ERROR that no value of the described links explains.
+MANY_JOINTS = 0.4
+# Novelty of held-out blocks up to which they repeat the others; see `Evidence.novelty`.
+REPEATED = 1.15
 # Ratio of identified and described gravity up to which a careless description explains it; real arms: 0.85 to 1.1.
 GRAVITY_OFF = 1.3
 
@@ -46,6 +53,7 @@ class Verdict:
         reasons: sentences, worst first.
         next: what to do next, mostly what to record.
         whiteness: (n,) share of residual correlations within the band that white residuals would keep.
+        praise: what speaks for the fit, where no reason speaks against it.
         gravity_ratios: (n,) identified gravity torque over that of the described masses; NaN where a joint does not
             tell.
     """
@@ -55,9 +63,10 @@ class Verdict:
     next: tuple[str, ...]
     whiteness: Array
     gravity_ratios: Array
+    praise: str = "errors are small"
 
     def __str__(self) -> str:
-        reasons = self.reasons or ("errors are small and every parameter is well known",)
+        reasons = self.reasons or (self.praise,)
         return f"{self.grade}: " + "; ".join(map(visible, reasons))
 
 
@@ -74,30 +83,46 @@ def judge(fit: FittedModel) -> Verdict:
     following: list[str] = []
     # What is the fault of the log or of the description first: it makes the rest of what is said.
     level = max(level, _judge_swap(fit, reasons, following))
+    level = max(level, _judge_suspicions(fit, reasons, following))
     ratios = gravity_ratios(fit)
-    level = max(level, _judge_scale(fit, ratios, reasons, following))
-    _name_misalignment(fit, reasons, following)
-    level = max(level, _judge_generality(fit, reasons, following))
-    level = max(level, _judge_inertias(fit, reasons, following))
+    has_cause = fit.swap is not None or any(suspicion.is_cause for suspicion in fit.suspicions)
+    if not has_cause:
+        level = max(level, _judge_scale(fit, ratios, reasons, following))
+        _name_misalignment(fit, reasons, following)
+        level = max(level, _judge_generality(fit, reasons, following))
+        level = max(level, _judge_inertias(fit, reasons, following))
     if errors.total > GOOD_ERROR:
         level = max(level, 1 if errors.total <= USABLE_ERROR else 2)
         reasons.append(f"the error of all joints on {errors.source} is {100 * errors.total:.1f} %")
     level = max(level, _judge_joints(fit, errors, reasons))
+    if not has_cause:
+        _name_missing_joint(fit, errors, reasons, following)
+        level = max(level, _judge_novelty(fit, errors, reasons, following))
+    level = max(level, _judge_physical(fit, reasons, following))
+    if has_cause:  # what follows from it is no news
+        return Verdict(GRADES[level], tuple(reasons), tuple(following), white_share(fit), ratios)
     level = max(level, _judge_values(fit, reasons, following))
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
         reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
-    level = max(level, _judge_physical(fit, reasons, following))
     whiteness = white_share(fit)
     coloured = np.flatnonzero(whiteness < 0.5)
     if len(coloured):
         level = max(level, int((carries_torque(fit) & (errors.joints > GOOD_ERROR))[coloured].any()))
         names = ", ".join(fit.robot.joint_names[j] for j in coloured)
         reasons.append(f"residuals of {names} are not white: something systematic is left unexplained")
-    grades: tuple[Grade, ...] = ("good", "usable", "not trustworthy")
     if not has_plausible_masses(fit.robot):
         reasons.append("the description has no masses to compare with, so that a wrong torque gain would not show")
-    return Verdict(grades[level], tuple(reasons), tuple(dict.fromkeys(following)), whiteness, ratios)
+    return Verdict(GRADES[level], tuple(reasons), tuple(dict.fromkeys(following)), whiteness, ratios, _praise(fit))
+
+
+def _praise(fit: FittedModel) -> str:
+    """What the verdict rests on, in figures."""
+    known, count = int((fit.relative_deviations <= UNKNOWN).sum()), len(fit.values)
+    which = "every value is" if known == count else f"{known} of {count} values are"
+    rest = "" if known == count else "; the others do not matter here"
+    errors = fit.unseen
+    return f"{100 * errors.total:.2g} % error on {errors.source}; {which} known within {100 * UNKNOWN:.0f} %{rest}"
 
 
 def white_share(fit: FittedModel, n_lags: int = 20) -> Array:
@@ -138,6 +163,30 @@ def _judge_joints(fit: FittedModel, errors: Errors, reasons: list[str]) -> int:
     return level
 
 
+def _name_missing_joint(fit: FittedModel, errors: Errors, reasons: list[str], following: list[str]) -> None:
+    """Errors at many joints that no hypothesis explains: the geometry is not the recorded one."""
+    wrong = carries_torque(fit) & (errors.joints > GOOD_ERROR)
+    if not wrong.any() or wrong.sum() < MANY_JOINTS * len(wrong) or fit.suspicions:
+        return
+    reasons.append(
+        f"{int(wrong.sum())} of {len(wrong)} joints are off by more than {100 * GOOD_ERROR:.0f} %, and no links, "
+        "signs, order of columns or mount explain it: something moves that the description holds still (a locked "
+        "joint, a gripper), or its geometry is another one"
+    )
+    following.append(
+        f"check joints that were locked ({argument('lock')}) or left out ({argument('tip')}), and the file"
+    )
+
+
+def _judge_novelty(fit: FittedModel, errors: Errors, reasons: list[str], following: list[str]) -> int:
+    """Held-out blocks that repeat the motion of the others judge nothing."""
+    if errors.source != HELD_OUT or fit.evidence.novelty() > REPEATED:
+        return 0
+    reasons.append("held-out blocks repeat the motion of the others, so that nothing unseen has judged the fit")
+    following.append(f"record another motion, with other postures and speeds, and give it with {argument('validate')}")
+    return 1
+
+
 def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     # A value matters where its uncertainty alone makes a visible part of a joint's torque.
     reach = (fit.evidence.peaks * fit.deviations) / np.maximum(fit.evidence.torque_peaks, 1e-300)[:, None]
@@ -149,14 +198,25 @@ def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) ->
         span = f", after no more than {_seconds(fit):.2g} s of motion" if short else ""
         reasons.append(f"{shown} are known to no better than {100 * UNKNOWN:.0f} % and matter{span}")
         following += [LONGER] * short + [missing_motion(fit.design, vague)]
-    negative = [
-        own.name
-        for own, value, deviation in zip(fit.base.parameters, fit.values, fit.deviations, strict=False)
-        if own.group in ("viscous", "coulomb", "rotor") and not own.is_sum and value < -3 * deviation
-    ]
+    negative = _negative(fit)
     if negative and fit.physical is None:
         reasons.append(f"{', '.join(negative[:6])} came out negative; {argument('physical', True)} forbids that")
     return 1 if vague or negative else 0
+
+
+def _negative(fit: FittedModel) -> list[str]:
+    """Friction and rotors that came out below zero; of a sharp and a smooth step the sum counts."""
+    first, found = fit.design.base.n, []
+    smooth = {k: t.joints for k, t in enumerate(fit.terms, first) if isinstance(t, Smooth)}
+    for k, own in enumerate(fit.base.parameters):
+        if own.group not in ("viscous", "coulomb", "rotor") or own.is_sum:
+            continue
+        steps = [c for c, joints in smooth.items() if own.group == "coulomb" and joints == own.joints]
+        together = [k, *steps]
+        deviation = np.sqrt(max(float(fit.covariance[np.ix_(together, together)].sum()), 0.0))
+        if float(fit.values[together].sum()) < -3 * deviation:
+            found.append(own.name)
+    return found
 
 
 def _seconds(fit: FittedModel) -> float:
@@ -189,6 +249,12 @@ def _judge_swap(fit: FittedModel, reasons: list[str], following: list[str]) -> i
     reasons.append(fit.swap.described(fit.robot.joint_names))
     following.append(f"map to each joint its own columns with {argument('columns')}, then identify again")
     return 2
+
+
+def _judge_suspicions(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
+    reasons += [suspicion.what for suspicion in fit.suspicions]
+    following += [suspicion.remedy for suspicion in fit.suspicions]
+    return max((suspicion.level for suspicion in fit.suspicions), default=0)
 
 
 def _name_misalignment(fit: FittedModel, reasons: list[str], following: list[str]) -> None:
@@ -228,9 +294,9 @@ def _judge_mass_matrix(fit: FittedModel, reasons: list[str], following: list[str
 
 
 def _judge_scale(fit: FittedModel, ratios: Array, reasons: list[str], following: list[str]) -> int:
-    scales = scales_off(fit) if fit.swap is None else {}
+    scales = scales_off(fit)
     if not scales:
-        return _judge_gravity(fit, ratios, reasons, following) if fit.swap is None else 0
+        return _judge_gravity(fit, ratios, reasons, following)
     mean = float(np.exp(np.log(list(scales.values())).mean()))
     reasons.append(
         f"torques are {mean:.2g} times those of the described masses: another unit (mN m, a share of the rated "

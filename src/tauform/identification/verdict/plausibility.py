@@ -10,7 +10,6 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
-from tauform.rigidbody.gravity import gravity_torque
 from tauform.wording import argument, call
 
 # Stretches that stand for a long recording.
@@ -23,9 +22,7 @@ LIMIT_MARGIN = 0.3
 VELOCITY_FACTOR = 1.3
 # Joints turn at usual speeds, some as fast as the fastest [rad/s]; speeds are taken over a window [s].
 USUAL_SPEED, FASTEST, SPEED_WINDOW = 10.0, 40.0, 0.05
-# Samples that are compared with the weight of the robot as it is described, for joints that bear this share of it.
-WEIGHED_SAMPLES, HEAVY = 2000, 0.3
-# Correlation with the weight that makes a sign worth a word.
+# Correlation with a position that makes a velocity its own.
 ALIKE = 0.9
 
 
@@ -44,7 +41,7 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str
         _check_torques(robot, recording)
         _check_velocities(robot, recording)
         read_from = [] if recording.read_from is None else [recording.read_from]
-        findings += [*read_from, *recording.findings, *_weighed(robot, recording)]
+        findings += [*read_from, *recording.findings]
     for j, name in enumerate(robot.joint_names):
         if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
             held = {name: float(f"{recordings[0].q[0][j]:.4g}")}
@@ -117,25 +114,6 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
                 f"{recording.name}: joint {name!r} would turn at {speed:.3g} rad/s, so that {unit}",
                 remedy=f"read it with {argument('degrees', True)}, or with another {argument('time_unit')}",
             )
-
-
-def _weighed(robot: Robot, recording: Recording) -> list[str]:
-    """Sentences about torques that follow the robot's weight with another sign; `scale` judges their size."""
-    step = max(1, recording.n_samples // WEIGHED_SAMPLES)
-    q, tau = (np.asarray(x[::step], dtype=np.float64) for x in (recording.q, recording.tau))
-    weight = gravity_torque(robot, q)
-    findings = []
-    for name, g, measured in zip(robot.joint_names, weight.T, tau.T, strict=True):
-        g, measured = g - g.mean(), measured - measured.mean()
-        if not np.ptp(g) > HEAVY * np.ptp(weight, axis=0).max():
-            continue
-        follows = float(g @ measured / np.sqrt((g @ g) * (measured @ measured)))
-        if follows < -ALIKE:
-            findings.append(
-                f"{recording.name}: the torque of {name} holds the robot up with the opposite sign; turn it with "
-                f"{argument('gains')}, or check {argument('gravity')}"
-            )
-    return findings
 
 
 def _check_torques(robot: Robot, recording: Recording) -> None:

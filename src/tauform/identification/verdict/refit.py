@@ -37,7 +37,7 @@ def of_columns(fit: Fitted, unreduced: Unreduced, columns: Sequence[int]) -> Fit
     rows = unreduced.rows_of(kept, design)
     return replace(
         with_values(replace(fit, design=design, rows=rows), found.values, evidence, found),
-        held_out=held_out_errors(evidence, found.values, weights),
+        held_out=held_out_errors(evidence, found.values, weights, fit.choice_cost),
         condition=found.condition,
         raw_condition=found.raw_condition,
         unreduced=unreduced,

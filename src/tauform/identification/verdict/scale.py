@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.description.findings import inertia_findings
-from tauform.description.robot import Robot
+from tauform.identification.diagnosis.masses import has_plausible_masses
 from tauform.identification.fitted.model import FittedModel
 from tauform.identification.verdict.mass_matrices import postures
 from tauform.rigidbody.gravity import gravity_torque
@@ -58,13 +57,6 @@ def gravity_ratios(fit: FittedModel) -> Array:
         if alike and c @ covariance @ c < RATIO_DEVIATION**2 * (c @ theta) ** 2:
             ratios[j] = c @ theta
     return ratios
-
-
-def has_plausible_masses(robot: Robot) -> bool:
-    """Physically consistent links, with masses that somebody chose for each."""
-    masses = [inertia.mass for inertia in robot.inertias]
-    alike = len(masses) > 2 and np.ptp(masses) == 0.0  # a converter's placeholder
-    return max(masses) > 0 and not alike and all(x.severity != "unphysical" for x in inertia_findings(robot))
 
 
 def _scale_at(fit: FittedModel, joint: int) -> float | None:

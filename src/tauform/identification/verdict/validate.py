@@ -62,9 +62,13 @@ def autocorrelation(error: Array, n_lags: int) -> Array:
     return np.array([(error[k:] * error[: len(error) - k]).sum(axis=0) / power for k in lags])
 
 
-def held_out_errors(evidence: Evidence, values: Array, weights: Array) -> Errors:
-    """Each fold of neighbouring blocks predicted with values from all the others."""
-    squares = held_out_squares(evidence, 1.0 / weights, values)
+def held_out_errors(evidence: Evidence, values: Array, weights: Array, choice_cost: float = 1.0) -> Errors:
+    """Each fold of neighbouring blocks predicted with values from all the others.
+
+    Args:
+        choice_cost: how many times as large errors are on blocks that the choice of terms has not seen either.
+    """
+    squares = choice_cost**2 * held_out_squares(evidence, 1.0 / weights, values)
     return Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT)
 
 

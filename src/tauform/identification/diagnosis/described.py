@@ -1,0 +1,172 @@
+"""Torques beside those of the described masses: mount, sign, unit and load told apart in one small regression.
+
+With G_k the torques that hold the described links under a unit of gravity along axis k, I their inertial torques, L a
+load at the last link, and for each joint friction and a rotor F (Fv qd + Fc sign(qd) + Fo + Ia qdd):
+
+    as described    tau = sum_k g_k G_k + I            + F
+    other signs     tau = s_j (sum_k g_k G_k + I)      + F     one s_j for each joint
+    other mount     tau = sum_k gamma_k G_k + I        + F     one gamma for all joints
+    a load          tau = sum_k g_k G_k + I + L x      + F     x: mass and first moments
+
+Held-out stretches of time say which leaves least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.threads import on_one_thread
+from tauform.description.robot import Robot
+from tauform.identification.diagnosis.regression import Products
+from tauform.identification.diagnosis.samples import Samples
+from tauform.identification.diagnosis.suspicion import SPOILS, Suspicion
+from tauform.rigidbody.gravity import gravity_torque
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.regressor import regressor
+from tauform.wording import argument
+
+# Relative error of the described masses that needs no explanation; real arms and careless masses are below it.
+EXPECTED = 0.25
+# A hypothesis explains where it leaves less than this, and than this part of what the described masses leave.
+EXPLAINS, BETTER = 0.2, 0.6
+# A joint takes part where some hypothesis leaves less than this of its torque.
+EXPLAINED_AT_ALL = 0.5
+# Hypotheses that leave less than so many times the best one's error are named beside it.
+CLOSE = 1.3
+# A direction of gravity counts as another one from this angle on [rad]; its size may differ by this factor.
+TURNED, GRAVITY_FACTOR = 0.15, 1.6
+# Share of a joint's torque that its described links make where its sign tells.
+TELLS = 0.3
+# Width of the friction's step, relative to a joint's usual speed.
+WIDTH = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """Columns of the described robot at some samples; the last axis is the joint's.
+
+    Attributes:
+        gravity: (3, N, n) torque for a unit of gravity along each axis.
+        inertial: (N, n) without gravity.
+        load: (4, N, n) of a mass and its moments at the last link; none for robots with loops.
+        drives: (4, N, n) of a joint's own friction and rotor.
+    """
+
+    robot: Robot
+    samples: Samples
+    gravity: Array
+    inertial: Array
+    load: Array
+    drives: Array
+
+    @classmethod
+    def of(cls, robot: Robot, samples: Samples) -> Described:
+        """The columns of a robot."""
+        q, qd, qdd = samples.q, samples.qd, samples.qdd
+        gravity = np.array([gravity_torque(robot.with_gravity(axis), q) for axis in np.eye(3)])
+        inertial = inverse_dynamics(robot.with_gravity(np.zeros(3)), q, qd, qdd, drives=False)
+        last = robot.layout.link(robot.n_bodies - 1)
+        load = np.moveaxis(regressor(robot, q, qd, qdd)[:, :, last][:, :, :4], -1, 0)
+        speed = np.maximum(np.abs(qd).mean(axis=0), 1e-12)
+        drives = np.array([qd, np.tanh(qd / (WIDTH * speed)), np.ones_like(qd), qdd])
+        return cls(robot, samples, gravity, inertial, load if robot.closure is None else load[:0], drives)
+
+    @property
+    def torque(self) -> Array:
+        """(N, n) of the links as they are described."""
+        return np.tensordot(np.asarray(self.robot.gravity), self.gravity, axes=1) + self.inertial
+
+    def under(self, shared: Array, own: Array, known: Array) -> Products:
+        """Products under a hypothesis.
+
+        Args:
+            shared: (K, N, n) columns with one value for all joints.
+            own: (K, N, n) columns with a value for each joint; friction and rotors are added.
+            known: (N, n) torque that is taken as it is.
+        """
+        n = self.samples.tau.shape[1]
+        of_joints = np.concatenate([own, self.drives])
+        A = np.zeros((*self.samples.tau.shape, len(shared) + n * len(of_joints)))
+        A[:, :, : len(shared)] = np.moveaxis(shared, 0, -1)
+        for j in range(n):
+            first = len(shared) + j * len(of_joints)
+            A[:, j, first : first + len(of_joints)] = of_joints[:, :, j].T
+        return Products(A, self.samples.tau - known, self.samples.folds)
+
+
+@on_one_thread
+def compare_with_description(robot: Robot, samples: Samples) -> list[Suspicion]:
+    """Suspicions about mount, signs and load, the best first; none where the described masses explain the torques."""
+    described = Described.of(robot, samples)
+    nothing, torque = np.zeros((0, *samples.tau.shape)), described.torque
+    hypotheses = {
+        "as described": described.under(nothing, nothing, torque),
+        "signs": described.under(nothing, torque[None], 0 * torque),
+        "mount": described.under(described.gravity, nothing, described.inertial),
+        "load": described.under(described.load, nothing, torque),
+    }
+    shares = {name: _shares(products, samples) for name, products in hypotheses.items()}
+    # A joint that no hypothesis explains is noise, or has a fault of its own.
+    tells = np.min(list(shares.values()), axis=0) < EXPLAINED_AT_ALL**2
+    left = {name: float(np.sqrt(share[tells].mean())) if tells.any() else 0.0 for name, share in shares.items()}
+    if left["as described"] < EXPECTED:
+        return []
+    limit = min(EXPLAINS, BETTER * left["as described"])
+    told = {"signs": _signs, "mount": _mount, "load": _load}
+    best = min(left[name] for name in told)
+    close = sorted((left[name], name) for name in told if left[name] <= min(limit, CLOSE * best))
+    suspicions = [(error, told[name](described, hypotheses[name].values())) for error, name in close]
+    figures = f"of the torques unexplained instead of {100 * left['as described']:.2g} %, masses as described"
+    return [
+        Suspicion(f"{s.what}: that leaves {100 * error:.2g} % {figures}", s.remedy, s.level, s.is_cause)
+        for error, s in suspicions
+        if s is not None
+    ]
+
+
+def _shares(products: Products, samples: Samples) -> Array:
+    """(n,) squares that are left over those of the torques, on held-out stretches."""
+    left = products.held_out() * products.whole.sum(axis=0)
+    return left / np.maximum((samples.tau**2).sum(axis=0), 1e-300)
+
+
+def _signs(described: Described, values: Array) -> Suspicion | None:
+    """Joints whose links' torque has the opposite sign; a unit is no matter of signs."""
+    gains, names = values[::5], described.robot.joint_names
+    torque, tau = described.torque, described.samples.tau
+    tells = np.abs(gains) * torque.std(axis=0) > TELLS * tau.std(axis=0)
+    wrong = [j for j in np.flatnonzero(tells) if gains[j] < 0]
+    if not wrong:
+        return None
+    which = "all joints" if len(wrong) == tells.sum() else ", ".join(names[j] for j in wrong)
+    turns = ",".join("-1" if j in wrong else "1" for j in range(len(gains)))
+    remedy = f"turn the torques: {argument('gains', turns)}, then identify again"
+    return Suspicion(f"the torques of {which} have the opposite sign", remedy)
+
+
+def _mount(described: Described, values: Array) -> Suspicion | None:
+    """Gravity that points elsewhere than the description says."""
+    gamma, g = values[:3], np.asarray(described.robot.gravity)
+    sizes = np.linalg.norm(gamma), max(float(np.linalg.norm(g)), 1e-300)
+    angle = float(np.arccos(np.clip(gamma @ g / (sizes[0] * sizes[1]), -1, 1)))
+    if angle < TURNED or not 1 / GRAVITY_FACTOR < sizes[0] / sizes[1] < GRAVITY_FACTOR:
+        return None
+    x, y, z = (float(f"{x:.2f}") + 0.0 for x in gamma * (sizes[1] / sizes[0]))
+    what = (
+        f"gravity points along ({x:g}, {y:g}, {z:g}) in the base frame, {np.rad2deg(angle):.0f} degrees from the "
+        "described direction: the robot is mounted otherwise"
+    )
+    return Suspicion(what, f"load the robot with {argument('gravity', [x, y, z])}, then identify again")
+
+
+def _load(described: Described, values: Array) -> Suspicion | None:
+    """A mass at the last link; the fit is right, of the robot with its load."""
+    mass = float(values[0])
+    if mass <= 0:
+        return None
+    what = f"the robot carries a load of about {mass:.2g} kg that is not described"
+    remedy = "record without the load, or describe it; the fit is of the robot with its load"
+    return Suspicion(what, remedy, SPOILS, is_cause=False)

@@ -1,0 +1,51 @@
+"""A few hundred smoothed states and torques of the recordings: enough to tell one explanation from another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tauform.arrays import AnyArray, Array
+from tauform.identification.regression.rows import RowSource
+from tauform.identification.signals.filters import grid_of
+
+# States that decide, and samples that are read from a segment for them.
+N_STATES, MOST_SAMPLES = 300, 50_000
+# Stretches of time that are held out in turn.
+N_FOLDS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """States and torques of the same bandwidth, spread over the recordings.
+
+    Attributes:
+        q, qd, qdd, tau: (N, n).
+    """
+
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+
+    @property
+    def folds(self) -> AnyArray:
+        """(N,) stretch of time that each sample lies in."""
+        return np.arange(len(self.tau)) * N_FOLDS // max(1, len(self.tau))
+
+
+def sampled(source: RowSource) -> Samples:
+    """Samples of all segments of a source."""
+    # Both sides as smooth as the torques of the rows: the columns then need no filter.
+    filters = None if source.filters is None else replace(source.filters, position=source.filters.torque)
+    parts = []
+    for segment in source.segments:
+        part = slice(0, min(segment.n_samples, MOST_SAMPLES))
+        grid = grid_of(segment.rate, filters)
+        q, qd, qdd = source.smoother.states(segment, part, filters, grid.states)
+        torque = np.asarray(segment.tau[part], dtype=np.float64)
+        tau = source.smoother.derived(torque, 1, segment.rate, filters, grid.states)[0]
+        inner = grid.settled(len(q), max(1, -(-len(q) * len(source.segments) // N_STATES)))
+        parts.append([x[inner] for x in (q, qd, qdd, tau)])
+    return Samples(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -1,0 +1,240 @@
+"""Faults of logs and descriptions, one function each: what is wrong, and which words of a report name it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import signal
+
+import tauform as tf
+from tauform.arrays import Array
+from verdicts.stands import Stand, stand
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a user has, and what nobody has seen.
+
+    Attributes:
+        fault: a key of FAULTS.
+        described: the robot that is loaded.
+        fitted, validation, unseen: recordings; two of three users have a validation recording.
+        named: pattern of the sentences that name the fault; None where there is none.
+    """
+
+    fault: str
+    seed: int
+    described: tf.Robot
+    fitted: tf.Recording
+    validation: tf.Recording | None
+    unseen: tf.Recording
+    named: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Seeded:
+    """A fault in a stand.
+
+    Attributes:
+        described, true: the robots in place of the stand's.
+        torque: (states, tau, which motion) -> torques before sensors.
+        log: (fields of the recording, which motion) -> fields as they are logged.
+        words: pattern that names it.
+    """
+
+    described: tf.Robot
+    true: tf.Robot
+    words: str
+    torque: Callable[[Fields, Array, int], Array] = lambda states, tau, which: tau
+    log: Callable[[Fields, int], Fields] = lambda fields, which: fields
+    held: tuple[int, ...] = ()
+
+
+def none(own: Stand, rng: np.random.Generator) -> Seeded:
+    return Seeded(own.described, own.true, "")
+
+
+def lag(own: Stand, rng: np.random.Generator) -> Seeded:
+    """Measured velocities behind a first-order filter."""
+    seconds = rng.uniform(0.04, 0.25)
+
+    def log(fields: Fields, which: int) -> Fields:
+        a = np.exp(-1.0 / (seconds * own.rate))
+        qd = np.gradient(fields["q"], 1.0 / own.rate, axis=0)
+        return {**fields, "qd": signal.lfilter([1 - a], [1.0, -a], qd, axis=0)}
+
+    return Seeded(own.described, own.true, r"velocit\w+ .*\blags?\b", log=log)
+
+
+def delay(own: Stand, rng: np.random.Generator) -> Seeded:
+    seconds = float(rng.uniform(0.015, 0.06) * rng.choice([-1, 1]))
+
+    def log(fields: Fields, which: int) -> Fields:
+        t = fields["t"]
+        tau = np.column_stack([np.interp(t - seconds, t, column) for column in fields["tau"].T])
+        return {**fields, "tau": tau}
+
+    words = r"torques lag behind" if seconds > 0 else r"torques run ahead"
+    return Seeded(own.described, own.true, words, log=log)
+
+
+def unit(own: Stand, rng: np.random.Generator) -> Seeded:
+    """Torques in another unit, motor currents, or positions in degrees."""
+    kind = rng.integers(3)
+    n = own.true.n_joints
+    if kind == 2:
+        fields = ("q", "qd")
+        return Seeded(
+            own.described, own.true, r"degrees",
+            log=lambda held, which: {k: np.rad2deg(x) if k in fields else x for k, x in held.items()},
+        )  # fmt: skip
+    gains = np.full(n, rng.choice([1e3, 1e-3])) if kind == 0 else 1.0 / rng.uniform(8.0, 100.0, n)
+    words = r"another unit|torque gain|motor current|is in .*currents"
+    return Seeded(own.described, own.true, words, log=lambda held, which: {**held, "tau": gains * held["tau"]})
+
+
+def sign(own: Stand, rng: np.random.Generator) -> Seeded:
+    """Torques of all joints, torques of one, or positions of one with the opposite sign."""
+    n = own.true.n_joints
+    signs = np.ones(n)
+    kind, j = rng.integers(3), int(rng.integers(n))
+    signs[j if kind else slice(None)] = -1.0
+    fields = ("tau",) if kind < 2 else ("q", "qd")
+    words = r"sign" if kind == 0 else rf"sign.*{own.true.joint_names[j]}|{own.true.joint_names[j]}.*sign"
+    return Seeded(
+        own.described, own.true, words,
+        log=lambda held, which: {k: signs * x if k in fields else x for k, x in held.items()},
+    )  # fmt: skip
+
+
+def swap(own: Stand, rng: np.random.Generator) -> Seeded:
+    n = own.true.n_joints
+    order = np.arange(n)
+    i, j = sorted(rng.choice(n, 2, replace=False).tolist())
+    order[[i, j]] = j, i
+    fields = [("tau",), ("q", "qd"), ("q", "qd", "tau")][int(rng.integers(3))]
+    a, b = own.true.joint_names[i], own.true.joint_names[j]
+    return Seeded(
+        own.described, own.true, rf"{a} and {b} look swapped",
+        log=lambda held, which: {k: x[:, order] if k in fields else x for k, x in held.items()},
+    )  # fmt: skip
+
+
+def missing(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A joint moves that the description holds still, and its columns are not in the log."""
+    n = own.true.n_joints
+    j = int(rng.integers(1, n))
+    described = own.described.locked({own.described.joint_names[j]: 0.0})
+    words = r"(joint|something).*(moves?|moving).*(description|described)"
+    keep = tuple(k for k in range(n) if k != j)
+    return Seeded(described, own.true, words, held=keep)
+
+
+def mount(own: Stand, rng: np.random.Generator) -> Seeded:
+    """On a wall, a slope or a ceiling."""
+    angle = float(rng.choice([np.pi / 2, np.pi, rng.uniform(0.3, 1.2)]))
+    about = rng.uniform(-np.pi, np.pi)
+    gravity = 9.81 * np.array([np.sin(angle) * np.cos(about), np.sin(angle) * np.sin(about), -np.cos(angle)])
+    words = r"gravity points|gravity acts along|mounted"
+    return Seeded(own.described, own.true.with_gravity(gravity), words)
+
+
+def payload(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A load that nobody described, as heavy as half of the arm's weight at its second joint or more."""
+    q = rng.uniform(-1.5, 1.5, (100, own.true.n_joints))
+    before = np.abs(tf.gravity_torque(own.true, q)).max(axis=0)
+    factor, mass = rng.uniform(0.6, 1.2), 1.0
+    tool = [0.0, 0.0, 0.1]
+    for _ in range(30):
+        loaded = own.true.with_payload(tf.Inertia.of(mass, tool, np.eye(3) * 0.003 * mass, inertia_about="com"))
+        if (np.abs(tf.gravity_torque(loaded, q)).max(axis=0) - before).max() > factor * before.max():
+            break
+        mass *= 1.25
+    return Seeded(own.described, loaded, r"\bload\b")
+
+
+def spring(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A spring at a joint, or a counterbalance that pulls between two points."""
+    j = int(rng.integers(1, own.true.n_joints))
+    q = rng.uniform(-1.5, 1.5, (100, own.true.n_joints))
+    size = float(np.abs(tf.gravity_torque(own.true, q)).max()) * rng.uniform(0.2, 0.6)
+    name = own.true.joint_names[j]
+    if rng.random() < 0.5:
+        shift, scale = rng.uniform(-1, 1), size
+
+        def torque(states: Fields, tau: Array, which: int) -> Array:
+            out = tau.copy()
+            # A gas spring of constant force between points at r and R: its lever changes with the angle.
+            angle, r, R = states["q"][:, j] + shift, 0.1, 0.3
+            out[:, j] += scale * R * np.sin(angle) / np.sqrt(r * r + R * R - 2 * r * R * np.cos(angle))
+            return out
+    else:
+
+        def torque(states: Fields, tau: Array, which: int) -> Array:
+            out = tau.copy()
+            out[:, j] += size * states["q"][:, j]
+            return out
+
+    return Seeded(own.described, own.true, rf"(K|Ks|Kc)_{j + 1}\b|(spring|counterbalance).*{name}", torque=torque)
+
+
+def clipping(own: Stand, rng: np.random.Generator) -> Seeded:
+    """Torques of a joint that end at a limit of the sensor or of the drive's log."""
+    j, share = int(rng.integers(own.true.n_joints)), rng.uniform(0.5, 0.75)
+    limits: list[float] = []
+
+    def log(fields: Fields, which: int) -> Fields:
+        tau = fields["tau"].copy()
+        if not limits:
+            limits.append(share * float(np.abs(tau[:, j]).max()))
+        tau[:, j] = np.clip(tau[:, j], -limits[0], limits[0])
+        return {**fields, "tau": tau}
+
+    return Seeded(
+        own.described,
+        own.true,
+        rf"clipped: .*{own.true.joint_names[j]}",
+        log=log,
+    )
+
+
+def warming(own: Stand, rng: np.random.Generator) -> Seeded:
+    """Friction that falls while the drives warm up."""
+    falls = rng.uniform(0.3, 0.6)
+
+    def torque(states: Fields, tau: Array, which: int) -> Array:
+        progress = states["t"] / states["t"][-1] if which == 0 else 1.0 + 0.0 * states["t"]
+        return tau - (falls * progress)[:, None] * tf.friction(own.true, states["qd"])
+
+    return Seeded(own.described, own.true, r"friction.*(falls?|grows?|drift|warm)", torque=torque)
+
+
+FAULTS: dict[str, Callable[[Stand, np.random.Generator], Seeded]] = {
+    "none": none, "lag": lag, "delay": delay, "unit": unit, "sign": sign, "swap": swap, "missing joint": missing,
+    "mount": mount, "payload": payload, "spring": spring, "clipping": clipping, "warming": warming,
+}  # fmt: skip
+
+
+def case(fault: str, seed: int) -> Case:
+    """A seeded stand with that fault."""
+    own = stand(seed)
+    rng = np.random.default_rng([seed, 3])
+    seeded = FAULTS[fault](own, rng)
+
+    def recording(which: int) -> tf.Recording:
+        states = own.states(which)
+        torque = tf.inverse_dynamics(seeded.true, states["q"], states["qd"], states["qdd"])
+        fields = own.measured(states, seeded.torque(states, torque, which), which)
+        if seeded.held:
+            fields = {k: x if k == "t" else x[:, list(seeded.held)] for k, x in fields.items()}
+        return tf.Recording(**seeded.log(fields, which), name=("fitted", "validation", "unseen")[which])
+
+    validation = recording(1) if seed % 3 else None
+    words = re.compile(seeded.words) if seeded.words else None
+    return Case(fault, seed, seeded.described, recording(0), validation, recording(2), words)
