@@ -49,13 +49,16 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, 
     known = np.concatenate([rows, joint_terms.reshape(-1, n_base)])
     theta_from_base = known[_first_independent(known)]
     base_from_theta = inverse(theta_from_base)
-    P = product(rows, base_from_theta)
-    P[np.abs(P) <= ROUNDING * product(np.abs(rows), np.abs(base_from_theta))] = 0.0
-    B = np.zeros((n_base, n * n_terms))
-    told = P.any(axis=0)  # all but friction
+    # most terms act on few joints: their other rows are zero, and stay so
+    used = np.flatnonzero(rows.any(axis=1))
+    left = product(rows[used], base_from_theta)
+    left[np.abs(left) <= ROUNDING * product(np.abs(rows[used]), np.abs(base_from_theta))] = 0.0
+    P, B = np.zeros((n * n_terms, n_base)), np.zeros((n_base, n * n_terms))
+    P[used] = left
+    told = np.flatnonzero(left.any(axis=0))  # all but friction
     # P = Q R, so its pseudoinverse is R^-1 Q^T with Q = P R^-1
-    from_triangle = inverse(in_order(P[:, told], 0.0).R)
-    B[told] = product(from_triangle, product(P[:, told], from_triangle).T)
+    from_triangle = inverse(in_order(left[:, told], 0.0).R)
+    B[np.ix_(told, used)] = product(from_triangle, product(left[:, told], from_triangle).T)
     return Echelon(P.reshape(n, n_terms, n_base), B.reshape(n_base, n, n_terms).transpose(1, 0, 2), theta_from_base, g)
 
 
@@ -65,12 +68,16 @@ def _first_independent(rows: Array) -> list[int]:
     rest = rows / np.where(scale > 0, scale, 1.0)
     norms = np.linalg.norm(rest, axis=1)
     rest = rest / np.where(norms > 0, norms, 1.0)[:, None]
+    # the rows that are not spanned yet; one that is spanned once stays so
+    places = np.flatnonzero(norms > 0)
+    rest = rest[places]
     chosen: list[int] = []
     while len(chosen) < rows.shape[1]:
         sizes = np.linalg.norm(rest, axis=1)
-        k = int(np.argmax(sizes > DEPENDENT))
-        direction = rest[k] / sizes[k]
+        unspanned = sizes > DEPENDENT
+        rest, places, sizes = rest[unspanned], places[unspanned], sizes[unspanned]
+        direction = rest[0] / sizes[0]
+        chosen.append(int(places[0]))
+        rest, places = rest[1:], places[1:]
         rest = rest - np.outer(product(rest, direction), direction)
-        rest[: k + 1] = 0.0
-        chosen.append(k)
     return chosen
