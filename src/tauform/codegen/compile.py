@@ -19,20 +19,23 @@ OPTIONS, OF_A_CALL = ("algorithm", "parameters", "payload", "wrenches"), ("out",
 
 
 def compile(
-    source: Robot | BoundModel | Program, function: str | None = None, **options: Any
+    source: Robot | BoundModel | Program, function: str | None = None, real: str = "double", **options: Any
 ) -> Kernel | ParametricKernel:
     """A kernel of a function: kernel(q, qd, qdd, out=None, threads=None) on arrays of any leading shape.
 
     Args:
         source: a robot, a closed-form model with numbers, or a program that was generated before.
         function: name of the function, "inverse_dynamics" if not given; only with a robot.
+        real: "double", or "float" for single precision: arrays of float32, twice the states at once, and a certificate
+            of its own (`kernel.certificate`); other numbers are rounded to float32.
         options: algorithm, parameters, payload and wrenches of `generate`; with parameters="runtime" or
             payload="runtime" the kernel takes those values as further arguments, with wrenches those before them.
 
     Raises:
         ArgumentError: no such option, or one that belongs in the call.
         UnknownNameError: no such function or algorithm.
-        GenerationError: the program would be too long, or failed verification.
+        GenerationError: the program would be too long, or there is no such type.
+        VerificationError: the program, or its kernel in single precision, is not exact enough.
     """
     for name in options:
         if name in OF_A_CALL:
@@ -45,8 +48,8 @@ def compile(
         program = source
     else:
         program = generate(source, function or "inverse_dynamics", **options)
-    kernel = compile_program(program)
-    if isinstance(source, Robot) and not options:
+    kernel = compile_program(program, real)
+    if isinstance(source, Robot) and not options and real == "double":
         compiled_kernels(source)[program.name] = kernel
     return kernel if program.setup is None else ParametricKernel(kernel, program.setup)
 

@@ -20,7 +20,7 @@ N_STATES = 8
 _MARGIN = 10.0
 # Results that lose more than this to rounding are worth nothing, nor would a test be that allows it.
 _MOST_ROUNDING = 1e-2
-_SMALL_ENTRY = 0.01
+SMALLEST_ENTRY = 0.01
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Reference:
         scales = []
         for result in self.results:
             largest = np.abs(result).max(axis=0)
-            scales.append(np.maximum(largest, _SMALL_ENTRY * largest.max() or 1.0))
+            scales.append(np.maximum(largest, SMALLEST_ENTRY * largest.max() or 1.0))
         return scales
 
     @cached_property

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from tauform.codegen.backends.llvm.fastcall import numpy_table
+from tauform.codegen.backends.llvm.text import Real
 from tauform.codegen.program.port import Port
 
 # Positions in NumPy's public tables, fixed by its binary interface.
 _FROM_FUNC_AND_DATA_AND_SIGNATURE = 31
-_NPY_DOUBLE = 12
 _NO_IDENTITY = -1
 
 
@@ -51,13 +51,13 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
 
 
 def generalized_ufunc(
-    address: int, name: str, document: str, inputs: Sequence[Port], outputs: Sequence[Port]
+    address: int, name: str, document: str, inputs: Sequence[Port], outputs: Sequence[Port], real: Real
 ) -> GeneralizedUfunc:
-    """Wrap a loop over doubles at that address."""
+    """Wrap a loop over numbers of that type at that address."""
     n_arguments = len(inputs) + len(outputs)
     functions = (ctypes.c_void_p * 1)(address)
     data = (ctypes.c_void_p * 1)(None)
-    types = (ctypes.c_byte * n_arguments)(*[_NPY_DOUBLE] * n_arguments)
+    types = (ctypes.c_byte * n_arguments)(*[real.numpy_number] * n_arguments)
     texts = name.encode(), document.encode(), signature(inputs, outputs).encode()
     ufunc = _constructor()(
         ctypes.addressof(functions),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral
 from types import MethodType
 from typing import Any
@@ -19,15 +20,19 @@ from tauform.codegen.backends.llvm.module import (
     load_object,
     print_module,
 )
+from tauform.codegen.backends.llvm.text import DOUBLE, FLOAT, Vector
 from tauform.codegen.program.document import encoded
 from tauform.codegen.program.port import misfit
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.cache import cached
 from tauform.codegen.runtime.content import package
 from tauform.codegen.runtime.gufunc import generalized_ufunc, signature
+from tauform.codegen.runtime.single_precision import single_certificate
 from tauform.codegen.runtime.slices import in_slices
 from tauform.errors import GenerationError, ShapeError
 from tauform.escaping.shown import visible
+
+REALS = {real.name: real for real in (DOUBLE, FLOAT)}
 
 
 class Kernel:
@@ -36,14 +41,23 @@ class Kernel:
     Attributes:
         program: what was compiled.
         lanes: states that are computed at once.
+        real: "double" or "float", what it computes in.
+        certificate: what it was compared with; in single precision, the compiled code itself with double precision.
     """
 
-    def __init__(self, program: Program, engine: Any, lanes: int) -> None:
+    def __init__(self, program: Program, engine: Any, vector: Vector) -> None:
         self.program = program
-        self.lanes = lanes
+        self.lanes = vector.lanes
+        self.real = vector.scalar.name
+        self.certificate = program.certificate
         self._engine = engine  # owns the code that is called
-        self._ufunc = generalized_ufunc(self.loop_address, program.name, repr(program), program.inputs, program.outputs)
-        self._call = self._ufunc.call
+        self._ufunc = generalized_ufunc(
+            self.loop_address, program.name, repr(program), program.inputs, program.outputs, vector.scalar
+        )
+        self._dtype = vector.scalar.dtype
+        # doubles are rounded where single precision was asked for; integers are taken as they are by either
+        single = {"dtype": self._dtype, "casting": "same_kind"}
+        self._call = self._ufunc.call if self.real == "double" else partial(self._ufunc.call, **single)
         self._shared = tuple(k for k, port in enumerate(program.inputs) if port.shared)
         if has_single(program):
             self._answer_single_states()
@@ -94,7 +108,9 @@ class Kernel:
                 return self._call(*arrays) if out is None else self._call(*arrays, out=out)
             if not isinstance(threads, Integral) or threads < 1:
                 raise ShapeError(f"threads: expected a positive whole number, got {threads!r:.60}")
-            return in_slices(self._call, self.program.inputs, self.program.outputs, arrays, out, int(threads))
+            return in_slices(
+                self._call, self.program.inputs, self.program.outputs, arrays, out, int(threads), self._dtype
+            )
         except (ValueError, TypeError) as error:
             raise self._explained(arrays, error) from None
 
@@ -115,25 +131,35 @@ class Kernel:
         return fault or ShapeError(words)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return compile_program, (self.program,)
+        return compile_program, (self.program, self.real)
 
     def __repr__(self) -> str:
         shapes = signature(self.program.inputs, self.program.outputs)
-        return f"Kernel({self.program.name!r} of {visible(self.program.robot)}: {shapes}, {self.lanes} states at once)"
+        name = f"{self.program.name!r} of {visible(self.program.robot)}"
+        return f"Kernel({name}: {shapes}, {self.real}, {self.lanes} states at once)"
 
 
-def compile_program(program: Program) -> Kernel:
+def compile_program(program: Program, real: str = "double") -> Kernel:
     """Compile a program for this machine; the result is kept on disk (see `tauform.codegen.runtime.cache`).
 
+    Args:
+        real: "double", or "float" for single precision, whose kernel is compared with double precision here.
+
     Raises:
-        GenerationError: a port is empty, or LLVM rejects the program.
+        GenerationError: a port is empty, there is no such type, or LLVM rejects the program.
+        VerificationError: single precision is not enough for this program.
     """
+    if real not in REALS:
+        raise GenerationError(f"real: expected one of {', '.join(REALS)}, got {real!r:.60}")
     for port in (*program.inputs, *program.outputs):
         if port.size == 0:
             raise GenerationError(f"{program.name}: {port.name} has shape {port.shape} and holds nothing to compute")
-    vector = host_vector()
+    vector = host_vector(REALS[real])
     version = ".".join(map(str, llvm.llvm_version_info))
     # not by the text for LLVM, which takes longer to print than the kernel to load
-    key = "\n".join([package(), version, *host(), encoded(program).decode()])
+    key = "\n".join([package(), version, *host(), real, encoded(program).decode()])
     code = cached(key, lambda: compile_object(print_module(program, vector)))
-    return Kernel(program, load_object(code), vector.lanes)
+    kernel = Kernel(program, load_object(code), vector)
+    if real == "float":
+        kernel.certificate = single_certificate(kernel, program)
+    return kernel

@@ -25,17 +25,23 @@ Call = Callable[..., Any]
 
 
 def in_slices(
-    call: Call, inputs: Sequence[Port], outputs: Sequence[Port], arrays: Sequence[Any], out: Any, threads: int
+    call: Call,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    arrays: Sequence[Any],
+    out: Any,
+    threads: int,
+    dtype: type[np.floating],
 ) -> Any:
-    """call(*arrays, out=out) on so many threads at most."""
-    batch = _batch_shape(arrays, inputs)
+    """call(*arrays, out=out) on so many threads at most; results have that type."""
+    batch = _batch_shape(arrays, inputs, dtype)
     n_states = 0 if batch is None else int(np.prod(batch, dtype=int))
     n_slices = min(threads, n_states // STATES_PER_THREAD)
     if batch is None or n_slices < 2:
         return call(*arrays, out=out)
     given = out if isinstance(out, tuple) else (out,)
-    results = tuple(np.empty(batch + port.shape) for port in outputs) if out is None else given
-    if out is not None and not _independent(results, [batch + port.shape for port in outputs], arrays):
+    results = tuple(np.empty(batch + port.shape, dtype) for port in outputs) if out is None else given
+    if out is not None and not _independent(results, [batch + port.shape for port in outputs], arrays, dtype):
         return call(*arrays, out=out)
     states = [
         a if p.shared else _rows(np.broadcast_to(a, batch + p.shape), p) for a, p in zip(arrays, inputs, strict=True)
@@ -58,11 +64,11 @@ def in_slices(
     return results[0] if len(results) == 1 else results
 
 
-def _batch_shape(arrays: Sequence[Any], ports: Sequence[Port]) -> tuple[int, ...] | None:
+def _batch_shape(arrays: Sequence[Any], ports: Sequence[Port], dtype: type[np.floating]) -> tuple[int, ...] | None:
     """Leading dimensions of plain arrays that fit the ports; None where anything else was given."""
     leading = []
     for array, port in zip(arrays, ports, strict=False):
-        if type(array) is not np.ndarray or not np.can_cast(array.dtype, np.float64, "safe"):
+        if type(array) is not np.ndarray or not np.can_cast(array.dtype, dtype, "safe"):
             return None
         inner = array.ndim - len(port.shape)
         if inner < 0 or array.shape[inner:] != port.shape:
@@ -76,12 +82,14 @@ def _batch_shape(arrays: Sequence[Any], ports: Sequence[Port]) -> tuple[int, ...
         return None
 
 
-def _independent(results: tuple[Any, ...], shapes: list[tuple[int, ...]], arrays: Sequence[AnyArray]) -> bool:
+def _independent(
+    results: tuple[Any, ...], shapes: list[tuple[int, ...]], arrays: Sequence[AnyArray], dtype: type[np.floating]
+) -> bool:
     """Whether results can be written in any order: plain arrays of the right shape, apart from all others."""
     if len(results) != len(shapes):
         return False
     for k, (result, shape) in enumerate(zip(results, shapes, strict=True)):
-        if type(result) is not np.ndarray or result.shape != shape or result.dtype != np.dtype(np.float64):
+        if type(result) is not np.ndarray or result.shape != shape or result.dtype != np.dtype(dtype):
             return False
         if not (result.flags.c_contiguous and result.flags.writeable):
             return False

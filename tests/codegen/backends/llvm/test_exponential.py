@@ -39,9 +39,7 @@ def kernel(fuses: bool) -> Kernel:
         pytest.skip("this processor has no fused multiply-add")
     vector = Vector(best.lanes, fuses)
     text = print_module(functions(), vector)
-    return Kernel(
-        functions(), load_object(compile_object(text if fuses else text.replace(" contract", ""))), best.lanes
-    )
+    return Kernel(functions(), load_object(compile_object(text if fuses else text.replace(" contract", ""))), vector)
 
 
 def ulps(computed: np.ndarray, exact: np.ndarray) -> float:

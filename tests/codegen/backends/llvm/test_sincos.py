@@ -27,7 +27,7 @@ def _kernel(fuses: bool) -> Kernel:
     if not fuses:
         # no contraction either: the plain reduction must stand on its own
         text = text.replace(" contract", "")
-    return Kernel(PROGRAM, load_object(compile_object(text)), vector.lanes)
+    return Kernel(PROGRAM, load_object(compile_object(text)), vector)
 
 
 def _ulps(kernel: Kernel, x: np.ndarray) -> float:

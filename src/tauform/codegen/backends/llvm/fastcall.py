@@ -54,6 +54,7 @@ def symbols() -> dict[str, int]:
     return {
         "tauform_array_type": id(np.ndarray),
         "tauform_float64": id(np.dtype(np.float64)),
+        "tauform_float32": id(np.dtype(np.float32)),
         "tauform_array_new": numpy_table("_ARRAY_API")[_ARRAY_NEW],
         "tauform_vectorcall": python("PyObject_Vectorcall"),
         "tauform_tuple_new": python("PyTuple_New"),

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.backends.llvm.text import Real, Vector
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
-
-REAL_SIZE = 8
 
 
 @dataclass(frozen=True)
@@ -23,12 +21,13 @@ class _Argument:
     number: int
     port: Port
     is_output: bool
+    real: Real
     strides: int  # where the strides of its entries start in `steps`
 
     @property
     def natural_strides(self) -> list[int]:
         """Byte strides of its entries when contiguous."""
-        strides = [REAL_SIZE]
+        strides = [self.real.size]
         for size in self.port.shape[:0:-1]:
             strides.insert(0, strides[0] * size)
         return strides[: len(self.port.shape)]
@@ -36,29 +35,31 @@ class _Argument:
 
 def print_loop(program: Program, vector: Vector) -> str:
     """`@loop` and the functions it calls, for a `@block` of the same program and vector."""
-    arguments = _listed(program)
+    arguments = _listed(program, vector.scalar)
     most = max(len(argument.port.shape) for argument in arguments)
     lines = ["define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) {", "entry:"]
     lines += ["  %n = load i64, ptr %dimensions"]
     for a in arguments:
         lines += _unpack(a)
     # in the entry block: an alloca elsewhere costs a change of the stack pointer on every call
-    lines += [f"  %b{a.number} = alloca [{a.port.size * vector.lanes} x double], align 64" for a in arguments]
+    lines += [
+        f"  %b{a.number} = alloca [{a.port.size * vector.lanes} x {vector.scalar.name}], align 64" for a in arguments
+    ]
     lines += _contiguous(arguments)
     lines += [f"  br i1 %c{len(arguments)}, label %direct, label %strided", "direct:"]
     lines += ["  %alone = icmp eq i64 %n, 1", "  br i1 %alone, label %single, label %blocks"]
     lines += ["single:", "  %j = add i64 0, 0", *_call(arguments, "j", step="0"), "  br label %done"]
     lines += _blocks(arguments, vector.lanes)
     lines += _strided(arguments, vector)
-    return "\n".join([_copies(most + 1), *lines, "done:", "  ret void", "}"])
+    return "\n".join([_copies(most + 1, vector.scalar), *lines, "done:", "  ret void", "}"])
 
 
-def _listed(program: Program) -> list[_Argument]:
+def _listed(program: Program, real: Real) -> list[_Argument]:
     ports = [(p, False) for p in program.inputs] + [(p, True) for p in program.outputs]
     strides = len(ports)
     arguments = []
     for number, (port, is_output) in enumerate(ports):
-        arguments.append(_Argument(number, port, is_output, strides))
+        arguments.append(_Argument(number, port, is_output, real, strides))
         strides += len(port.shape)
     return arguments
 
@@ -140,7 +141,7 @@ def _strided(arguments: list[_Argument], vector: Vector) -> list[str]:
     for a in arguments:
         if not a.is_output:
             lines += _copy(a, "%top", f"i64 {1 if a.port.shared else vector.lanes}", inwards=True)
-        passed.append(f"ptr %b{a.number}" + ("" if a.port.shared else f", i64 {a.port.size * REAL_SIZE}"))
+        passed.append(f"ptr %b{a.number}" + ("" if a.port.shared else f", i64 {a.port.size * a.real.size}"))
     lines.append(f"  call void @block({', '.join(passed)})")
     for a in arguments:
         if a.is_output:
@@ -156,7 +157,7 @@ def _strided(arguments: list[_Argument], vector: Vector) -> list[str]:
 def _copy(a: _Argument, top: str, rows: str, inwards: bool) -> list[str]:
     """Copy rows between the caller's array at row %k and the port's buffer."""
     k = a.number
-    levels = [(rows, top, f"%step{k}", str(a.port.size * REAL_SIZE))]
+    levels = [(rows, top, f"%step{k}", str(a.port.size * a.real.size))]
     levels += [
         (f"i64 {size}", str(size - 1), f"%stride{k}_{d}", str(a.natural_strides[d]))
         for d, size in enumerate(a.port.shape)
@@ -173,11 +174,12 @@ def _copy(a: _Argument, top: str, rows: str, inwards: bool) -> list[str]:
     ]
 
 
-def _copies(most: int) -> str:
+def _copies(most: int, real: Real) -> str:
     """@copy<d>: d nested loops; each has a count, the last source index, and the steps of target and source."""
     texts = [
         "define internal void @copy0(ptr %t, ptr %s) alwaysinline {\n"
-        "  %x = load double, ptr %s, align 8\n  store double %x, ptr %t, align 8\n  ret void\n}"
+        f"  %x = load {real.name}, ptr %s, align {real.size}\n  store {real.name} %x, ptr %t, align {real.size}\n"
+        "  ret void\n}"
     ]
     for depth in range(1, most + 1):
         inner = [f"{d}" for d in range(depth - 1, 0, -1)]

@@ -14,9 +14,9 @@ from tauform.codegen.backends.llvm.fastcall import is_supported, symbols
 from tauform.codegen.backends.llvm.loop import print_loop
 from tauform.codegen.backends.llvm.printer import print_alone, print_block
 from tauform.codegen.backends.llvm.scan import print_scan
-from tauform.codegen.backends.llvm.sincos import BRING_CLOSE
+from tauform.codegen.backends.llvm.sincos import bring_close
 from tauform.codegen.backends.llvm.single import print_single
-from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.backends.llvm.text import DOUBLE, Real, Vector
 from tauform.codegen.program.program import LANES, Program
 
 RARE = '!0 = !{!"branch_weights", i32 1, i32 100000}'
@@ -44,11 +44,12 @@ def _initialize() -> None:
             llvm.add_symbol(name, address)
 
 
-def host_vector() -> Vector:
-    """The widest vector of doubles that this processor computes with."""
+def host_vector(real: Real = DOUBLE) -> Vector:
+    """The widest vector of such numbers that this processor computes with."""
     features = set(host()[1].split(","))
-    lanes = 8 if "+avx512f" in features else 4 if "+avx" in features else 2
-    return Vector(lanes, fuses="+fma" in features or "aarch64" in llvm.get_default_triple())
+    bits = 512 if "+avx512f" in features else 256 if "+avx" in features else 128
+    fuses = "+fma" in features or "aarch64" in llvm.get_default_triple()
+    return Vector(bits // real.bits, fuses, real)
 
 
 def has_single(program: Program) -> bool:
@@ -61,12 +62,12 @@ def print_module(program: Program, vector: Vector) -> str:
     alone = print_alone(program, vector) if has_single(program) else ""
     # a single state computes with numbers or with the vectors of a wide program
     widths = dict.fromkeys((vector.lanes, *((1, LANES) if alone else ())))
-    declarations = [line for lanes in widths for line in _declarations(Vector(lanes))]
-    sections = ["\n".join(declarations), BRING_CLOSE, print_block(program, vector), print_loop(program, vector)]
+    declarations = [line for lanes in widths for line in _declarations(Vector(lanes, scalar=vector.scalar))]
+    sections = ["\n".join(declarations), bring_close(vector.scalar), print_block(program, vector), print_loop(program, vector)]
     if alone:
         sections.append(alone)
     if has_single(program):
-        sections.append(print_single(program, "alone" if alone else "block"))
+        sections.append(print_single(program, "alone" if alone else "block", vector.scalar))
     return "\n\n".join([*sections, _attributes(vector), RARE, ""])
 
 
@@ -74,7 +75,7 @@ def print_scan_module(program: Program, vector: Vector) -> str:
     """LLVM text of a program that makes the next state of the last one, with its loop over time."""
     sections = [
         "\n".join(_declarations(vector)),
-        BRING_CLOSE,
+        bring_close(vector.scalar),
         print_block(program, vector),
         print_scan(program, vector),
     ]
@@ -83,12 +84,12 @@ def print_scan_module(program: Program, vector: Vector) -> str:
 
 def _attributes(vector: Vector) -> str:
     # without these, LLVM prefers narrower vectors on some processors
-    width = 64 * vector.lanes
+    width = vector.scalar.bits * vector.lanes
     return f'attributes #0 = {{ "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}'
 
 
 def _declarations(vector: Vector) -> list[str]:
-    real, suffix = vector.real, f"v{vector.lanes}f64"
+    real, suffix = vector.real, vector.suffix
     return [
         f"declare {real} @llvm.fabs.{suffix}({real})",
         f"declare {real} @llvm.sqrt.{suffix}({real})",

@@ -47,7 +47,9 @@ def print_alone(program: Program, vector: Vector) -> str:
     pieces, _ = parts(form, LONGEST_FUNCTION, PART_SIZE)
     if len(pieces) > 1:
         return ""
-    return _Function(form, Vector(lanes, vector.fuses), pieces[0], last=True, is_alone=True).text("alone")
+    return _Function(form, Vector(lanes, vector.fuses, vector.scalar), pieces[0], last=True, is_alone=True).text(
+        "alone"
+    )
 
 
 def _arguments(program: Program) -> str:
@@ -67,12 +69,12 @@ class _Function:
     part: Part
     last: bool
     is_alone: bool = False
-    block: Block = field(default_factory=Block)
     name: dict[int, str] = field(default_factory=dict)
     inputs: dict[tuple[int, int], str] = field(default_factory=dict)
     rows: dict[str, RowAddresses] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.block = Block(self.vector.scalar.name)
         values = [k for stage in self.part.stages for k in stage.instructions]
         kept = {*self.part.writes, *(k for stage in self.part.stages for k in stage.angles)}
         if self.last:
@@ -150,11 +152,11 @@ class _Function:
         if op is Op.NEGATE:
             return let(f"fneg {real} {args[0]}")
         if op is Op.SQRT:
-            return let(f"call {real} @llvm.sqrt.v{self.vector.lanes}f64({real} {args[0]})")
+            return let(f"call {real} @llvm.sqrt.{self.vector.suffix}({real} {args[0]})")
         if op is Op.ATAN2:
             return self._by_lane("tauform_atan2", args)
         if op is Op.ABS:
-            return let(f"call {real} @llvm.fabs.v{self.vector.lanes}f64({real} {args[0]})")
+            return let(f"call {real} @llvm.fabs.{self.vector.suffix}({real} {args[0]})")
         if op is Op.EXP:
             return emit_exp(self.block, self.vector, args[0])
         if op is Op.TANH:
@@ -163,17 +165,21 @@ class _Function:
             raise AssertionError(f"{op} has no LLVM form")
         # zero and NaN are their own sign
         one = self.vector.number(1.0)
-        unit = let(f"call {real} @llvm.copysign.v{self.vector.lanes}f64({real} {one}, {real} {args[0]})")
+        unit = let(f"call {real} @llvm.copysign.{self.vector.suffix}({real} {one}, {real} {args[0]})")
         other = let(f"fcmp one {real} {args[0]}, zeroinitializer")
         return let(f"select {self.vector.mask} {other}, {real} {unit}, {real} {args[0]}")
 
     def _by_lane(self, function: str, args: list[str]) -> str:
-        """A function of the C library, lane by lane: for rare operations."""
-        result = "poison"
+        """A function of the C library on doubles, lane by lane: for rare operations."""
+        result, name, let = "poison", self.vector.scalar.name, self.block.let
         for lane in range(self.vector.lanes):
-            numbers = [self.block.let(f"extractelement {self.vector.real} {a}, i64 {lane}") for a in args]
-            value = self.block.let(f"call double @{function}({', '.join(f'double {x}' for x in numbers)})")
-            result = self.block.let(f"insertelement {self.vector.real} {result}, double {value}, i64 {lane}")
+            numbers = [let(f"extractelement {self.vector.real} {a}, i64 {lane}") for a in args]
+            if name != "double":
+                numbers = [let(f"fpext {name} {x} to double") for x in numbers]
+            value = let(f"call double @{function}({', '.join(f'double {x}' for x in numbers)})")
+            if name != "double":
+                value = let(f"fptrunc double {value} to {name}")
+            result = let(f"insertelement {self.vector.real} {result}, {name} {value}, i64 {lane}")
         return result
 
     def _multiply_add(self, instruction: Instruction, product: int) -> str:
@@ -186,7 +192,7 @@ class _Function:
             c = let(f"fneg {real} {c}")
         elif instruction.op is Op.SUBTRACT:
             a = let(f"fneg {real} {a}")
-        return let(f"call {real} @llvm.fma.v{self.vector.lanes}f64({real} {a}, {real} {b}, {real} {c})")
+        return let(f"call {real} @llvm.fma.{self.vector.suffix}({real} {a}, {real} {b}, {real} {c})")
 
     def _load(self, port: int, index: int) -> None:
         """Load an entry of a port, and with it its neighbours."""
@@ -194,21 +200,23 @@ class _Function:
             self.inputs[port, index] = self._splat(f"%in{port}", index)
             return
         rows = self.rows.setdefault(f"%in{port}", RowAddresses(self.block, f"%in{port}"))
-        columns = chunk(self.program.inputs[port].size, index, self.vector.lanes)
+        columns = chunk(self.program.inputs[port].size, index, self.vector)
         for column, name in zip(columns, load_columns(self.block, self.vector, rows, columns), strict=True):
             self.inputs.setdefault((port, column), name)
 
     def _splat(self, base: str, index: int) -> str:
-        pointer = self.block.let(f"getelementptr double, ptr {base}, i64 {index}")
-        number = self.block.let(f"load double, ptr {pointer}, align 8")
-        single = self.block.let(f"insertelement {self.vector.real} poison, double {number}, i64 0")
+        real = self.vector.scalar
+        pointer = self.block.let(f"getelementptr {real.name}, ptr {base}, i64 {index}")
+        number = self.block.let(f"load {real.name}, ptr {pointer}, align {real.size}")
+        single = self.block.let(f"insertelement {self.vector.real} poison, {real.name} {number}, i64 0")
         return self.block.shuffle(single, "poison", self.vector.lanes, [0] * self.vector.lanes)
 
     def _store(self, port: int, names: list[str]) -> None:
+        real = self.vector.scalar
         if self.is_alone:
             for k, name in enumerate(names):
                 number = self.block.let(f"extractelement {self.vector.real} {name}, i64 0")
-                pointer = self.block.let(f"getelementptr double, ptr %out{port}, i64 {k}")
-                self.block.emit(f"store double {number}, ptr {pointer}, align 8")
+                pointer = self.block.let(f"getelementptr {real.name}, ptr %out{port}, i64 {k}")
+                self.block.emit(f"store {real.name} {number}, ptr {pointer}, align {real.size}")
             return
         store_columns(self.block, self.vector, RowAddresses(self.block, f"%out{port}"), names)

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauform.codegen.backends.llvm.text import Block, Vector
-from tauform.portable.sincos import DOUBLE
+from tauform.codegen.backends.llvm.text import Block, Real, Vector
 
 # |x| beyond the limit: atan2(sin x, cos x) of the C library, entry by entry. Rare, so it stays out of line.
-BRING_CLOSE = f"""\
+_BRING_CLOSE = """\
 declare double @tauform_sin(double)
 declare double @tauform_cos(double)
 declare double @tauform_atan2(double, double)
 declare double @llvm.fabs.f64(double)
 
-define internal void @bring_close(ptr %angles, i64 %count) noinline cold {{
+define internal void @bring_close(ptr %angles, i64 %count) noinline cold {
 entry:
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %keep ]
-  %p = getelementptr double, ptr %angles, i64 %i
-  %x = load double, ptr %p
+  %p = getelementptr REAL, ptr %angles, i64 %i
+  %given = load REAL, ptr %p
+  %x = WIDEN
   %a = call double @llvm.fabs.f64(double %x)
-  %far = fcmp ogt double %a, {DOUBLE.limit!r}
+  %far = fcmp ogt double %a, LIMIT
   br i1 %far, label %reduce, label %keep
 reduce:
   %s = call double @tauform_sin(double %x)
   %c = call double @tauform_cos(double %x)
   %y = call double @tauform_atan2(double %s, double %c)
-  store double %y, ptr %p
+  %narrow = NARROW
+  store REAL %narrow, ptr %p
   br label %keep
 keep:
   %next = add i64 %i, 1
@@ -36,16 +37,28 @@ keep:
   br i1 %more, label %loop, label %done
 done:
   ret void
-}}
+}
 """
+
+
+def bring_close(real: Real) -> str:
+    """`@bring_close(ptr, i64)`; single precision is reduced in double precision."""
+    widen, narrow = "fadd double %given, -0.0", "fadd double %y, -0.0"
+    if real.bits == 32:
+        widen, narrow = "fpext float %given to double", "fptrunc double %y to float"
+    words = {"REAL": real.name, "WIDEN": widen, "NARROW": narrow, "LIMIT": repr(real.sincos.limit)}
+    text = _BRING_CLOSE
+    for word, meant in words.items():
+        text = text.replace(word, meant)
+    return text
 
 
 def emit_close(block: Block, vector: Vector, angles: Sequence[str], tag: str, before: str) -> list[str]:
     """Angles within the limit; `before` is the label of the present basic block. Leaves the block `close_<tag>`."""
     far = ""
     for angle in angles:
-        size = block.let(f"call {vector.real} @llvm.fabs.v{vector.lanes}f64({vector.real} {angle})")
-        test = block.let(f"fcmp ogt {vector.real} {size}, {vector.number(DOUBLE.limit)}")
+        size = block.let(f"call {vector.real} @llvm.fabs.{vector.suffix}({vector.real} {angle})")
+        test = block.let(f"fcmp ogt {vector.real} {size}, {vector.number(vector.scalar.sincos.limit)}")
         far = block.let(f"or {vector.mask} {far}, {test}") if far else test
     bits = block.let(f"bitcast {vector.mask} {far} to i{vector.lanes}")
     any_far = block.let(f"icmp ne i{vector.lanes} {bits}, 0")
@@ -66,7 +79,7 @@ def emit_close(block: Block, vector: Vector, angles: Sequence[str], tag: str, be
 
 def emit_sincos(block: Block, vector: Vector, x: str) -> tuple[str, str]:
     """Names of sin x and cos x."""
-    real, integer = vector.real, vector.integer
+    real, integer, scheme = vector.real, vector.integer, vector.scalar.sincos
 
     def mul(a: str, b: str) -> str:
         return block.let(f"fmul contract {real} {a}, {b}")
@@ -77,11 +90,11 @@ def emit_sincos(block: Block, vector: Vector, x: str) -> tuple[str, str]:
     def sub(a: str, b: str) -> str:
         return block.let(f"fsub contract {real} {a}, {b}")
 
-    magic = vector.number(DOUBLE.magic)
-    shifted = add(mul(x, vector.number(DOUBLE.inverse)), magic)
+    magic = vector.number(scheme.magic)
+    shifted = add(mul(x, vector.number(scheme.inverse)), magic)
     k = sub(shifted, magic)
     r = x
-    for part in DOUBLE.half_pi:
+    for part in scheme.half_pi:
         r = sub(r, mul(k, vector.number(part)))
     u = mul(r, r)
 
@@ -91,8 +104,8 @@ def emit_sincos(block: Block, vector: Vector, x: str) -> tuple[str, str]:
             total = add(mul(total, u), vector.number(c))
         return total
 
-    sine = add(mul(mul(r, u), polynomial(DOUBLE.sine)), r)
-    cosine = add(mul(u, polynomial(DOUBLE.cosine)), vector.number(1.0))
+    sine = add(mul(mul(r, u), polynomial(scheme.sine)), r)
+    cosine = add(mul(u, polynomial(scheme.cosine)), vector.number(1.0))
 
     quadrant = block.let(f"bitcast {real} {shifted} to {integer}")
     odd_bit = block.let(f"and {integer} {quadrant}, {vector.integers(1)}")
@@ -101,8 +114,8 @@ def emit_sincos(block: Block, vector: Vector, x: str) -> tuple[str, str]:
 
     def signed(swapped: str, kept: str, turn: str) -> str:
         chosen = block.let(f"select {vector.mask} {odd}, {real} {swapped}, {real} {kept}")
-        shift = block.let(f"shl {integer} {turn}, {vector.integers(62)}")
-        sign = block.let(f"and {integer} {shift}, {vector.integers(-(2**63))}")
+        shift = block.let(f"shl {integer} {turn}, {vector.integers(vector.scalar.bits - 2)}")
+        sign = block.let(f"and {integer} {shift}, {vector.integers(-(2 ** (vector.scalar.bits - 1)))}")
         bits = block.let(f"bitcast {real} {chosen} to {integer}")
         flipped = block.let(f"xor {integer} {bits}, {sign}")
         return block.let(f"bitcast {integer} {flipped} to {real}")

@@ -1,7 +1,7 @@
 """The way of a single state from Python: a function with CPython's calling convention that skips NumPy's iterators.
 
-It looks at the arrays itself. If every argument is a contiguous array of finite doubles of exactly one state, it makes
-the output arrays and runs the block; in any other case it passes the call on to `self`, which knows all cases.
+It looks at the arrays itself. If every argument is a contiguous array of finite numbers of the kernel's type and of exactly
+one state, it makes the output arrays and runs the block; in any other case it passes the call on to `self`, which knows all cases.
 Setting up NumPy's iterator takes many times longer than the dynamics of an arm.
 """
 
@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tauform.codegen.backends.llvm.text import Real
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 
 # Fields of PyArrayObject on 64-bit machines, part of NumPy's binary interface.
 _TYPE, _DATA, _NDIM, _SHAPE, _STRIDES, _DTYPE, _FLAGS = 8, 16, 24, 32, 40, 56, 64
 _ALIGNED = 0x100
-_NPY_DOUBLE = 12
-# Exponent bits of a double: all set in infinities and NaN.
-_EXPONENT = 0x7FF0000000000000
+# Exponent bits: all set in infinities and NaN.
+_EXPONENT = {64: 0x7FF0000000000000, 32: 0x7F800000}
 
 DECLARATIONS = """\
 @tauform_array_type = external global i8
 @tauform_float64 = external global i8
+@tauform_float32 = external global i8
 declare ptr @tauform_array_new(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 declare ptr @tauform_vectorcall(ptr, ptr, i64, ptr)
 declare ptr @tauform_tuple_new(i64)
@@ -29,7 +30,7 @@ declare i32 @tauform_tuple_set(ptr, i64, ptr)
 """
 
 
-def print_single(program: Program, block: str) -> str:
+def print_single(program: Program, block: str, real: Real) -> str:
     """`@single(self, args, nargs, kwnames)`, which calls that block, and the shapes of its outputs."""
     n = len(program.inputs)
     shapes = [
@@ -45,8 +46,8 @@ def print_single(program: Program, block: str) -> str:
         "  br i1 %simple, label %in0, label %general",
     ]
     for k, port in enumerate(program.inputs):
-        lines += [f"in{k}:", *_check(k, port), f"  br i1 %ok{k}, label %in{k + 1}, label %general"]
-    lines += [f"in{n}:", *_finite(program.inputs), "finite:", *_outputs(program.outputs)]
+        lines += [f"in{k}:", *_check(k, port, real), f"  br i1 %ok{k}, label %in{k + 1}, label %general"]
+    lines += [f"in{n}:", *_finite(program.inputs, real), "finite:", *_outputs(program.outputs, real)]
     passed = [f"ptr %data{k}" + ("" if p.shared else ", i64 0") for k, p in enumerate(program.inputs)]
     passed += [f"ptr %result{k}, i64 0" for k in range(len(program.outputs))]
     lines += [f"  call void @{block}({', '.join(passed)})", *_return(len(program.outputs))]
@@ -65,7 +66,7 @@ def _field(name: str, base: str, offset: int, kind: str) -> list[str]:
     return [f"  {name}_at = getelementptr i8, ptr {base}, i64 {offset}", f"  {name} = load {kind}, ptr {name}_at"]
 
 
-def _check(k: int, port: Port) -> list[str]:
+def _check(k: int, port: Port, real: Real) -> list[str]:
     """%ok<k>: whether argument k is one state of the port; %data<k>: its numbers. Type and dimensions come first."""
     array = f"%a{k}"
     lines = [f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}", f"  {array} = load ptr, ptr %p{k}"]
@@ -85,8 +86,8 @@ def _check(k: int, port: Port) -> list[str]:
         *_field(f"%strides{k}", array, _STRIDES, "ptr"),
         f"  %aligned{k} = and i32 %flags{k}, {_ALIGNED}",
     ]
-    tests = [f"icmp eq ptr %dtype{k}, @tauform_float64", f"icmp ne i32 %aligned{k}, 0"]
-    stride = 8
+    tests = [f"icmp eq ptr %dtype{k}, @tauform_float{real.bits}", f"icmp ne i32 %aligned{k}, 0"]
+    stride = real.size
     for d in range(len(port.shape) - 1, -1, -1):
         lines += _field(f"%size{k}_{d}", f"%sizes{k}", 8 * d, "i64")
         lines += _field(f"%stride{k}_{d}", f"%strides{k}", 8 * d, "i64")
@@ -99,24 +100,25 @@ def _check(k: int, port: Port) -> list[str]:
     return [*lines, f"  %ok{k} = and i1 true, %u{k}_{len(tests) - 1}"]
 
 
-def _finite(ports: Sequence[Port]) -> list[str]:
+def _finite(ports: Sequence[Port], real: Real) -> list[str]:
     """On to %finite where all numbers are: integers compare in one cycle and need no vectors of odd length."""
-    lines, said = [], "false"
+    lines, said, exponent, kind = [], "false", _EXPONENT[real.bits], f"i{real.bits}"
     for k, port in enumerate(ports):
         for entry in range(port.size):
             name = f"{k}_{entry}"
-            lines += _field(f"%bits{name}", f"%data{k}", 8 * entry, "i64")
-            lines.append(f"  %exponent{name} = and i64 %bits{name}, {_EXPONENT}")
-            lines.append(f"  %special{name} = icmp eq i64 %exponent{name}, {_EXPONENT}")
+            lines += _field(f"%bits{name}", f"%data{k}", real.size * entry, kind)
+            lines.append(f"  %exponent{name} = and {kind} %bits{name}, {exponent}")
+            lines.append(f"  %special{name} = icmp eq {kind} %exponent{name}, {exponent}")
             lines.append(f"  %odd{name} = or i1 %special{name}, {said}")
             said = f"%odd{name}"
     return [*lines, f"  br i1 {said}, label %general, label %finite"]
 
 
-def _outputs(ports: Sequence[Port]) -> list[str]:
+def _outputs(ports: Sequence[Port], real: Real) -> list[str]:
     lines = []
     for k, port in enumerate(ports):
-        numbers = f"i32 {len(port.shape)}, ptr @shape{k}, i32 {_NPY_DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
+        kind = f"i32 {len(port.shape)}, ptr @shape{k}, i32 {real.numpy_number}"
+        numbers = f"{kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
         lines += [
             f"  %out{k} = call ptr @tauform_array_new(ptr @tauform_array_type, {numbers})",
             f"  %made{k} = icmp ne ptr %out{k}, null",

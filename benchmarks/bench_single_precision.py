@@ -1,0 +1,85 @@
+"""Kernels and batched C in single precision beside double precision: states a second, and what rounding costs."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import tauform as tf
+from tauform.arrays import AnyArray
+from tauform.codegen.runtime.kernel import compile_program
+from tools.arms import ARMS, arm
+from tools.measuring.timing import Row, side_by_side
+
+TITLE = (
+    "20,000 states in single precision (ours) beside double precision (peer), one thread, into given arrays: kernels, "
+    "and functions for batches in C, gcc -O3 without -march. Errors are those of the kernel's certificate, or "
+    "over these states, relative to the largest value of each entry."
+)
+N_STATES = 20_000
+FUNCTIONS = ("inverse_dynamics", "forward_dynamics")
+FLAGS = ("-O3", "-std=c99", "-shared", "-fPIC")
+
+
+def rows() -> Iterator[Row]:
+    """Every arm as a kernel; one of them in C."""
+    for name in ARMS:
+        robot = arm(name)
+        for function in FUNCTIONS:
+            yield _kernels(name, tf.generate(robot, function))
+    yield _in_c("lbr7", tf.generate(arm("lbr7"), "inverse_dynamics"))
+
+
+def _states(program: tf.Program) -> list[AnyArray]:
+    shape = (len(program.inputs), N_STATES, program.inputs[0].size)
+    return list(np.random.default_rng(0).uniform(-np.pi, np.pi, shape))
+
+
+def _kernels(name: str, program: tf.Program) -> Row:
+    double, single = compile_program(program), compile_program(program, "float")
+    states = _states(program)
+    rounded = [array.astype(np.float32) for array in states]
+    outs = double(*states), single(*rounded)
+    seconds = side_by_side(
+        {"single": lambda: single(*rounded, out=outs[1]), "double": lambda: double(*states, out=outs[0])}, repeats=400
+    )
+    error = 0.0 if single.certificate is None else single.certificate.error
+    return _row(f"{name}, {program.name}, kernel", seconds, error)
+
+
+def _in_c(name: str, program: tf.Program) -> Row:
+    with TemporaryDirectory() as folder:
+        calls = {"single": _batch(program, Path(folder), "float"), "double": _batch(program, Path(folder), "double")}
+        single, double = calls["single"](), calls["double"]()
+        seconds = side_by_side(calls, repeats=200)
+    error = (np.abs(single - double).max(axis=1) / np.abs(double).max(axis=1)).max()
+    return _row(f"{name}, {program.name}, C for batches", seconds, float(error))
+
+
+def _batch(program: tf.Program, folder: Path, real: str) -> Callable[[], AnyArray]:
+    """The compiled function for batches, on structures of arrays."""
+    tf.write_c(program, folder / real, name=real, real=real, batch=True)
+    library = folder / f"{real}.so"
+    subprocess.run(["gcc", *FLAGS, str(folder / real / f"{real}.c"), "-lm", "-o", str(library)], check=True)
+    function: Any = ctypes.CDLL(str(library))[f"{real}_{program.name}_batch"]
+    dtype = np.float32 if real == "float" else np.float64
+    columns = [np.ascontiguousarray(array.T, dtype=dtype) for array in _states(program)]
+    out = np.empty((program.outputs[0].size, N_STATES), dtype)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*columns, out)]
+
+    def call() -> AnyArray:
+        function(ctypes.c_size_t(N_STATES), *pointers)
+        return out
+
+    return call
+
+
+def _row(what: str, seconds: dict[str, float], error: float) -> Row:
+    note = f"{N_STATES / seconds['single'] / 1e6:.0f} M states/s, error {error:.0e}"
+    return Row(what, ours=seconds["single"], peer=seconds["double"], peer_name="double precision", note=note)
