@@ -17,9 +17,9 @@ from tauform.portable.sampling import uniform
 
 N_STATES = 8
 # Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).
-_MARGIN = 10.0
+ROUNDING_MARGIN = 10.0
 # Results that lose more than this to rounding are worth nothing, nor would a test be that allows it.
-_MOST_ROUNDING = 1e-2
+LARGEST_ROUNDING = 1e-2
 SMALLEST_ENTRY = 0.01
 
 
@@ -111,8 +111,8 @@ class Reference:
         """
         within(
             self.rounding,
-            _MOST_ROUNDING,
+            LARGEST_ROUNDING,
             f"{self.program.name} of {self.program.robot} computed in {self.real.name}",
             f"straighten what is almost aligned (snap=){'' if self.real.bits > 32 else ', or write double precision'}",
         )
-        return max(self.real.tolerance, float(f"{_MARGIN * self.rounding:.1e}"))
+        return max(self.real.tolerance, float(f"{ROUNDING_MARGIN * self.rounding:.1e}"))

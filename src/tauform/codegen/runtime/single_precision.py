@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tauform.codegen.backends.reference import SINGLE, SMALLEST_ENTRY, Reference
+from tauform.arrays import AnyArray
+from tauform.codegen.backends.reference import LARGEST_ROUNDING, ROUNDING_MARGIN, SINGLE, SMALLEST_ENTRY, Reference
 from tauform.codegen.certificate import within
 from tauform.codegen.program.program import Certificate, Program
 from tauform.codegen.states import random_inputs
@@ -18,33 +19,41 @@ STATES = 200
 def single_certificate(kernel: Callable[..., Any], program: Program) -> Certificate:
     """What rounding costs: the largest deviation of an entry, relative to its largest magnitude over the states.
 
-    Entries below a hundredth of the output's largest are measured against that: zeros hold rounding noise.
+    Entries below a hundredth of the output's largest are measured against that: zeros hold rounding noise. The
+    program as Python interprets it in single precision, on the same states, says how much rounding explains.
 
     Raises:
         VerificationError: it deviates by more than rounding explains, or the results are mostly rounding.
     """
-    reference = Reference(program, SINGLE)
     rng = np.random.default_rng(0)
     moved = iter(random_inputs(program, [port for port in program.inputs if not port.shared], 3.0, STATES, rng))
-    given = zip(program.inputs, reference.inputs, strict=True)
-    arrays = [(values if port.shared else next(moved)).astype(np.float32) for port, values in given]
-    exact, found = program(*(array.astype(np.float64) for array in arrays)), kernel(*arrays)
-    error = 0.0
-    for port, right, rounded in zip(program.outputs, _listed(exact), _listed(found), strict=True):
-        entries = np.broadcast_to(right, (STATES, *port.shape)).reshape(STATES, -1)
-        largest = np.abs(entries).max(axis=0)
-        scale = np.maximum(largest, SMALLEST_ENTRY * largest.max() or 1.0)
-        error = max(error, float((np.abs(rounded.reshape(STATES, -1) - entries) / scale).max()))
-    within(
-        error, reference.tolerance, f"{program.name} of {program.robot} in single precision", 'compile real="double"'
-    )
-    return Certificate(STATES, error, reference.tolerance, f"the same program in double precision{_of(program)}")
+    shared = zip(program.inputs, Reference(program, SINGLE).inputs, strict=True)
+    arrays = [(values if port.shared else next(moved)).astype(np.float32) for port, values in shared]
+    exact = _entries(program, program(*(array.astype(np.float64) for array in arrays)))
+
+    def deviation(results: Any) -> float:
+        largest = [np.abs(right).max(axis=0) for right in exact]
+        scales = [np.maximum(entry, SMALLEST_ENTRY * entry.max() or 1.0) for entry in largest]
+        found = zip(_entries(program, results), exact, scales, strict=True)
+        return max(float((np.abs(a - b) / scale).max()) for a, b, scale in found)
+
+    what = f"{program.name} of {program.robot} in single precision"
+    remedy = 'straighten what is almost aligned (snap=), or compile it with real="double"'
+    rounding = deviation(program(*arrays))
+    within(rounding, LARGEST_ROUNDING, what, remedy)
+    tolerance = max(SINGLE.tolerance, float(f"{ROUNDING_MARGIN * rounding:.1e}"))
+    error = deviation(kernel(*arrays))
+    within(error, tolerance, what, remedy)
+    return Certificate(STATES, error, tolerance, f"the same program in double precision{_of(program)}")
+
+
+def _entries(program: Program, results: Any) -> list[AnyArray]:
+    """Results as (states, entries), in double precision."""
+    listed = results if isinstance(results, tuple) else (results,)
+    pairs = zip(listed, program.outputs, strict=True)
+    return [np.broadcast_to(r, (STATES, *p.shape)).astype(np.float64).reshape(STATES, p.size) for r, p in pairs]
 
 
 def _of(program: Program) -> str:
     certificate = program.certificate
     return "" if certificate is None else f", which agrees with {certificate.reference} to {certificate.error:.1e}"
-
-
-def _listed(outputs: Any) -> list[Any]:
-    return list(outputs) if isinstance(outputs, tuple) else [outputs]
