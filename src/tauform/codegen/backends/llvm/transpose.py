@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from tauform.codegen.backends.llvm.text import Block, Vector
 
-# Columns that are stored without a loop: longer straight lines of stores take LLVM long.
-LONGEST_UNROLLED = 48
+# Columns that are stored without a loop, such as a Jacobian of ten joints: longer straight lines take LLVM long, and a
+# loop needs all of them in a buffer first.
+LONGEST_UNROLLED = 100
 
 
 def chunk(size: int, index: int, vector: Vector) -> range:
