@@ -64,10 +64,10 @@ def _in_c(name: str, program: tf.Program) -> Row:
 
 def _batch(program: tf.Program, folder: Path, real: str) -> Callable[[], AnyArray]:
     """The compiled function for batches, on structures of arrays."""
-    tf.write_c(program, folder / real, name=real, real=real, batch=True)
+    tf.write_c(program, folder / real, name="arm", real=real, batch=True)
     library = folder / f"{real}.so"
-    subprocess.run(["gcc", *FLAGS, str(folder / real / f"{real}.c"), "-lm", "-o", str(library)], check=True)
-    function: Any = ctypes.CDLL(str(library))[f"{real}_{program.name}_batch"]
+    subprocess.run(["gcc", *FLAGS, str(folder / real / "arm.c"), "-lm", "-o", str(library)], check=True)
+    function: Any = ctypes.CDLL(str(library))[f"arm_{program.name}_batch"]
     dtype = np.float32 if real == "float" else np.float64
     columns = [np.ascontiguousarray(array.T, dtype=dtype) for array in _states(program)]
     out = np.empty((program.outputs[0].size, N_STATES), dtype)

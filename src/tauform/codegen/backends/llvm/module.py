@@ -63,7 +63,12 @@ def print_module(program: Program, vector: Vector) -> str:
     # a single state computes with numbers or with the vectors of a wide program
     widths = dict.fromkeys((vector.lanes, *((1, LANES) if alone else ())))
     declarations = [line for lanes in widths for line in _declarations(Vector(lanes, scalar=vector.scalar))]
-    sections = ["\n".join(declarations), bring_close(vector.scalar), print_block(program, vector), print_loop(program, vector)]
+    sections = [
+        "\n".join(declarations),
+        bring_close(vector.scalar),
+        print_block(program, vector),
+        print_loop(program, vector),
+    ]
     if alone:
         sections.append(alone)
     if has_single(program):
