@@ -1,8 +1,8 @@
 """The way of a single state from Python: a function with CPython's calling convention that skips NumPy's iterators.
 
-It looks at the arrays itself. If every argument is a contiguous array of finite numbers of the kernel's type and of exactly
-one state, it makes the output arrays and runs the block; in any other case it passes the call on to `self`, which knows all cases.
-Setting up NumPy's iterator takes many times longer than the dynamics of an arm.
+It looks at the arrays itself. If every argument is a contiguous array of the kernel's type that holds exactly one state
+of finite numbers, it makes the output arrays and runs the block; in any other case it passes the call on to `self`,
+which knows all cases. Setting up NumPy's iterator takes many times longer than the dynamics of an arm.
 """
 
 from __future__ import annotations
