@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import numpy as np
@@ -30,11 +32,21 @@ def rows() -> Iterator[Row]:
     for function in FUNCTIONS:
         program = tf.generate(arm("lbr7"), function)
         whole = compile_program(program)
-        with patch.object(printer, "LONGEST_FUNCTION", 4000), patch.object(transpose, "LONGEST_UNROLLED", 48):
-            cut = compile_program(program)
+        cut = _in_parts(program)
         for n, given in ((LARGE, True), (LARGE, False), (SMALL, True)):
             yield _compared(function, n, given, whole, cut)
         yield _beside_grid(function, whole)
+
+
+def _in_parts(program: tf.Program) -> Kernel:
+    """The kernel as it would be with shorter functions; what is kept on disk does not know of that."""
+    with (
+        TemporaryDirectory() as cache,
+        patch.dict(os.environ, TAUFORM_CACHE=cache),
+        patch.object(printer, "LONGEST_FUNCTION", 4000),
+        patch.object(transpose, "LONGEST_UNROLLED", 48),
+    ):
+        return compile_program(program)
 
 
 def _compared(function: str, n: int, given: bool, whole: Kernel, cut: Kernel) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -123,13 +124,14 @@ def test_run_time_parameters_in_single_precision() -> None:
     assert np.abs(kernel(*given, theta) - expected).max() < ROUNDING * np.abs(expected).max()
 
 
-def test_the_certificate_is_of_the_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_certificate_is_of_the_compiled_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tf.generate(tf.load("two_link"))
     certificate = compile_program(program, "float").certificate
     assert certificate is not None
     assert 1e-9 < certificate.error <= certificate.tolerance <= 2e-5
     assert "double precision" in certificate.reference
     # a polynomial that is off by 1e-4: noticed where the code runs, not in the program
+    monkeypatch.setenv("TAUFORM_CACHE", str(tmp_path))
     right = FLOAT.sincos.sine
     wrong = (*right[:-1], right[-1] + 1e-2)
     object.__setattr__(FLOAT.sincos, "sine", wrong)
