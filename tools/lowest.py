@@ -15,6 +15,8 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 # Extras that serve the work on tauform itself take what is newest.
 OF_WORK = ("test", "docs", "bench")
+# Frameworks of hundreds of megabytes each: their bounds are the versions that the tests install.
+LARGE = ("casadi", "jax", "torch", "sympy")
 BOUND = re.compile(r"\s*([A-Za-z0-9._-]+)\s*>=\s*([0-9][^,;\s]*)\s*")
 
 
@@ -36,7 +38,7 @@ def lowest(requirements: list[str]) -> Iterator[str]:
 def wanted(choice: str, extra: str) -> list[str]:
     """Requirements as they are declared: all `--without` an extra, or `--only` that one."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
-    extras = {name: held for name, held in project["optional-dependencies"].items() if name not in OF_WORK}
+    extras = {name: held for name, held in project["optional-dependencies"].items() if name not in (*OF_WORK, *LARGE)}
     if choice == "--only":
         return list(extras[extra])
     others = [requirement for name, held in extras.items() if name != extra for requirement in held]
