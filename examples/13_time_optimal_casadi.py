@@ -95,9 +95,8 @@ def main(knots: int = 21, plot_file: str | None = None) -> int:
         clearance = np.linalg.norm(flange_positions(robot, q[1:-1]) - centre, axis=-1).min()
         share = (np.abs(tau) / TORQUE_LIMIT).max()
         worst = max(worst, share)
-        print(
-            f"{name}: {T:.3f} s, torques up to {100 * share:.1f} % of the limits, {1000 * clearance:.0f} mm from its centre"
-        )
+        near = f"{1000 * clearance:.0f} mm from the centre"
+        print(f"{name}: {T:.3f} s, torques up to {100 * share:.1f} % of their limits, {near}")
     clear = np.linalg.norm(flange_positions(robot, around[1][1:-1]) - centre, axis=-1).min()
     if plot_file:
         plot(plot_file, robot, centre, {"free": free, "around": around})
