@@ -29,6 +29,8 @@ FILES = {
     "show": ["show", "two_link", "-o", "out.toml"],
     "derive": ["derive", "two_link", "-o", "out.npz"],
     "linearize": ["linearize", "two_link", "-o", "out.npz"],
+    "simulate": ["simulate", "two_link", "--duration", "0.01", "-o", "out.csv"],
+    "simulate --plot": ["simulate", "two_link", "--duration", "0.01", "--plot", "out.html"],
     "excite": ["excite", "two_link", *EXCITE, "-o", "out.csv"],
     "excite --plot": ["excite", "two_link", *EXCITE, "--plot", "out.html"],
     "multirate --plot": ["multirate", "two_link", "--plot", "out.png"],
@@ -37,7 +39,7 @@ FILES = {
     "identify --urdf": ["identify", "arm.urdf", *LOG, *GRAVITY, "--urdf", "arm.urdf", "out.urdf"],
 }
 NEED = {"reduce --plot": "matplotlib", "multirate --plot": "matplotlib", "identify --urdf": "cvxpy"}
-WRITES_NOTHING = {"robots", "base", "bench"}
+WRITES_NOTHING = {"robots", "base", "bench", "cache"}
 
 
 @pytest.fixture
@@ -100,7 +102,7 @@ def test_a_file_is_overwritten_only_when_asked(name: str, place: Path, capsys: p
 
 
 # What the verbs do in their minutes; none of it may begin where the result could not be written.
-WORK = ("generate", "derive", "reduce", "multirate", "identify", "excite", "state_space", "read_recording")
+WORK = ("generate", "derive", "reduce", "multirate", "identify", "excite", "simulate", "state_space", "read_recording")
 
 
 @pytest.fixture

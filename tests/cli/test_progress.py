@@ -29,6 +29,7 @@ QUICK = {
     "generate": ["generate", "two_link", "-o", "c", "--functions", "gravity_torque"],
     "reduce": ["reduce", "two_link", "--route", "velocity", "--samples", "2000"],
     "multirate": ["multirate", "two_link"],
+    "simulate": ["simulate", "two_link", "--duration", "0.01"],
     "excite": ["excite", "two_link", "--seconds", "0.05", "--duration", "2", "--harmonics", "2", "--rate", "20"],
     "identify": ["identify", "two_link", "log.csv", "--friction", "plain", "--no-couplings"],
     "bench": ["bench", "two_link", "--states", "10", "--repeats", "1"],
