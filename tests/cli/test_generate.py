@@ -52,9 +52,8 @@ def test_json_holds_counts_candidates_and_certificate(tmp_path: Path, capsys: py
     assert len(shown["functions"][0]["candidates"]) == len(program.candidates)
     certificate = shown["functions"][0]["certificate"]
     assert certificate["error"] < certificate["tolerance"]
-    assert sorted(Path(file).name for file in shown["files"]) == sorted(
-        entry.name for entry in folder.iterdir() if not entry.name.startswith(".")
-    )
+    written = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    assert sorted(map(Path, shown["files"])) == sorted(written)
 
 
 def test_all_functions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,12 +25,11 @@ import tauform as tf
 from hostile_names import NAMES, WORST, renamed
 from tauform.cli import main
 from tauform.cli.progress import Bar, Lines
-from tauform.codegen.backends.registry import TARGETS
+from tauform.codegen.backends.registry import TARGETS, backend
 from tauform.codegen.conventions import conventions
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import compile_program
 from tauform.errors import DescriptionError, TauformError
-from tauform.escaping.c import build_name
 from tauform.escaping.markup import beyond_xml
 from tauform.escaping.shown import visible
 from tauform.escaping.tables import toml_string
@@ -78,6 +77,11 @@ def without_comments(text: str) -> str:
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
+def _plain(path: Path, folder: Path) -> str:
+    """What stands at the same place in the folder of a robot with a plain name."""
+    return (folder.parent / "plain" / path.relative_to(folder)).read_text(encoding="utf-8")
+
+
 @each_name
 def test_c_is_that_of_any_other_name(name: str, tmp_path: Path) -> None:
     """But for the prefix; and compilers warn of nothing."""
@@ -87,7 +91,7 @@ def test_c_is_that_of_any_other_name(name: str, tmp_path: Path) -> None:
     prefix = next(path.stem for path in paths if path.suffix == ".h")
     tf.write_c(named_program(tf.load("two_link")), tmp_path / "plain", batch=True, name=prefix)
     for path in paths:
-        found, plain = path.read_text(encoding="utf-8"), (tmp_path / "plain" / path.name).read_text(encoding="utf-8")
+        found, plain = path.read_text(encoding="utf-8"), _plain(path, tmp_path / "c")
         assert is_tame(found.replace("\t", ""))
         if path.suffix in (".c", ".h"):
             assert without_comments(found) == without_comments(plain)
@@ -101,16 +105,17 @@ def test_c_is_that_of_any_other_name(name: str, tmp_path: Path) -> None:
 @each_name
 @pytest.mark.parametrize("target", sorted(set(TARGETS) - {"c"}))
 def test_other_languages_are_those_of_any_other_name(target: str, name: str, tmp_path: Path) -> None:
-    """But for comments in C."""
+    """But for comments in C and C++."""
     paths = tf.write(named_program(renamed(tf.load("two_link"), name)), tmp_path / "out", target=target)
-    tf.write(named_program(tf.load("two_link")), tmp_path / "plain", target=target, name=build_name(name))
+    prefix = backend(target).prefix(None, name)
+    tf.write(named_program(tf.load("two_link")), tmp_path / "plain", target=target, name=prefix)
     for path in paths:
-        texts = [(tmp_path / place / path.name).read_text(encoding="utf-8") for place in ("out", "plain")]
-        assert is_tame(texts[0].replace("\t", ""))
-        if path.suffix in (".c", ".h") and COMPILERS:
-            texts = [without_comments(text) for text in texts]
+        found, plain = path.read_text(encoding="utf-8"), _plain(path, tmp_path / "out")
+        assert is_tame(found.replace("\t", ""))
+        if path.suffix in (".c", ".h", ".hpp") and COMPILERS:
+            found, plain = without_comments(found), without_comments(plain)
         if path.name != "README.md":
-            assert texts[0] == texts[1]
+            assert found == plain
 
 
 @cache

@@ -11,8 +11,7 @@ from tauform.codegen.backends.backend import Backend, Request, check_options
 from tauform.codegen.backends.registry import Target, backend
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
-from tauform.files.file import write_text
-from tauform.files.folder import write_folder
+from tauform.files.folder import write_folder, write_texts
 
 
 def write(
@@ -66,8 +65,7 @@ def write_request(
     files = chosen.files(replace(request, programs=tuple(_with_setups(request.programs))))
 
     def fill(fresh: Path) -> list[str]:
-        for file, text in files.items():
-            write_text(fresh / file, text, GenerationError)
+        write_texts(fresh, files)
         return list(chosen.build_products(request.prefix))
 
     return write_folder(folder, fill, force)

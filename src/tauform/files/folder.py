@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +51,14 @@ def write_folder(folder: str | os.PathLike[str], fill: Fill, force: bool = False
                     merge(new, target)
         sync_folder(target.parent)
     return [target / name for name in manifest.files]
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write files of text into a folder that is being filled, by their relative paths."""
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text, GenerationError)
 
 
 def drop_folder(folder: Path) -> None:

@@ -11,7 +11,7 @@ from tauform.codegen.backends.backend import Request, check_options
 from tauform.codegen.backends.registry import backend
 from tauform.errors import GenerationError
 from tauform.files.file import write_text
-from tauform.files.folder import write_folder
+from tauform.files.folder import write_folder, write_texts
 from tauform.realtime.multirate.tasks import Tasks
 from tauform.version import __version__
 
@@ -49,8 +49,7 @@ def write_multirate_c(
     files = c.files(Request(split.programs, prefix, real))
 
     def fill(place: Path) -> list[str]:
-        for file, text in files.items():
-            write_text(place / file, text, GenerationError)
+        write_texts(place, files)
         for template, file in TEMPLATES.items():
             text = resources.files(__package__).joinpath("templates", template).read_text(encoding="utf-8")
             filled = Template(text).substitute(facts)

@@ -43,8 +43,9 @@ def built_with_make(folders: Sequence[Path]) -> None:
 def built_with_cmake(project: Path, folders: Sequence[Path]) -> None:
     """All in one project, whose program includes every header: they stand in each other's way, or in the system's."""
     headers = [next(folder.glob("*.h")) for folder in folders]
-    lines = ["cmake_minimum_required(VERSION 3.10)", "project(robots C)", "enable_testing()"]
-    lines += [f"add_subdirectory({folder.name})" for folder in folders]
+    lines = ["cmake_minimum_required(VERSION 3.10...3.31)", "project(robots C)", "enable_testing()"]
+    for folder, header in zip(folders, headers, strict=True):
+        lines += [f"set({header.stem}_TEST ON)", f"add_subdirectory({folder.name})"]
     lines += ["add_executable(every main.c)", f"target_link_libraries(every {' '.join(h.stem for h in headers)})"]
     (project / "CMakeLists.txt").write_text("\n".join(lines))
     system = ("math.h", "stdint.h", "stdio.h", "string.h", "stdlib.h", "errno.h", "time.h", "limits.h")

@@ -21,16 +21,19 @@ from tauform.files.manifest import MANIFEST
 from traced_programs import every_kind, inverse_dynamics
 
 PROGRAM = every_kind()
-NAMES = {"example.h", "example.c", "test_example.c", "Makefile", "CMakeLists.txt", "README.md"}
+NAMES = {
+    *("example.h", "example.c", "test_example.c", "Makefile", "CMakeLists.txt", "README.md", "library.json"),
+    *("zephyr/CMakeLists.txt", "zephyr/module.yml"),
+}
 
 
 def _contents(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text() for path in folder.iterdir()}
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_files_and_their_paths(tmp_path: Path) -> None:
     paths = write_c([PROGRAM], tmp_path / "deep" / "build")
-    assert {path.name for path in paths} == NAMES
+    assert {path.relative_to(tmp_path / "deep" / "build").as_posix() for path in paths} == NAMES
     assert all(path.is_file() for path in paths)
     assert os.listdir(tmp_path / "deep") == ["build"]
 
@@ -56,7 +59,7 @@ def test_our_own_folder_is_replaced(tmp_path: Path) -> None:
     write_c(PROGRAM, folder, name="first")
     (folder / "test_first").write_bytes(b"\x7fELF made by make check")
     write_c(PROGRAM, folder, name="second")
-    assert {path.name for path in folder.iterdir()} == {n.replace("example", "second") for n in NAMES} | {MANIFEST}
+    assert set(_contents(folder)) == {n.replace("example", "second") for n in NAMES} | {MANIFEST}
     assert os.listdir(tmp_path) == ["build"]
 
 

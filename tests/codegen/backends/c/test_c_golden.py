@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,9 @@ def test_generated_files(case: str, repository: Path, request: pytest.FixtureReq
     golden = repository / "tests" / "golden" / "c" / case
     files = {name: text.replace(__version__, "VERSION") for name, text in CASES[case]().items()}
     if request.config.getoption("--update-golden"):
-        golden.mkdir(parents=True, exist_ok=True)
-        for old in golden.iterdir():
-            old.unlink()
+        shutil.rmtree(golden, ignore_errors=True)
         for name, text in files.items():
+            (golden / name).parent.mkdir(parents=True, exist_ok=True)
             (golden / name).write_text(text, newline="\n")
-    assert {path.name: path.read_text() for path in golden.iterdir()} == files
+    found = [path for path in golden.rglob("*") if path.is_file()]
+    assert {path.relative_to(golden).as_posix(): path.read_text() for path in found} == files

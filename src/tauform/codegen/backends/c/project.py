@@ -1,7 +1,9 @@
-"""The files of an output folder: header, source, self-test, Makefile, CMakeLists.txt and README."""
+"""The files of an output folder: header, source, self-test, README, and what the usual build systems read."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
@@ -32,6 +34,17 @@ from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
 from tauform.escaping.markup import markdown
 from tauform.version import __version__
+
+# Files of build systems by their places in the folder, and the template of each.
+BUILD_FILES = {
+    "Makefile": "Makefile",
+    "CMakeLists.txt": "CMakeLists.txt",
+    "library.json": "library.json",
+    "zephyr/module.yml": "zephyr_module.yml",
+    "zephyr/CMakeLists.txt": "zephyr_CMakeLists.txt",
+}
+# Build systems take numbers only, without what marks a version before its release.
+RELEASE = re.compile(r"\d+(\.\d+)*")
 
 
 def project_files(
@@ -82,8 +95,7 @@ def project_files(
                 ]
             ),
         ),
-        "Makefile": template("Makefile").substitute(about),
-        "CMakeLists.txt": template("CMakeLists.txt").substitute(about),
+        **{file: template(source).substitute(about, **_package(programs)) for file, source in BUILD_FILES.items()},
         "README.md": template("README.md").substitute(
             {**about, "title": markdown(title)},
             table=_table(programs, name),
@@ -91,6 +103,13 @@ def project_files(
             remarks=f"\n{remarks}" if remarks else "",
         ),
     }
+
+
+def _package(programs: Sequence[Program]) -> dict[str, str]:
+    """What build systems are told of the library; no name of a robot, which they would take for more than a name."""
+    release = RELEASE.match(__version__)
+    functions = ", ".join(identifier(program.name) for program in programs)
+    return {"release": release[0] if release else "0", "description": json.dumps(f"Robot dynamics in C99: {functions}")}
 
 
 def has_batch(program: Program) -> bool:
