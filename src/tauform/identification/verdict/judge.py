@@ -37,7 +37,7 @@ UNKNOWN = 0.5
 MATTERS = 0.02
 # Growth of the error on held-out blocks, relative and in absolute terms, that physically consistent links may cost.
 PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
-# Share of the joints with errors above GOOD_ERROR that no value of the described links explains.
+# Share of the joints with errors above GOOD_JOINT that no value of the described links explains.
 MANY_JOINTS = 0.4
 # Novelty of held-out blocks up to which they repeat the others; see `Evidence.novelty`.
 REPEATED = 1.15
@@ -165,11 +165,11 @@ def _judge_joints(fit: FittedModel, errors: Errors, reasons: list[str]) -> int:
 
 def _name_missing_joint(fit: FittedModel, errors: Errors, reasons: list[str], following: list[str]) -> None:
     """Errors at many joints that no hypothesis explains: the geometry is not the recorded one."""
-    wrong = carries_torque(fit) & (errors.joints > GOOD_ERROR)
+    wrong = carries_torque(fit) & (errors.joints > GOOD_JOINT)
     if not wrong.any() or wrong.sum() < MANY_JOINTS * len(wrong) or fit.suspicions:
         return
     reasons.append(
-        f"{int(wrong.sum())} of {len(wrong)} joints are off by more than {100 * GOOD_ERROR:.0f} %, and no links, "
+        f"{int(wrong.sum())} of {len(wrong)} joints are off by more than {100 * GOOD_JOINT:.0f} %, and no links, "
         "signs, order of columns or mount explain it: something moves that the description holds still (a locked "
         "joint, a gripper), or its geometry is another one"
     )
