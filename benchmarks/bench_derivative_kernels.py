@@ -58,7 +58,7 @@ def _compared(function: str, n: int, given: bool, whole: Kernel, cut: Kernel) ->
     def into(kernel: Kernel) -> Callable[[], object]:
         return (lambda: kernel(*states, out=out)) if given else (lambda: kernel(*states))
 
-    seconds = side_by_side({"ours": into(whole), "parts": into(cut)}, repeats=100 if n == LARGE else 2000)
+    seconds = side_by_side({"ours": into(whole), "parts": into(cut)}, repeats=40 if n == LARGE else 1000)
     note = f"{n / seconds['ours'] / 1e6:.1f} M states/s, agree to {apart:.0e}"
     place = "into out=" if given else "fresh output"
     return Row(f"{function}, {n:,} states, {place}", seconds["ours"], seconds["parts"], "in parts", note=note)
@@ -67,6 +67,6 @@ def _compared(function: str, n: int, given: bool, whole: Kernel, cut: Kernel) ->
 def _beside_grid(function: str, kernel: Kernel) -> Row:
     states = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, LARGE, 7))
     out = kernel(*states)
-    seconds = side_by_side({"ours": lambda: kernel(*states, out=out)}, repeats=50)["ours"] / LARGE
+    seconds = side_by_side({"ours": lambda: kernel(*states, out=out)}, repeats=30)["ours"] / LARGE
     note = f"literature; {GRID_WITH_TRANSFER / 1e6:.0f} M states/s with transfer"
     return Row(f"{function}, a state of a batch", seconds, 1 / GRID_COMPUTING, "GRiD, RTX 3080", note=note)
