@@ -2,7 +2,8 @@
 
 A job is a generator that pauses between its stages. A stage is never cut short: a process forks, and the interpreter
 ends, between two stages, since the locks of a compiler that is at work would stay locked in a forked process, and its
-code would run on data that no longer exist.
+code would run on data that no longer exist. The thread keeps the priority of the others: while it holds the interpreter
+lock all wait for it, and a low priority would make them wait longer.
 """
 
 from __future__ import annotations
@@ -12,13 +13,9 @@ import concurrent.futures.thread  # noqa: F401  registers what may not be regist
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from queue import SimpleQueue
 
 import tauform.closedform.threads  # noqa: F401  the same
-
-# Nice value of the thread, where the system has one per thread: calls come first.
-NICE = 10
 
 Job = Iterator[None]
 
@@ -61,9 +58,6 @@ class Workshop:
         self._stage.acquire()  # for ever: no stage begins any more
 
     def _work(self) -> None:
-        if hasattr(os, "setpriority") and hasattr(os, "PRIO_PROCESS"):
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
         jobs = self._jobs
         while True:
             job = jobs.get()
