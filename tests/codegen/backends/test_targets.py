@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ import pytest
 import tauform as tf
 from sampling import representatives
 from tauform.codegen.backends.registry import TARGETS, backend
+from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError, UnknownNameError
-from traced_programs import every_kind
+from traced_programs import every_kind, inverse_dynamics
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 ROBOTS = {
@@ -21,6 +23,17 @@ ROBOTS = {
     "loop": tf.load("parallelogram"),
     "tree": tf.random_robot(5, seed=3, branching=0.6),
 }
+
+
+@cache
+def programs(name: str) -> list[Program]:
+    """Of a robot: without and with matrices, parameters of run time and wrenches."""
+    robot = ROBOTS[name]
+    return [
+        *(tf.generate(robot, function) for function in FUNCTIONS),
+        tf.generate(robot, "gravity_torque", parameters="runtime"),
+        tf.generate(robot, "bias_torque", wrenches=[robot.tool.name]),
+    ]
 
 
 def check(folder: Path, target: str, prefix: str) -> str:
@@ -38,12 +51,9 @@ def check(folder: Path, target: str, prefix: str) -> str:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", representatives(ROBOTS, "tree"))
 def test_a_written_folder_passes_its_own_check(tmp_path: Path, target: str, name: str) -> None:
-    programs = [tf.generate(ROBOTS[name], function) for function in FUNCTIONS]
-    programs.append(tf.generate(ROBOTS[name], "gravity_torque", parameters="runtime"))
-    programs.append(tf.generate(ROBOTS[name], "bias_torque", wrenches=[ROBOTS[name].tool.name]))
-    tf.write(programs, tmp_path / "out", target=target, name="arm")
+    tf.write(programs(name), tmp_path / "out", target=target, name="arm")
     printed = check(tmp_path / "out", target, "arm")
-    assert all(program.name in printed for program in programs)
+    assert all(program.name in printed for program in programs(name))
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -54,7 +64,7 @@ def test_every_operation_is_printed(tmp_path: Path, target: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_wrong_number_is_noticed(tmp_path: Path, target: str) -> None:
-    tf.write(tf.generate(ROBOTS["chain"], "inverse_dynamics"), tmp_path / "out", target=target, name="arm")
+    tf.write(inverse_dynamics(ROBOTS["chain"]), tmp_path / "out", target=target, name="arm")
     sources = [path for path in (tmp_path / "out").glob("arm*") if path.suffix != ".h"]
     source = max(sources, key=lambda path: path.stat().st_size)  # not what only calls it
     text = source.read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
@@ -33,7 +32,7 @@ from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
 from tauform.escaping.markup import markdown
-from tauform.version import __version__
+from tauform.version import __version__, release
 
 # Files of build systems by their places in the folder, and the template of each.
 BUILD_FILES = {
@@ -43,8 +42,6 @@ BUILD_FILES = {
     "zephyr/module.yml": "zephyr_module.yml",
     "zephyr/CMakeLists.txt": "zephyr_CMakeLists.txt",
 }
-# Build systems take numbers only, without what marks a version before its release.
-RELEASE = re.compile(r"\d+(\.\d+)*")
 
 
 def project_files(
@@ -107,9 +104,8 @@ def project_files(
 
 def _package(programs: Sequence[Program]) -> dict[str, str]:
     """What build systems are told of the library; no name of a robot, which they would take for more than a name."""
-    release = RELEASE.match(__version__)
     functions = ", ".join(identifier(program.name) for program in programs)
-    return {"release": release[0] if release else "0", "description": json.dumps(f"Robot dynamics in C99: {functions}")}
+    return {"release": release(), "description": json.dumps(f"Robot dynamics in C99: {functions}")}
 
 
 def has_batch(program: Program) -> bool:

@@ -9,7 +9,7 @@ for (const { name, inputs, outputs, scales, tolerance } of cases) {
     outputs.forEach((expected, k) =>
       expected[state].forEach((value, i) => {
         const error = Math.abs(found[k][i] - value) / scales[k][i];
-        largest = error <= largest ? largest : error; // what is not a number is kept
+        largest = Math.max(largest, error); // what is not a number stays
       }));
   const states = outputs[0].length;
   for (let state = 0; state < states; state++) {

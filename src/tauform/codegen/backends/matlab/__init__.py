@@ -1,0 +1,1 @@
+"""MATLAB and Octave as a target."""
