@@ -30,11 +30,11 @@ def rows() -> Iterator[Row]:
         return run
 
     pairs: dict[str, tuple[Callable[..., object], Callable[..., object], int]] = {
-        "mass_matrix": (tf.mass_matrix, pinocchio.crba, 1),
-        "forward_dynamics": (tf.forward_dynamics, pinocchio.aba, 3),
-        "regressor": (tf.regressor, pinocchio.computeJointTorqueRegressor, 3),
-        "linearize_inverse": (tf.linearize_inverse, pinocchio.computeRNEADerivatives, 3),
-        "linearize_forward": (tf.linearize_forward, pinocchio.computeABADerivatives, 3),
+        "mass_matrix": (tf.textbook.mass_matrix, pinocchio.crba, 1),
+        "forward_dynamics": (tf.textbook.forward_dynamics, pinocchio.aba, 3),
+        "regressor": (tf.textbook.regressor, pinocchio.computeJointTorqueRegressor, 3),
+        "linearize_inverse": (tf.textbook.linearize_inverse, pinocchio.computeRNEADerivatives, 3),
+        "linearize_forward": (tf.textbook.linearize_forward, pinocchio.computeABADerivatives, 3),
     }
     for name, (ours, theirs, n_vectors) in pairs.items():
 

@@ -23,7 +23,7 @@ def rows() -> Iterator[Row]:
         robot = tf.load(name)
         q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_STATES, robot.n_joints))
         candidates = {
-            "ours": partial(tf.inverse_dynamics, robot, q, qd, qdd),
+            "ours": partial(tf.textbook.inverse_dynamics, robot, q, qd, qdd),
             **pinocchio_candidates(robot, q, qd, qdd),
         }
         expected = candidates["ours"]()

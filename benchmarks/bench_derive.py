@@ -40,12 +40,12 @@ def accuracy(name: str, robot: tf.Robot) -> Iterator[Row]:
     """Torques and accelerations against Newton-Euler, and how long the evaluation in NumPy takes."""
     bound = tf.derive(robot).bind(robot)
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_STATES, robot.n_joints))
-    tau = tf.inverse_dynamics(robot, q, qd, qdd)
+    tau = tf.textbook.inverse_dynamics(robot, q, qd, qdd)
     torque_error = _relative(bound.inverse_dynamics(q, qd, qdd), tau)
     seconds = side_by_side(
         {
             "closed form": partial(bound.inverse_dynamics, q, qd, qdd),
-            "recursive": partial(tf.inverse_dynamics, robot, q, qd, qdd),
+            "recursive": partial(tf.textbook.inverse_dynamics, robot, q, qd, qdd),
         },
         repeats=3,
     )
@@ -53,7 +53,7 @@ def accuracy(name: str, robot: tf.Robot) -> Iterator[Row]:
         f"evaluate {name}, {N_STATES:,} states in NumPy",
         seconds["closed form"],
         seconds["recursive"],
-        "tf.inverse_dynamics, Newton-Euler in NumPy",
+        "tf.textbook.inverse_dynamics, Newton-Euler in NumPy",
         note=f"torque error {torque_error:.1e}, forward error {_forward_error(bound, q, qd, qdd, tau):.1e}",
     )
 

@@ -214,7 +214,7 @@ class BaseParameters:
         """
         if np.shape(theta) != (self.n,):
             raise ShapeError(
-                f"theta: expected ({self.n},), one value a base parameter of {self.robot_name}, got {np.shape(theta)}"
+                f"theta: expected ({self.n},), one value per base parameter of {self.robot_name}, got {np.shape(theta)}"
             )
         return fixed_array(theta, (self.n,), "theta")
 
