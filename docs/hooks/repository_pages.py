@@ -22,6 +22,7 @@ PARTS = {
     "description": "Describe a robot",
     "rigidbody.linearize": "Linearisation",
     "rigidbody": "Dynamics",
+    "simulation": "Simulation",
     "closedform": "Base parameters and closed forms",
     "codegen": "Programs",
     "identification": "Identification",

@@ -65,9 +65,9 @@ def test_pages_fetch_nothing(site: Path) -> None:
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
     reference = (site / "reference.html").read_text("utf-8")
-    own = {name: module for name, module in homes().items() if module}  # textbook holds the same functions again
-    for name, module in own.items():
-        assert f'id="tauform.{module}.{name}"' in reference, f"{name} is not in the reference"
+    # A function with tiers is described where its textbook algorithm stands, so any module counts.
+    described = set(re.findall(r'id="tauform\.[\w.]+\.(\w+)"', reference))
+    assert {name for name, module in homes().items() if module} <= described  # without tf.textbook itself
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "mathematics").glob("*.md")), ids=lambda page: page.stem)
