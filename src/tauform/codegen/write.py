@@ -32,8 +32,9 @@ def write(
         programs: of one robot; each becomes a function.
         folder: made if it does not exist; one that we wrote before is replaced.
         target: "c" is C99 with a Makefile and a CMake package; "cpp" a C++17 header of templates; "javascript" an ES
-            module for browsers and node; "matlab" function files for MATLAB and Octave; "casadi" C for casadi.external.
-        real: "double" or, in C and C++, "float".
+            module for browsers and node; "matlab" function files for MATLAB and Octave; "rust" a no_std
+            crate; "casadi" C for casadi.external.
+        real: "double" or, in C, C++ and Rust, "float".
         batch: in C, also write a function for many states in structure-of-arrays form, which compilers vectorise.
         force: write into a folder that holds other files too (they are kept unless they have our files' names).
         name: prefix of all names, an identifier; made of the robot's name if not given.

@@ -135,3 +135,9 @@ def _pi_to(bits: int) -> int:
 def _pi(bits: int) -> int:
     whole = -(-(bits + 64) // 256) * 256  # few different precisions, each with bits to spare
     return _pi_to(whole) >> (whole - bits)
+
+
+def two_over_pi(bits: int) -> int:
+    """The first bits of 2 / pi, as an integer."""
+    wide = bits + 64
+    return ((2 << 2 * wide) // _pi(wide)) >> (wide - bits)

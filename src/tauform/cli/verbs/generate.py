@@ -27,7 +27,7 @@ def generate(
     tell: Progress,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
     functions: Functions = None,
-    target: Annotated[str, typer.Option(help="Language: c, cpp, javascript, matlab or casadi.")] = "c",
+    target: Annotated[str, typer.Option(help="Language: c, cpp, javascript, matlab, rust or casadi.")] = "c",
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")

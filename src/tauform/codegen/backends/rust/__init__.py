@@ -1,0 +1,1 @@
+"""Rust as a target."""

@@ -1,0 +1,120 @@
+"""Rust as a target: a crate without std or dependencies, its test, and a Makefile for those without cargo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import resources
+from string import Template
+
+from tauform.arrays import Array
+from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.reference import DOUBLE, N_STATES, SINGLE, Reference
+from tauform.codegen.backends.rust.printer import array, function_text, math_text
+from tauform.codegen.names import c_prefix
+from tauform.errors import GenerationError
+from tauform.escaping.c import identifier, string
+from tauform.version import __version__, release
+
+# Words of Rust that C allows as names, and what we name ourselves.
+RESERVED = frozenset(
+    """
+    abstract as async await become box crate dyn f32 f64 final fn gen impl in let loop macro match math mod move mut
+    override priv pub ref self Self Real super trait try type u32 u64 unsafe unsized use virtual where yield
+    """.split()  # noqa: SIM905
+)
+# Crates that are always there.
+CRATES = frozenset({"alloc", "core", "proc_macro", "std", "test"})
+REALS = {"double": ("f64", DOUBLE), "float": ("f32", SINGLE)}
+
+
+class Rust:
+    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+
+    title = "Rust"
+    reals = tuple(REALS)
+    has_batch = False
+
+    def prefix(self, name: str | None, robot: str) -> str:
+        """An identifier, as in C, that can name a crate."""
+        found = c_prefix(name, robot)
+        if found not in RESERVED | CRATES:
+            return found
+        if name is None:
+            return f"{found}_robot"
+        raise GenerationError(f"name: {found!r} cannot name a crate of Rust; take another, such as '{found}_arm'")
+
+    def files(self, request: Request) -> dict[str, str]:
+        """The library, its test, Cargo.toml and a Makefile."""
+        name, (real, precision) = request.prefix, REALS[request.real]
+        programs = [replace(with_names(program, _usable), name=_usable(program.name)) for program in request.programs]
+        facts = {
+            "name": name,
+            "real": real,
+            "version": __version__,
+            "version_of_crate": ".".join([*release().split("."), "0", "0"][:3]),
+            "functions_named": ", ".join(program.name for program in programs),
+            "functions": "\n".join(function_text(program, program.name) for program in programs),
+            "math": math_text(precision.bits),
+            "tests": "\n".join(_test_text(Reference(program, precision), name) for program in programs),
+        }
+        sources = {
+            f"{name}.rs": "lib.rs",
+            f"test_{name}.rs": "test.rs",
+            "Cargo.toml": "Cargo.toml",
+            "Makefile": "Makefile",
+        }
+        return {file: _template(source).substitute(facts) for file, source in sources.items()}
+
+    def build_products(self, prefix: str) -> tuple[str, ...]:
+        """The library and the compiled test."""
+        return (f"lib{prefix}.rlib", f"test_{prefix}")
+
+    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
+        """The test, compiled and run."""
+        return (("rustc", "--version"), ("make", "check"))
+
+
+def _test_text(reference: Reference, crate: str) -> str:
+    """A test of one function on its reference states."""
+    program = reference.program
+    lines = ["#[test]", f"fn {program.name}() {{"]
+    for port, values in zip(program.inputs, reference.inputs, strict=True):
+        rows = values.reshape(1 if port.shared else len(values), -1)
+        lines.append(f"    let {port.name}: [{array(port)}; {len(rows)}] = [{_rows(rows)}];")
+    for port, result, scale in zip(program.outputs, reference.results, reference.scales, strict=True):
+        lines.append(f"    let {port.name}_expected: [{array(port, 'f64')}; {N_STATES}] = [{_rows(result)}];")
+        lines.append(f"    let {port.name}_scale: {array(port, 'f64')} = {scale.tolist()!r};")
+    inputs = [f"&{port.name}[{0 if port.shared else 'i'}]" for port in program.inputs]
+    outputs = [f"&mut {port.name}_found" for port in program.outputs]
+    lines += [
+        "    let mut largest = 0.0;",
+        f"    for i in 0..{N_STATES} {{",
+        *(f"        let mut {port.name}_found = [0.0; {port.size}];" for port in program.outputs),
+        f"        {crate}::{program.name}({', '.join([*inputs, *outputs])});",
+        *(
+            f"        compare(&mut largest, &{port.name}_found, &{port.name}_expected[i], &{port.name}_scale);"
+            for port in program.outputs
+        ),
+        "    }",
+        f"    report({string(program.name)}, largest, {reference.tolerance!r});",
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _rows(rows: Array) -> str:
+    return ",".join(f"\n        {row!r}" for row in rows.tolist())
+
+
+def _usable(name: str) -> str:
+    word = identifier(name)
+    return f"{word}_" if word in RESERVED else word
+
+
+def _template(name: str) -> Template:
+    return Template(resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8"))
+
+
+BACKEND = Rust()
