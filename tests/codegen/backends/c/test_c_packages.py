@@ -83,7 +83,9 @@ def test_fetched(source: Path, tmp_path: Path) -> None:
 
 def test_cross_compiled_without_the_test(source: Path, tmp_path: Path) -> None:
     """For a machine without an operating system nothing is linked and the code stays where it is put."""
-    options = ("-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY")
+    options = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
+    if shutil.which("arm-none-eabi-gcc"):
+        options += ["-DCMAKE_C_COMPILER=arm-none-eabi-gcc", "-DCMAKE_C_FLAGS=-mcpu=cortex-m4 -mthumb -Wall -Werror"]
     run("cmake", "-S", source, "-B", tmp_path, *options, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
     run("cmake", "--build", tmp_path)
     commands = json.loads((tmp_path / "compile_commands.json").read_text())
