@@ -10,7 +10,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 PACKAGE = TESTS.parent / "src" / "tauform"
 # Tests that cross rooms.
-BESIDE = {"contracts", "docs", "faults", "fuzz", "golden", "laws", "machines", "oracles", "tools"}
+BESIDE = {"contracts", "docs", "faults", "fuzz", "golden", "laws", "machines", "oracles", "tools", "verdicts"}
 ROOMS = sorted(path.parent.relative_to(PACKAGE) for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE)
 
 

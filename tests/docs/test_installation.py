@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
@@ -108,7 +107,8 @@ def test_version_stands_in_one_place() -> None:
         if re.search(r"^__version__\s*=", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
     assert [path.name for path in holders] == ["version.py"]
-    assert ast.literal_eval(holders[0].read_text(encoding="utf-8").split("=")[1].strip()) == tauform.__version__
+    (held,) = re.findall(r'^__version__ = "(.+)"$', holders[0].read_text(encoding="utf-8"), re.MULTILINE)
+    assert held == tauform.__version__
 
 
 def test_classifiers_name_only_the_python_that_runs_the_tests() -> None:
