@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -10,6 +11,7 @@ from tauform.codegen.backends.replay import Replay
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
+from tauform.version import __version__
 
 
 @dataclass(frozen=True)
@@ -99,3 +101,9 @@ def check_options(backend: Backend, real: str, batch: bool) -> None:
         raise GenerationError(f"real: expected one of {known} in {backend.title}, got {real!r}")
     if batch and not backend.has_batch:
         raise GenerationError(f"batch: {backend.title} functions take one state; write them without batch")
+
+
+def release() -> str:
+    """Our version as build systems take it: numbers only, without what marks one before its release."""
+    numbers = re.match(r"\d+(\.\d+)*", __version__)
+    return numbers[0] if numbers else "0"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from tauform.codegen.backends.backend import with_names
+from tauform.codegen.backends.backend import release, with_names
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import Real
 from tauform.codegen.backends.c.dispatch import dispatch_definitions
@@ -32,7 +32,7 @@ from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
 from tauform.escaping.markup import markdown
-from tauform.version import __version__, release
+from tauform.version import __version__
 
 # Files of build systems by their places in the folder, and the template of each.
 BUILD_FILES = {

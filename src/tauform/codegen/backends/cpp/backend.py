@@ -7,13 +7,13 @@ from dataclasses import replace
 from importlib import resources
 from string import Template
 
-from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.backend import Request, release, with_names
 from tauform.codegen.backends.cpp.printer import function_text
 from tauform.codegen.backends.cpp.selftest import test_text
 from tauform.codegen.backends.reference import DOUBLE, SINGLE, Reference
 from tauform.codegen.names import c_prefix
 from tauform.escaping.c import comment, identifier
-from tauform.version import __version__, release
+from tauform.version import __version__
 
 # Words of C++ up to C++26 that C allows as names, and what we call or name ourselves.
 RESERVED = frozenset(

@@ -8,13 +8,13 @@ from importlib import resources
 from string import Template
 
 from tauform.arrays import Array
-from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.backend import Request, release, with_names
 from tauform.codegen.backends.reference import DOUBLE, N_STATES, SINGLE, Reference
 from tauform.codegen.backends.rust.printer import array, function_text, math_text
 from tauform.codegen.names import c_prefix
 from tauform.errors import GenerationError
 from tauform.escaping.c import identifier, string
-from tauform.version import __version__, release
+from tauform.version import __version__
 
 # Words of Rust that C allows as names, and what we name ourselves.
 RESERVED = frozenset(
