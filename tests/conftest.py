@@ -60,6 +60,20 @@ def no_kept_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
+def cache_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that all workers share, and that nothing of an earlier run is in."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+
+
+@pytest.fixture
+def kept_programs(cache_of_this_run: Path, no_kept_programs: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs are searched for once in a run, as for a user: for tests of what is done with them."""
+    monkeypatch.setattr("tauform.codegen.runtime.programs.ENABLED", True)
+    monkeypatch.setenv("TAUFORM_CACHE", str(cache_of_this_run))
+
+
+@pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the working tree."""
     return REPOSITORY

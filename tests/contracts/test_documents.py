@@ -59,6 +59,7 @@ def run_shell(text: str) -> None:
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 
+@pytest.mark.usefixtures("kept_programs")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -7,6 +7,7 @@ import pytest
 
 import tauform as tf
 
+pytestmark = pytest.mark.usefixtures("kept_programs")
 ROBOT = tf.random_robot("RPR", seed=5)
 Q, QD, QDD = np.random.default_rng(0).uniform(-1, 1, (3, ROBOT.n_joints))
 EXPECTED = tf.linearize_inverse(ROBOT, Q, QD, QDD)

@@ -19,6 +19,7 @@ pytest.importorskip("casadi")
 jax = pytest.importorskip("jax")
 pytest.importorskip("torch")
 pytest.importorskip("sympy")
+pytestmark = pytest.mark.usefixtures("kept_programs")
 
 N_STATES = 5
 Run = Callable[[Any, list[np.ndarray]], np.ndarray]
@@ -70,7 +71,6 @@ ROBOTS = {
     "small tree": lambda: tf.random_robot(4, seed=3, branching=0.6),
 }
 CASES = [(robot, function) for robot in ROBOTS for function in FUNCTIONS]
-SAMPLED = representatives(CASES, ("kr6", "inverse_dynamics"), ("small tree", "forward_dynamics"))
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)

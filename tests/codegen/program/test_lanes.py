@@ -33,7 +33,7 @@ def program(robot: str, function: str) -> Program:
 
 
 @pytest.mark.parametrize("function", DERIVATIVES)
-@pytest.mark.parametrize("robot", representatives(ROBOTS, "lbr7", "tree"))
+@pytest.mark.parametrize("robot", representatives(ROBOTS, "tree"))
 def test_vectors_carry_the_same_matrices(robot: str, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tauform.codegen.generate.WORTH_VECTORS", 10.0)  # also where they save nothing
     narrow = tf.generate(robot_named(robot), function, algorithm="tangent")
@@ -106,7 +106,7 @@ def test_wrong_vectors_are_caught_where_they_are_compiled(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("function", DERIVATIVES)
-@pytest.mark.parametrize("robot", ["lbr7", "tree"])
+@pytest.mark.parametrize("robot", representatives(["lbr7", "tree"], "tree"))
 def test_kernels_of_one_state_use_the_vectors(robot: str, function: str) -> None:
     kernel = tf.compile(program(robot, function))
     arrays = states(FUNCTIONS[function], robot_named(robot), n_states=8)
@@ -124,7 +124,7 @@ def test_kernels_of_one_state_use_the_vectors(robot: str, function: str) -> None
 
 def test_one_state_has_code_of_its_own() -> None:
     for lanes, kind in ((8, "<4 x double>"), (2, "<1 x double>")):  # where there are no such registers, with numbers
-        text = print_module(program("kr6_r700", "linearize_inverse"), Vector(lanes, fuses=True))
+        text = print_module(program("lbr7", "linearize_inverse"), Vector(lanes, fuses=True))
         alone = text[text.index("define internal void @alone") : text.index("define ptr @single")]
         assert f"contract {kind}" in alone
         assert "call void @alone(" in text[text.index("define ptr @single") :]
