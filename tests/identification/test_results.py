@@ -458,6 +458,9 @@ def test_the_verdict_names_frames_that_are_almost_aligned(tmp_path: Path) -> Non
     assert "almost, not exactly, aligned (off by 4.0e-06 rad)" in mended.findings[0]
     assert "a copy with these angles made exact" in mended.findings[0]
     assert mended.names == sound.names
+    mended.save(tmp_path / "fit.npz")
+    loaded = tf.load_fit(tmp_path / "fit.npz", robot)  # the user's own, crooked as its file is
+    np.testing.assert_array_equal(loaded.values, mended.values)
     np.testing.assert_allclose(mended.values, sound.values, rtol=1e-4)
     assert mended.condition < 1.001 * sound.condition
     assert mended.verdict.grade == sound.verdict.grade == "good"

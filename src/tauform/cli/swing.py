@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from tauform.arrays import Array
     from tauform.description.robot import Robot
-    from tauform.realtime.multirate.run import Motion
+    from tauform.realtime.multirate.run import MotionFunction
 
 LARGEST_BOUND = 1e6  # rad/s or m/s, and per second
 USUAL_SPEED = 2.0
@@ -54,7 +54,7 @@ def _check_positive(name: str, bounds: Sequence[float]) -> None:
         raise typer.BadParameter(f"--{name}: expected positive bounds below {LARGEST_BOUND:g}, got {wrong[0]:g}")
 
 
-def swing(centre: Array, V: Array, A: Array) -> Motion:
+def swing(centre: Array, V: Array, A: Array) -> MotionFunction:
     """The motion within the bounds, as a function of time."""
     import numpy as np
 

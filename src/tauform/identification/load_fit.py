@@ -27,6 +27,7 @@ from tauform.identification.fit import Fit
 from tauform.identification.fitted.model import Unreduced
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.excitation import straightened
 from tauform.identification.regression.residuals import Errors, Residuals
 from tauform.identification.signals.filters import Filters
 from tauform.rigidbody.load import leading_joints
@@ -101,6 +102,8 @@ def _checked_robot(given: Robot | None, data: dict[str, Any], path: Path) -> Rob
         return _held_robot(data, path)
     held = _held_robot(data, path) if "robot" in data else given
     differs = difference(held, given) if held.joint_names == given.joint_names else "its joints"
+    if differs and difference(held, straightened(given)[0]) is None:
+        return straightened(given)[0]  # what `identify` fits where a file has a rounded pi
     if differs:
         raise IdentificationError(
             f"{path.name}: was identified on {held.name!r}, which differs from {given.name!r} in {differs}",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tauform.description.robot import Robot
     from tauform.realtime.multirate.multirate import MultiRate
     from tauform.realtime.multirate.prediction import Prediction
-    from tauform.realtime.multirate.run import Motion, RunReport
+    from tauform.realtime.multirate.run import MotionFunction, RunReport
     from tauform.realtime.multirate.staleness import Rates
 
 
@@ -97,7 +97,7 @@ def multirate(
 
 
 def _run(
-    split: MultiRate, swing: Profile, motion: Motion, rates: Rates, seconds: float
+    split: MultiRate, swing: Profile, motion: MotionFunction, rates: Rates, seconds: float
 ) -> tuple[Prediction, RunReport]:
     """The error predicted for a background whose results are in use one tick later, and what a run shows."""
     predicted = split.predict(swing, replace(rates, latency=rates.control))

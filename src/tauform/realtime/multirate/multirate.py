@@ -16,7 +16,7 @@ from tauform.arrays import Array
 from tauform.closedform.profile import Profile
 from tauform.description.robot import Robot
 from tauform.realtime.multirate.prediction import Prediction, predict, slowest_background
-from tauform.realtime.multirate.run import Motion, RunReport, run
+from tauform.realtime.multirate.run import MotionFunction, RunReport, run
 from tauform.realtime.multirate.staleness import Rates
 from tauform.realtime.multirate.tasks import Friction, Tasks, tasks_of
 from tauform.realtime.multirate.write import write_multirate_c
@@ -59,7 +59,7 @@ class MultiRate(Tasks):
         """
         return slowest_background(self, profile, error, control, latency, coefficients_every)
 
-    def run(self, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
+    def run(self, motion: MotionFunction, rates: Rates, seconds: float = 2.0) -> RunReport:
         """Run both tasks on this machine along a motion, in real time, and compare with torques that are never late.
 
         Args:

@@ -24,7 +24,7 @@ from tauform.closedform.profile import Profile, States
 from tauform.errors import ModelError
 from tauform.portable.products import norm
 from tauform.realtime.drives import of_velocity
-from tauform.realtime.multirate.run import Motion
+from tauform.realtime.multirate.run import MotionFunction
 from tauform.realtime.multirate.staleness import Rates
 from tauform.realtime.multirate.tasks import Tasks
 from tauform.rigidbody.friction import friction
@@ -146,7 +146,7 @@ def _met(ages: Array) -> tuple[Array, Array, Array]:
     return ages[0, chosen], ages[1, chosen], np.full(len(chosen), 1 / len(chosen))
 
 
-def measure(split: Tasks, times: Array, motion: Motion, rates: Rates) -> Array:
+def measure(split: Tasks, times: Array, motion: MotionFunction, rates: Rates) -> Array:
     """(N, n) torque errors of a run: the background holds its results between updates.
 
     Args:

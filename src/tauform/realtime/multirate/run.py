@@ -20,7 +20,7 @@ from tauform.portable.products import norm
 from tauform.realtime.multirate.staleness import Rates
 from tauform.realtime.multirate.tasks import Tasks
 
-Motion = Callable[[Array], tuple[Array, Array, Array]]
+MotionFunction = Callable[[Array], tuple[Array, Array, Array]]
 # Sleeping is not precise: the last part of each wait is spent polling the clock [s].
 POLLING = 3e-4
 
@@ -81,7 +81,7 @@ def check_seconds(seconds: float, rates: Rates) -> None:
         raise ModelError(f"seconds: expected more than one background period ({rates.background:g} s), got {seconds}")
 
 
-def run(split: Tasks, motion: Motion, rates: Rates, seconds: float = 2.0) -> RunReport:
+def run(split: Tasks, motion: MotionFunction, rates: Rates, seconds: float = 2.0) -> RunReport:
     """Run both tasks along a motion for some seconds of real time; see `Tasks.run`."""
     check_seconds(seconds, rates)
     times = np.arange(0.0, seconds, rates.control)

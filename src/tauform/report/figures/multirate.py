@@ -15,7 +15,7 @@ from tauform.escaping.markup import plot_text
 from tauform.files.file import fresh_file
 from tauform.realtime.multirate.multirate import MultiRate
 from tauform.realtime.multirate.prediction import measure, predict
-from tauform.realtime.multirate.run import Motion
+from tauform.realtime.multirate.run import MotionFunction
 from tauform.realtime.multirate.staleness import Rates
 
 SHOWN_SECONDS, MEASURED_SECONDS = 1.0, 10.0
@@ -36,7 +36,9 @@ def check_figure(path: Path) -> None:
         raise MissingExtraError("figures need matplotlib; install tauform[plot]")
 
 
-def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, rates: Rates, path: Path) -> Path:
+def write_multirate_figure(
+    split: MultiRate, motion: MotionFunction, profile: Profile, rates: Rates, path: Path
+) -> Path:
     """Write the figure as PNG (or what the file's name says).
 
     Args:
@@ -65,7 +67,7 @@ def write_multirate_figure(split: MultiRate, motion: Motion, profile: Profile, r
     return path
 
 
-def _periods(axes: Any, split: MultiRate, motion: Motion, profile: Profile, rates: Rates) -> None:
+def _periods(axes: Any, split: MultiRate, motion: MotionFunction, profile: Profile, rates: Rates) -> None:
     periods = np.maximum(np.array(PERIOD_FACTORS) * rates.background, rates.control)
     times = np.arange(0.0, MEASURED_SECONDS, rates.control)
     predicted, measured = [], []
