@@ -7,6 +7,7 @@ from tauform.codegen.program.jacobian import jacobian_program
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
+from tauform.wording import call
 
 
 def jacobians_of(program: Program, derivatives: Program | None = None) -> Program:
@@ -27,9 +28,10 @@ def jacobians_of(program: Program, derivatives: Program | None = None) -> Progra
     given = [port.shape for port in made.outputs]
     named = [_named(port, output, len(program.outputs)) for output in program.outputs for port in program.inputs]
     if made.robot != program.robot or made.inputs != program.inputs or given != wanted:
+        example = call("generate", "robot, 'linearize_inverse'")
         raise GenerationError(
             f"derivatives: {derivatives.name} of {derivatives.robot} does not hold the Jacobians of {program.name} of "
-            f"{program.robot}; take tf.generate(robot, 'linearize_inverse') for inverse dynamics, or leave it out"
+            f"{program.robot}; {example} has those of inverse dynamics; without any, they are made of the program"
         )
     if [port.name for port in made.outputs] != named:
         raise GenerationError(f"derivatives: expected outputs {', '.join(named)} of {derivatives.name}")

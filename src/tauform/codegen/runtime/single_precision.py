@@ -12,6 +12,7 @@ from tauform.codegen.backends.reference import LARGEST_ROUNDING, ROUNDING_MARGIN
 from tauform.codegen.certificate import within
 from tauform.codegen.program.program import Certificate, Program
 from tauform.codegen.states import random_inputs
+from tauform.wording import argument
 
 STATES = 200
 
@@ -38,7 +39,7 @@ def single_certificate(kernel: Callable[..., Any], program: Program) -> Certific
         return max(float((np.abs(a - b) / scale).max()) for a, b, scale in found)
 
     what = f"{program.name} of {program.robot} in single precision"
-    remedy = 'straighten what is almost aligned (snap=), or compile it with real="double"'
+    remedy = f'straighten what is almost aligned ({argument("snap")}), or compile it with real="double"'
     rounding = deviation(program(*arrays))
     within(rounding, LARGEST_ROUNDING, what, remedy)
     tolerance = max(SINGLE.tolerance, float(f"{ROUNDING_MARGIN * rounding:.1e}"))
