@@ -15,6 +15,7 @@ import pytest
 import tauform as tf
 from random_drives import FURTHER, random_temperatures, with_random_drives
 from random_robots import random_tree
+from sampling import representatives
 from tauform.codegen.program.program import Program
 from tauform.description.drives import SHAPES
 from tauform.errors import DescriptionError
@@ -90,7 +91,7 @@ def test_every_shape_takes_part() -> None:
         assert any(joint.coulomb_width for joint in robot.joints)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", representatives(KINDS, "tree", "loop"))
 def test_torques_and_accelerations_are_the_same_everywhere(tmp_path: Path, kind: str) -> None:
     robot = ROBOTS[kind]
     q, qd, qdd, T = states(robot)
@@ -155,9 +156,7 @@ def test_the_header_says_what_it_needs(tmp_path: Path) -> None:
         assert name in header
 
 
-@pytest.mark.parametrize(
-    "kind", ["loop", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("chain", "tree"))]
-)
+@pytest.mark.parametrize("kind", representatives(KINDS, "loop"))
 def test_derivative_programs_are_complex_steps(kind: str) -> None:
     robot = ROBOTS[kind]
     q, qd, qdd, T = states(robot)
@@ -238,9 +237,7 @@ def test_what_gravity_shows_too_is_folded_into_the_links() -> None:
     assert "KR_2@left" in base.names
 
 
-@pytest.mark.parametrize(
-    "kind", ["tree", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("chain", "loop"))]
-)
+@pytest.mark.parametrize("kind", representatives(KINDS, "tree"))
 def test_runtime_theta_holds_every_coefficient(kind: str) -> None:
     robot = ROBOTS[kind]
     q, qd, qdd, T = states(robot)
