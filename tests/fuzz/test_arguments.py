@@ -11,7 +11,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.runs import cases, check
+from fuzz.runs import SCALE, cases, check
 from tauform.cli import app
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -116,7 +116,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
     return line
 
 
-@cases(300)
+@cases(150 if SCALE == 1 else 300)
 @given(line=command_lines())
 def test_any_command_line_ends_well_or_is_refused(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, line: list[str]

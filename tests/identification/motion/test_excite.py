@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,12 @@ from tauform.identification.motion.trajectory import Basis, Trajectory
 QUICK = {"duration": 6.0, "harmonics": 4, "n_starts": 1, "velocity": 2.0, "acceleration": 6.0, "max_seconds": np.inf}
 
 
+@cache
+def planned(kind: MotionKind) -> Trajectory:
+    """A motion of the arm, searched for once."""
+    return excite(arm(), kind=kind, **QUICK)  # type: ignore[arg-type]
+
+
 def problem_of(
     robot: tf.Robot, basis: Basis, criterion: Criterion = "condition", effort: float = np.inf
 ) -> MotionProblem:
@@ -38,7 +45,7 @@ def assert_ended_by_itself(reports: list[float], stages: tuple[tuple[float, int]
 
 @pytest.mark.parametrize("kind", ["fourier", "quintic"])
 def test_a_planned_motion_stays_within_limits_and_starts_and_ends_at_rest(kind: MotionKind) -> None:
-    found = excite(arm(), kind=kind, **QUICK)  # type: ignore[arg-type]
+    found = planned(kind)
     assert np.abs(found.qd).max() <= 2.0
     assert np.abs(found.qdd).max() <= 6.0
     assert np.abs(found.q).max() <= np.pi / 2
@@ -61,6 +68,7 @@ def test_a_planned_motion_beats_the_best_random_one_several_times() -> None:
     assert found.condition < random / 2
 
 
+@pytest.mark.nightly
 def test_a_plan_for_the_kr6_is_five_times_better_than_the_best_of_a_hundred_random_motions() -> None:
     """Within the data sheet's limits, with the same harmonics, duration and use of the limits on both sides."""
     robot = tf.load("kr6_r700")
@@ -89,8 +97,7 @@ def test_a_plan_for_the_kr6_is_five_times_better_than_the_best_of_a_hundred_rand
 
 
 def test_efforts_stay_within_their_limits() -> None:
-    robot = arm()
-    free = excite(robot, **QUICK)  # type: ignore[arg-type]
+    robot, free = arm(), planned("fourier")
     limit = 0.8 * np.abs(tf.inverse_dynamics(robot, free.q, free.qd, free.qdd)).max(axis=0)
     found = excite(robot, effort=limit, **QUICK)  # type: ignore[arg-type]
     assert (np.abs(tf.inverse_dynamics(robot, found.q, found.qd, found.qdd)) <= limit).all()

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from sampling import representatives
 from tauform.pipeline.model_robot import RobotModel
 from tauform.pipeline.motion import coordinate_ranges, sweep_motion
 from tauform.report.delivery import Delivery
@@ -175,15 +177,19 @@ def drawn(tab: Tab) -> tuple[Any, Any]:
     return np.array(points), np.array(size)
 
 
-@pytest.mark.parametrize("viewport", [LAPTOP, NARROW], ids=["laptop", "narrow"])
-@pytest.mark.parametrize("name", ["two_link", "kr6_r700", "sr6ia", "parallelogram", "humanoid"])
-def test_the_robot_fills_its_frame_and_stays_inside(
-    open_page: Open, tmp_path: Path, name: str, viewport: dict[str, int]
-) -> None:
+WINDOWS = {"laptop": LAPTOP, "narrow": NARROW}
+FRAMED = list(product(("two_link", "kr6_r700", "sr6ia", "parallelogram", "humanoid"), WINDOWS))
+# The widest in both windows; a long, a sliding and a closed one.
+KEPT = [*FRAMED[-2:], ("kr6_r700", "narrow"), ("sr6ia", "laptop"), ("parallelogram", "narrow")]
+
+
+@pytest.mark.parametrize("case", representatives(FRAMED, *KEPT), ids="-".join)
+def test_the_robot_fills_its_frame_and_stays_inside(open_page: Open, tmp_path: Path, case: tuple[str, str]) -> None:
+    name, window = case
     robot = tf.random_robot(12, seed=3, branching=0.4) if name == "humanoid" else tf.load(name)
     path = tmp_path / "view.html"
     path.write_text(document(name, "", [Section("robot", "Robot", robot_view(robot, sweep_motion(robot)))]))
-    tab = open_page(path, viewport)
+    tab = open_page(path, WINDOWS[window])
     points, size = drawn(tab)
     assert np.ptp(points, axis=0).max() > 0.3 * size.min()
     low, high = coordinate_ranges(robot).T
