@@ -7,7 +7,8 @@ import pytest
 
 import tauform as tf
 from random_robots import random_tree
-from tauform.closedform.reduction.reduction import fewest_terms, with_terms
+from tauform.closedform.reduction.fewest import TermSearch
+from tauform.closedform.reduction.reduction import with_terms
 
 ALL = ("link", "rotor", "viscous", "coulomb", "offset")
 LOAD = tf.Inertia.of(2.0, (0.01, -0.02, 0.1), (0.02, 0.03, 0.01, 0.001, 0, 0), inertia_about="com")
@@ -94,7 +95,7 @@ def test_figures_of_the_papers_arms():
     for name, tolerance in (("puma560_gautier", 0.3), ("kr6_r700", 0.01)):
         robot = tf.load(name)
         bound = tf.derive(robot).bind(robot)
-        found = fewest_terms(bound, tf.Profile.slow(6), tolerance, 0.999, np.random.default_rng(0)).bound
+        found = TermSearch.over(bound, tf.Profile.slow(6), 0.999, np.random.default_rng(0)).fewest(tolerance).bound
         Y = found.model.regressor(*tf.Profile.slow(6).sample(500, np.random.default_rng(1)))
         Y = Y.reshape(-1, found.base.n)
         assert np.linalg.matrix_rank(Y / np.linalg.norm(Y, axis=0)) == found.base.n

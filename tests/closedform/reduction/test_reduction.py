@@ -10,8 +10,9 @@ import pytest
 import tauform as tf
 from tauform.closedform.model.equations import term_names
 from tauform.closedform.profile import Profile
-from tauform.closedform.reduction.contribution import contributions
-from tauform.closedform.reduction.reduction import fewest_terms, relative_error, with_terms
+from tauform.closedform.reduction.contribution import contributions, ranked_terms
+from tauform.closedform.reduction.fewest import TermSearch
+from tauform.closedform.reduction.reduction import Refit, relative_error, with_terms
 from tauform.description.joint import Limits
 from tauform.errors import ModelError, ShapeError, TauformError
 
@@ -43,6 +44,7 @@ def test_contributions_follow_their_definition(scara: tf.BoundModel) -> None:
     np.testing.assert_allclose(found.mean, rho.mean(axis=0), rtol=1e-9)
     np.testing.assert_allclose(found.maximum, rho.max(axis=0), rtol=1e-9)
     np.testing.assert_allclose(found.median, np.median(rho, axis=0), rtol=1e-6)
+    np.testing.assert_array_equal(found.order, ranked_terms(scara, profile, 300, np.random.default_rng(1)))
 
 
 def test_all_terms_kept_is_the_same_model(scara: tf.BoundModel) -> None:
@@ -53,7 +55,7 @@ def test_all_terms_kept_is_the_same_model(scara: tf.BoundModel) -> None:
 
 def test_fewest_terms_keep_the_promise_and_drop_parameters(kr6: tf.BoundModel) -> None:
     profile = Profile.slow(6)
-    found = fewest_terms(kr6, profile, 0.01, 0.99, np.random.default_rng(0))
+    found = TermSearch.over(kr6, profile, 0.99, np.random.default_rng(0)).fewest(0.01)
     assert found.bound.n_terms < kr6.n_terms / 10
     assert found.bound.base.n < kr6.base.n
     fresh = profile.sample(4000, np.random.default_rng(7))
@@ -68,20 +70,22 @@ def test_refit_lowers_the_error(kr6: tf.BoundModel) -> None:
     kept[order[:60]] = True
     fresh = profile.sample(1000, rng)
     exact = kr6.inverse_dynamics(*fresh)
-    plain, fitted = with_terms(kr6, kept), with_terms(kr6, kept, profile.sample(400, rng))
+    plain, fitted = with_terms(kr6, kept), with_terms(kr6, kept, Refit.at(kr6, profile.sample(400, rng)))
     size = np.linalg.norm(exact, axis=1, keepdims=True)
     errors = [np.linalg.norm((model.inverse_dynamics(*fresh) - exact) / size) for model in (plain, fitted)]
     assert errors[1] < errors[0]
 
 
 def test_reduced_mass_matrix_is_symmetric(kr6: tf.BoundModel) -> None:
-    found = fewest_terms(kr6, Profile.slow(6), 0.02, 0.95, np.random.default_rng(0))
+    found = TermSearch.over(kr6, Profile.slow(6), 0.95, np.random.default_rng(0)).fewest(0.02)
     M = found.bound.mass_matrix(Profile.slow(6).sample(200, np.random.default_rng(3))[0])
     np.testing.assert_allclose(M, np.swapaxes(M, 1, 2), rtol=0, atol=1e-12)
 
 
 def test_forward_dynamics_keep_the_mass_matrix(scara: tf.BoundModel) -> None:
-    found = fewest_terms(scara, Profile.fast(4), 0.2, 0.9, np.random.default_rng(0), function="forward_dynamics")
+    found = TermSearch.over(scara, Profile.fast(4), 0.9, np.random.default_rng(0), function="forward_dynamics").fewest(
+        0.2
+    )
     q, qd, qdd = Profile.fast(4).sample(2000, np.random.default_rng(3))
     accelerations = found.bound.forward_dynamics(q, qd, scara.inverse_dynamics(q, qd, qdd))
     assert relative_error(accelerations, qdd, 0.9) < 0.22

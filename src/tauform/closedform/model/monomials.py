@@ -62,14 +62,14 @@ class Products:
         place = np.zeros(exponents.shape[1], dtype=np.int64)
         stages = []
         for i in range(n):
-            functions, factor = _distinct_columns(exponents[[i, n + i, 2 * n + i]])
+            functions, factor = distinct_columns(exponents[[i, n + i, 2 * n + i]])
             if not functions.any():
                 continue
             # One digit per joint: a monomial is known by that of the joints before it and its function of this one.
             distinct, place = np.unique(place * functions.shape[1] + factor, return_inverse=True)
             parents, factors = np.divmod(distinct, functions.shape[1])
             stages.append(ProductStage(i, functions, parents, factors))
-        rates, acceleration = _distinct_columns(exponents[3 * n :])
+        rates, acceleration = distinct_columns(exponents[3 * n :])
         return cls(n, tuple(stages), place, acceleration, rates)
 
     @property
@@ -161,8 +161,8 @@ def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[ND
     return np.concatenate(columns, axis=1), np.concatenate(factors, axis=1)
 
 
-def _distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:
-    """The distinct columns and the place of each column among them, by way of one integer per column."""
+def distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:
+    """The distinct columns, ordered by their last row first, and the place of each column among them."""
     base = int(exponents.max(initial=0)) + 1
     rows = max(1, CODE_BITS // max(1, (base - 1).bit_length()))
     weights = base ** np.arange(rows, dtype=np.int64)

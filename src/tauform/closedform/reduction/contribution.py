@@ -49,7 +49,7 @@ class Contributions:
     @property
     def order(self) -> NDArray[np.int64]:
         """(p,) the terms by their mean share, the largest first."""
-        return np.argsort(-self.mean, kind="stable")
+        return _order(self.mean)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -104,6 +104,23 @@ def contributions(
             progress(n_done)
     median = np.median(np.concatenate(first_states, axis=1), axis=1).astype(np.float64)
     return Contributions(term_names(bound.exponents), total / n_states, median, maximum, n_states)
+
+
+def ranked_terms(bound: BoundModel, profile: Profile, n_states: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(p,) the terms by their mean share, the largest first: `contributions(...).order`, in a third of the time."""
+    parts = _Parts.of(bound)
+
+    def work(states: States) -> Array:
+        return parts.statistics(*parts.factors(states))[0]
+
+    total = np.zeros(bound.n_terms)
+    for summed in over_states(work, profile, n_states, rng, size=STATES_PER_SLICE):
+        total += summed
+    return _order(total / n_states)
+
+
+def _order(mean: Array) -> NDArray[np.int64]:
+    return np.argsort(-mean, kind="stable")
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,96 +17,22 @@ from tauform.arrays import Array, read_only
 from tauform.closedform.model.bound import BoundModel, joint_torque
 from tauform.closedform.model.equations import term_kinds
 from tauform.closedform.model.model import ClosedFormModel
+from tauform.closedform.model.monomials import distinct_columns
 from tauform.closedform.profile import Profile, States
-from tauform.closedform.reduction.contribution import Speed, contributions, known_profile
+from tauform.closedform.reduction.contribution import Speed, known_profile, ranked_terms
 from tauform.closedform.reduction.regrouping import Regrouping, all_rows
 from tauform.closedform.reduction.streaming import sizes
 from tauform.errors import ModelError
-from tauform.portable.factorization import definite_solved, least_squares
+from tauform.portable.factorization import least_squares
 from tauform.portable.products import product
 
 Mask = NDArray[np.bool_]
 Completed = Callable[[Mask], Mask]
 ACCELERATION = 1
-# States for the contributions, for the refit of theta, and for the error while the number of terms is searched.
-CONTRIBUTION_STATES, FIT_STATES, ERROR_STATES = 1000, 400, 4000
+# States for the contributions, and for the refit of theta.
+CONTRIBUTION_STATES, FIT_STATES = 1000, 400
 # Directions of theta this much weaker than the strongest are not moved by the refit.
 FIT_TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class TermReduction:
-    """A closed form with few terms.
-
-    Attributes:
-        bound: the reduced model; its `model` and `base` hold the terms and parameters that are left.
-        error: relative error that the given share of states stays below.
-        order: (p,) terms of the full model, those that contribute most first.
-    """
-
-    bound: BoundModel
-    error: float
-    order: NDArray[np.int64]
-
-
-def fewest_terms(
-    bound: BoundModel,
-    profile: Profile,
-    tolerance: float,
-    confidence: float,
-    rng: np.random.Generator,
-    *,
-    function: str = "inverse_dynamics",
-    keep_inertia: bool = False,
-    completed: Completed | None = None,
-    joints: Array | None = None,
-) -> TermReduction:
-    """The fewest terms, by mean contribution, that keep the error within the tolerance.
-
-    Args:
-        tolerance: of the relative error of the torque's norm, or of the acceleration's for forward dynamics.
-        confidence: share of the profile's states for which that must hold.
-        function: "inverse_dynamics", or "forward_dynamics", which divide by the mass matrix, so that all acceleration
-            terms stay and theta as it is.
-        keep_inertia: leave the mass matrix as it is for inverse dynamics too.
-        completed: adds entries that stay with those kept, as in `with_terms`.
-        joints: (n,) weights of the joints' errors, in place of the torque's norm.
-    """
-    order = contributions(bound, profile, CONTRIBUTION_STATES, rng).order
-    fit, check = profile.sample(FIT_STATES, rng), profile.sample(ERROR_STATES, rng)
-    forward = function == "forward_dynamics"
-    keep_inertia = keep_inertia or forward
-    protected = term_kinds(bound.exponents) == ACCELERATION if keep_inertia else np.zeros(len(order), dtype=bool)
-    exact = bound.inverse_dynamics(*check)
-    moving = list(bound.moving)
-    M = bound.mass_matrix(check[0])[:, moving][..., moving] if forward else None
-    accelerations = check[2][:, moving]
-
-    def reduced(n_kept: int) -> TermReduction:
-        kept = protected.copy()
-        kept[order[:n_kept]] = True
-        smaller = with_terms(bound, kept, None if keep_inertia else fit, completed, joints)
-        found = smaller.inverse_dynamics(*check)
-        if M is None:
-            return TermReduction(smaller, relative_error(found, exact, confidence, joints), order)
-        # what the missing torque does to the accelerations
-        missed = definite_solved(M, (exact - found)[:, moving, None])[..., 0]
-        return TermReduction(smaller, relative_error(accelerations + missed, accelerations, confidence), order)
-
-    return _bisected(reduced, bound.n_terms, tolerance)
-
-
-def _bisected(reduced: Callable[[int], TermReduction], n_terms: int, tolerance: float) -> TermReduction:
-    """The smallest number of terms within the tolerance, found by halving on a logarithmic scale."""
-    few, many, best = 0, n_terms, None
-    while many - few > max(1, few // 50):
-        middle = max(few + 1, int(np.sqrt(max(few, 1) * many)))
-        trial = reduced(middle)
-        if trial.error <= tolerance:
-            many, best = middle, trial
-        else:
-            few = middle
-    return best if best is not None else reduced(n_terms)
 
 
 def relative_error(found: Array, exact: Array, confidence: float, joints: Array | None = None) -> float:
@@ -120,29 +46,49 @@ def relative_error(found: Array, exact: Array, confidence: float, joints: Array 
     return float(np.quantile(np.linalg.norm(found - exact, axis=1) / sizes(exact), confidence))
 
 
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """Where theta is refitted to the full model.
+
+    Attributes:
+        weights: (N, n), or (1, n) where the joints have weights of their own.
+        wanted: (N, n) torque that theta is to make, weighed.
+    """
+
+    states: States
+    weights: Array
+    wanted: Array
+
+    @classmethod
+    def at(cls, bound: BoundModel, states: States, joints: Array | None = None) -> Refit:
+        """The full model at some states; joints are (n,) weights in place of 1 / |tau|."""
+        exact = bound.inverse_dynamics(*states)
+        weights = 1.0 / sizes(exact)[:, None] if joints is None else joints[None]
+        return cls(states, weights, (exact - _carried_torque(bound, states)) * weights)
+
+    def theta(self, smaller: ClosedFormModel, theta: Array) -> Array:
+        """theta of a smaller model, moved to fit."""
+        Y = smaller.regressor(*self.states) * self.weights[..., None]
+        return refitted(Y.reshape(-1, len(theta)), self.wanted.reshape(-1), theta)
+
+
 def with_terms(
     bound: BoundModel,
     kept: Mask,
-    states: States | None = None,
+    refit: Refit | None = None,
     completed: Completed | None = None,
-    joints: Array | None = None,
 ) -> BoundModel:
     """The model with the kept terms only, its base parameters regrouped to those that these terms tell apart.
 
     Args:
         kept: (p,) terms to keep.
-        states: where theta is refitted to the full model; theta stays as it is if not given.
+        refit: where theta is refitted to the full model; theta stays as it is if not given.
         completed: function of (n, p) entries that adds further ones, such as those that cost a program nothing.
-        joints: (n,) weights of the joints in the refit, in place of 1 / |tau|.
     """
     smaller, regrouping = _restricted(bound.model, _entries(bound.exponents, kept, completed))
     theta = product(regrouping, bound.theta)
-    if states is not None and len(theta):
-        exact = bound.inverse_dynamics(*states)
-        weights = 1.0 / sizes(exact)[:, None] if joints is None else joints[None]
-        Y = smaller.regressor(*states) * weights[..., None]
-        wanted = (exact - _carried_torque(bound, states)) * weights
-        theta = refitted(Y.reshape(-1, len(theta)), wanted.reshape(-1), theta)
+    if refit is not None and len(theta):
+        theta = refit.theta(smaller, theta)
     return smaller.bind(theta, friction=bound.carried, drives=bound.drives)
 
 
@@ -158,8 +104,8 @@ def largest_terms(
         raise ModelError(f"n_terms: expected 1 to {bound.n_terms}, the terms of {bound.name}, got {n_terms}")
     rng, chosen = np.random.default_rng(seed), known_profile(bound, profile)
     kept = np.zeros(bound.n_terms, dtype=bool)
-    kept[contributions(bound, chosen, CONTRIBUTION_STATES, rng).order[:n_terms]] = True
-    return with_terms(bound, kept, chosen.sample(FIT_STATES, rng) if refit else None)
+    kept[ranked_terms(bound, chosen, CONTRIBUTION_STATES, rng)[:n_terms]] = True
+    return with_terms(bound, kept, Refit.at(bound, chosen.sample(FIT_STATES, rng)) if refit else None)
 
 
 def _carried_torque(bound: BoundModel, states: States) -> Array:
@@ -190,7 +136,7 @@ def _mirrored(exponents: NDArray[np.int8], entries: Mask) -> Mask:
     of_inertia = np.flatnonzero(term_kinds(exponents) == ACCELERATION)
     if not len(of_inertia):
         return entries
-    monomial = np.unique(exponents[: 3 * n, of_inertia], axis=1, return_inverse=True)[1].reshape(-1)
+    monomial = distinct_columns(exponents[: 3 * n, of_inertia])[1]
     column = np.argmax(exponents[4 * n :, of_inertia], axis=0)
     matrices = np.zeros((monomial.max() + 1, n, n), dtype=bool)
     matrices[monomial, :, column] = entries[:, of_inertia].T

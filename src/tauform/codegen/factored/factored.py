@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.model.beside import Beside
+from tauform.closedform.model.monomials import distinct_columns
 from tauform.codegen.factored.factoring import Integers, Sums
 from tauform.codegen.factored.nesting import Nesting
 from tauform.codegen.minimal.vectors import cos, sin
+
+Powers = list[list[list[int]]]
 
 
 class ClosedForm(Protocol):
@@ -39,11 +43,16 @@ class ClosedForm(Protocol):
     def beside(self) -> Beside: ...
 
 
+# Nested torques of whole models, which their companions and their programs share; they live as long as the models.
+_WHOLE: WeakKeyDictionary[ClosedForm, tuple[Nesting, Powers]] = WeakKeyDictionary()
+
+
 def factored_torques(
     bound: ClosedForm, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None
 ) -> list[Any]:
     """Torques of a closed form, all drive terms included, on (n,) arrays of scalars."""
-    rigid = _torques(bound, _kind(bound) >= 0, q, qd, qdd)
+    nesting, powers = _WHOLE.get(bound) or _nested(bound, _kind(bound) >= 0)
+    rigid = nesting.scalars(_functions(powers, q, [*qd, *qdd]), len(q))
     torques = _with_friction(bound, rigid, qd)
     if not bound.beside:
         return torques
@@ -91,9 +100,15 @@ def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
 
 
 def _torques(bound: ClosedForm, chosen: NDArray[np.bool_], q: AnyArray, qd: AnyArray, qdd: AnyArray) -> list[Any]:
+    nesting, powers = _nested(bound, chosen)
+    return nesting.scalars(_functions(powers, q, [*qd, *qdd]), len(q))
+
+
+def _nested(bound: ClosedForm, chosen: NDArray[np.bool_]) -> tuple[Nesting, Powers]:
+    """The torques of some terms as nested sums, and the powers of each function."""
     joint, term = np.nonzero(bound.coefficients * chosen)
     sums, powers = _sums(bound, joint, term, bound.coefficients[joint, term])
-    return Nesting.of(sums).scalars(_functions(powers, q, [*qd, *qdd]), len(q))
+    return Nesting.of(sums), powers
 
 
 def companions(bound: ClosedForm) -> Callable[[NDArray[np.bool_]], NDArray[np.bool_]]:
@@ -102,7 +117,9 @@ def companions(bound: ClosedForm) -> Callable[[NDArray[np.bool_]], NDArray[np.bo
     Terms left out one by one break up what many torques share; with their companions, programs shrink as terms leave.
     """
     joint, term = np.nonzero(bound.coefficients)
-    nesting = Nesting.of(_sums(bound, joint, term, bound.coefficients[joint, term])[0])
+    if bound not in _WHOLE:
+        _WHOLE[bound] = _nested(bound, _kind(bound) >= 0)
+    nesting = _WHOLE[bound][0]
 
     def completed(entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
         kept = nesting.completed(entries[joint, term])
@@ -113,17 +130,15 @@ def companions(bound: ClosedForm) -> Callable[[NDArray[np.bool_]], NDArray[np.bo
     return completed
 
 
-Powers = list[list[list[int]]]
-
-
 def _sums(
     bound: ClosedForm, outputs: Integers, term: Integers, values: Array, with_rates: bool = True
 ) -> tuple[Sums, Powers]:
     """Entries over one variable for each joint and one for products of rates, and the powers of each function."""
-    n, E = len(bound.exponents) // 5, bound.exponents[:, term]
+    used, place = np.unique(term, return_inverse=True)  # a term has an entry in several outputs
+    n, E = len(bound.exponents) // 5, bound.exponents[:, used]
     rows = [[i, n + i, 2 * n + i] for i in range(n)] + [list(range(3 * n, 5 * n))] * with_rates
     powers, digits = zip(*(_distinct(E[own]) for own in rows), strict=True)
-    return Sums(outputs, np.array(digits), values), list(powers)
+    return Sums(outputs, np.array(digits)[:, place], values), list(powers)
 
 
 def _functions(powers: Powers, q: AnyArray, rates: Sequence[Any] = ()) -> list[list[Any]]:
@@ -137,8 +152,8 @@ def _functions(powers: Powers, q: AnyArray, rates: Sequence[Any] = ()) -> list[l
 def _distinct(exponents: NDArray[np.int8]) -> tuple[list[list[int]], Integers]:
     """The different columns, first among them the zero column, and the place of each column."""
     with_zero = np.concatenate([np.zeros((len(exponents), 1), dtype=np.int8), exponents], axis=1)
-    columns, place = np.unique(with_zero, axis=1, return_inverse=True)
-    return columns.T.tolist(), place.reshape(-1)[1:].astype(np.int64)
+    columns, place = distinct_columns(with_zero[::-1])
+    return columns[::-1].T.tolist(), place[1:]
 
 
 def _product(scalars: Sequence[Any], exponents: Sequence[int]) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, inf
+from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from tauform.portable.sampling import uniform
 Integers = NDArray[np.int64]
 # Numbers that differ by at most so many units of their last place are one number: equal but for rounding.
 EQUAL_UNITS = 1 << 8
+_FLOAT, _BITS = Struct("<d"), Struct("<q")
 # Sets of variables of one size that the search keeps; exact up to eight variables.
 KEPT_SETS = 70
 
@@ -141,17 +143,26 @@ class Numbers:
     """Numbers that are equal but for rounding, each represented by the first one met: none is changed by comparing."""
 
     def __init__(self) -> None:
-        self._cells: dict[int, float] = {}
+        self._cells: dict[int, int] = {}
+        self._known: dict[float, float] = {}
         self.same(1.0)
 
     def same(self, number: float) -> float:
         """The number that stands for this one."""
+        size = abs(number)
+        # most numbers are met again and again
+        met = self._known.get(size)
+        if met is None:
+            met = self._known[size] = self._first_met(size)
+        return met if number > 0 else -met
+
+    def _first_met(self, size: float) -> float:
         # the bits of a positive float, read as an integer, count units in the last place
-        place = int(np.float64(abs(number)).view(np.int64))
+        place: int = _BITS.unpack(_FLOAT.pack(size))[0]
         cell = place // EQUAL_UNITS
         for near in (cell, cell - 1, cell + 1):
             met = self._cells.get(near)
-            if met is not None and abs(int(np.float64(met).view(np.int64)) - place) <= EQUAL_UNITS:
-                return float(np.copysign(met, number))
-        self._cells[cell] = abs(number)
-        return number
+            if met is not None and abs(met - place) <= EQUAL_UNITS:
+                return float(_FLOAT.unpack(_BITS.pack(met))[0])
+        self._cells[cell] = place
+        return size

@@ -125,7 +125,7 @@ def _level(
     groups: list[list[Child]] = [[] for _ in range(n_groups)]
     for at, child in zip(parent.tolist(), children, strict=True):
         groups[at].append(child)
-    places: dict[Shape, int] = {}
+    same, places = known.same, dict[Shape, int]()
     uses: list[Counter[float]] = []
     shape_of: list[int] = []
     scales: list[float] = []
@@ -133,11 +133,11 @@ def _level(
         group.sort()
         # In units of the first child, so that sums which are multiples of each other have one shape.
         scale = group[0][2]
-        shape = tuple((digit, k, known.same(number / scale)) for digit, k, number in group)
+        shape = tuple([(digit, k, same(number / scale)) for digit, k, number in group])
         at = places.setdefault(shape, len(places))
         if at == len(uses):
             uses.append(Counter())
-        uses[at][known.same(abs(scale))] += 1
+        uses[at][same(abs(scale))] += 1
         shape_of.append(at)
         scales.append(scale)
     shapes = list(places)

@@ -12,8 +12,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile, States
-from tauform.closedform.reduction.contribution import contributions
-from tauform.closedform.reduction.reduction import with_terms
+from tauform.closedform.reduction.contribution import ranked_terms
+from tauform.closedform.reduction.reduction import Refit, with_terms
 from tauform.closedform.reduction.streaming import ErrorCounts, over_states
 from tauform.codegen.factored.factored import companions
 from tauform.codegen.factored.model_program import factored_program
@@ -115,16 +115,18 @@ def _programs(
     bound: BoundModel, profile: Profile, sizes: Sequence[int], rng: np.random.Generator, progress: Progress | None
 ) -> list[Program]:
     """Factored programs of the terms that contribute most, theta refitted, with companions where cheaper."""
-    order = contributions(bound, profile, RANKING_STATES, rng).order
-    fit, completed = profile.sample(FIT_STATES, rng), companions(bound)
+    order = ranked_terms(bound, profile, RANKING_STATES, rng)
+    refit, completed = Refit.at(bound, profile.sample(FIT_STATES, rng)), companions(bound)
     programs = []
     for size in sizes:
         if progress:
             progress(f"{profile.name}: program of {size} of {bound.n_terms} terms")
         kept = np.zeros(bound.n_terms, dtype=bool)
         kept[order[:size]] = True
-        states = fit if size < bound.n_terms else None
-        models = [with_terms(bound, kept, states, added) for added in (None, completed)]
+        # all terms have no companions left
+        models = (
+            [with_terms(bound, kept, refit, added) for added in (None, completed)] if size < bound.n_terms else [bound]
+        )
         made = [factored_program(model, "inverse_dynamics") for model in models]
         programs.append(min(made, key=lambda program: program.n_operations))
     return programs

@@ -183,8 +183,8 @@ def reduce(
     sizes = joint_sizes(subject, exact, unseen) if function in OF_TORQUES else None
     joints = None if tolerances is None or sizes is None else joint_weights(sizes, tolerances)
     verify = Verifier(exact, subject, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads, joints)
-    search = Search(subject, exact, seen, verify, asked, rng)
-    results = search.results(routes, tell)
+    search = Search(subject, exact, seen, verify, asked, rng, tell)
+    results = search.results(routes)
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
         results = _verified_winner(results, search, replace(verify, n_states=n_fresh))

@@ -15,8 +15,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.base.parameters import base_parameters
 from tauform.closedform.model.bound import BoundModel
-from tauform.closedform.profile import Profile
-from tauform.closedform.reduction.reduction import Completed, fewest_terms, refitted, relative_error
+from tauform.closedform.reduction.fewest import TermSearch
+from tauform.closedform.reduction.reduction import Completed, refitted, relative_error
 from tauform.codegen.factored.model_program import factored_program
 from tauform.codegen.program.program import Program
 from tauform.portable.products import product
@@ -51,28 +51,19 @@ class Route:
     bound: BoundModel | None = None
 
 
-def by_terms(profile: Profile, norm: ErrorNorm, tolerance: float, rng: np.random.Generator) -> Route:
+def by_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float) -> Route:
     """Few terms of the closed form, factored: the fewest, or those that cost less because more is shared among them."""
-    found = [_few_terms(profile, norm, tolerance, rng, c) for c in (None, norm.subject.companions)]
+    found = [_few_terms(terms, norm, tolerance, completed) for completed in (None, norm.subject.companions)]
     return min(found, key=lambda route: route.program.n_operations)
 
 
-def _few_terms(
-    profile: Profile,
-    norm: ErrorNorm,
-    tolerance: float,
-    rng: np.random.Generator,
-    completed: Completed | None,
-) -> Route:
+def _few_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float, completed: Completed | None) -> Route:
     """Fewest terms of the closed form within the tolerance; its inertia stays whole where it must, to be definite."""
     bound = norm.subject.closed_form
-    options = (bound, profile, tolerance, norm.confidence, rng)
-    found = fewest_terms(*options, function=norm.function, completed=completed, joints=norm.joints)
+    found = terms.fewest(tolerance, completed=completed)
     inertia = moving_block(_symmetric(found.bound.mass_matrix(norm.states[0])), bound.moving)
     if norm.definite and not positive_definite(inertia):
-        found = fewest_terms(
-            *options, function=norm.function, keep_inertia=True, completed=completed, joints=norm.joints
-        )
+        found = terms.fewest(tolerance, keep_inertia=True, completed=completed)
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
     return Route(factored_program(found.bound, norm.function), remark, found.bound)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
+from tauform.closedform.reduction.fewest import TermSearch
 from tauform.codegen.program.program import Program
 from tauform.codegen.pruning.prune import Task, flat_results, prune
 from tauform.codegen.pruning.rewrite import polished
@@ -78,16 +79,17 @@ class Search:
     verify: Verifier
     quiet: Quiet | None
     rng: np.random.Generator
+    tell: Callable[[str], None] = lambda words: None
 
-    def results(self, routes: Sequence[str], tell: Callable[[str], None]) -> list[RouteResult]:
+    def results(self, routes: Sequence[str]) -> list[RouteResult]:
         """The best of every route, the exact program first."""
         results = [RouteResult("exact", self.exact, "nothing left out", self.verify.exactly())]
         for name, attempt in self._attempts().items():
             if name in routes:
-                tell(f"leaving out {name}" + (" terms" if name == "velocity" else ""))
+                self.tell(f"leaving out {name}" + (" terms" if name == "velocity" else ""))
                 results.append(self._first_verified(name, attempt, cheapest(results), self.verify))
         if "operations" in routes:
-            tell("leaving out operations")
+            self.tell("leaving out operations")
             results.append(self._by_operations(cheapest(results)))
         return results
 
@@ -102,13 +104,19 @@ class Search:
             self.subject, self.exact.name, states, self.verify.confidence, self._definite, self.verify.joints
         )
 
+    @cached_property
+    def _terms(self) -> TermSearch:
+        norm = self._norm
+        options = {"function": norm.function, "joints": norm.joints, "progress": self.tell}
+        return TermSearch.over(self.subject.closed_form, self.seen, norm.confidence, self.rng, **options)  # type: ignore[arg-type]
+
     def _attempts(self) -> dict[str, Attempt]:
         """Routes that leave out terms, parameters or velocities: each takes a tolerance to aim at."""
         if self.exact.name not in STRUCTURED:
             return {}
         attempts: dict[str, Attempt] = {}
         if self.subject.has_closed_form:
-            attempts["terms"] = lambda aim: by_terms(self.seen, self._norm, aim, self.rng)
+            attempts["terms"] = lambda aim: by_terms(self._terms, self._norm, aim)
         if self.subject.is_robot:
             attempts["parameters"] = lambda aim: by_parameters(self._norm, aim)
             attempts["velocity"] = lambda aim: by_velocity(self._norm, aim, self.quiet)
