@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -88,6 +89,24 @@ def test_short_stages_are_not_worth_a_line(capsys: pytest.CaptureFixture[str]) -
         tell("second")
         tell.reached(0.5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_many_short_stages_do_not_fall_silent(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("tauform.cli.progress.PATIENCE", 1000.0)
+    monkeypatch.setattr("tauform.cli.progress.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    lines = Lines()
+    for stage in range(10):
+        lines(f"stage {stage}")
+        clock[0] += 400.0
+    lines.close(finished=True)
+    assert capsys.readouterr().err.split("\n") == [
+        *(f"{400.0 * stage:6.1f} s  stage {stage}" for stage in (2, 5, 8)),
+        f"{4000.0:6.1f} s  done",
+        "",
+    ]
 
 
 @pytest.mark.usefixtures("every_stage")

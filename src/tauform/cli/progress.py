@@ -38,7 +38,7 @@ class Lines(Progress):
 
     def __init__(self) -> None:
         self._lock = RLock()  # of the timer's thread and the one that works
-        self._first = self._begun = time.perf_counter()
+        self._first = self._begun = self._spoken = time.perf_counter()
         self._words, self._shown, self._milestone = "", True, 0
         self._any = False
         self._timer: Timer | None = None
@@ -70,7 +70,8 @@ class Lines(Progress):
         """The stage has ended; the timer may have had no chance to speak while the interpreter was busy."""
         if self._timer is not None:
             self._timer.cancel()
-        if time.perf_counter() - self._begun >= PATIENCE:
+        # Of many short stages, one is named whenever there was silence for long enough.
+        if time.perf_counter() - self._spoken >= PATIENCE:
             self._show()
         self._shown = True
 
@@ -81,6 +82,7 @@ class Lines(Progress):
                 self._print(self._begun, self._words)
 
     def _print(self, when: float, words: str) -> None:
+        self._spoken = time.perf_counter()
         with suppress(OSError):  # nobody listens
             print(f"{when - self._first:6.1f} s  {visible(words)}", file=sys.stderr, flush=True)
 
