@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tauform as tf
 from random_robots import random_tree
-from tauform.errors import SimulationError
+from real_robots import urdf
+from tauform.errors import ShapeError, SimulationError
 from tauform.simulation.dry import Box, settled
 
 INTEGRATORS = ("semi_implicit", "rk4", "midpoint")
@@ -91,24 +93,82 @@ def best(M, u, impulses, lower, upper):
     return found, least
 
 
-def test_velocities_settle_at_the_minimum():
-    rng = np.random.default_rng(3)
-    n = 3
-    worst = []
-    for _ in range(60):
-        robot_like = rng.normal(size=(n, n))
-        M = robot_like @ robot_like.T + 0.3 * np.eye(n)
-        u, before = rng.normal(size=(2, n))
-        before *= rng.random(n) < 0.5
-        impulses = rng.uniform(0, 1.5, n)
-        lower, upper = -rng.uniform(0, 1, n), rng.uniform(0, 1, n)
-        v = settled(M, (-1, 0, 1), u, before, impulses, Box(lower.tolist(), upper.tolist()))
-        expected, least = best(M, u, impulses, lower, upper)
-        value = (v - u) @ M @ (v - u) / 2 + impulses @ np.abs(v)
-        worst.append(value - least)
-        np.testing.assert_array_equal(v == 0, expected == 0)
-    assert max(worst) < 1e-9
-    assert min(worst) > -1e-12
+def arms(n, seed, count):
+    """Mass matrices of planar chains, whose joints are strongly coupled, at random postures."""
+    return tf.mass_matrix(tf.planar_chain(n), np.random.default_rng(seed).uniform(-3, 3, (count, n)))
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("stops", [False, True])
+def test_velocities_settle_at_the_minimum(n, stops):
+    rng, count = np.random.default_rng(3), 40
+    M = arms(n, 4, count)
+    u, before = rng.normal(size=(2, count, n))
+    before *= rng.random((count, n)) < 0.5
+    impulses = rng.uniform(0, 1.0, (count, n)) * np.abs(M @ u[..., None])[..., 0]
+    lower, upper = (-rng.uniform(0, 1, (count, n)), rng.uniform(0, 1, (count, n)))
+    wide = 1e3 * np.ones((count, n))
+    lower, upper = (lower, upper) if stops else (-wide, wide)
+    box = Box(list(lower.T), list(upper.T))
+    v = settled(np.moveaxis(M, 0, -1), u.T, before.T, impulses.T, box).T
+    for k in range(count):
+        expected, least = best(M[k], u[k], impulses[k], lower[k], upper[k])
+        value = (v[k] - u[k]) @ M[k] @ (v[k] - u[k]) / 2 + impulses[k] @ np.abs(v[k])
+        assert value - least < 1e-12 * max(1.0, abs(least))
+        np.testing.assert_allclose(v[k], expected, atol=1e-9)
+        np.testing.assert_array_equal(v[k] == 0, expected == 0)
+
+
+def test_friction_is_what_the_law_says():
+    robot = tf.planar_chain(4)
+    rough = robot.with_drives([tf.Drive.of("coulomb", k, 1.0) for k in range(4)])
+    q0, qd0 = np.random.default_rng(5).uniform(-2, 2, (2, 30, 4))
+    h = 1e-3
+    motion = tf.simulate(rough, q0, qd0, None, h, h, limits=False)
+    smooth = tf.simulate(robot, q0, qd0, None, h, h, limits=False)
+    after, without = motion.qd[:, 1], smooth.qd[:, 1]
+    friction = (tf.mass_matrix(robot, q0) @ (after - without)[..., None])[..., 0] / h
+    assert np.abs(friction).max() <= 1.0 + 1e-8
+    moving = after != 0
+    np.testing.assert_allclose(friction[moving], -np.sign(after)[moving], atol=1e-8)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_steps_that_reach_no_stop_are_those_without_stops(integrator):
+    # stops of some joints are reached, of others not: compiled steps are taken as far as they hold
+    chain = tf.planar_chain(3)
+    limits = [replace(joint.limits, lower=-1.0, upper=1.0) for joint in chain.joints]
+    robot = replace(chain, joints=tuple(replace(j, limits=x) for j, x in zip(chain.joints, limits, strict=True)))
+    q0 = np.array([[0.5, 0.2, -0.3], [0.0, 0.0, 0.0]])
+    motion = tf.simulate(robot, q0, None, None, 0.6, integrator=integrator)
+    assert np.abs(motion.q).max() <= 1.0
+    assert (np.abs(motion.q) == 1.0).any()
+    free = tf.simulate(robot, q0, None, None, 0.6, integrator=integrator, limits=False)
+    held = np.argmax((np.abs(motion.q) >= 1.0).any(axis=(0, 2)))
+    np.testing.assert_array_equal(motion.q[:, : held - 1], free.q[:, : held - 1])
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("name", ["xarm7", "z1", "finger_edu"])
+def test_real_arms_are_simulated_with_their_own_limits(name, integrator):
+    robot = tf.load(urdf(name))
+    middle = [0.5 * ((j.limits.lower or 0.0) + (j.limits.upper or 0.0)) for j in robot.joints]
+    motion = tf.simulate(robot, middle, None, None, 0.02, integrator=integrator)
+    assert np.isfinite(motion.q).all()
+
+
+def test_a_recording_replays_the_motion_that_it_is_of():
+    robot = tf.planar_chain(2)
+    motion = tf.simulate(robot, [0.3, 0.2], None, lambda t, q, qd: [np.sin(9 * t), np.cos(7 * t)], 0.3)
+    again = tf.simulate(robot, [0.3, 0.2], None, motion.recording(), 0.3)
+    np.testing.assert_allclose(again.q, motion.q, rtol=0, atol=1e-12)
+    with pytest.raises(SimulationError, match=r"holds 0.3 s of torques"):
+        tf.simulate(robot, [0.3, 0.2], None, motion.recording(), 1.0)
+
+
+def test_a_batch_of_nothing_is_refused():
+    with pytest.raises(ShapeError, match="holds no state"):
+        tf.simulate(tf.planar_chain(2), np.zeros((0, 2)), None, None, 0.1)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.codegen.runtime.scan import Scan, Strided
-from tauform.errors import ProgramTooLongError, SimulationError
+from tauform.errors import ProgramTooLongError, SimulationError, VerificationError
 from tauform.simulation.step import Plant, step_program, textbook_step
 from tauform.simulation.torques import Control, checked_torques
 
@@ -20,6 +20,8 @@ from tauform.simulation.torques import Control, checked_torques
 STATES_AND_STEPS = 200_000
 # Steps that are computed before some of them are kept.
 STEPS_AT_ONCE = 32
+# Where joints have stops: what is computed in vain if one is reached at once.
+STEPS_BETWEEN_STOPS = 500
 # Beyond such positions or velocities no robot is meant.
 RUNAWAY = 1e6
 
@@ -119,19 +121,40 @@ class Stretch:
     def run(self) -> Iterator[int]:
         """Fill the arrays; yields how many steps are done."""
         chunk = max(1, STATES_AND_STEPS // len(self.q)) if self.rollout.function is None else 1
+        if self.rollout.plant.has_contact:
+            chunk = min(chunk, STEPS_BETWEEN_STOPS)
         edges = range(0, len(self.t), chunk)
         return (self._advanced(range(k, min(k + chunk, len(self.t)))) for k in edges)
 
     def _advanced(self, steps: range) -> int:
         if self.rollout.function is not None:
             self._ask(steps.start, self.rollout.function)
-        if self.scan is None:
-            for k in steps:
-                self._textbook(k)
-        else:
-            self._compiled(self.scan, steps)
+        k = steps.start
+        while k < steps.stop:
+            touch = k
+            if self.scan is not None:
+                self._compiled(self.scan, range(k, steps.stop))
+                touch = self._first_touch(range(k, steps.stop))
+            # compiled steps know no stops: those that reach one are done again, with some that follow
+            k = steps.stop if self.scan is None else min(touch + STEPS_AT_ONCE, steps.stop)
+            for j in range(touch, k):
+                self._textbook(j)
         self._check(steps)
         return steps.stop
+
+    def _first_touch(self, steps: range) -> int:
+        """The first step that would pass a stop; the end where none does."""
+        plant, (a, b) = self.rollout.plant, (steps.start, steps.stop)
+        if not plant.has_contact:
+            return b
+        low, high = (np.array([np.nan if x is None else x for x in side]) for side in plant.stops)
+        # the rule of a step is on where its last velocity leads, and on where it ends
+        for place in (self.q[:, a:b] + self.rollout.step * self.qd[:, a + 1 : b + 1], self.q[:, a + 1 : b + 1]):
+            beyond = ((place < low) | (place > high)).any(axis=(0, 2))  # not a number: no stop
+            b = a + int(np.argmax(beyond)) if beyond.any() else b
+            if b == a:
+                break
+        return b
 
     def _ask(self, k: int, function: Control) -> None:
         """Torques of a step from a function, which sees the whole batch."""
@@ -156,7 +179,9 @@ class Stretch:
         after = {"q_next": self.q[:, 1:], "qd_next": self.qd[:, 1:], "qdd": self.qdd, "tau": self.tau}
         before = {"q": self.q, "qd": self.qd, "step": np.full((1, 1, 1), self.rollout.step), **self.inputs}
         plant = self.rollout.plant
-        arrays = [before[port.name] for port in step_program(plant).inputs] + [after[name] for name in plant.outputs]
+        arrays = [before[port.name] for port in step_program(plant.free).inputs] + [
+            after[name] for name in plant.outputs
+        ]
         return [Strided(array) for array in arrays]
 
     def _textbook(self, k: int) -> None:
@@ -190,10 +215,16 @@ class Stretch:
 
 @lru_cache(maxsize=32)
 def compiled(plant: Plant) -> Scan | None:
-    """The compiled step; None where a program would be too long, and textbook functions step."""
+    """The compiled step without stops; None where textbook functions step.
+
+    That is with dry friction, and where a program would be too long or rounds more than its certificate allows.
+    """
+    if plant.is_dry:
+        plant.dry_joints  # noqa: B018  # refuses friction of several coordinates before the first step
+        return None
     try:
-        return Scan(step_program(plant))
-    except ProgramTooLongError:
+        return Scan(step_program(plant.free))
+    except (ProgramTooLongError, VerificationError):
         return None
 
 

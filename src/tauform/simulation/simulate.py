@@ -76,6 +76,8 @@ def simulate(
     held = {**temperatures(robot, temperature), **{f"wrench_{name}": array for name, array in external.items()}}
     times: Array = step * np.arange(n_steps + 1, dtype=np.float64)
     batch = _batch(q, qd, held, control, robot)
+    if 0 in batch:
+        raise ShapeError(f"q0: a batch of shape {batch} holds no state; give one at least")
     rows = {name: _row(x, batch) for name, x in {"q": q, "qd": qd, **held}.items()}
     law = control.law if isinstance(control, Controller) else "torque"
     model = (control.model or robot) if isinstance(control, Controller) else robot

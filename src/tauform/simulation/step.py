@@ -1,7 +1,8 @@
-"""One step of a simulation as a program: control law, forward dynamics, integrator, dry friction and stops in one.
+"""One step of a simulation: control law, forward dynamics and integrator in one program, then dry friction and stops.
 
 The lines that say what a step is run twice: on scalars, where they become the program, and on NumPy arrays over the
-textbook functions, which the program is compared with and which step where a program would be too long.
+textbook functions, which the program is compared with and which step where a program would be too long. Dry friction
+and stops are settled in NumPy alone: no fixed number of operations finds who sticks.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.functions import Algorithm, Function
 from tauform.codegen.functions.function import Shapes
-from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
+from tauform.codegen.functions.inertia import forward_system
 from tauform.codegen.functions.torques import rigid_torques
 from tauform.codegen.generate import program_of
 from tauform.codegen.minimal.problem import problem_of, user_efforts
@@ -23,11 +24,9 @@ from tauform.codegen.minimal.search import Search
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.program.program import Program
 from tauform.description.drives.groups import JointState
-from tauform.description.drives.scalars import absolute, sign
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.errors import SimulationError
-from tauform.rigidbody.drives import matrix_parents
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.gravity import gravity_torque
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
@@ -104,6 +103,11 @@ class Plant:
         """Whether velocities are settled after each step."""
         return self.is_dry or any(x is not None for side in self.stops for x in side)
 
+    @cached_property
+    def free(self) -> Plant:
+        """The same without stops."""
+        return replace(self, has_stops=False)
+
     @property
     def is_thermal(self) -> bool:
         return any("temperature" in term.reads for term in self.robot.further_drives)
@@ -134,34 +138,29 @@ class Dynamics(Protocol):
 
     def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray: ...
 
-    def mass_matrix(self) -> tuple[AnyArray, tuple[int, ...]]: ...
 
-    def dry_sizes(self, tau: AnyArray) -> AnyArray: ...
-
-
-def stepped(plant: Plant, dynamics: Dynamics, q: AnyArray, qd: AnyArray, h: Any) -> dict[str, AnyArray]:
-    """Outputs of a step: the state after it, the acceleration over it, and the torque that was applied."""
+def stepped(plant: Plant, dynamics: Dynamics, q: AnyArray, qd: AnyArray, h: Any) -> tuple[Any, AnyArray]:
+    """The state after a step without contact and the acceleration over it; and the torque that was applied."""
     tau = dynamics.control()
-    free = INTEGRATORS[plant.integrator](lambda q, qd: dynamics.acceleration(q, qd, tau), q, qd, h)
-    if not plant.has_contact:
-        return dict(zip(OUTPUTS, (*free, tau), strict=True))
+    return INTEGRATORS[plant.integrator](lambda q, qd: dynamics.acceleration(q, qd, tau), q, qd, h), tau
+
+
+def _settled(plant: Plant, dynamics: _Textbook, q: Array, qd: Array, h: Array) -> dict[str, Array]:
+    """Outputs of a step with dry friction and stops."""
+    free, tau = stepped(plant, dynamics, q, qd, h)
     stops = plant.stops
     rates = Box(*([None if x is None else (x - q[j]) / h for j, x in enumerate(side)] for side in stops))
     impulses = 0.0 * qd
     if plant.is_dry:
-        sizes = dynamics.dry_sizes(tau)
-        shares = plant.dry_joints.tolist()
-        rows = [[w * s for w, s in zip(row, sizes, strict=True) if w] for row in shares]
-        impulses = np.array([sum(row, 0.0 * qd[j]) * h for j, row in enumerate(rows)])
-    M, parents = dynamics.mass_matrix()
-    after = settled(M, parents, free.qd, qd, impulses, rates)
+        impulses = h * (plant.dry_joints @ dynamics.dry_sizes(tau))
+    after = settled(dynamics.mass_matrix(), free.qd, qd, impulses, rates)
     # what rests before and after has not moved, whatever the stages in between saw
-    moves = 1.0 - (1.0 - absolute(sign(qd))) * (1.0 - absolute(sign(after)))
+    moves = 1.0 * ((qd != 0) | (after != 0))
     if plant.integrator == "semi_implicit":
         moved = q + h * after
     else:
         moved = q + moves * (free.q - q + 0.5 * h * (after - free.qd))
-        moved = np.array([clipped(x, low, high) for x, low, high in zip(moved, *stops, strict=True)])
+    moved = np.array([clipped(x, low, high) for x, low, high in zip(moved, *stops, strict=True)])
     return dict(zip(OUTPUTS, (moved, after, moves * (free.qdd + (after - free.qd) / h), tau), strict=True))
 
 
@@ -204,13 +203,6 @@ class _Traced:
     def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
         return forward_system(self._at(q=q, qd=qd, tau=tau)).accelerations()
 
-    def mass_matrix(self) -> tuple[AnyArray, tuple[int, ...]]:
-        return minimal_mass_matrix(self.tracing), _parents(self.plant.smooth)
-
-    def dry_sizes(self, tau: AnyArray) -> AnyArray:
-        """(n_bodies,) torque of dry friction against the motion of each joint of the tree."""
-        return _dry_sizes(self.plant.robot.tree, self.tracing.drive_state(), tau[:, None])[:, 0]
-
 
 @dataclass(frozen=True, eq=False)
 class _Textbook:
@@ -240,9 +232,9 @@ class _Textbook:
         qdd = forward_dynamics(self.plant.smooth, q, qd, tau, temperature=warm, wrenches=self.wrenches or None)
         return np.moveaxis(qdd, -1, 0)
 
-    def mass_matrix(self) -> tuple[AnyArray, tuple[int, ...]]:
-        M = mass_matrix(self.plant.smooth, self.inputs["q"])
-        return np.moveaxis(M, (-2, -1), (0, 1)), _parents(self.plant.smooth)
+    def mass_matrix(self) -> Array:
+        """(n, n, N)."""
+        return np.moveaxis(mass_matrix(self.plant.smooth, self.inputs["q"]), (-2, -1), (0, 1))
 
     def dry_sizes(self, tau: AnyArray) -> AnyArray:
         """(n_bodies, N), likewise."""
@@ -261,15 +253,16 @@ def _dry_sizes(tree: Tree, state: JointState, tau: AnyArray) -> AnyArray:
     return dry_sizes(tree, state)
 
 
-def _parents(robot: Robot) -> tuple[int, ...]:
-    return matrix_parents(robot.tree) if robot.closure is None else tuple(range(-1, robot.n_joints - 1))
-
-
 def textbook_step(plant: Plant, *arrays: Array, wrenches: dict[str, Array] | None = None) -> tuple[Array, ...]:
     """Outputs of a step by the textbook functions, from arrays (N, ...) of its ports."""
     inputs = dict(zip(plant.shapes(), arrays, strict=True))
     dynamics = _Textbook(plant, inputs, wrenches or {})
-    outputs = stepped(plant, dynamics, inputs["q"].T, inputs["qd"].T, inputs["step"][:, 0])
+    state = inputs["q"].T, inputs["qd"].T, inputs["step"][:, 0]
+    if plant.has_contact:
+        outputs = _settled(plant, dynamics, *state)
+    else:
+        free, tau = stepped(plant, dynamics, *state)
+        outputs = dict(zip(OUTPUTS, (*free, tau), strict=True))
     return tuple(np.moveaxis(np.asarray(outputs[name]), 0, -1) for name in plant.outputs)
 
 
@@ -278,8 +271,8 @@ def step_function(plant: Plant) -> Function:
 
     def trace(tracing: Tracing) -> Outputs:
         given = tracing.inputs
-        outputs = stepped(plant, _Traced(plant, tracing), given["q"], given["qd"], given["step"][0])
-        return {name: outputs[name] for name in plant.outputs}
+        free, tau = stepped(plant, _Traced(plant, tracing), given["q"], given["qd"], given["step"][0])
+        return dict(list(zip(OUTPUTS, (*free, tau), strict=True))[: len(plant.outputs)])
 
     def reference(robot: Robot, *arrays: Array, wrenches: Any = None) -> tuple[Array, ...]:
         return textbook_step(plant, *arrays, wrenches=wrenches)

@@ -32,8 +32,10 @@ def control_inputs(
     if isinstance(control, Recording):
         if control.n_joints != n:
             raise SimulationError(f"{control.name}: torques of {control.n_joints} joints, the robot has {n}")
-        # the middle of a step stands for it
-        at = np.asarray(control.t[0]) + times + step / 2
+        seconds = float(control.t[-1] - control.t[0])
+        if seconds < times[-1] - 1.5 * step:
+            raise SimulationError(f"{control.name}: holds {seconds:.6g} s of torques; simulate no longer than that")
+        at = np.asarray(control.t[0]) + times  # a step's torque is the one at its beginning
         return {
             "tau": np.stack([np.interp(at, control.t, column) for column in np.asarray(control.tau).T], axis=1)[None]
         }

@@ -58,7 +58,7 @@ def turned(place: int, angle: float) -> tf.Robot:
         (lambda: robot().with_gravity((0.0, 0.0, -9.81)), "gravity"),
         (lambda: robot().with_gravity(0.99 * np.array(robot().gravity)), "gravity"),
         (lambda: moved(1, 1e-6), f"the place of '{tf.load('two_link').joint_names[1]}'"),
-        (lambda: turned(1, 1e-6), f"the place of '{tf.load('two_link').joint_names[1]}'"),
+        (lambda: turned(1, 1e-3), f"the place of '{tf.load('two_link').joint_names[1]}'"),
         (lambda: tf.random_robot("RP", 1), "its joints"),
         (arm, "its joints"),
     ],
