@@ -224,7 +224,7 @@ def read_manifest(path: Path) -> list[str]:
     finally:
         assert (out.parent / OUTSIDE).read_text(encoding="utf-8") == "outside", "a file outside is lost"
         assert not forced or (out / MINE).read_text(encoding="utf-8") == "mine", "a file of the user's is lost"
-    assert all(file.is_file() and file.parent == out for file in written)
+    assert all(file.is_file() and file.resolve().is_relative_to(out.resolve()) for file in written)
     return sorted(file.name for file in written)
 
 
