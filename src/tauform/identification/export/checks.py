@@ -15,6 +15,8 @@ from tauform.identification.regression.residuals import Errors
 
 # Asymmetry of a covariance, relative to its largest entry, that is rounding.
 ROUNDING = 1e-9
+# Rows of one block; sums of more no longer fit into an integer.
+MOST_ROWS = 1e12
 
 
 def check_fit(fit: FittedModel) -> None:
@@ -37,6 +39,8 @@ def _wrong_parts(fit: FittedModel) -> Iterator[str]:
     for name, array in (("covariance", np.diag(fit.covariance)), ("sigma", fit.sigma), ("counts", fit.evidence.counts)):
         if (array < 0).any():
             yield name
+    if (fit.evidence.counts > MOST_ROWS).any():
+        yield "counts"
     if not fit.evidence.counts.any() or not len(fit.residuals.t):
         yield "evidence"
     for name, errors in (("held_out", fit.held_out), ("validation", fit.validation)):
