@@ -260,3 +260,12 @@ def test_warnings_of_mujoco_leave_no_file_behind(tmp_path: Path, monkeypatch: py
     )
     assert tf.load(tmp_path / "m.xml").n_joints == 2
     assert [path.name for path in tmp_path.iterdir()] == ["m.xml"]
+
+
+def test_a_gear_whose_square_is_no_number_is_refused(tmp_path):
+    body = '<body><joint name="j" axis="0 0 1"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
+    motor = '<actuator><motor joint="j" gear="1e200"/></actuator>'
+    path = tmp_path / "arm.xml"
+    path.write_text(f"<mujoco><worldbody>{body}</worldbody>{motor}</mujoco>", encoding="utf-8")
+    with pytest.raises(DescriptionError, match=r"motor of joint 'j' has the gear 1e\+200"):
+        tf.load(path)

@@ -13,12 +13,15 @@ from tauform.description.joint import Limits
 from tauform.description.robot import Robot
 from tauform.errors import DescriptionError
 
+# Of a gear, whose square must still be a number.
+LARGEST_RATIO = 1e9
+
 
 def drive_of(mujoco: Any, model: Any, k: int, name: str) -> dict[str, Any]:
     """Keyword arguments of Joint for joint k.
 
     Raises:
-        DescriptionError: damping that is not linear, of the joint or of a motor.
+        DescriptionError: damping that is not linear, of the joint or of a motor, or a gear beyond any ratio.
     """
     dof = int(model.jnt_dofadr[k])
     if np.any(_held(model, "dof_dampingpoly", dof)):
@@ -29,6 +32,8 @@ def drive_of(mujoco: Any, model: Any, k: int, name: str) -> dict[str, Any]:
             raise DescriptionError(f"a motor of joint {name!r} has damping that is not linear; make it linear")
         # Behind a gear a rotor acts with the square of the ratio.
         ratio = float(model.actuator_gear[a, 0])
+        if not abs(ratio) <= LARGEST_RATIO:
+            raise DescriptionError(f"a motor of joint {name!r} has the gear {ratio:g}, which no robot has; correct it")
         armature += ratio**2 * float(_held(model, "actuator_armature", a))
         damping += ratio**2 * float(_held(model, "actuator_damping", a))
     return {
