@@ -9,7 +9,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm
-from tauform.codegen.program.adjoint import adjoint_program
+from tauform.codegen.differentiation.adjoint import adjoint_program
 from tauform.description.parameter_groups import PARAMETER_GROUPS, ParameterGroup
 from tauform.identification.motion.slopes import Columns, CompiledColumns, TextbookColumns
 

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.codegen.differentiation.adjoint import adjoints
+from tauform.codegen.differentiation.lanes import tangent_lanes
+from tauform.codegen.differentiation.tangent import tangents
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
 from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.problem import tree_coordinates, user_efforts, user_matrix
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
-from tauform.codegen.program.adjoint import adjoints
 from tauform.codegen.program.graph import Scalar, references
-from tauform.codegen.program.lanes import tangent_lanes
-from tauform.codegen.program.tangent import tangents
 from tauform.description.robot import Robot
 from tauform.rigidbody.drives import coupled_inertia, friction_slopes
 from tauform.rigidbody.linearize.forward import (

@@ -12,9 +12,9 @@ import numpy as np
 from tauform.codegen.backends.backend import Request, with_names
 from tauform.codegen.backends.casadi.wrapper import Wrapped, wrapper_text
 from tauform.codegen.backends.registry import backend
+from tauform.codegen.differentiation.jacobian import jacobian_program
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.embed import whole
-from tauform.codegen.program.jacobian import jacobian_program
 from tauform.codegen.program.program import Op, Program
 from tauform.escaping.c import identifier
 

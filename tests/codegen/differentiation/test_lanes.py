@@ -16,9 +16,9 @@ from codegen.tracing_cases import listed, robot_named, states
 from sampling import representatives
 from tauform.codegen.backends.llvm.module import print_module
 from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.differentiation.lanes import tangent_lanes
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.program.graph import Graph, Scalar
-from tauform.codegen.program.lanes import tangent_lanes
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import LANES, Program
 
