@@ -50,7 +50,7 @@ def generate(
     from tauform.arguments import check_arguments
     from tauform.codegen.backends.backend import check_options
     from tauform.codegen.backends.registry import backend
-    from tauform.codegen.generate import check_request
+    from tauform.codegen.request import check_request
 
     names = chosen_functions(robot, functions or DEFAULT)
     # what would fail at the end fails at once
