@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from tauform.codegen.backends.replay import Replay
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
+from tauform.escaping.c import identifier
 from tauform.version import __version__
 
 
@@ -88,6 +89,16 @@ def with_names(program: Program, usable: Callable[[str], str]) -> Program:
         for port, name in zip(program.outputs, names, strict=True)
     )
     return replace(program, inputs=inputs, outputs=outputs)
+
+
+def avoiding(reserved: Collection[str]) -> Callable[[str], str]:
+    """Maker of identifiers, as in C, that are none of a language's reserved words; for `with_names`."""
+
+    def usable(name: str) -> str:
+        word = identifier(name)
+        return f"{word}_" if word in reserved else word
+
+    return usable
 
 
 def check_options(backend: Backend, real: str, batch: bool) -> None:

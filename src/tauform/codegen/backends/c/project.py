@@ -28,6 +28,7 @@ from tauform.codegen.backends.c.source import (
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import Reference
 from tauform.codegen.backends.replay import Replay
+from tauform.codegen.backends.templating import cmake_lists
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
@@ -37,7 +38,6 @@ from tauform.version import __version__
 # Files of build systems by their places in the folder, and the template of each.
 BUILD_FILES = {
     "Makefile": "Makefile",
-    "CMakeLists.txt": "CMakeLists.txt",
     "library.json": "library.json",
     "zephyr/module.yml": "zephyr_module.yml",
     "zephyr/CMakeLists.txt": "zephyr_CMakeLists.txt",
@@ -93,6 +93,17 @@ def project_files(
             ),
         ),
         **{file: template(source).substitute(about, **_package(programs)) for file, source in BUILD_FILES.items()},
+        "CMakeLists.txt": cmake_lists(
+            name,
+            release(),
+            "C",
+            template("library.cmake").substitute(about),
+            header=f"{name}.h",
+            tests=f"test_{name}.c{about['sources']}",
+            package_folder="CMAKE_INSTALL_LIBDIR",
+            archive=" ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}",
+            directory=about["directory"],
+        ),
         "README.md": template("README.md").substitute(
             {**about, "title": markdown(title)},
             table=_table(programs, name),
