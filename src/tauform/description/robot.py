@@ -250,6 +250,10 @@ class Robot(Value):
         """The links alone: no rotors, friction, springs or coupled shafts."""
         return self.with_drives(())
 
+    def without_friction(self) -> Robot:
+        """The same links, rotors and springs, without friction and constant offsets."""
+        return self.with_drives(term for term in self.drives if term.is_inertial or term.is_conservative)
+
     @cached_property
     def rigid(self) -> Robot:
         """The same links with rotors and coupled rotors, and no other drive term: no friction, offsets or springs."""

@@ -24,6 +24,7 @@ class Request:
         prefix: of all names, as `Backend.prefix` gives it.
         real: floating-point type, one of the backend's `reals`.
         batch: also a function for many states, where the backend `has_batch`.
+        single_header: declarations and definitions in one header, where the backend `has_single_header`.
         replay: recorded motion that the self-test of C runs functions on.
         remarks: last paragraphs of C's README.
     """
@@ -32,6 +33,7 @@ class Request:
     prefix: str
     real: str = "double"
     batch: bool = False
+    single_header: bool = False
     replay: Replay | None = None
     remarks: str = ""
 
@@ -43,11 +45,13 @@ class Backend(Protocol):
         title: the language, for people.
         reals: floating-point types, the usual one first.
         has_batch: whether it prints functions for many states.
+        has_single_header: whether it prints declarations and definitions in one header, where asked to.
     """
 
     title: str
     reals: tuple[str, ...]
     has_batch: bool
+    has_single_header: bool
 
     def prefix(self, name: str | None, robot: str) -> str:
         """The prefix of all names: the user's own, or one made of the robot's name; GenerationError if it cannot be."""
@@ -101,17 +105,19 @@ def avoiding(reserved: Collection[str]) -> Callable[[str], str]:
     return usable
 
 
-def check_options(backend: Backend, real: str, batch: bool) -> None:
+def check_options(backend: Backend, real: str, batch: bool, single_header: bool = False) -> None:
     """Refuse what a backend cannot print.
 
     Raises:
-        GenerationError: no such floating-point type, or no functions for many states.
+        GenerationError: no such floating-point type, no functions for many states, or no form as one header.
     """
     if real not in backend.reals:
         known = ", ".join(backend.reals)
         raise GenerationError(f"real: expected one of {known} in {backend.title}, got {real!r}")
     if batch and not backend.has_batch:
         raise GenerationError(f"batch: {backend.title} functions take one state; write them without batch")
+    if single_header and not backend.has_single_header:
+        raise GenerationError(f"single_header: {backend.title} has no such form; that is one of C")
 
 
 def release() -> str:

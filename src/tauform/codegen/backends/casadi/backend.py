@@ -24,6 +24,7 @@ class CasADi:
     title = "CasADi"
     reals = ("double",)
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C."""

@@ -35,6 +35,7 @@ class Cpp:
     # The header takes both; the self-test runs this one.
     reals = ("double", "float")
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C; the namespace is this and _dynamics, which no word of C++ or macro is."""

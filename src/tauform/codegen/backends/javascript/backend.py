@@ -33,6 +33,7 @@ class JavaScript:
     title = "JavaScript"
     reals = ("double",)
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C."""

@@ -38,6 +38,7 @@ class Matlab:
     title = "MATLAB"
     reals = ("double",)
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that leaves room for the names of functions."""

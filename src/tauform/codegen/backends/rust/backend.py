@@ -35,6 +35,7 @@ class Rust:
     title = "Rust"
     reals = tuple(REALS)
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that can name a crate."""
