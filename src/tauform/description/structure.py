@@ -12,8 +12,7 @@ from tauform.errors import DescriptionError
 from tauform.messages import no_such
 
 if TYPE_CHECKING:
-    from tauform.description.joint import Closure
-    from tauform.description.robot import Robot
+    from tauform.description.robot import Closure, Robot
 
 
 def check_structure(robot: Robot) -> None:

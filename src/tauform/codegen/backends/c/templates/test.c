@@ -4,7 +4,7 @@
  *
  * Written by tauform $version; do not edit.
  */
-$asked#include "$name.h"
+#include "$name.h"
 
 #include <math.h>
 #include <stdio.h>
