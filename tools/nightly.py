@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -28,6 +29,16 @@ STAGES = {
     "lowest": "the oldest dependencies",
     "docs": "the pages, warnings as errors",
 }
+# Programs of Debian that the sweeps try written code with, and their packages.
+PROGRAMS = {
+    "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
+    "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    "riscv64-linux-gnu-gcc": "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross",
+    "qemu-aarch64": "qemu-user",
+    "qemu-system-arm": "qemu-system-arm",
+    "cppcheck": "cppcheck",
+    "gappa": "gappa",
+}
 COUNTS = re.compile(r"^=*\s*((?:\d+ \w+, )*\d+ passed[^=\n]*?) in [\d.]+s", re.MULTILINE)
 TABLE = re.compile(r"^all +\d+.*$", re.MULTILINE)
 
@@ -35,6 +46,15 @@ TABLE = re.compile(r"^all +\d+.*$", re.MULTILINE)
 def counts(text: str) -> str:
     """What a stage printed about itself: tests by how they ended, and sums of the tables of faults."""
     return "\n".join([*COUNTS.findall(text), *(" ".join(row.split()) for row in TABLE.findall(text))])
+
+
+def install() -> None:
+    """Install what is missing where that can be done; tests skip what they do not find."""
+    packages = [name for program, text in PROGRAMS.items() if not shutil.which(program) for name in text.split()]
+    if packages and shutil.which("apt-get") and os.geteuid() == 0:
+        subprocess.run(["apt-get", "-qq", "update"], check=False)
+        command = ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *packages]
+        subprocess.run(command, check=False, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 
 
 def run(stage: str) -> tuple[int, float, str]:
@@ -53,6 +73,7 @@ def main(chosen: list[str]) -> int:
         print(f"no stage {', '.join(sorted(unknown))}; choose from {', '.join(STAGES)}", file=sys.stderr)
         return 2
     console, failed = Console(width=int(os.environ.get("COLUMNS") or 110)), False
+    install()
     table = Table("stage", "what", "result", "counts", "minutes")
     for stage in chosen or list(STAGES):
         console.print(f"make {stage} ...")

@@ -27,7 +27,9 @@ needs_compiler = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("ma
 
 
 @needs_compiler
-@pytest.mark.parametrize("options", [(), ("--real", "float", "--batch"), ("--parameters", "runtime")])
+@pytest.mark.parametrize(
+    "options", [(), ("--real", "float", "--batch"), ("--parameters", "runtime"), ("--single-header", "--no-friction")]
+)
 def test_written_folder_passes_its_own_test(
     options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,3 +201,15 @@ def test_all_functions_are_those_that_the_robot_has(tmp_path: Path) -> None:
     names = chosen_functions(robot, ["all"])
     assert set(FUNCTIONS) - set(names) == {"momentum_observer"}
     assert set(FUNCTIONS) - set(chosen_functions(tf.load("two_link"), ["all"])) == {"friction"}
+
+
+def test_friction_is_left_out_and_rotors_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    robot = tf.random_robot(2, seed=1)
+    assert any(joint.viscous for joint in robot.joints)
+    robot.save(tmp_path / "arm.toml")
+    command = ["generate", str(tmp_path / "arm.toml"), "-o", str(tmp_path / "out"), "--functions", "inverse_dynamics"]
+    assert main([*command, "--no-friction", "--prefix", "mine", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    bare = tf.generate(robot.rigid, "inverse_dynamics")
+    assert shown["functions"][0]["multiplications"] == bare.n_multiplications
+    assert (tmp_path / "out" / "mine.h").exists()

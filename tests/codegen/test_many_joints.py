@@ -7,7 +7,7 @@ import pytest
 
 import tauform as tf
 from sampling import representatives
-from tauform.codegen.generate import SEARCHED_JOINTS
+from tauform.codegen.candidates import MAX_SEARCHED_JOINTS
 from tauform.errors import GenerationError, ModelError
 
 MANY = tf.random_robot(400, seed=0)
@@ -33,7 +33,7 @@ def test_base_refuses_400_joints_at_once() -> None:
 
 
 def test_a_long_chain_is_generated_without_a_search() -> None:
-    robot = tf.planar_chain(SEARCHED_JOINTS + 20)
+    robot = tf.planar_chain(MAX_SEARCHED_JOINTS + 20)
     program = tf.generate(robot, "gravity_torque")
     q = np.random.default_rng(0).normal(size=(3, robot.n_joints))
     torque = program(q)

@@ -204,7 +204,7 @@ def test_a_process_ends_while_the_workshop_is_at_work() -> None:
 
 
 def test_a_robot_too_long_for_programs_stays_with_numpy(robot: tf.Robot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tauform.codegen.generate.MAX_OPERATIONS", 10)
+    monkeypatch.setattr("tauform.codegen.candidates.MAX_OPERATIONS", 10)
     monkeypatch.setenv("TAUFORM_TIER", "2")
     np.testing.assert_array_equal(tf.coriolis_matrix(robot, Q, QD), tf.textbook.coriolis_matrix(robot, Q, QD))
     with pytest.raises(GenerationError, match=r"has no kernel.*more than 10 for one straight line"):

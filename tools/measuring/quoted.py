@@ -79,6 +79,7 @@ def quotes() -> Iterator[Quote]:
     yield Quote("docs/index.md", r"terms, (\d+) base parameters", *derived, pattern=r"l = (\d+)")
     yield from _reduction()
     yield from _multirate()
+    yield from _embedded()
     yield Quote("docs/index.md", r"Importing takes ([^;]*);", "start", "import tauform", "ours", "allowed")
 
 
@@ -96,6 +97,17 @@ def _reduction() -> Iterator[Quote]:
     for place in (r"recursive program, (\d+) operations", r"start from (\d+) and"):
         yield Quote(page, place, "searches", "kr6_r700, closed form", "peer")
     yield Quote(page, r"start from \d+ and (\d+) operations", "searches", "lbr7, closed form", "peer")
+
+
+def _embedded() -> Iterator[Quote]:
+    """One call on a microcontroller, on the page about them."""
+    page = "docs/howto/embedded.md"
+    for k, arm in enumerate(("kr6_r700", "lbr7", "panda", "xarm7")):
+        row = ("embedded", f"Cortex-M4F, {arm}, inverse_dynamics, float")
+        yield Quote(page, cell("instructions", k), *row, "ours", "CasADi")
+        yield Quote(page, cell("the same by CasADi's C", k), *row, "peer", "CasADi")
+        yield Quote(page, cell("code, bytes", k), *row, "note", "CasADi", pattern=r"; (\d+) B of code")
+        yield Quote(page, cell("stack, bytes", k), *row, "note", "CasADi", pattern=r"; \d+ B of code, (\d+) B")
 
 
 def _multirate() -> Iterator[Quote]:

@@ -108,7 +108,10 @@ def _numbers(text: str, robot: Robot, flag: str) -> list[float]:
 
 
 # Of every verb that writes C.
-Name = Annotated[str | None, typer.Option(metavar="NAME", help="Prefix of all C names; the robot's name if not given.")]
+Name = Annotated[
+    str | None,
+    typer.Option("--name", "--prefix", metavar="NAME", help="Prefix of all C names; the robot's name if not given."),
+]
 # Of the verbs that identify.
 Validate = Annotated[
     list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")

@@ -23,6 +23,7 @@ def write(
     batch: bool = False,
     force: bool = False,
     name: str | None = None,
+    single_header: bool = False,
 ) -> list[Path]:
     """Write programs in a target language, with a self-test of what was written.
 
@@ -38,6 +39,8 @@ def write(
         batch: in C, also write a function for many states in structure-of-arrays form, which compilers vectorise.
         force: write into a folder that holds other files too (they are kept unless they have our files' names).
         name: prefix of all names, an identifier; made of the robot's name if not given.
+        single_header: in C, declarations and definitions in one file: define <NAME>_IMPLEMENTATION where one file of
+            yours includes it.
 
     Returns:
         Paths of the files.
@@ -48,10 +51,11 @@ def write(
             clash, or a folder that is not ours or not writable.
     """
     chosen = backend(target)
-    check_options(chosen, real, batch)
+    check_options(chosen, real, batch, single_header)
     programs = [programs] if isinstance(programs, Program) else list(programs)
     robot = programs[0].robot if programs else ""
-    return write_request(Request(tuple(programs), chosen.prefix(name, robot), real, batch), folder, chosen, force)
+    request = Request(tuple(programs), chosen.prefix(name, robot), real, batch, single_header)
+    return write_request(request, folder, chosen, force)
 
 
 def write_request(
@@ -81,6 +85,7 @@ def write_c(
     batch: bool = False,
     force: bool = False,
     name: str | None = None,
+    single_header: bool = False,
 ) -> list[Path]:
     """Write programs as C99 with a self-test, a Makefile, a CMakeLists.txt and a README; see `tauform.write`.
 
@@ -91,6 +96,8 @@ def write_c(
         batch: also write a function for many states in structure-of-arrays form, which compilers vectorise.
         force: write into a folder that holds other files too (they are kept unless they have our files' names).
         name: prefix of all names, an identifier of C; made of the robot's name if not given.
+        single_header: declarations and definitions in one file: define <NAME>_IMPLEMENTATION where one file of yours
+            includes it.
 
     Returns:
         Paths of the files.
@@ -99,7 +106,9 @@ def write_c(
         GenerationError: nothing to write, a name that C does not allow, names that clash, or a folder that is not ours
             or not writable.
     """
-    return write(programs, folder, target="c", real=real, batch=batch, force=force, name=name)
+    return write(
+        programs, folder, target="c", real=real, batch=batch, force=force, name=name, single_header=single_header
+    )
 
 
 def _with_setups(programs: Sequence[Program]) -> list[Program]:

@@ -1,8 +1,8 @@
-"""Joints and links: one link per joint, its frame at the joint, z along the joint axis."""
+"""What a robot is made of: joints and links, one of each with a common frame, z along the joint axis; frames, loops."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 
 import numpy as np
@@ -105,6 +105,12 @@ class Joint(Value):
         """Ia, Fv, Fc, Fo."""
         return (self.rotor_inertia or 0.0, self.viscous, self.coulomb, self.offset)
 
+    def with_parameters(self, four: Array) -> Joint:
+        """The same joint with other values of Ia, Fv, Fc, Fo; a rotor that was not declared stays so at zero."""
+        rotor, viscous, coulomb, offset = map(float, four)
+        declared = None if self.rotor_inertia is None and rotor == 0 else rotor
+        return replace(self, rotor_inertia=declared, viscous=viscous, coulomb=coulomb, offset=offset)
+
     def __repr__(self) -> str:
         return f"Joint({self.name!r}, {self.kind}, parent {self.parent}, at {listed(self.parent_from_joint[:3, 3])} m)"
 
@@ -131,3 +137,29 @@ class Frame(Value):
 
     def __repr__(self) -> str:
         return f"Frame({self.name!r}, link {self.link}, at {listed(self.link_from_frame[:3, 3])} m)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Closure(Value):
+    """Explicit loop constraints q_tree = F @ q + offset: mimic joints, parallelograms.
+
+    Attributes:
+        F: (n_bodies, n_joints).
+        offset: (n_bodies,).
+        active: names of the joints that q holds.
+    """
+
+    F: Array
+    offset: Array
+    active: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Closure({len(self.F)} joints, of which {', '.join(self.active)} are active)"
+
+
+@dataclass(frozen=True, eq=False)
+class Payload(Value):
+    """A rigid body carried at a frame; its inertia is in that frame's axes."""
+
+    frame: str
+    inertia: Inertia

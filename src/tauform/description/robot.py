@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +17,7 @@ from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.finding import Finding
 from tauform.description.inertia import Inertia
-from tauform.description.joint import Frame, Joint, Link
+from tauform.description.joint import Closure, Frame, Joint, Link, Payload
 from tauform.description.layout import Layout
 from tauform.description.parameter_groups import Include, chosen_columns
 from tauform.description.shapes import Shape
@@ -29,36 +29,9 @@ from tauform.messages import counted, no_such
 
 if TYPE_CHECKING:
     from tauform.closedform.base.baseset import BaseParameters
-    from tauform.description.finding import Finding
     from tauform.description.formats.save import Written
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Closure(Value):
-    """Explicit loop constraints q_tree = F @ q + offset: mimic joints, parallelograms.
-
-    Attributes:
-        F: (n_bodies, n_joints).
-        offset: (n_bodies,).
-        active: names of the joints that q holds.
-    """
-
-    F: Array
-    offset: Array
-    active: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return f"Closure({len(self.F)} joints, of which {', '.join(self.active)} are active)"
-
-
-@dataclass(frozen=True, eq=False)
-class Payload(Value):
-    """A rigid body carried at a frame; its inertia is in that frame's axes."""
-
-    frame: str
-    inertia: Inertia
 
 
 @checked_methods
@@ -257,16 +230,8 @@ class Robot(Value):
             replace(link, inertia=Inertia(ten))
             for link, ten in zip(self.links, self.layout.by_link(values), strict=True)
         )
-        joints = tuple(
-            replace(
-                joint,
-                rotor_inertia=None if joint.rotor_inertia is None and four[0] == 0 else float(four[0]),
-                viscous=float(four[1]),
-                coulomb=float(four[2]),
-                offset=float(four[3]),
-            )
-            for joint, four in zip(self.joints, self.layout.by_joint(values), strict=True)
-        )
+        fours = self.layout.by_joint(values)
+        joints = tuple(joint.with_parameters(four) for joint, four in zip(self.joints, fours, strict=True))
         further = tuple(map(Drive.with_coefficient, self.further_drives, values[self.layout.further]))
         return replace(self, links=links, joints=joints, payload=None, further_drives=further)
 
@@ -284,6 +249,10 @@ class Robot(Value):
     def without_drives(self) -> Robot:
         """The links alone: no rotors, friction, springs or coupled shafts."""
         return self.with_drives(())
+
+    def without_friction(self) -> Robot:
+        """The same links, rotors and springs, without friction and constant offsets."""
+        return self.with_drives(term for term in self.drives if term.is_inertial or term.is_conservative)
 
     @cached_property
     def rigid(self) -> Robot:
@@ -378,10 +347,6 @@ class Robot(Value):
         """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
         findings: list[Finding] = deferred("Robot.check")(self)
         return findings
-
-    def __getstate__(self) -> dict[str, Any]:
-        # what was computed from the fields is computed again elsewhere, and kernels stay in their process
-        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 

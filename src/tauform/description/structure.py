@@ -12,7 +12,8 @@ from tauform.errors import DescriptionError
 from tauform.messages import no_such
 
 if TYPE_CHECKING:
-    from tauform.description.robot import Closure, Robot
+    from tauform.description.joint import Closure
+    from tauform.description.robot import Robot
 
 
 def check_structure(robot: Robot) -> None:

@@ -21,6 +21,10 @@ class Value:
     def __hash__(self) -> int:
         return hash(tuple(_hashable(value) for value in _held(self)))
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What was computed from the fields is computed again elsewhere, and kernels stay in their process.
+        return {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
+
 
 def _held(value: Any) -> list[Any]:
     return [getattr(value, field.name) for field in fields(value) if field.compare]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tauform.codegen.candidates import plain_program, searched_program
 from tauform.codegen.certificate import certified
-from tauform.codegen.generate import plain_program, searched_program
 from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.codegen.runtime.programs import kept_program

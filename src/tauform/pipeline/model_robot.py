@@ -16,8 +16,9 @@ from tauform.closedform.model.derive import derive
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.profile import Profile
 from tauform.codegen.certificate import EXACT_MODEL
-from tauform.codegen.generate import check_function, generate
+from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
+from tauform.codegen.request import check_function
 from tauform.deferred import deferred
 from tauform.description.finding import Finding
 from tauform.description.robot import Robot

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.codegen.candidates import program_of
 from tauform.codegen.functions import Algorithm, Function
 from tauform.codegen.functions.function import Shapes
 from tauform.codegen.functions.inertia import forward_system
 from tauform.codegen.functions.torques import rigid_torques
-from tauform.codegen.generate import program_of
 from tauform.codegen.minimal.problem import problem_of, user_efforts
 from tauform.codegen.minimal.search import Search
 from tauform.codegen.minimal.tracing import Outputs, Tracing

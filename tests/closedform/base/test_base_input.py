@@ -10,8 +10,8 @@ import scipy.sparse
 
 import tauform as tf
 from tauform.cli import main
-from tauform.closedform.base.polynomial import Polynomial
 from tauform.closedform.base.regroup import regroup
+from tauform.closedform.base.relations.polynomial import Polynomial
 from tauform.errors import ModelError, ShapeError, UnknownNameError
 
 

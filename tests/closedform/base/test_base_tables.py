@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.closedform.base.nullvectors import length_values
 from tauform.closedform.base.parameters import SOURCES
-from tauform.closedform.base.relations import gautier_name
+from tauform.closedform.base.relations.nullvectors import length_values
+from tauform.closedform.base.relations.relations import gautier_name
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot
 

@@ -9,7 +9,7 @@ import pytest
 
 import tauform as tf
 from closedform.base.test_base_tables import ALONE, REGROUPED
-from tauform.closedform.base.relations import gautier_name
+from tauform.closedform.base.relations.relations import gautier_name
 from tauform.errors import ModelError, ShapeError, UnknownNameError
 
 

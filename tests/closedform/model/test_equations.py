@@ -66,7 +66,7 @@ def test_latex_evaluates_to_the_torque(seed: int, include: Any) -> None:
 
 @pytest.mark.parametrize("name", ["puma560_gautier", "kr6_r700", "sr6ia"])
 def test_relations_in_latex_are_the_grouping(name: str) -> None:
-    from tauform.closedform.base.nullvectors import length_values
+    from tauform.closedform.base.relations.nullvectors import length_values
 
     robot = tf.load(name)
     base = tf.base_parameters(robot)

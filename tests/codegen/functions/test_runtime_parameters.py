@@ -109,7 +109,7 @@ def test_requests_that_make_no_sense() -> None:
 
 
 def test_programs_that_would_be_too_long_are_refused_with_the_alternative(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tauform.codegen.generate.MAX_OPERATIONS", 20)
+    monkeypatch.setattr("tauform.codegen.candidates.MAX_OPERATIONS", 20)
     with pytest.raises(GenerationError, match=r"more than 20 .* call the textbook function \(tf.inverse_dynamics\)"):
         tf.generate(robot_named("sr6ia"), "inverse_dynamics")
 

@@ -9,7 +9,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm
-from tauform.codegen.program.adjoint import adjoint_program
+from tauform.codegen.differentiation.adjoint import adjoint_program
 from tauform.description.parameter_groups import PARAMETER_GROUPS, ParameterGroup
 from tauform.identification.motion.slopes import Columns, CompiledColumns, TextbookColumns
 
@@ -43,7 +43,7 @@ def test_compiled_columns_and_slopes_are_the_textbook_ones(
 
 
 def test_robots_too_long_for_a_program_are_planned_by_the_textbook(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tauform.codegen.generate.MAX_OPERATIONS", 10)
+    monkeypatch.setattr("tauform.codegen.candidates.MAX_OPERATIONS", 10)
     assert isinstance(Columns.of(arm(), None), TextbookColumns)
     found = tf.excite(arm(), harmonics=2, duration=2.0, n_starts=1, max_seconds=1.0)
     assert np.isfinite(found.condition or np.inf)

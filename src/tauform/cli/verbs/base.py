@@ -38,7 +38,7 @@ def base(
 ) -> Page:
     """Base parameters of a robot: relations in symbols of the geometry, values, and how clear the rank is."""
     import tauform
-    from tauform.closedform.base.relations import WRITERS
+    from tauform.closedform.base.relations.relations import WRITERS
 
     if symbols not in WRITERS:
         raise typer.BadParameter(f"--symbols takes {', '.join(WRITERS)}, not {symbols!r}")
@@ -90,7 +90,7 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
     """What a terminal shows."""
     from rich.text import Text
 
-    from tauform.closedform.base.relations import WRITERS
+    from tauform.closedform.base.relations.relations import WRITERS
     from tauform.report.tables import table
 
     write = WRITERS[symbols]

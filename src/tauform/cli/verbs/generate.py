@@ -40,6 +40,12 @@ def generate(
     algorithm: Annotated[str, typer.Option(help="auto counts, fastest times; or the name of one.")] = "auto",
     batch: Annotated[bool, typer.Option("--batch", help="Also functions for many states, for vector units.")] = False,
     name: Name = None,
+    single_header: Annotated[
+        bool, typer.Option("--single-header", help="C in one file, declarations and definitions.")
+    ] = False,
+    no_friction: Annotated[
+        bool, typer.Option("--no-friction", help="Leave out friction and offsets; rotors and springs stay.")
+    ] = False,
     force: Force = False,
 ) -> Page:
     """Write C99 without dependencies: each function checked against textbook algorithms, with its own self-test.
@@ -50,13 +56,14 @@ def generate(
     from tauform.arguments import check_arguments
     from tauform.codegen.backends.backend import check_options
     from tauform.codegen.backends.registry import backend
-    from tauform.codegen.generate import check_request
+    from tauform.codegen.request import check_request
 
+    robot = robot.without_friction() if no_friction else robot
     names = chosen_functions(robot, functions or DEFAULT)
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
     chosen = backend(target)
-    check_options(chosen, real, batch)
+    check_options(chosen, real, batch, single_header)
     prefix = chosen.prefix(name, robot.name)
     check_arguments(tf.generate, algorithm=algorithm, parameters=parameters, payload=payload)
     frames = wrench_frames(robot, names, wrenches or ())
@@ -76,7 +83,16 @@ def generate(
             )
         )
     tell(f"writing {chosen.title}")
-    files = tf.write(programs, output, target=target, real=real, batch=batch, force=force, name=name)  # type: ignore[arg-type]
+    files = tf.write(
+        programs,
+        output,
+        target=target,  # type: ignore[arg-type]
+        real=real,
+        batch=batch,
+        force=force,
+        name=name,
+        single_header=single_header,
+    )
     data = {"robot": robot.name, "folder": output, "files": files, "functions": list(map(describe, programs))}
     check = " && ".join(" ".join(command) for command in chosen.check_commands(prefix))
     return Page(data, shown(programs, output, files, f"cd {output} && {check}"))

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
-from tauform.closedform.base.polynomial import Polynomial
-from tauform.closedform.base.relations import NEGLIGIBLE, Relation, readable, symbolic_relations
+from tauform.closedform.base.relations.polynomial import Polynomial
+from tauform.closedform.base.relations.relations import NEGLIGIBLE, Relation, readable, symbolic_relations
 from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.layout import Layout, Parameter

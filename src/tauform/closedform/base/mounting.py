@@ -8,9 +8,9 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array, read_only
 from tauform.description.inertia import Inertia
-from tauform.description.joint import Joint, Link
+from tauform.description.joint import Closure, Joint, Link
 from tauform.description.joint_types import PRISMATIC, REVOLUTE
-from tauform.description.robot import Closure, Robot
+from tauform.description.robot import Robot
 from tauform.description.transform import inverse
 from tauform.portable.products import product
 

@@ -15,7 +15,7 @@ from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.elimination import Method
 from tauform.closedform.base.observation import dynamic_matrix, energy_matrix, velocity_free_matrix
 from tauform.closedform.base.regroup import regroup
-from tauform.closedform.base.relations import exact_grouping, symbolic_relations
+from tauform.closedform.base.relations.relations import exact_grouping, symbolic_relations
 from tauform.closedform.expansion.dimensionless import dimensionless
 from tauform.closedform.expansion.estimate import MEMORY_LIMIT, refuse_if_too_large
 from tauform.closedform.expansion.sweep import sweep

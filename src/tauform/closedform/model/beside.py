@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import AnyArray
+from tauform.arrays import AnyArray, Array
 from tauform.description.drives import Coulomb
 from tauform.description.drives.drive import Drive
 from tauform.description.drives.groups import JointState
@@ -94,3 +94,10 @@ class Beside:
         for joint, position in self.fixed.items():
             q[joint], qd[joint] = position, 0.0
         return JointState(q, qd, temperature=temperature)
+
+
+def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
+    """(n, N) viscous, Coulomb and offset torque, from (n, 3) coefficients."""
+    viscous, coulomb, offset = coefficients.T[..., None]
+    torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
+    return torque

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arguments import Natural, checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
-from tauform.closedform.model.beside import Beside, stands_beside
+from tauform.closedform.model.beside import Beside, joint_torque
+from tauform.closedform.model.breakdown import Breakdown
 from tauform.closedform.model.equations import (
     FRICTION_NAMES,
     NOTEBOOK_DIGITS,
@@ -21,17 +22,17 @@ from tauform.closedform.model.equations import (
     aligned,
     bound_equations,
     shown_in_notebook,
-    term_kinds,
 )
 from tauform.closedform.model.matrices import coriolis_matrix, forward_dynamics, mass_matrix
-from tauform.closedform.model.monomials import Projection, differentiated
+from tauform.closedform.model.monomials import Projection
+from tauform.closedform.model.terms_by_kind import TermsByKind
+from tauform.closedform.model.virtual_robot import virtual_robot
 from tauform.closedform.notation import LATEX
 from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.robot import Robot
 from tauform.errors import SingularMassMatrixError
 from tauform.messages import counted
-from tauform.portable.products import product
 from tauform.rigidbody.load import refuse_strong_load
 from tauform.rigidbody.sweeps.evaluation import batched
 from tauform.rigidbody.sweeps.pivots import PivotError
@@ -42,23 +43,6 @@ if TYPE_CHECKING:
     from tauform.closedform.profile import Profile
     from tauform.closedform.reduction.contribution import Contributions
     from tauform.realtime.reduction.reduce import Reduction
-
-
-@dataclass(frozen=True, eq=False)
-class Breakdown:
-    """A torque by origin; the parts add up to inverse_dynamics. All (..., n)."""
-
-    inertial: Array
-    coriolis: Array
-    centrifugal: Array
-    gravity: Array
-    friction: Array
-
-    @property
-    def total(self) -> Array:
-        """The whole torque."""
-        total: Array = self.inertial + self.coriolis + self.centrifugal + self.gravity + self.friction
-        return total
 
 
 @checked_methods
@@ -123,7 +107,7 @@ class BoundModel:
             ShapeError: a last dimension differs from n, or a value is not finite.
             DescriptionError: friction depends on temperature, and none is given.
         """
-        terms = self._everything
+        terms = self.terms.everything
 
         def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
             rigid = terms.torque(q, qd, qdd)
@@ -141,7 +125,7 @@ class BoundModel:
         Raises:
             ShapeError: the last dimension differs from n, or a value is not finite.
         """
-        terms = self._inertial
+        terms = self.terms.inertial
         return batched(self.n_joints, lambda q: mass_matrix(terms, q, self.moving), terms.states_per_slice, q=q)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -152,7 +136,7 @@ class BoundModel:
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
-        terms, rates = self._velocity, self._inertial_rate
+        terms, rates = self.terms.velocity, self.terms.inertial_rate
 
         def core(q: AnyArray, qd: AnyArray) -> AnyArray:
             return coriolis_matrix(terms, rates, q, qd, self.moving)
@@ -167,7 +151,7 @@ class BoundModel:
         Raises:
             ShapeError: the last dimension differs from n, or a value is not finite.
         """
-        terms = self._gravity
+        terms = self.terms.gravity
         return batched(self.n_joints, lambda q: terms.torque(q, 0 * q, 0 * q), terms.states_per_slice, q=q)
 
     def induced_torque(self, q: ArrayLike, qd: ArrayLike, temperature: ArrayLike | None = None) -> Array:
@@ -176,7 +160,7 @@ class BoundModel:
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
-        terms = self._induced
+        terms = self.terms.induced
 
         def core(q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
             rigid = terms.torque(q, qd, 0 * q)
@@ -194,7 +178,7 @@ class BoundModel:
             ShapeError: a last dimension differs from n, or a value is not finite.
             SingularMassMatrixError: the mass matrix is not positive definite: theta is not that of a physical robot.
         """
-        inertial, induced = self._inertial, self._induced
+        inertial, induced = self.terms.inertial, self.terms.induced
 
         refuse_strong_load(self.beside.robot)
 
@@ -222,7 +206,7 @@ class BoundModel:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
         states = {"q": q, "qd": qd, "qdd": qdd}
-        sliced, terms = self._everything.states_per_slice, self._everything
+        sliced, terms = self.terms.everything.states_per_slice, self.terms.everything
 
         def friction(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
             rigid = terms.torque(q, qd, qdd) if self.beside.is_loaded else 0 * q
@@ -232,10 +216,10 @@ class BoundModel:
             return batched(self.n_joints, terms.torque, sliced, **states)
 
         return Breakdown(
-            inertial=part(self._inertial),
-            coriolis=part(self._of(self._kinds == 3)),
-            centrifugal=part(self._of(self._kinds == 2)),
-            gravity=part(self._gravity),
+            inertial=part(self.terms.inertial),
+            coriolis=part(self.terms.coriolis),
+            centrifugal=part(self.terms.centrifugal),
+            gravity=part(self.terms.gravity),
             friction=batched(self.n_joints, friction, sliced, **states, **self.beside.temperatures(temperature)),
         )
 
@@ -324,39 +308,9 @@ class BoundModel:
         return shown_in_notebook(bound_equations(self, NOTEBOOK_TERMS, NOTEBOOK_DIGITS, LATEX))
 
     @cached_property
-    def _kinds(self) -> NDArray[np.int64]:
-        return term_kinds(self.exponents)
-
-    def _of(self, chosen: NDArray[np.bool_]) -> Projection:
-        return Projection.of(self.exponents[:, chosen], self.coefficients[:, chosen])
-
-    @cached_property
-    def _everything(self) -> Projection:
-        return Projection.of(self.exponents, self.coefficients)
-
-    @cached_property
-    def _inertial(self) -> Projection:
-        return self._of(self._kinds == 1)
-
-    @cached_property
-    def _inertial_rate(self) -> Projection:
-        """D' of the rows that fixed joints have."""
-        rows = self.coefficients.copy()
-        rows[list(self.moving)] = 0.0
-        used = (self._kinds == 1) & rows.any(axis=0)
-        return Projection.of(*differentiated(self.exponents[:, used], rows[:, used]))
-
-    @cached_property
-    def _velocity(self) -> Projection:
-        return self._of(self._kinds >= 2)
-
-    @cached_property
-    def _gravity(self) -> Projection:
-        return self._of(self._kinds == 0)
-
-    @cached_property
-    def _induced(self) -> Projection:
-        return self._of(self._kinds != 1)
+    def terms(self) -> TermsByKind:
+        """The terms of E by what they multiply, each ready to evaluate."""
+        return TermsByKind(self.exponents, self.coefficients, self.moving)
 
     @cached_property
     def beside(self) -> Beside:
@@ -379,18 +333,7 @@ class BoundModel:
 
         Joints that are fixed here can move there. A model that was read from a file knows no joint limits.
         """
-        parameters = np.zeros(self.base.layout.n)
-        parameters[list(self.base.pivots)] = self.theta
-        # tie @ parameters = 0, with one parameter that takes no part and follows from the others
-        for tie in self.model.ties:
-            tied = np.setdiff1d(np.flatnonzero(tie), self.base.columns)
-            parameters[tied] = -product(tie, parameters)
-        self.base.layout.by_joint(parameters)[:, 1:] += self.carried
-        robot = self.base.robot or self.model.geometry.robot(self.name, self.joint_names)
-        robot = replace(robot, further_drives=self.model.further_drives).with_parameters(parameters)
-        beside = {(term.shape, term.joints) for term in self.drives}  # smooth Coulomb friction takes the place of sharp
-        own = [term for term in robot.drives if not stands_beside(term) and (term.shape, term.joints) not in beside]
-        return robot.with_drives([*own, *self.drives])
+        return virtual_robot(self)
 
     def __repr__(self) -> str:
         beside = [name for name, values in zip(FRICTION_NAMES, self.carried.T, strict=True) if values.any()]
@@ -398,10 +341,3 @@ class BoundModel:
         carried = f"; carries friction beside theta: {', '.join(beside)}" if beside else ""
         counts = f"{counted(self.n_joints, 'joint')}, {counted(self.n_terms, 'term')}"
         return f"BoundModel({self.name!r}, {counts}{carried})"
-
-
-def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
-    """(n, N) viscous, Coulomb and offset torque, from (n, 3) coefficients."""
-    viscous, coulomb, offset = coefficients.T[..., None]
-    torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
-    return torque

@@ -14,7 +14,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tauform.arrays import Array, read_only
-from tauform.closedform.model.bound import BoundModel, joint_torque
+from tauform.closedform.model.beside import joint_torque
+from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.equations import term_kinds
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.model.monomials import distinct_columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from tauform.codegen.backends.replay import Replay
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
+from tauform.escaping.c import identifier
 from tauform.version import __version__
 
 
@@ -23,6 +24,7 @@ class Request:
         prefix: of all names, as `Backend.prefix` gives it.
         real: floating-point type, one of the backend's `reals`.
         batch: also a function for many states, where the backend `has_batch`.
+        single_header: declarations and definitions in one header, where the backend `has_single_header`.
         replay: recorded motion that the self-test of C runs functions on.
         remarks: last paragraphs of C's README.
     """
@@ -31,6 +33,7 @@ class Request:
     prefix: str
     real: str = "double"
     batch: bool = False
+    single_header: bool = False
     replay: Replay | None = None
     remarks: str = ""
 
@@ -42,11 +45,13 @@ class Backend(Protocol):
         title: the language, for people.
         reals: floating-point types, the usual one first.
         has_batch: whether it prints functions for many states.
+        has_single_header: whether it prints declarations and definitions in one header, where asked to.
     """
 
     title: str
     reals: tuple[str, ...]
     has_batch: bool
+    has_single_header: bool
 
     def prefix(self, name: str | None, robot: str) -> str:
         """The prefix of all names: the user's own, or one made of the robot's name; GenerationError if it cannot be."""
@@ -90,17 +95,29 @@ def with_names(program: Program, usable: Callable[[str], str]) -> Program:
     return replace(program, inputs=inputs, outputs=outputs)
 
 
-def check_options(backend: Backend, real: str, batch: bool) -> None:
+def avoiding(reserved: Collection[str]) -> Callable[[str], str]:
+    """Maker of identifiers, as in C, that are none of a language's reserved words; for `with_names`."""
+
+    def usable(name: str) -> str:
+        word = identifier(name)
+        return f"{word}_" if word in reserved else word
+
+    return usable
+
+
+def check_options(backend: Backend, real: str, batch: bool, single_header: bool = False) -> None:
     """Refuse what a backend cannot print.
 
     Raises:
-        GenerationError: no such floating-point type, or no functions for many states.
+        GenerationError: no such floating-point type, no functions for many states, or no form as one header.
     """
     if real not in backend.reals:
         known = ", ".join(backend.reals)
         raise GenerationError(f"real: expected one of {known} in {backend.title}, got {real!r}")
     if batch and not backend.has_batch:
         raise GenerationError(f"batch: {backend.title} functions take one state; write them without batch")
+    if single_header and not backend.has_single_header:
+        raise GenerationError(f"single_header: {backend.title} has no such form; that is one of C")
 
 
 def release() -> str:

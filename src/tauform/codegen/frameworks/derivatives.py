@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tauform.codegen.differentiation.jacobian import jacobian_program
 from tauform.codegen.program.embed import whole
-from tauform.codegen.program.jacobian import jacobian_program
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tauform.codegen.differentiation.adjoint import adjoint_program
+from tauform.codegen.differentiation.jacobian import tangent_program
 from tauform.codegen.frameworks.extras import library
-from tauform.codegen.program.adjoint import adjoint_program
 from tauform.codegen.program.embed import whole
-from tauform.codegen.program.jacobian import tangent_program
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program

@@ -14,8 +14,8 @@ from tauform.description.drives.drive import Drive
 from tauform.description.drives.springs import BetweenPoints
 from tauform.description.fields import number
 from tauform.description.inertia import Inertia
-from tauform.description.joint import Frame, Joint, Link
-from tauform.description.robot import Closure, Robot
+from tauform.description.joint import Closure, Frame, Joint, Link
+from tauform.description.robot import Robot
 from tauform.description.transform import angle_of, rotation_x, rotation_z
 from tauform.errors import DescriptionError
 from tauform.messages import no_such

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array
 from tauform.description.fields import number
-from tauform.description.robot import Closure, Robot
+from tauform.description.joint import Closure
+from tauform.description.robot import Robot
 from tauform.errors import DescriptionError
 from tauform.messages import no_such
 from tauform.portable.products import product

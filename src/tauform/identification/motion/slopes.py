@@ -15,8 +15,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.base.parameters import base_parameters
 from tauform.closedform.model.beside import columns_beside
+from tauform.codegen.differentiation.adjoint import adjoint_program
 from tauform.codegen.generate import generate
-from tauform.codegen.program.adjoint import adjoint_program
 from tauform.codegen.runtime.kernel import compile_program
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot

@@ -14,11 +14,12 @@ from typing import Literal
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.codegen.candidates import program_of
 from tauform.codegen.certificate import checked
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.functions.function import joint_vectors
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
-from tauform.codegen.generate import generate, program_of
+from tauform.codegen.generate import generate
 from tauform.codegen.minimal.problem import problem_of, tree_coordinates, user_efforts
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.program.graph import Graph

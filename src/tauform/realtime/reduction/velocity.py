@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.codegen.candidates import program_of
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.functions.inertia import forward_system
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
-from tauform.codegen.generate import program_of
 from tauform.codegen.minimal.problem import problem_of, tree_coordinates, user_efforts
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.program.program import Program

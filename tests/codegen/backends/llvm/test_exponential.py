@@ -13,10 +13,10 @@ import pytest
 import tauform as tf
 from tauform.codegen.backends.llvm.module import compile_object, host_vector, load_object, print_module
 from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.differentiation.tangent import tangents
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Program
-from tauform.codegen.program.tangent import tangents
 from tauform.codegen.runtime.kernel import Kernel
 from tauform.portable.exponential import DOUBLE, FLOAT, Exponential
 

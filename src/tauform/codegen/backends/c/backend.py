@@ -16,18 +16,20 @@ class C:
     title = "C99"
     reals = tuple(REALS)
     has_batch = True
+    has_single_header = True
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier that C, make and CMake take."""
         return c_prefix(name, robot)
 
     def files(self, request: Request) -> dict[str, str]:
-        """Header, source, self-test, build files and README."""
+        """Header, source (or one header for both), self-test, build files and README."""
         return project_files(
             request.programs,
             request.prefix,
             real_type(request.real),
             request.batch,
+            single_header=request.single_header,
             replay=request.replay,
             remarks=request.remarks,
         )

@@ -14,6 +14,8 @@ from tauform.codegen.backends.c.dispatch import dispatch_definitions
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.recording import readme_text, recording_files
 from tauform.codegen.backends.c.selftest import batch_functions, test_text
+from tauform.codegen.backends.c.single_header import implementation
+from tauform.codegen.backends.c.single_header import single_header as single_header_text
 from tauform.codegen.backends.c.source import (
     exponential_text,
     function_name,
@@ -28,6 +30,7 @@ from tauform.codegen.backends.c.source import (
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import Reference
 from tauform.codegen.backends.replay import Replay
+from tauform.codegen.backends.templating import cmake_lists
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
@@ -37,7 +40,6 @@ from tauform.version import __version__
 # Files of build systems by their places in the folder, and the template of each.
 BUILD_FILES = {
     "Makefile": "Makefile",
-    "CMakeLists.txt": "CMakeLists.txt",
     "library.json": "library.json",
     "zephyr/module.yml": "zephyr_module.yml",
     "zephyr/CMakeLists.txt": "zephyr_CMakeLists.txt",
@@ -49,12 +51,14 @@ def project_files(
     name: str,
     real: Real,
     batch: bool,
+    single_header: bool = False,
     replay: Replay | None = None,
     remarks: str = "",
 ) -> dict[str, str]:
     """Contents of each file by its name.
 
     Args:
+        single_header: declarations and definitions in one file.
         replay: recorded motion that the self-test runs functions on.
         remarks: last paragraphs of the README.
     """
@@ -68,18 +72,29 @@ def project_files(
     about["directory"] = " WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}" if recorded else ""
     if replay is not None:
         remarks = f"{readme_text(replay, programs, name, real)}{remarks}"
+    about["library"] = "" if single_header else f" {name}.c"
+    about["switch"] = implementation(name)
+    header = template("header.h").substitute(
+        about,
+        guard=f"TAUFORM_{name}_H",
+        includes="\n#include <stddef.h>\n" if batch else "",
+        conventions=_conventions(programs),
+        declarations=_declarations(programs, real, name, batch),
+    )
+    source = _source(programs, real, name, batch, about)
+    if single_header:
+        sources = {f"{name}.h": single_header_text(header, source, name)}
+        builds = {"Makefile": template("Makefile").substitute(about)}
+    else:
+        sources = {f"{name}.h": header, f"{name}.c": source}
+        builds = _build_files(programs, name, about)
+    usage = template("README_single_header.md" if single_header else "README_files.md")
     return {
         **recorded,
-        f"{name}.h": template("header.h").substitute(
-            about,
-            guard=f"TAUFORM_{name}_H",
-            includes="\n#include <stddef.h>\n" if batch else "",
-            conventions=_conventions(programs),
-            declarations=_declarations(programs, real, name, batch),
-        ),
-        f"{name}.c": _source(programs, real, name, batch, about),
+        **sources,
         f"test_{name}.c": template("test.c").substitute(
             about,
+            asked=f"#define {about['switch']}\n" if single_header else "",
             recording="" if replay is None else f"int {name}_test_recording(void);\n",
             batch_functions=batch_functions(real) if batch and any(map(has_batch, programs)) else "",
             tests="\n".join(
@@ -92,14 +107,32 @@ def project_files(
                 ]
             ),
         ),
-        **{file: template(source).substitute(about, **_package(programs)) for file, source in BUILD_FILES.items()},
+        **builds,
         "README.md": template("README.md").substitute(
-            {**about, "title": markdown(title)},
+            about,
+            usage=usage.substitute({**about, "title": markdown(title)}),
             table=_table(programs, name),
             details="\n".join(_details(reference, name) for reference in references),
             remarks=f"\n{remarks}" if remarks else "",
         ),
     }
+
+
+def _build_files(programs: Sequence[Program], name: str, about: dict[str, str]) -> dict[str, str]:
+    """What each build system reads, by its place in the folder."""
+    files = {file: template(text).substitute(about, **_package(programs)) for file, text in BUILD_FILES.items()}
+    files["CMakeLists.txt"] = cmake_lists(
+        name,
+        release(),
+        "C",
+        template("library.cmake").substitute(about),
+        header=f"{name}.h",
+        tests=f"test_{name}.c{about['sources']}",
+        package_folder="CMAKE_INSTALL_LIBDIR",
+        archive=" ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}",
+        directory=about["directory"],
+    )
+    return files
 
 
 def _package(programs: Sequence[Program]) -> dict[str, str]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import resources
-from string import Template
 
 import numpy as np
 
 from tauform.codegen.backends.backend import Request, with_names
 from tauform.codegen.backends.casadi.wrapper import Wrapped, wrapper_text
 from tauform.codegen.backends.registry import backend
+from tauform.codegen.backends.templating import template
+from tauform.codegen.differentiation.jacobian import jacobian_program
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.embed import whole
-from tauform.codegen.program.jacobian import jacobian_program
 from tauform.codegen.program.program import Op, Program
 from tauform.escaping.c import identifier
 
@@ -25,6 +24,7 @@ class CasADi:
     title = "CasADi"
     reals = ("double",)
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C."""
@@ -43,8 +43,8 @@ class CasADi:
         return {
             **{name: text for name, text in files.items() if name.endswith((".c", ".h"))},
             f"{prefix}.c": wrapper_text(wrapped, prefix, inner),
-            "Makefile": _template("Makefile").substitute(names),
-            "check.py": _template("check.py.txt").substitute(names),
+            "Makefile": template(__package__, "Makefile").substitute(names),
+            "check.py": template(__package__, "check.py.txt").substitute(names),
         }
 
     def build_products(self, prefix: str) -> tuple[str, ...]:
@@ -82,10 +82,6 @@ def _functions(program: Program) -> tuple[Program, Program]:
     outputs, inputs = [p.matrix_shape for p in program.outputs], [p.matrix_shape for p in program.inputs]
     blocks = [(*output, *port) for output in outputs for port in inputs]
     return _columnwise(program, outputs), _columnwise(jacobian_program(program), blocks)
-
-
-def _template(name: str) -> Template:
-    return Template(resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8"))
 
 
 BACKEND = CasADi()

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import resources
-from string import Template
 
-from tauform.codegen.backends.backend import Request, release, with_names
+from tauform.codegen.backends.backend import Request, avoiding, release, with_names
 from tauform.codegen.backends.cpp.printer import function_text
 from tauform.codegen.backends.cpp.selftest import test_text
 from tauform.codegen.backends.reference import DOUBLE, SINGLE, Reference
+from tauform.codegen.backends.templating import cmake_lists, template
 from tauform.codegen.names import c_prefix
-from tauform.escaping.c import comment, identifier
+from tauform.escaping.c import comment
 from tauform.version import __version__
 
 # Words of C++ up to C++26 that C allows as names, and what we call or name ourselves.
@@ -26,6 +25,8 @@ RESERVED = frozenset(
     """.split()  # noqa: SIM905
 )
 
+_usable = avoiding(RESERVED)
+
 
 class Cpp:
     """The backend; see `tauform.codegen.backends.backend.Backend`."""
@@ -34,6 +35,7 @@ class Cpp:
     # The header takes both; the self-test runs this one.
     reals = ("double", "float")
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C; the namespace is this and _dynamics, which no word of C++ or macro is."""
@@ -60,9 +62,18 @@ class Cpp:
             f"{name}.hpp": "header.hpp",
             f"test_{name}.cpp": "test.cpp",
             "Makefile": "Makefile",
-            "CMakeLists.txt": "CMakeLists.txt",
         }
-        return {file: _template(source).substitute(facts) for file, source in sources.items()}
+        build = cmake_lists(
+            name,
+            facts["release"],
+            "CXX",
+            template(__package__, "library.cmake").substitute(facts),
+            header=f"{name}.hpp",
+            tests=f"test_{name}.cpp",
+            package_folder="CMAKE_INSTALL_DATADIR",
+        )
+        written = {file: template(__package__, source).substitute(facts) for file, source in sources.items()}
+        return {**written, "CMakeLists.txt": build}
 
     def build_products(self, prefix: str) -> tuple[str, ...]:
         """The compiled self-test."""
@@ -71,15 +82,6 @@ class Cpp:
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The self-test, compiled and run."""
         return (("make", "check"),)
-
-
-def _usable(name: str) -> str:
-    word = identifier(name)
-    return f"{word}_" if word in RESERVED else word
-
-
-def _template(name: str) -> Template:
-    return Template(resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8"))
 
 
 BACKEND = Cpp()

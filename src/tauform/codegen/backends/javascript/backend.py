@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import resources
-from string import Template
 from typing import Any
 
-from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.backend import Request, avoiding, with_names
 from tauform.codegen.backends.javascript.printer import function_text
 from tauform.codegen.backends.reference import DOUBLE, Reference
+from tauform.codegen.backends.templating import template
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
-from tauform.escaping.c import identifier
 from tauform.version import __version__
 
 # Words of JavaScript that C allows as names.
@@ -26,6 +24,8 @@ RESERVED = frozenset(
     """.split()  # noqa: SIM905
 )
 
+_usable = avoiding(RESERVED)
+
 
 class JavaScript:
     """The backend; see `tauform.codegen.backends.backend.Backend`."""
@@ -33,6 +33,7 @@ class JavaScript:
     title = "JavaScript"
     reals = ("double",)
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C."""
@@ -47,7 +48,7 @@ class JavaScript:
         names = ", ".join(program.name for program in programs)
         head = f"// {names}; written by tauform {__version__}. SI units; matrices are flat, row by row.\n"
         cases = json.dumps([_case(program) for program in programs])
-        test = Template(resources.files(__package__).joinpath("templates", "test.mjs").read_text(encoding="utf-8"))
+        test = template(__package__, "test.mjs")
         return {
             f"{request.prefix}.mjs": "\n".join([head, *(function_text(p, p.name) for p in programs)]),
             f"test_{request.prefix}.mjs": test.substitute(prefix=request.prefix, cases=cases),
@@ -60,11 +61,6 @@ class JavaScript:
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The test, run by node."""
         return (("node", f"test_{prefix}.mjs"),)
-
-
-def _usable(name: str) -> str:
-    word = identifier(name)
-    return f"{word}_" if word in RESERVED else word
 
 
 def _case(program: Program) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
-from string import Template
 
 from tauform.arrays import Array
-from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.backend import Request, avoiding, with_names
 from tauform.codegen.backends.matlab.printer import function_text, size
 from tauform.codegen.backends.reference import DOUBLE, Reference
+from tauform.codegen.backends.templating import template
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
@@ -30,6 +29,8 @@ RESERVED = frozenset(
     """.split()  # noqa: SIM905
 )
 
+_usable = avoiding(RESERVED)
+
 
 class Matlab:
     """The backend; see `tauform.codegen.backends.backend.Backend`."""
@@ -37,6 +38,7 @@ class Matlab:
     title = "MATLAB"
     reals = ("double",)
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that leaves room for the names of functions."""
@@ -55,7 +57,7 @@ class Matlab:
         programs = [with_names(program, _usable) for program in request.programs]
         names = [_function_name(request.prefix, program) for program in programs]
         cases = "\n".join(_case(program, name) for program, name in zip(programs, names, strict=True))
-        test = Template(resources.files(__package__).joinpath("templates", "test.m").read_text(encoding="utf-8"))
+        test = template(__package__, "test.m")
         return {
             **{f"{name}.m": function_text(program, name) for program, name in zip(programs, names, strict=True)},
             f"test_{request.prefix}.m": test.substitute(prefix=request.prefix, cases=cases),
@@ -68,11 +70,6 @@ class Matlab:
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The test, run by Octave."""
         return (("octave-cli", "--norc", "--no-history", "--quiet", "--eval", f"test_{prefix}"),)
-
-
-def _usable(name: str) -> str:
-    word = identifier(name)
-    return f"{word}_" if word in RESERVED else word
 
 
 def _function_name(prefix: str, program: Program) -> str:

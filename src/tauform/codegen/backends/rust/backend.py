@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import resources
-from string import Template
 
 from tauform.arrays import Array
-from tauform.codegen.backends.backend import Request, release, with_names
+from tauform.codegen.backends.backend import Request, avoiding, release, with_names
 from tauform.codegen.backends.reference import DOUBLE, N_STATES, SINGLE, Reference
 from tauform.codegen.backends.rust.printer import array, function_text, math_text
+from tauform.codegen.backends.templating import template
 from tauform.codegen.names import c_prefix
 from tauform.errors import GenerationError
-from tauform.escaping.c import identifier, string
+from tauform.escaping.c import string
 from tauform.version import __version__
 
 # Words of Rust that C allows as names, and what we name ourselves.
@@ -27,6 +26,8 @@ RESERVED = frozenset(
 CRATES = frozenset({"alloc", "core", "proc_macro", "std", "test"})
 REALS = {"double": ("f64", DOUBLE), "float": ("f32", SINGLE)}
 
+_usable = avoiding(RESERVED)
+
 
 class Rust:
     """The backend; see `tauform.codegen.backends.backend.Backend`."""
@@ -34,6 +35,7 @@ class Rust:
     title = "Rust"
     reals = tuple(REALS)
     has_batch = False
+    has_single_header = False
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that can name a crate."""
@@ -64,7 +66,7 @@ class Rust:
             "Cargo.toml": "Cargo.toml",
             "Makefile": "Makefile",
         }
-        return {file: _template(source).substitute(facts) for file, source in sources.items()}
+        return {file: template(__package__, source).substitute(facts) for file, source in sources.items()}
 
     def build_products(self, prefix: str) -> tuple[str, ...]:
         """The library and the compiled test."""
@@ -106,15 +108,6 @@ def _test_text(reference: Reference, crate: str) -> str:
 
 def _rows(rows: Array) -> str:
     return ",".join(f"\n        {row!r}" for row in rows.tolist())
-
-
-def _usable(name: str) -> str:
-    word = identifier(name)
-    return f"{word}_" if word in RESERVED else word
-
-
-def _template(name: str) -> Template:
-    return Template(resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8"))
 
 
 BACKEND = Rust()

@@ -4,7 +4,7 @@
  *
  * Written by tauform $version; do not edit.
  */
-#include "$name.h"
+$asked#include "$name.h"
 
 #include <math.h>
 #include <stdio.h>

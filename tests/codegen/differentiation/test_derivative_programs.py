@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import tauform as tf
-from tauform.codegen.program.adjoint import adjoint_program
+from tauform.codegen.differentiation.adjoint import adjoint_program
+from tauform.codegen.differentiation.jacobian import jacobian_program, tangent_program
 from tauform.codegen.program.embed import whole
-from tauform.codegen.program.jacobian import jacobian_program, tangent_program
 from traced_programs import every_kind
 
 PROGRAM = whole(every_kind())

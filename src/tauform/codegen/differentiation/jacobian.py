@@ -6,11 +6,11 @@ from itertools import chain
 
 import numpy as np
 
+from tauform.codegen.differentiation.tangent import tangents
 from tauform.codegen.program.embed import embedded, own_inputs
 from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Program
-from tauform.codegen.program.tangent import tangents
 
 
 def jacobian_program(program: Program) -> Program:

@@ -10,9 +10,9 @@ import numpy as np
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array
-from tauform.closedform.base.nullvectors import NullVector, length_values, null_vectors
-from tauform.closedform.base.polynomial import PLAIN_POWERS, Polynomial, join_signed
 from tauform.closedform.base.preference import default_order
+from tauform.closedform.base.relations.nullvectors import NullVector, length_values, null_vectors
+from tauform.closedform.base.relations.polynomial import PLAIN_POWERS, Polynomial, join_signed
 from tauform.closedform.expansion.dimensionless import parameter_factors, units
 from tauform.closedform.notation import LATEX, latex_parameter, plain_parameter
 from tauform.description.inertia import MOMENTS_OF_INERTIA

@@ -16,9 +16,9 @@ from codegen.tracing_cases import listed, robot_named, states
 from sampling import representatives
 from tauform.codegen.backends.llvm.module import print_module
 from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.differentiation.lanes import tangent_lanes
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.program.graph import Graph, Scalar
-from tauform.codegen.program.lanes import tangent_lanes
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import LANES, Program
 
@@ -35,7 +35,7 @@ def program(robot: str, function: str) -> Program:
 @pytest.mark.parametrize("function", DERIVATIVES)
 @pytest.mark.parametrize("robot", representatives(ROBOTS, "tree"))
 def test_vectors_carry_the_same_matrices(robot: str, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tauform.codegen.generate.WORTH_VECTORS", 10.0)  # also where they save nothing
+    monkeypatch.setattr("tauform.codegen.candidates.MAX_COST_OF_VECTORS", 10.0)  # also where they save nothing
     narrow = tf.generate(robot_named(robot), function, algorithm="tangent")
     assert narrow.wide is not None
     assert narrow.wide.certificate is not None

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray
+from tauform.codegen.differentiation.tangent import tangents
 from tauform.codegen.program.graph import Scalar
 from tauform.codegen.program.program import LANES
-from tauform.codegen.program.tangent import tangents
 
 
 def tangent_lanes(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.closedform.base.polynomial import Polynomial
+from tauform.closedform.base.relations.polynomial import Polynomial
 from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
 from tauform.description.joint import Joint
 from tauform.description.robot import Robot

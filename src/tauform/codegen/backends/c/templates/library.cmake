@@ -1,0 +1,16 @@
+add_library($name STATIC $name.c $name.h)
+add_library($name::$name ALIAS $name)
+target_include_directories($name PUBLIC
+  $$<BUILD_INTERFACE:$${CMAKE_CURRENT_SOURCE_DIR}> $$<INSTALL_INTERFACE:$${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties($name PROPERTIES C_STANDARD 99)
+# Where there are no shared libraries, as on microcontrollers, such code would only be larger.
+get_property(${name}_shared GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS)
+if(${name}_shared)
+  set_target_properties($name PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endif()
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+  target_compile_options($name PRIVATE -ffp-contract=fast)
+endif()
+if(UNIX)
+  target_link_libraries($name PUBLIC m)
+endif()

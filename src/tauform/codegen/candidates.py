@@ -1,0 +1,200 @@
+"""Candidates: the algorithms of a function, priced in operations, searched, and the cheapest made into a program."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from tauform.closedform.threads import on_one_thread
+from tauform.codegen.certificate import certified
+from tauform.codegen.conventions import conventions, wrench_lines
+from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
+from tauform.codegen.minimal.bodies import Bodies
+from tauform.codegen.minimal.problem import Problem, problem_of, wrench_port
+from tauform.codegen.minimal.search import Choice, Search, cheapest
+from tauform.codegen.minimal.split import lowered
+from tauform.codegen.minimal.tracing import MAX_NODES, operations, traced
+from tauform.codegen.program.graph import GraphTooLargeError
+from tauform.codegen.program.lower import lower
+from tauform.codegen.program.program import About, Candidate, Program
+from tauform.codegen.request import usable_algorithms
+from tauform.description.robot import Robot
+from tauform.errors import GenerationError, ProgramTooLongError
+from tauform.rigidbody.sweeps.pivots import named_pivots
+from tauform.wording import argument, call
+
+# Beyond this many, straight-line code no longer pays.
+MAX_OPERATIONS = 20_000
+# Of the cheapest algorithm, before any search: a dearer one will not win after it.
+MAX_COST_WORTH_A_SEARCH = 1.15
+# A search over frames of more joints takes minutes, and saves no more than it does for fewer.
+MAX_SEARCHED_JOINTS = 60
+# Of an algorithm as it stands: no search has saved more.
+MIN_COST_AFTER_SEARCH = 0.5
+# Of the program without vectors: an operation on vectors takes longer than one on scalars.
+MAX_COST_OF_VECTORS = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class _Option:
+    name: str
+    algorithm: Algorithm
+    choice: Choice
+    bodies: Bodies
+    cost: tuple[int, int]
+    remark: str = ""
+
+
+@on_one_thread
+def program_of(problem: Problem, function: Function, names: list[str]) -> Program:
+    """The cheapest of some algorithms of a function, checked against the function's reference.
+
+    Raises:
+        GenerationError: the program would be too long, or failed verification.
+    """
+    options = _options(problem, function, names)
+    best = min(options, key=lambda option: sum(option.cost))
+    if sum(best.cost) > MAX_OPERATIONS:
+        raise _too_long(problem, function, f"{sum(best.cost)}")
+    try:
+        return certified(_listed(_lowered(problem, function, best), options, best), function, problem)
+    except GenerationError:
+        # Frames and units that suit the count may cost digits, where a robot has lengths of a nanometre beside metres.
+        plain = _plain(problem, function, best.name)
+        options = [replace(option, remark="loses too many digits") if option is best else option for option in options]
+        return certified(_listed(_lowered(problem, function, plain), [*options, plain], plain), function, problem)
+
+
+@on_one_thread
+def plain_program(robot: Robot, function: Function) -> Program:
+    """The usual algorithm of a function as it stands: not searched, and not compared yet; made in a tenth of the time.
+
+    Raises:
+        GenerationError: the program would be too long.
+        SingularMassMatrixError: a function that divides by inertias meets a link without one.
+    """
+    problem = problem_of(robot)
+    name = usable_algorithms(function, "auto", robot)[0]
+    algorithm = function.algorithms[name]
+    search = _search(problem, algorithm)
+    choice = search.start()
+    bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
+    try:
+        with named_pivots(robot):
+            graph, outputs = traced(problem, choice, bodies, function.inputs(robot), algorithm.trace, opaque=False)
+    except GraphTooLargeError:
+        raise _too_long(problem, function, f"more than {MAX_NODES}") from None
+    cost = sum(operations(graph, outputs))
+    if cost > MAX_OPERATIONS:
+        raise _too_long(problem, function, f"{cost}")
+    about = _about(function, problem)
+    return lowered(graph, function.name, outputs, robot=robot.name, algorithm=name, about=about)
+
+
+def searched_program(robot: Robot, function: Function) -> Program:
+    """The cheapest program of a function after a search, compared with the function's reference.
+
+    Raises:
+        GenerationError: the program would be too long, or failed verification.
+        SingularMassMatrixError: a function that divides by inertias meets a link without one.
+    """
+    with named_pivots(robot):
+        return program_of(problem_of(robot), function, usable_algorithms(function, "auto", robot))
+
+
+def _options(problem: Problem, function: Function, names: list[str]) -> list[_Option]:
+    """Each algorithm as it stands, and those that are near the cheapest after a search over frames and parameters."""
+    plain = []
+    for name in names:
+        with suppress(GraphTooLargeError):
+            plain.append(_plain(problem, function, name))
+    cheapest_plain = min((sum(option.cost) for option in plain), default=MAX_NODES)
+    if cheapest_plain * MIN_COST_AFTER_SEARCH > MAX_OPERATIONS:
+        raise _too_long(problem, function, f"about {cheapest_plain}" if plain else f"more than {MAX_NODES}")
+    if problem.robot.n_bodies > MAX_SEARCHED_JOINTS:
+        return plain
+    worth = [option for option in plain if sum(option.cost) <= MAX_COST_WORTH_A_SEARCH * cheapest_plain]
+    return [_searched(problem, function, option) if option in worth else option for option in plain]
+
+
+def _plain(problem: Problem, function: Function, name: str) -> _Option:
+    algorithm = function.algorithms[name]
+    search = _search(problem, algorithm)
+    choice = search.start()
+    bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
+    return _Option(name, algorithm, choice, bodies, _price(problem, function, algorithm, choice, bodies))
+
+
+def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
+    algorithm = option.algorithm
+    if not algorithm.moves_frames:
+        return option
+    priced = FUNCTIONS["inverse_dynamics"] if algorithm.like_torques else function
+    pricing = priced.algorithms["newton_euler"] if algorithm.like_torques else algorithm
+    choice, bodies = cheapest(
+        _search(problem, algorithm),
+        lambda choice, bodies: sum(_price(problem, priced, pricing, choice, bodies)),
+    )
+    cost = _price(problem, function, algorithm, choice, bodies)
+    if sum(cost) >= sum(option.cost):
+        return option
+    remark = f"{sum(option.cost)} unsearched"
+    return replace(option, choice=choice, bodies=bodies, cost=cost, remark=remark)
+
+
+def _search(problem: Problem, algorithm: Algorithm) -> Search:
+    return Search(problem.bodies, any_unit=algorithm.any_unit, sums_angles=algorithm.sums_angles)
+
+
+def _price(
+    problem: Problem, function: Function, algorithm: Algorithm, choice: Choice, bodies: Bodies
+) -> tuple[int, int]:
+    shapes = function.shapes(problem)
+    return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True))
+
+
+def _too_long(problem: Problem, function: Function, operations: str) -> ProgramTooLongError:
+    return ProgramTooLongError(
+        f"{function.name} of {problem.robot.name} takes {operations} operations, more than {MAX_OPERATIONS} for one "
+        "straight line",
+        argument="robot",
+        value=problem.robot,
+        remedy=f"call the textbook function ({call(function.name)}), or generate for a part of the robot "
+        f"({argument('tip')}, {argument('lock')})",
+    )
+
+
+def _listed(program: Program, options: list[_Option], chosen: _Option) -> Program:
+    """The program with all options as candidates; signs that moved on the way to the program have made it cheaper."""
+    cost = (program.n_multiplications, program.n_additions)
+    candidates = (Candidate(o.name, *(cost if o is chosen else o.cost), o is chosen, o.remark) for o in options)
+    return replace(program, candidates=tuple(candidates))
+
+
+def _lowered(problem: Problem, function: Function, option: _Option) -> Program:
+    shapes = function.shapes(problem)
+    graph, outputs = traced(problem, option.choice, option.bodies, shapes, option.algorithm.trace, opaque=False)
+    about = _about(function, problem)
+    program = lowered(graph, function.name, outputs, robot=problem.robot.name, algorithm=option.name, about=about)
+    return _with_vectors(program, problem, function, option)
+
+
+def _with_vectors(program: Program, problem: Problem, function: Function, option: _Option) -> Program:
+    """The program with a form for compilers that have vectors, where that is much shorter."""
+    if option.algorithm.wide is None or problem.ports:
+        return program
+    shapes = function.shapes(problem)
+    graph, outputs = traced(problem, option.choice, option.bodies, shapes, option.algorithm.wide, opaque=False)
+    wide = lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm)
+    return replace(program, wide=wide) if wide.n_operations < MAX_COST_OF_VECTORS * program.n_operations else program
+
+
+def _about(function: Function, problem: Problem) -> About:
+    """What the function is, the names of the entries of each run-time port, and the values that describe this robot."""
+    entries = {port.name: port.entries for port in problem.ports}
+    base = None if function.theta is None else function.theta(problem.robot)
+    columns = {} if base is None else {"theta": tuple(base.names)}
+    grouping = problem.grouping if base is None else base.grouping
+    defaults = dict(zip(entries, problem.defaults, strict=True))
+    lines = (*conventions(problem.robot), *wrench_lines([(wrench_port(frame), frame) for frame in problem.frames]))
+    return About(function.summary, lines, {**columns, **entries}, defaults, grouping)

@@ -1,0 +1,1 @@
+"""Written C on processors that are not here: cross-compiled, run in QEMU, its instructions and its stack counted."""
