@@ -14,6 +14,7 @@ from tauform.codegen.differentiation.tangent import tangents
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
 from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
+from tauform.codegen.minimal.derivatives import inverse_derivatives
 from tauform.codegen.minimal.problem import tree_coordinates, user_efforts, user_matrix
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.codegen.program.graph import Scalar, references
@@ -64,6 +65,18 @@ def _matrices(names: tuple[str, str, str], stacked: AnyArray, tracing: Tracing) 
 
 def _inverse_matrices(tracing: Tracing) -> Outputs:
     D = inverse_matrices(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd", "qdd")) + _friction_slopes(tracing)
+    D[:, :, 2] = D[:, :, 2] + _shafts(tracing)
+    return _matrices(("dq", "dqd", "dqdd"), D, tracing)
+
+
+def _inverse_matrices_composite(tracing: Tracing) -> Outputs:
+    """Composite bodies in their own frames."""
+    return _composite_derivatives(tracing, tracing.joints("qdd"))
+
+
+def _composite_derivatives(tracing: Tracing, qdd: AnyArray) -> Outputs:
+    motion = tracing.joints("q"), tracing.joints("qd"), qdd
+    D = inverse_derivatives(tracing.bodies, *motion, tracing.choice.summed)[..., None] + _friction_slopes(tracing)
     D[:, :, 2] = D[:, :, 2] + _shafts(tracing)
     return _matrices(("dq", "dqd", "dqdd"), D, tracing)
 
@@ -144,6 +157,14 @@ def _forward_matrices_tangent(tracing: Tracing) -> Outputs:
     torques, held = _torques_at(tracing, system.accelerations())
     by = {f"d{name}": system.response(-_tangent_matrix(torques, tracing.inputs[name], held)) for name in ("q", "qd")}
     return {**by, "dtau": system.inverse()}
+
+
+def _forward_matrices_composite(tracing: Tracing) -> Outputs:
+    """The same with derivatives from composite bodies."""
+    system = forward_system(tracing)
+    qdd = tree_coordinates(tracing.problem.robot, system.accelerations(), is_position=False)
+    by = _composite_derivatives(tracing, qdd)
+    return {**{name: system.response(-by[name]) for name in ("dq", "dqd")}, "dtau": system.inverse()}
 
 
 def _forward_matrices_wide(tracing: Tracing) -> Outputs:
@@ -240,6 +261,14 @@ DERIVATIVES = (
         joint_vectors("q", "qd", "qdd", drives=True),
         _inverse_reference,
         {
+            "composite": Algorithm(
+                _inverse_matrices_composite,
+                like_torques=True,
+                any_unit=True,
+                sums_angles=True,
+                with_load=False,
+                wide=_inverse_matrices_wide,
+            ),
             "tangent": Algorithm(
                 _inverse_matrices_tangent,
                 like_torques=True,
@@ -268,6 +297,14 @@ DERIVATIVES = (
         joint_vectors("q", "qd", "tau", drives=True),
         _forward_reference,
         {
+            "composite": Algorithm(
+                _forward_matrices_composite,
+                like_torques=True,
+                any_unit=True,
+                sums_angles=True,
+                with_load=False,
+                wide=_forward_matrices_wide,
+            ),
             "tangent": Algorithm(
                 _forward_matrices_tangent,
                 like_torques=True,

@@ -51,10 +51,10 @@ def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composite
         parent = bodies.parents[i]
         if parent < 0:
             continue
-        X, P = bodies.X[i].tolist(), _lever(bodies, i, q)
+        X, P = bodies.X[i].tolist(), lever(bodies, i, q)
         first, second = h[i], K[i]
         if bodies.turns(i):
-            s, c = _turn(bodies, i, q)
+            s, c = turn(bodies, i, q)
             first, second = turned(s, c, first), turned_symmetric(s, c, second)
         first, second = forth(X, first), moved_symmetric(X, second)
         # K + h P^T + P h^T + m P P^T = K + g P^T + P g^T  with  g = h + m P / 2
@@ -72,22 +72,22 @@ def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
     n = bodies.n
     D: Matrix = [[0.0] * n for _ in range(n)]
     for i in range(n):
-        moment, force, scale = _accelerating(bodies, i, carried)
+        moment, force, scale = accelerating(bodies, i, carried)
         D[i][i] = bodies.felt(i, moment, force) * scale + bodies.parameters[i, IA]
         j = i
         while bodies.parents[j] >= 0:
             if bodies.turns(j):
-                s, c = _turn(bodies, j, q)
+                s, c = turn(bodies, j, q)
                 moment, force = turned(s, c, moment), turned(s, c, force)
             X = bodies.X[j].tolist()
             force = forth(X, force)
-            moment = plus(forth(X, moment), cross(_lever(bodies, j, q), force))
+            moment = plus(forth(X, moment), cross(lever(bodies, j, q), force))
             j = bodies.parents[j]
             D[i][j] = D[j][i] = bodies.felt(j, moment, force) * scale
     return D
 
 
-def _accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Vector, Vector, float]:
+def accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Vector, Vector, float]:
     """Moment and force that accelerate joint i alone, to be scaled by the last number."""
     h, K, along = carried.h[i], carried.K[i], bodies.shift(i)
     shifting = [h[1], -h[0], 0.0], [0.0, 0.0, carried.m[i]]
@@ -107,19 +107,20 @@ def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Vector:
     for i, parent in enumerate(bodies.parents):
         V = back(bodies.X[i].tolist(), upward[parent] if parent >= 0 else [-g for g in bodies.gravity.tolist()])
         if bodies.turns(i):
-            V = unturned(*_turn(bodies, i, q), V)
+            V = unturned(*turn(bodies, i, q), V)
         upward.append(V)
         h = carried.h[i]
         torque.append(bodies.felt(i, cross(h, V), [carried.m[i] * x for x in V]))
     return torque
 
 
-def _turn(bodies: Bodies, i: int, q: AnyArray) -> tuple[Any, Any]:
+def turn(bodies: Bodies, i: int, q: AnyArray) -> tuple[Any, Any]:
+    """Sine and cosine of joint i's angle."""
     angle = q[i] + bodies.offsets[i]
     return sin(angle), cos(angle)
 
 
-def _lever(bodies: Bodies, i: int, q: AnyArray) -> Vector:
+def lever(bodies: Bodies, i: int, q: AnyArray) -> Vector:
     """Origin of body i's frame in its parent's, at q."""
     P = bodies.P[i].tolist()
     if not bodies.shift(i):

@@ -41,7 +41,7 @@ from tauform.codegen.minimal.vectors import (
 
 
 @dataclass
-class _State:
+class Motion:
     """Motion of one body, in its own frame."""
 
     w: Vector
@@ -72,9 +72,9 @@ def trace(
         quiet: bodies that move as if all velocities were zero; what nobody needs of their motion is dead code.
         wrenches: force and moment from outside at each of `bodies.frames`, in its axes.
     """
-    states = _motion(bodies, q, qd, qdd, summed)
+    states = motion(bodies, q, qd, qdd, summed)
     if quiet:
-        still = _motion(bodies, q, np.zeros(bodies.n), qdd, summed)
+        still = motion(bodies, q, np.zeros(bodies.n), qdd, summed)
         states = [still[i] if i in quiet else state for i, state in enumerate(states)]
     return _backward(bodies, states, q, qdd, summed, wrenches)
 
@@ -91,8 +91,9 @@ def outside_wrenches(bodies: Bodies, wrenches: Sequence[Vector]) -> Iterator[tup
             yield carrier, force, plus(forth(R, wrench[3:]), cross(p, force))
 
 
-def _motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[_State]:
-    states: list[_State] = []
+def motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[Motion]:
+    """Motion of each body, base to tip."""
+    states: list[Motion] = []
     for i in range(bodies.n):
         parent = states[bodies.parents[i]] if bodies.parents[i] >= 0 else _fixed_base(bodies)
         along = bodies.shift(i)
@@ -105,12 +106,12 @@ def _motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: fr
     return states
 
 
-def _fixed_base(bodies: Bodies) -> _State:
+def _fixed_base(bodies: Bodies) -> Motion:
     zero = [0.0, 0.0, 0.0]
-    return _State(zero, zero, [zero, zero, zero], [-g for g in bodies.gravity.tolist()])
+    return Motion(zero, zero, [zero, zero, zero], [-g for g in bodies.gravity.tolist()])
 
 
-def _turned(bodies: Bodies, i: int, parent: _State, q: Any, qd: Any, qdd: Any, summed: bool) -> _State:
+def _turned(bodies: Bodies, i: int, parent: Motion, q: Any, qd: Any, qdd: Any, summed: bool) -> Motion:
     X, P = bodies.X[i].tolist(), bodies.P[i].tolist()
     z = column(X, 2)
     s, c = sin(q), cos(q)
@@ -135,26 +136,26 @@ def _turned(bodies: Bodies, i: int, parent: _State, q: Any, qd: Any, qdd: Any, s
         [p13 - wd[1], p23 + wd[0], U33],
     ]
     V = unturned(s, c, back(X, plus(parent.V, times(parent.U, P))))
-    return _State(w, wd, U, V, S, C, w_before, column_before)
+    return Motion(w, wd, U, V, S, C, w_before, column_before)
 
 
-def _carried(bodies: Bodies, i: int, parent: _State) -> _State:
+def _carried(bodies: Bodies, i: int, parent: Motion) -> Motion:
     """Motion of the joint's frame, which the parent carries along."""
     X = bodies.X[i].tolist()
     w, wd = back(X, parent.w), back(X, parent.wd)
     U_columns = [back(X, times(parent.U, column(X, k))) for k in range(3)]
     U = [[U_columns[k][row] for k in range(3)] for row in range(3)]
-    return _State(w, wd, U, back(X, plus(parent.V, times(parent.U, bodies.P[i].tolist()))))
+    return Motion(w, wd, U, back(X, plus(parent.V, times(parent.U, bodies.P[i].tolist()))))
 
 
-def _shifted(state: _State, d: Any, rate: Any, acceleration: Any) -> _State:
+def _shifted(state: Motion, d: Any, rate: Any, acceleration: Any) -> Motion:
     """The same at a distance d along z: V + U z d + 2 w x z rate + z acceleration."""
     w, U, twice = state.w, state.U, 2.0 * rate
     V = plus(state.V, [U[k][2] * d for k in range(3)])
     return replace(state, V=[V[0] + w[1] * twice, V[1] - w[0] * twice, V[2] + acceleration])
 
 
-def _wrench(p: Vector, state: _State) -> tuple[Vector, Vector]:
+def own_wrench(p: Vector, state: Motion) -> tuple[Vector, Vector]:
     """Force F and moment N that the body's motion needs, about its frame origin."""
     U, V, h = state.U, state.V, p[HX : HX + 3]
     F = [p[M] * V[k] + dot(h, U[k]) for k in range(3)]
@@ -168,14 +169,14 @@ def _wrench(p: Vector, state: _State) -> tuple[Vector, Vector]:
 
 def _backward(
     bodies: Bodies,
-    states: list[_State],
+    states: list[Motion],
     q: AnyArray,
     qdd: AnyArray,
     summed: frozenset[int],
     wrenches: Sequence[Vector],
 ) -> list[Any]:
     forces, moments = map(
-        list, zip(*(_wrench(p, s) for p, s in zip(bodies.parameters.tolist(), states, strict=True)), strict=True)
+        list, zip(*(own_wrench(p, s) for p, s in zip(bodies.parameters.tolist(), states, strict=True)), strict=True)
     )
     for i, force, moment in outside_wrenches(bodies, wrenches):
         forces[i] = [a - b for a, b in zip(forces[i], force, strict=True)]

@@ -83,6 +83,18 @@ def turned_symmetric(s: Any, c: Any, K: Vector) -> Vector:
     return [yy + c * a, xy + s * a, xx - c * a, c * xz - s * yz, s * xz + c * yz, zz]
 
 
+def turned_matrix(s: Any, c: Any, G: Matrix) -> Matrix:
+    """Rz G Rz^T of any matrix; with a = c (xx - yy) - s (xy + yx), its symmetric part as in `turned_symmetric`."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = G
+    a = c * (xx - yy) - s * (xy + yx)
+    ca, sa = c * a, s * a
+    return [
+        [yy + ca, xy + sa, c * xz - s * yz],
+        [yx + sa, xx - ca, s * xz + c * yz],
+        [c * zx - s * zy, s * zx + c * zy, zz],
+    ]
+
+
 def moved_symmetric(X: Matrix, K: Vector) -> Vector:
     """X K X^T of a symmetric matrix (xx, xy, yy, xz, yz, zz)."""
     xx, xy, yy, xz, yz, zz = K

@@ -1,0 +1,240 @@
+"""Derivatives of inverse dynamics from composite bodies, with few operations, traced on scalars.
+
+A particle r of a body that joint j carries moves with q_j by sigma_j r = s_j x (r - o_j) + c_j, s_j and c_j along the
+joint's axis. Partial derivatives and rates commute, so that its acceleration changes by
+
+    d a/d q_j = d^2/dt^2 (sigma_j r),    d a/d qd_j = 2 d/dt (sigma_j r),    d a/d qdd_j = sigma_j r .
+
+tau_k is the sum of m (sigma_k r) . a over what joint k carries. With its first moments h, second moments K and their
+mixed moments with velocities, G = sum m v r^T and p = sum m v, joint k and each joint j between it and the base have
+
+    M(j, k)       = S_j . U_k                        U_k: wrench of sigma_k r
+    dtau_j/dqd_k  = S_j . Y_k                        Y_k: twice the wrench of d/dt (sigma_k r)
+    dtau_j/dq_k   = S_j . Z_k                        Z_k: wrench of d^2/dt^2 (sigma_k r), and that of k turned along
+    dtau_k/dqd_j  = 2 (Sdot_j . U_k + s_j . t_k)     t_k = sum m v x (sigma_k r)
+    dtau_k/dq_j   = Sddot_j . U_k + 2 sdot_j . t_k
+
+All of it is carried towards the base in the bodies' own frames. No torque depends on a uniform velocity, so velocities
+are counted from that of the frame's origin: the axis then turns with sdot = w x s alone, and sddot = U s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.codegen.minimal.bodies import HX, IA, KXX, KZZ, Bodies
+from tauform.codegen.minimal.composite import Composites, accelerating, composites, lever, turn
+from tauform.codegen.minimal.newton_euler import Motion, motion, own_wrench
+from tauform.codegen.minimal.vectors import Matrix, Vector, cross, dot, forth, plus, turned, turned_matrix
+
+Wrench = tuple[Vector, Vector]  # moment, force
+ZERO: Vector = [0.0, 0.0, 0.0]
+
+
+@dataclass
+class _Carried:
+    """What joints carry, each in its own frame: moments with velocities, and the wrench that moves it."""
+
+    G: list[Matrix]
+    p: Matrix
+    wrench: list[Wrench]
+
+
+def inverse_derivatives(
+    bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int] = frozenset()
+) -> AnyArray:
+    """(n, n, 3): dtau/dq, dtau/dqd and dtau/dqdd of links and rotors.
+
+    Args:
+        bodies: geometry and parameters, after any moves.
+        q, qd, qdd: (n,) scalars.
+        summed: joints parallel to their parent's that turn by the sum of both angles.
+    """
+    states = motion(bodies, q, qd, qdd, summed)
+    still = composites(bodies, q)
+    moving = _carried(bodies, states, q, qd, still)
+    D = np.zeros((bodies.n, bodies.n, 3), dtype=object)
+    axes = [_Axis.of(bodies, i, state) for i, state in enumerate(states)]
+    for k in range(bodies.n):
+        _Columns(bodies, states, axes, q, qd, D).fill(k, still, moving)
+        D[k, k, 2] = D[k, k, 2] + bodies.parameters[k, IA]
+    return D
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A joint's axis S = (s, c) in its own frame, and its first and second rates; a rate twice, too."""
+
+    s_rate: Vector
+    c_rate: Vector
+    s_twice: Vector
+    s_curve: Vector
+    c_curve: Vector
+
+    @classmethod
+    def of(cls, bodies: Bodies, i: int, state: Motion) -> _Axis:
+        turns, along = bodies.turns(i), bodies.shift(i)
+        z_rate = [state.w[1], -state.w[0], 0.0]  # w x z
+        z_curve = [state.U[row][2] for row in range(3)]
+        s_rate = z_rate if turns else ZERO
+        # the axis goes with the origin, which accelerates by V: d^2/dt^2 (z x (r - o)) at r = o
+        c_curve = [state.V[1], -state.V[0], 0.0] if turns else ZERO
+        c_rate = ZERO
+        if along:
+            c_rate = [along * x for x in z_rate]
+            c_curve = plus(c_curve, [along * x for x in z_curve])
+        return cls(s_rate, c_rate, plus(s_rate, s_rate), z_curve if turns else ZERO, c_curve)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Fills rows and columns of the matrices."""
+
+    bodies: Bodies
+    states: list[Motion]
+    axes: list[_Axis]
+    q: AnyArray
+    qd: AnyArray
+    D: AnyArray
+
+    def fill(self, k: int, still: Composites, moving: _Carried) -> None:
+        """Column k at the joints between k and the base, and row k at the same."""
+        bodies, D = self.bodies, self.D
+        U_moment, U_force, scale = accelerating(bodies, k, still)
+        U = [scale * x for x in U_moment], [scale * x for x in U_force]
+        t = _mixed_moment(bodies, k, moving)
+        Y, Z = self._velocity_wrench(k, still, moving), self._position_wrench(k, still, moving)
+        j = k
+        while True:
+            for place, wrench in enumerate((Z, Y, U)):
+                D[j, k, place] = bodies.felt(j, *wrench)
+            if j != k:
+                D[k, j, 0], D[k, j, 1], D[k, j, 2] = *self._row(j, U, t), D[j, k, 2]
+            if bodies.parents[j] < 0:
+                return
+            t = self._carried_moment(j, t, U[1])
+            U, Y, Z = (_to_parent(bodies, j, self.q, wrench) for wrench in (U, Y, Z))
+            j = bodies.parents[j]
+
+    def _row(self, j: int, U: Wrench, t: Vector) -> tuple[Any, Any]:
+        """dtau_k/dq_j and dtau_k/dqd_j, t being twice t_k."""
+        axis, turns = self.axes[j], self.bodies.turns(j)
+        by_position = dot(axis.s_curve, U[0]) + dot(axis.c_curve, U[1]) + dot(axis.s_rate, t)
+        by_velocity = dot(axis.s_twice, U[0]) + dot([2.0 * x for x in axis.c_rate], U[1])
+        return by_position, by_velocity + t[2] if turns else by_velocity
+
+    def _velocity_wrench(self, k: int, still: Composites, moving: _Carried) -> Wrench:
+        """Y = 2 (wrench of sdot x r + cdot, and of s x v)."""
+        axis, h, G, p = self.axes[k], still.h[k], moving.G[k], moving.p[k]
+        moment = plus(_inertia_times(still.K[k], axis.s_twice), cross(h, [2.0 * x for x in axis.c_rate]))
+        force = plus(cross(axis.s_twice, h), [still.m[k] * (2.0 * x) for x in axis.c_rate])
+        if self.bodies.turns(k):
+            turning = [-G[0][2], -G[1][2], G[0][0] + G[1][1]]
+            moment = plus(moment, plus(turning, turning))
+            force = plus(force, [-(p[1] + p[1]), p[0] + p[0], 0.0])
+        return moment, force
+
+    def _position_wrench(self, k: int, still: Composites, moving: _Carried) -> Wrench:
+        """Z = wrench of sddot x r + cddot + 2 sdot x v, and S x* f of the wrench f that k carries."""
+        bodies, axis, h, G, p = self.bodies, self.axes[k], still.h[k], moving.G[k], moving.p[k]
+        twice, (N, F) = axis.s_twice, moving.wrench[k]
+        trace = G[0][0] + G[1][1] + G[2][2]
+        moment = plus(_inertia_times(still.K[k], axis.s_curve), cross(h, axis.c_curve))
+        moment = plus(moment, [trace * twice[a] - dot(twice, G[a]) for a in range(3)])
+        force = plus(plus(cross(axis.s_curve, h), [still.m[k] * x for x in axis.c_curve]), cross(twice, p))
+        if bodies.turns(k):
+            moment, force = plus(moment, [-N[1], N[0], 0.0]), plus(force, [-F[1], F[0], 0.0])
+        if along := bodies.shift(k):
+            moment = plus(moment, [-along * F[1], along * F[0], 0.0])
+        return moment, force
+
+    def _carried_moment(self, j: int, t: Vector, force: Vector) -> Vector:
+        """t counted from the velocity of the parent's origin: t + v x force."""
+        bodies = self.bodies
+        rate = _origin_rate(bodies, j, self.states, self.q, self.qd)
+        moved, pushed = _turned_into_parent(bodies, j, self.q, t), _turned_into_parent(bodies, j, self.q, force)
+        return plus(moved, cross([2.0 * x for x in rate], pushed))
+
+
+def _mixed_moment(bodies: Bodies, k: int, moving: _Carried) -> Vector:
+    """Twice t_k = sum m v x (sigma_k r)."""
+    G, p, t = moving.G[k], moving.p[k], ZERO
+    if bodies.turns(k):
+        t = [-G[2][0], -G[2][1], G[0][0] + G[1][1]]
+    if along := bodies.shift(k):
+        t = plus(t, [along * p[1], -along * p[0], 0.0])
+    return plus(t, t)
+
+
+def _carried(bodies: Bodies, states: list[Motion], q: AnyArray, qd: AnyArray, still: Composites) -> _Carried:
+    """Sums over what each joint carries, tip to base."""
+    rows = bodies.parameters.tolist()
+    G = [_mixed(state.w, row[KXX : KZZ + 1]) for row, state in zip(rows, states, strict=True)]
+    p = [cross(state.w, row[HX : HX + 3]) for row, state in zip(rows, states, strict=True)]
+    forces, moments = zip(*(own_wrench(row, state) for row, state in zip(rows, states, strict=True)), strict=True)
+    wrenches = list(zip(moments, forces, strict=True))
+    for i in reversed(range(bodies.n)):
+        parent = bodies.parents[i]
+        if parent < 0:
+            continue
+        moment, force = _to_parent(bodies, i, q, wrenches[i])
+        wrenches[parent] = plus(wrenches[parent][0], moment), plus(wrenches[parent][1], force)
+        # v = v' + rate and r = r' + P in the frame of the parent: G = G' + p' P^T + rate (h' + m P)^T
+        P, rate = lever(bodies, i, q), _origin_rate(bodies, i, states, q, qd)
+        first = plus(_turned_into_parent(bodies, i, q, still.h[i]), [still.m[i] * x for x in P])
+        momentum = _turned_into_parent(bodies, i, q, p[i])
+        moved = _matrix_into_parent(bodies, i, q, G[i])
+        G[parent] = [
+            [G[parent][a][b] + (moved[a][b] + (P[b] * momentum[a] + rate[a] * first[b])) for b in range(3)]
+            for a in range(3)
+        ]
+        p[parent] = plus(p[parent], plus(momentum, [still.m[i] * x for x in rate]))
+    return _Carried(G, p, wrenches)
+
+
+def _mixed(w: Vector, K: Vector) -> Matrix:
+    """[w]x K of a symmetric matrix (xx, xy, yy, xz, yz, zz)."""
+    xx, xy, yy, xz, yz, zz = K
+    columns = [cross(w, column) for column in ([xx, xy, xz], [xy, yy, yz], [xz, yz, zz])]
+    return [[columns[b][a] for b in range(3)] for a in range(3)]
+
+
+def _inertia_times(K: Vector, x: Vector) -> Vector:
+    """(tr(K) 1 - K) x."""
+    xx, xy, yy, xz, yz, zz = K
+    return [
+        dot(x, [yy + zz, -xy, -xz]),
+        dot(x, [-xy, xx + zz, -yz]),
+        dot(x, [-xz, -yz, xx + yy]),
+    ]
+
+
+def _origin_rate(bodies: Bodies, i: int, states: list[Motion], q: AnyArray, qd: AnyArray) -> Vector:
+    """Velocity of the origin of frame i from that of its parent, in the parent's axes."""
+    rate = cross(states[bodies.parents[i]].w, lever(bodies, i, q))
+    if along := bodies.shift(i):
+        rate = plus(rate, [x * (qd[i] * along) for x in bodies.X[i][:, 2].tolist()])
+    return rate
+
+
+def _turned_into_parent(bodies: Bodies, i: int, q: AnyArray, v: Vector) -> Vector:
+    return forth(bodies.X[i].tolist(), turned(*turn(bodies, i, q), v) if bodies.turns(i) else v)
+
+
+def _matrix_into_parent(bodies: Bodies, i: int, q: AnyArray, G: Matrix) -> Matrix:
+    """R G R^T."""
+    X = bodies.X[i].tolist()
+    if bodies.turns(i):
+        G = turned_matrix(*turn(bodies, i, q), G)
+    half = [forth(X, row) for row in G]  # G X^T
+    columns = [forth(X, [row[b] for row in half]) for b in range(3)]
+    return [[columns[b][a] for b in range(3)] for a in range(3)]
+
+
+def _to_parent(bodies: Bodies, i: int, q: AnyArray, wrench: Wrench) -> Wrench:
+    moment, force = (_turned_into_parent(bodies, i, q, v) for v in wrench)
+    return plus(moment, cross(lever(bodies, i, q), force)), force
