@@ -66,7 +66,8 @@ def _check_wrenches(robot: Robot, function: Function, wrenches: Sequence[str]) -
 
 def is_factorable(robot: Robot, function: str, parameters: Parameters, payload: Payload) -> bool:
     """Whether a closed form of the function exists: only chains have one, and its terms hold numbers."""
-    return robot.is_chain and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
+    closed = robot.is_chain and all(joint.type.has_functions for joint in robot.joints)
+    return closed and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
 
 
 def usable_algorithms(function: Function, algorithm: str, robot: Robot) -> list[str]:

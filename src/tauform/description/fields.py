@@ -11,6 +11,7 @@ import numpy as np
 from tauform.arrays import LARGEST, Array, fixed_array
 from tauform.description.inertia import LINK_PARAMETERS, Inertia
 from tauform.description.joint import Limits
+from tauform.description.joint_types import CONSTANTS
 from tauform.description.transform import rotation_rpy, translation
 from tauform.errors import DescriptionError, TauformError
 
@@ -61,6 +62,11 @@ def reject_unknown(fields: Mapping[str, Any], known: tuple[str, ...], where: str
     for key in fields:
         if key not in known:
             raise DescriptionError(f"{where}: unknown {what} {key!r}; known are {', '.join(known)}")
+
+
+def constants_of(fields: Mapping[str, Any], where: str) -> tuple[tuple[str, float], ...]:
+    """Constants of a joint's type, such as a pitch, by name; the joint itself says which it needs."""
+    return tuple((key, number(fields[key], f"{where}: {key}")) for key in CONSTANTS if fields.get(key) is not None)
 
 
 def drive_of(fields: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from keyword import iskeyword
 
 import numpy as np
 
 from tauform.arrays import Array, fixed_array
 from tauform.description.inertia import Inertia
-from tauform.description.joint_types import JOINT_TYPES, REVOLUTE, JointType
+from tauform.description.joint_types import REVOLUTE, JointType, joint_type
 from tauform.description.transform import rigid
 from tauform.description.values import Value, listed
 from tauform.errors import DescriptionError
@@ -62,6 +63,7 @@ class Joint(Value):
         viscous, coulomb, offset: Fv, Fc, Fo of tau_friction = Fv qd + Fc sign(qd) + Fo.
         coulomb_width: velocity over which the sign changes, tanh(qd / coulomb_width); 0 is a sharp sign.
         lengths: the translation as a sum of named constants; empty means x, y, z components.
+        constants: of its type by name, such as the pitch of a screw; revolute and prismatic joints have none.
     """
 
     name: str
@@ -75,25 +77,32 @@ class Joint(Value):
     offset: float = 0.0
     lengths: tuple[Length, ...] = ()
     coulomb_width: float = 0.0
+    constants: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.kind not in JOINT_TYPES:
-            known = " or ".join(map(repr, JOINT_TYPES))
-            raise DescriptionError(f"joint {self.name!r}: kind is {known}, not {self.kind!r}")
+        try:
+            joint_type(self.kind, self.constants)
+        except DescriptionError as error:
+            raise DescriptionError(f"joint {self.name!r}: {error}") from None
         T = rigid(self.parent_from_joint, f"joint {self.name!r}: parent_from_joint")
         object.__setattr__(self, "parent_from_joint", T)
         fixed_array(self.parameters, (4,), f"joint {self.name!r}: rotor inertia and friction")
         width = fixed_array(self.coulomb_width, (), f"joint {self.name!r}: coulomb_width")
+        if self.type.n_v > 1 and any(self.parameters):
+            raise DescriptionError(
+                f"joint {self.name!r}: rotors and friction act on joints of one coordinate, which a {self.kind} one is "
+                "not; leave them out"
+            )
         if width < 0:
             raise DescriptionError(
                 f"joint {self.name!r}: coulomb_width, the velocity over which its friction changes sign, cannot be "
                 f"negative, got {width:g}"
             )
 
-    @property
+    @cached_property
     def type(self) -> JointType:
         """What its kind means: units, motion, transform."""
-        return JOINT_TYPES[self.kind]
+        return joint_type(self.kind, self.constants)
 
     @property
     def is_revolute(self) -> bool:

@@ -67,14 +67,14 @@ def random_robot(
     rng = np.random.default_rng(seed)
     letters = _letters(kinds, rng)
     joints: list[Joint] = []
-    for i, letter in enumerate(letters):
+    for i, own in enumerate(BY_LETTER[letter] for letter in letters):
         # Any link on the path to the last one keeps the order depth first.
         parent = i - 1
         while parent >= 0 and rng.random() < branching:
             parent = joints[parent].parent
         placement = _industrial_placement(rng) if industrial else _any_placement(rng)
         drive = _drive(rng) if drives else {}
-        joints.append(Joint(f"joint{i + 1}", BY_LETTER[letter].name, parent, placement, **drive))
+        joints.append(Joint(f"joint{i + 1}", own.name, parent, placement, constants=own.constants, **drive))
     links = tuple(Link(f"link{i + 1}", random_inertia(rng)) for i in range(len(joints)))
     tool = Frame("tool", len(joints) - 1, read_only(_any_placement(rng)))
     return Robot(f"random{len(joints)}_{seed}", tuple(joints), links, read_only(EARTH_GRAVITY), (tool,), tip="tool")

@@ -123,6 +123,20 @@ class Robot(Value):
         """Length of q: the joints, or the active ones where loop constraints hold."""
         return len(self.joint_names)
 
+    @cached_property
+    def n_q(self) -> int:
+        """Length of q; n_joints where every joint has one coordinate, as revolute and prismatic ones do."""
+        return self._count([joint.type.n_q for joint in self.joints])
+
+    @cached_property
+    def n_v(self) -> int:
+        """Length of qd, qdd and tau; n_joints where every joint has one coordinate."""
+        return self._count([joint.type.n_v for joint in self.joints])
+
+    def _count(self, lengths: Sequence[int]) -> int:
+        # Joints that follow others do so with one coordinate, and have none of their own in q.
+        return self.n_joints if self.closure else sum(lengths)
+
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the coordinates in q, in order."""

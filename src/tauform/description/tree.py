@@ -83,6 +83,38 @@ class Tree:
         return len(self.parents)
 
     @cached_property
+    def q_rows(self) -> tuple[int | slice, ...]:
+        """Rows of q (n_q, N) that belong to each joint: an index, or a slice where it has several coordinates."""
+        return _rows([own.n_q for own in self.types])
+
+    @cached_property
+    def v_rows(self) -> tuple[int | slice, ...]:
+        """The same of qd, qdd and tau (n_v, N)."""
+        return _rows([own.n_v for own in self.types])
+
+    @cached_property
+    def n_v(self) -> int:
+        """Number of velocities."""
+        return sum(own.n_v for own in self.types)
+
+    @cached_property
+    def driven_rows(self) -> dict[str, AnyArray]:
+        """(n,) row of each joint in q, in qd, qdd and tau, and in what is given once per joint.
+
+        Drive terms act on joints of one coordinate; of others they have no coefficient, and read the first row.
+        """
+        q, v = np.array([[own.n_q, own.n_v] for own in self.types]).T
+        q, v = np.cumsum(q) - q, np.cumsum(v) - v
+        return {"q": q, "qd": v, "qdd": v, "carried": v, "temperature": np.arange(self.n)}
+
+    def by_joint(self, parts: Sequence[AnyArray]) -> AnyArray:
+        """(n_v, N) of what each joint has: (N,), or (its n_v, N)."""
+        if self.n_v == self.n:
+            return np.stack(parts)
+        pairs = zip(parts, self.types, strict=True)
+        return np.concatenate([part if own.n_v > 1 else part[None] for part, own in pairs])
+
+    @cached_property
     def layout(self) -> Layout:
         """Which parameter is which."""
         return Layout.of(self.types, self.drives[len(OF_JOINTS) * self.n :])
@@ -124,6 +156,11 @@ class Tree:
     def __repr__(self) -> str:
         letters = "".join(own.letter for own in self.types)
         return f"Tree({letters}, parents {self.parents})"
+
+
+def _rows(counts: Sequence[int]) -> tuple[int | slice, ...]:
+    ends = np.cumsum(counts).tolist()
+    return tuple(end - 1 if count == 1 else slice(end - count, end) for count, end in zip(counts, ends, strict=True))
 
 
 @lru_cache(maxsize=64)

@@ -32,8 +32,8 @@ def is_definite(robot: Robot) -> bool:
         eigenvalues = np.linalg.eigvalsh(spatial)
         if eigenvalues[0] < -ROUNDING * eigenvalues[-1]:
             return False
-        k = tree.types[i].component
-        own.append(spatial[k, k] + float(tree.rotors[i, 0]))
+        joint = tree.types[i]
+        own.append(float(joint.felt(joint.felt(spatial))) + float(tree.rotors[i, 0]))  # S^T I S + Ia
         largest = max(largest, float(np.trace(spatial)) + float(ten[0, 0]) * reach**2 + own[-1])
     return min(own) > LEAST_SHARE * largest and bool((tree.rotors >= 0).all())
 

@@ -12,6 +12,8 @@ from tauform.rigidbody.sweeps.articulated_inertia import articulated_to_parent, 
 from tauform.rigidbody.sweeps.motion import body_twists, transforms_of, velocity_wrenches
 from tauform.rigidbody.sweeps.pivots import check_pivot
 from tauform.rigidbody.sweeps.spatial import (
+    ANGULAR,
+    LINEAR,
     Transform,
     twist_to_child,
     wrench_to_parent,
@@ -39,17 +41,17 @@ def articulated_inertias(tree: Tree, transforms: list[Transform]) -> Articulated
     pivots, gains, remaining = list(inertias), list(inertias), list(inertias)
     # Tip to base: the articulated inertia of a parent contains what its children leave when their joints yield.
     for i in reversed(range(tree.n)):
-        k, rotor = tree.types[i].component, tree.rotors[i]
-        # U = I S is a column of I, S being a unit vector in the link's frame.
-        U = inertias[i][k]
-        pivots[i] = U[k] + rotor
+        own, rotor = tree.types[i], tree.rotors[i]
+        # U = I S, a column of I where S is a unit vector in the link's frame.
+        U = own.felt(inertias[i])
+        pivots[i] = own.felt(U) + rotor
         # The pivot is a difference of terms of this size: below rounding of them it means no inertia.
-        block = range(3 * (k // 3), 3 * (k // 3) + 3)  # the angular or the linear part
-        check_pivot(pivots[i], [rotor, *(inertias[i][j, j] for j in block)], i)
+        block = LINEAR if own.screw[0] == 0 else ANGULAR
+        check_pivot(pivots[i], [rotor, *(inertias[i][j, j] for j in range(6)[block])], i)
         # One division per joint: products with the inverse are several times cheaper.
         inverse = 1 / pivots[i]
         gains[i] = U * inverse
-        remaining[i] = without_joint(inertias[i], k, gains[i], rotor * inverse)
+        remaining[i] = without_joint(inertias[i], own.component, U, gains[i], rotor * inverse)
         parent = tree.parents[i]
         if parent >= 0:
             inertias[parent] = inertias[parent] + articulated_to_parent(transforms[i], remaining[i])

@@ -27,10 +27,10 @@ SLOPES = {"q": 0, "qd": 1, "qdd": 2}
 def friction_torque(tree: Tree, motion: JointState) -> AnyArray:
     """(n, N) torque of all terms that are not inertial, without load friction where `motion.carried` is None."""
     given = next(rows for rows in motion if rows is not None)
-    torque = np.zeros((tree.n, *given.shape[1:]), dtype=np.result_type(given, tree.coefficients))
+    torque = np.zeros((tree.n_v, *given.shape[1:]), dtype=np.result_type(given, tree.coefficients))
     for group, coefficients in acting(tree.drive_groups, tree.coefficients):
         if not group.shape.is_inertial and not (motion.carried is None and "carried" in group.shape.reads):
-            _add(torque, group, coefficients, group.torques(group.own(tree, motion)))
+            _add(torque, group.velocities(tree), coefficients, group.torques(group.own(tree, motion)))
     return torque
 
 
@@ -38,7 +38,7 @@ def coupled_torque(tree: Tree, qdd: AnyArray) -> AnyArray:
     """(n, N) torque of shafts that two joints turn together."""
     torque = np.zeros(qdd.shape, dtype=np.result_type(qdd, tree.coefficients))
     for group, coefficients in _coupled(tree):
-        _add(torque, group, coefficients, group.torques(group.own(tree, JointState(None, None, qdd))))
+        _add(torque, group.velocities(tree), coefficients, group.torques(group.own(tree, JointState(None, None, qdd))))
     return torque
 
 
@@ -53,11 +53,11 @@ def coupled_inertia(tree: Tree) -> AnyArray:
 def drive_columns(tree: Tree, motion: JointState) -> AnyArray:
     """(n, n_drives, N) torque of each term for a coefficient of one."""
     assert motion.qd is not None
-    shape = (tree.n, len(tree.drives), *motion.qd.shape[1:])
+    shape = (tree.n_v, len(tree.drives), *motion.qd.shape[1:])
     columns = np.zeros(shape, dtype=np.result_type(motion.qd, *(rows for rows in motion if rows is not None)))
     for group in tree.drive_groups:
-        for joints, torque in zip(group.joints, group.torques(group.own(tree, motion)), strict=True):
-            columns[joints, group.columns] = torque
+        for rows, torque in zip(group.velocities(tree), group.torques(group.own(tree, motion)), strict=True):
+            columns[rows, group.columns] = torque
     return columns
 
 
@@ -116,9 +116,9 @@ def _coupled(tree: Tree) -> Iterator[tuple[Group, AnyArray]]:
     return (pair for pair in pairs if pair[0].shape.is_inertial and pair[0].shape.n_joints == 2)
 
 
-def _add(torque: AnyArray, group: Group, coefficients: AnyArray, own: tuple[Any, ...]) -> None:
-    for joints, value in zip(group.joints, own, strict=True):
-        torque[joints] = torque[joints] + coefficients * value
+def _add(torque: AnyArray, rows: AnyArray, coefficients: AnyArray, own: tuple[Any, ...]) -> None:
+    for row, value in zip(rows, own, strict=True):
+        torque[row] = torque[row] + coefficients * value
 
 
 def _energies(tree: Tree, motion: JointState, groups: list[Group]) -> AnyArray:
@@ -131,14 +131,15 @@ def _energies(tree: Tree, motion: JointState, groups: list[Group]) -> AnyArray:
 
 def _slopes(tree: Tree, motion: JointState, chosen: list[tuple[Group, AnyArray]]) -> AnyArray:
     assert motion.qd is not None
-    D = np.zeros((tree.n, tree.n, 3, *motion.qd.shape[1:]), dtype=np.result_type(motion.qd, tree.coefficients))
+    D = np.zeros((tree.n_v, tree.n_v, 3, *motion.qd.shape[1:]), dtype=np.result_type(motion.qd, tree.coefficients))
     for group, coefficients in chosen:
         torques = group.torques(_seeded(group, group.own(tree, motion)))
-        for i, torque in zip(group.joints, torques, strict=True):
+        rows = group.velocities(tree)
+        for i, torque in zip(rows, torques, strict=True):
             slopes = torque.slopes if isinstance(torque, Dual) else {}
             for (name, b), slope in slopes.items():
                 by = D[:, :, SLOPES[name]]
-                by[i, group.joints[b]] = by[i, group.joints[b]] + coefficients * slope
+                by[i, rows[b]] = by[i, rows[b]] + coefficients * slope
     return D
 
 

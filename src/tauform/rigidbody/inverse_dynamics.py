@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
@@ -90,5 +89,6 @@ def joint_wrenches(tree: Tree, transforms: list[Transform], wrenches: list[AnyAr
 
 def joint_torques(tree: Tree, wrenches: list[AnyArray], qdd: AnyArray) -> AnyArray:
     """tau = S . f + Ia qdd, and what shared shafts add."""
-    tau = np.stack([tree.types[i].felt(wrenches[i]) + tree.rotors[i] * qdd[i] for i in range(tree.n)])
+    bodies = zip(tree.types, wrenches, tree.rotors, tree.v_rows, strict=True)
+    tau = tree.by_joint([own.felt(f) + rotor * qdd[rows] for own, f, rotor, rows in bodies])
     return tau + coupled_torque(tree, qdd) if has_coupled_inertia(tree) else tau

@@ -7,8 +7,10 @@ import pickle
 import numpy as np
 import pytest
 
-from tauform.description.joint_types import JOINT_TYPES, JointType
-from tauform.description.parametric import random_inertia
+from tauform.description.joint import Joint
+from tauform.description.joint_types import JOINT_TYPES, JointType, joint_type
+from tauform.description.parametric import random_inertia, random_robot
+from tauform.errors import DescriptionError
 from tauform.rigidbody.sweeps.spatial import cross_force, cross_motion, inertia_times
 
 every_type = pytest.mark.parametrize("joint", JOINT_TYPES.values(), ids=JOINT_TYPES)
@@ -34,7 +36,7 @@ def test_products_with_the_motion_subspace_are_those_of_spatial_algebra(joint: J
     S, a = motion_subspace(joint), np.random.default_rng(0).normal(size=6)
     np.testing.assert_array_equal(joint.axis_rate(a), cross_motion(a, S))
     np.testing.assert_array_equal(joint.axis_cross_force(a), cross_force(S, a))
-    assert joint.felt(a) == S @ a
+    assert joint.felt(a) == pytest.approx(S @ a, rel=1e-15)
 
 
 @every_type
@@ -52,7 +54,7 @@ def test_batches_are_placed_as_single_positions(joint: JointType) -> None:
         np.testing.assert_allclose(joint.axis_in(T[:3, :3, None], T[:3, 3, None])[:, 0], in_base, rtol=0, atol=1e-15)
 
 
-@every_type
+@pytest.mark.parametrize("joint", [own for own in JOINT_TYPES.values() if own.has_functions], ids=str)
 def test_functions_of_the_closed_form_are_those_of_the_transform(joint: JointType) -> None:
     own, q, h = joint.functions, 0.7, 1e-6
     np.testing.assert_allclose(
@@ -70,6 +72,30 @@ def test_functions_of_the_closed_form_are_those_of_the_transform(joint: JointTyp
     )
     momentum = inertia_times(ten.parameters[:, None], motion_subspace(joint)[:, None])[:, 0]
     np.testing.assert_allclose(own.momentum @ ten.parameters, momentum, rtol=0, atol=1e-15)
+
+
+@every_type
+def test_a_joint_brings_the_constants_that_its_type_needs(joint: JointType) -> None:
+    assert joint_type(joint.name, joint.constants) == joint
+    with pytest.raises(DescriptionError, match="has no such constant"):
+        joint_type(joint.name, [*joint.constants, ("radius", 1.0)])
+    for name, _ in joint.constants:
+        with pytest.raises(DescriptionError, match=f"{name} is missing"):
+            joint_type(joint.name, [pair for pair in joint.constants if pair[0] != name])
+
+
+def test_a_constant_of_another_type_is_refused_where_the_joint_is_named() -> None:
+    with pytest.raises(DescriptionError, match="joint 'j': radius: a revolute joint has no such constant"):
+        Joint("j", "revolute", -1, np.eye(4), constants=(("radius", 1.0),))
+
+
+def test_one_coordinate_per_joint_gives_vectors_of_one_length() -> None:
+    robot = random_robot("RPR", seed=0)
+    assert (robot.n_q, robot.n_v) == (robot.n_joints, robot.n_joints) == (3, 3)
+    tree = robot.tree
+    assert (tree.q_rows, tree.v_rows, tree.n_v) == ((0, 1, 2), (0, 1, 2), 3)
+    follows = robot.with_relations({"joint3": {"joint1": 2.0}})
+    assert (follows.n_q, follows.n_v) == (2, 2)
 
 
 @every_type

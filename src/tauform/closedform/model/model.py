@@ -72,7 +72,7 @@ class Geometry:
     def robot(self, name: str, joint_names: Sequence[str]) -> Robot:
         """A chain of this geometry without inertias."""
         joints = tuple(
-            Joint(joint_name, own.name, i - 1, placement)
+            Joint(joint_name, own.name, i - 1, placement, constants=own.constants)
             for i, (joint_name, own, placement) in enumerate(
                 zip(joint_names, self.types, self.parent_from_joint, strict=True)
             )

@@ -15,7 +15,7 @@ from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.model import ClosedFormModel, Geometry
 from tauform.description.drives.drive import Drive
-from tauform.description.joint_types import JOINT_TYPES, PRISMATIC, REVOLUTE, JointType
+from tauform.description.joint_types import PRISMATIC, REVOLUTE, JointType, joint_type
 from tauform.description.layout import Layout
 from tauform.documents import is_indices, is_number, is_texts, parse_json
 from tauform.errors import ModelError
@@ -37,12 +37,14 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     target = Path(path)
     if not target.parent.is_dir() or target.is_dir():
         raise ModelError(f"{target}: cannot be written; the folder must exist and the name must be a file's")
+    constants = [own.constants for own in model.geometry.types]
     facts = {
         "format": FORMAT,
         "version": VERSION,
         "robot_name": model.robot_name,
         "joint_names": model.joint_names,
         "joint_kinds": [own.name for own in model.geometry.types],
+        **({"joint_constants": constants} if any(constants) else {}),
         "fixed": dict(model.fixed),
         "further_drives": [_plain_drive(term) for term in model.further_drives],
         "base": {name: getattr(model.base, name) for name in _BASE_FIELDS},
@@ -170,7 +172,8 @@ def _types(facts: dict[str, Any], arrays: dict[str, Any]) -> tuple[JointType, ..
             REVOLUTE if turns else PRISMATIC for turns in flags.tolist() if flags.dtype.kind == "b"
         )
     else:
-        types = tuple(JOINT_TYPES[kind] for kind in facts["joint_kinds"])
+        kinds = facts["joint_kinds"]
+        types = tuple(map(joint_type, kinds, facts.get("joint_constants", [()] * len(kinds))))
     if len(types) != len(facts["joint_names"]):
         raise ValueError("kinds and names of joints differ in number")
     return types

@@ -44,7 +44,10 @@ class Group:
 
     def own(self, tree: Tree, motion: JointState) -> Own:
         """The motion of its joints."""
-        seen = {name: None if rows is None else self._rows(rows) for name, rows in motion._asdict().items()}
+        row_of = tree.driven_rows
+        seen = {
+            name: None if rows is None else self._rows(rows, row_of[name]) for name, rows in motion._asdict().items()
+        }
         return Own(**seen, joints=tuple(self.joints[:, 0].tolist()), tree=tree)
 
     def torques(self, own: Own) -> tuple[Any, ...]:
@@ -56,8 +59,13 @@ class Group:
         """(k, N) energies for coefficients of one."""
         return self.shape.energy(own, self.constants)
 
-    def _rows(self, rows: AnyArray) -> Any:
-        return rows[self.joints[0]] if self.shape.n_joints == 1 else tuple(rows[joints] for joints in self.joints)
+    def velocities(self, tree: Tree) -> AnyArray:
+        """(m, k) rows of qd, qdd and tau that belong to the joints."""
+        return tree.driven_rows["qd"][self.joints]
+
+    def _rows(self, rows: AnyArray, row_of: AnyArray) -> Any:
+        chosen = row_of[self.joints]
+        return rows[chosen[0]] if self.shape.n_joints == 1 else tuple(rows[own] for own in chosen)
 
 
 @lru_cache(maxsize=64)

@@ -112,7 +112,9 @@ def _joint(joint: BodyJoint, parent: int, parent_from_joint: Array) -> Joint:
     # The file's zero is not the joint's: the placement takes the difference, so that q counts as the file says.
     if joint.reference:
         parent_from_joint = product(parent_from_joint, joint.type.motion(-joint.reference))
-    return Joint(joint.name, joint.type.name, parent, tidy(parent_from_joint), **joint.drive)
+    return Joint(
+        joint.name, joint.type.name, parent, tidy(parent_from_joint), constants=joint.type.constants, **joint.drive
+    )
 
 
 def axis_frame(axis: Array, joint: str) -> Array:

@@ -21,20 +21,21 @@ from tauform.description.fields import (
     DRIVE,
     INERTIAL,
     checked_angles,
+    constants_of,
     drive_of,
     inertia_of,
     number,
     reject_unknown,
 )
 from tauform.description.joint import Frame, Joint, Length, Link
-from tauform.description.joint_types import JOINT_TYPES
+from tauform.description.joint_types import CONSTANTS, JOINT_TYPES
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.description.transform import inverse, rigid, rotation_x, rotation_z, translation
 from tauform.errors import DescriptionError
 from tauform.portable.products import chain, product
 
 GEOMETRY = ("a", "alpha", "d", "theta")
-COLUMNS = ("joint", "name", "link", *GEOMETRY, "sign", *INERTIAL, *DRIVE, *BOUNDS)
+COLUMNS = ("joint", "name", "link", *GEOMETRY, "sign", *CONSTANTS, *INERTIAL, *DRIVE, *BOUNDS)
 
 
 def robot_from_dh(
@@ -112,5 +113,6 @@ def _joint(values: dict[str, Any], i: int, parent_from_joint: Array, lengths: tu
         parent=i - 1,
         parent_from_joint=parent_from_joint,
         lengths=lengths,
+        constants=constants_of(values, f"DH row {i + 1}"),
         **drive_of(values, f"DH row {i + 1}"),
     )

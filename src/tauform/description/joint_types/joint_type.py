@@ -8,11 +8,12 @@ scalar: floats, complex numbers, counting and symbolic scalars. Twists and wrenc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.joint_types.functions import CoordinateFunctions
+from tauform.errors import ModelError
 
 # The ten inertial parameters, in groups that change together by the same amount.
 Groups = tuple[tuple[str, ...], ...]
@@ -33,10 +34,10 @@ class JointType(ABC):
         usual_range: reach either way where a description gives no limits.
         generic_range: reach either way that shows everything the joint can do to a torque.
         screw: turn about z (0 or 1) and shift along z per unit of the coordinate.
-        component: of a twist, the one that the joint drives.
+        component: of a twist, the only one that the joint drives, by one per unit of the coordinate; None of a screw.
         free_groups: changes of its link's parameters that the joint itself does not feel.
-        rotor_like: parameter of its link that acts on the joint as a rotor does.
-        functions: of the coordinate, which dynamics in closed form are made of.
+        rotor_like: parameter of its link that acts on the joint as a rotor does; None where there is none.
+        has_functions: whether dynamics have a closed form in `functions` of the coordinate.
         dh_column: of a Denavit-Hartenberg row that the coordinate is added to.
         spelling: words for it in formats and tools; of several the last is the one without limits.
     """
@@ -53,13 +54,34 @@ class JointType(ABC):
     display_factor: ClassVar[float]
     usual_range: ClassVar[float]
     generic_range: ClassVar[float]
-    screw: ClassVar[tuple[float, float]]
-    component: ClassVar[int]
+    component: ClassVar[int | None]
     free_groups: ClassVar[Groups]
-    rotor_like: ClassVar[str]
-    functions: ClassVar[CoordinateFunctions]
+    rotor_like: ClassVar[str | None]
+    has_functions: ClassVar[bool] = True
     dh_column: ClassVar[str]
     spelling: ClassVar[dict[str, tuple[str, ...]]]
+
+    @property
+    @abstractmethod
+    def screw(self) -> tuple[float, float]:
+        """Turn about z (0 or 1) and shift along z, per unit of the coordinate."""
+
+    @property
+    def constants(self) -> tuple[tuple[str, float], ...]:
+        """Numbers that tell two joints of the type apart, such as the pitch of a screw: the fields of its class."""
+        return tuple((part.name, getattr(self, part.name)) for part in fields(self))
+
+    @property
+    def functions(self) -> CoordinateFunctions:
+        """Functions of the coordinate that dynamics in closed form are made of; of a screw five are too few.
+
+        Raises:
+            ModelError: the type has none.
+        """
+        raise ModelError(
+            f"joints of type {self.name} have no closed form",
+            remedy="generate programs of the robot itself, or lock those joints",
+        )
 
     @abstractmethod
     def placed(self, R: AnyArray, p: AnyArray, q: AnyArray) -> tuple[AnyArray, AnyArray]:
@@ -87,7 +109,11 @@ class JointType(ABC):
 
     def moved(self, twist: AnyArray, rate: Any) -> AnyArray:
         """v + S rate, in place."""
-        twist[self.component] = twist[self.component] + rate
+        if self.component is not None:
+            twist[self.component] = twist[self.component] + rate
+            return twist
+        about, along = self.screw
+        twist[2], twist[5] = twist[2] + about * rate, twist[5] + along * rate
         return twist
 
     def drift(self, twist: AnyArray, rate: Any) -> AnyArray:
@@ -96,4 +122,7 @@ class JointType(ABC):
 
     def felt(self, wrench: AnyArray) -> Any:
         """S^T f, what the joint's drive feels of a wrench on its link."""
-        return wrench[self.component]
+        if self.component is not None:
+            return wrench[self.component]
+        about, along = self.screw
+        return about * wrench[2] + along * wrench[5]

@@ -46,12 +46,12 @@ def articulated_to_parent(X: Transform, inertia: AnyArray) -> AnyArray:
     return np.concatenate([top, np.concatenate([np.swapaxes(moved_H, 0, 1), L], axis=1)])
 
 
-def without_joint(inertia: AnyArray, k: int, gain: AnyArray, rotor_share: AnyArray) -> AnyArray:
-    """I - U U^T / D with U = I S, D = S.U + Ia, gain = U / D: what remains when joint k yields.
+def without_joint(inertia: AnyArray, k: int | None, U: AnyArray, gain: AnyArray, rotor_share: AnyArray) -> AnyArray:
+    """I - U U^T / D with U = I S, D = S.U + Ia, gain = U / D: what remains when a joint yields.
 
-    Row k is U Ia / D exactly (rotor_share = Ia / D), so it is zero without a rotor.
+    Where S is the unit vector k, row k is U Ia / D exactly (rotor_share = Ia / D), so it is zero without a rotor.
     """
-    U, result = inertia[k], np.empty_like(inertia + gain[0])
+    result = np.empty_like(inertia + gain[0])
     for i in range(6):
         for j in range(i + 1):
             # Row k is not subtracted: rounding would be left where only the rotor's share may remain.

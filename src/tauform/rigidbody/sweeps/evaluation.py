@@ -48,21 +48,30 @@ def evaluate(robot: Robot, core: Core, project: int = 0, wrenches: Any = None, *
         external = {"wrenches": on_bodies(frames, given)} if given else {}
         return _projected(robot, core(*bodies, **external), project)
 
-    return batched(robot.n_joints, tree_core, STATES_PER_SLICE, outside, **vectors)
+    lengths = {**dict.fromkeys(vectors, robot.n_v), "q": robot.n_q, "temperature": robot.n_joints}
+    return batched(lengths, tree_core, STATES_PER_SLICE, outside, **vectors)
 
 
 def batched(
-    n: int, core: Core, states_per_slice: int, further: Mapping[str, AnyArray] | None = None, /, **vectors: ArrayLike
+    n: int | Mapping[str, int],
+    core: Core,
+    states_per_slice: int,
+    further: Mapping[str, AnyArray] | None = None,
+    /,
+    **vectors: ArrayLike,
 ) -> AnyArray:
     """Run a core on (n, N) slices of named joint vectors of shape (..., n); batch dimensions come first again.
 
     Args:
+        n: length of the vectors, or of each by its name.
         further: arrays of other lengths, checked by who gives them; the core takes them last.
 
     Raises:
         ShapeError: a vector has another last dimension or holds a value that is not finite, or batches do not fit.
     """
-    checked = {name: joint_vector(value, n, name) for name, value in vectors.items()} | dict(further or {})
+    lengths = dict.fromkeys(vectors, n) if isinstance(n, int) else n
+    checked = {name: joint_vector(value, lengths[name], name) for name, value in vectors.items()}
+    checked |= further or {}
     try:
         batch = np.broadcast_shapes(*(array.shape[:-1] for array in checked.values()))
     except ValueError:

@@ -27,7 +27,7 @@ class Motion(NamedTuple):
 
 def transforms_of(tree: Tree, q: AnyArray) -> list[Transform]:
     """parent_from_link of every body."""
-    return [joint_transform(tree, i, q[i]) for i in range(tree.n)]
+    return [joint_transform(tree, i, q[rows]) for i, rows in enumerate(tree.q_rows)]
 
 
 def body_twists(tree: Tree, transforms: list[Transform], qd: AnyArray) -> list[AnyArray]:
@@ -35,8 +35,8 @@ def body_twists(tree: Tree, transforms: list[Transform], qd: AnyArray) -> list[A
     # Base to tip: a body's twist starts from its parent's. That of the fixed base is zero.
     twists: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
-        v = twist_to_child(transforms[i], twists[parent]) if parent >= 0 else np.zeros((6, *qd[i].shape), qd.dtype)
-        twists.append(tree.types[i].moved(v, qd[i]))
+        v = twist_to_child(transforms[i], twists[parent]) if parent >= 0 else np.zeros((6, *qd.shape[1:]), qd.dtype)
+        twists.append(tree.types[i].moved(v, qd[tree.v_rows[i]]))
     return twists
 
 
@@ -45,12 +45,13 @@ def body_accelerations(
 ) -> list[AnyArray]:
     """a = X a_parent + S qdd + v x S qd; with the twists of one velocity and qd of another, a = J qdd + Jdot qd."""
     # Gravity is an upward acceleration of the base.
-    base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *qd[0].shape))
+    base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *qd.shape[1:]))
     accelerations: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
         a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base)
-        a = a + tree.types[i].drift(twists[i], qd[i])
-        accelerations.append(tree.types[i].moved(a, qdd[i]))
+        own, rows = tree.types[i], tree.v_rows[i]
+        a = a + own.drift(twists[i], qd[rows])
+        accelerations.append(own.moved(a, qdd[rows]))
     return accelerations
 
 

@@ -42,6 +42,8 @@ def null_vectors(robot: Robot) -> list[NullVector]:
         T = _symbolic_transform(joint, j)
         for change in _free_changes(joint):
             vectors.append(_moved_to_parent(robot, j, change, T))
+        if joint.type.rotor_like is None:  # a screw: its rotor is like a sum of link parameters with the pitch squared
+            continue
         vectors.append(_rotor(robot, j, T))
         if joint.type.screw[1]:  # it shifts its link
             vectors.append(_rotor_and_weight(robot, j, T))
@@ -106,6 +108,7 @@ def _moved_to_parent(robot: Robot, j: int, change: AnyArray, T: tuple[Array, Any
 
 def _rotor(robot: Robot, j: int, T: tuple[Array, AnyArray]) -> NullVector:
     rotor, alike = robot.layout.rotor(j), robot.joints[j].type.rotor_like
+    assert alike is not None
     if alike != "m":
         return {rotor: ONE, robot.layout.of_link(alike, j): -ONE}
     mass = np.zeros(10)

@@ -20,6 +20,7 @@ from tauform.description.fields import (
     DRIVE,
     INERTIAL,
     PLACEMENT,
+    constants_of,
     drive_of,
     inertia_of,
     number,
@@ -29,6 +30,7 @@ from tauform.description.fields import (
 from tauform.description.formats.dh import robot_from_dh
 from tauform.description.formats.toml.drives import drive_of_table
 from tauform.description.joint import Frame, Joint, Length, Link
+from tauform.description.joint_types import CONSTANTS
 from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.documents import parse_toml
 from tauform.errors import DescriptionError, TauformError
@@ -38,7 +40,7 @@ HEADER = (
     *("frame", "payload", "relations", "loops", "drive", "last_table", "end"),
 )
 LENGTH = ("name", "value", "direction")
-JOINT = ("name", "kind", "link", "parent", *PLACEMENT, "lengths", *INERTIAL, *DRIVE, *BOUNDS)
+JOINT = ("name", "kind", "link", "parent", *PLACEMENT, "lengths", *CONSTANTS, *INERTIAL, *DRIVE, *BOUNDS)
 
 
 def read_toml(path: Path) -> Robot:
@@ -117,6 +119,7 @@ def _from_frames(tables: list[Mapping[str, Any]], name: str, gravity: Any) -> Ro
                 parent=-1 if parent is None else known.index(parent),
                 parent_from_joint=placement_of(fields, where),
                 lengths=_lengths(fields, where),
+                constants=constants_of(fields, where),
                 **drive_of(fields, where),
             )
         )

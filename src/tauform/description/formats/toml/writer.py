@@ -31,6 +31,7 @@ def _lines(robot: Robot) -> Iterator[str]:
         yield from ("", "[[joint]]")
         parent = names[joint.parent] if joint.parent >= 0 else None
         yield from _pairs({"name": joint.name, "kind": joint.kind, "link": link.name, "parent": parent})
+        yield from _pairs(dict(joint.constants))
         yield from _pairs({**_placement(joint.parent_from_joint), "lengths": _lengths(joint)})
         yield from _pairs({"parameters": link.inertia.parameters, **_drive(joint)})
     for frame in robot.frames:
