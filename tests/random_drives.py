@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 import tauform as tf
+from random_robots import random_tree
 from tauform.description.drives import OF_JOINTS, SHAPES, Drive, End
 from tauform.description.drives.shafts import Coupled
 from tauform.description.drives.springs import BetweenPoints
@@ -25,6 +26,15 @@ def with_random_drives(robot: tf.Robot, seed: int, shapes: Iterable[str] = FURTH
             joints=(j,), coefficient=own[place].coefficient, width=float(rng.uniform(0.1, 1.0))
         )
     return robot.with_drives([*own, *terms])
+
+
+def robot_with_every_drive(kind: str) -> tf.Robot:
+    """A chain, tree or loop of four bodies, two of them on slides as a rule, with a term of every shape."""
+    bare = random_tree(4, 3 if kind == "tree" else 5, chain=kind == "chain", prismatic=0.0 if kind == "loop" else 0.3)
+    if kind == "loop":
+        names = bare.joint_names
+        bare = bare.with_relations({names[3]: {names[1]: -0.7, names[2]: 0.4, "": 0.2}})
+    return with_random_drives(bare, 1)
 
 
 def random_temperatures(robot: tf.Robot, n_states: int, seed: int) -> np.ndarray:

@@ -231,3 +231,21 @@ def test_recorded_motion_has_own_velocities(slider: str, tmp_path: Path, capsys:
     np.savetxt(log, rows, delimiter=",", header="t,q_1,q_2,tau_1,tau_2", comments="")
     assert main(["reduce", slider, "--recording", str(log), "--velocity", "1"]) == 2
     assert "--recording brings its own velocities; leave out --velocity" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("verb", ["reduce", "multirate"])
+def test_friction_by_load_and_temperature_reaches_c(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import tauform as tf
+
+    robot = tf.load("two_link")
+    terms = [tf.Drive.of("load", joints=0, coefficient=0.2), tf.Drive.of("thermal", joints=1, coefficient=-0.01)]
+    robot.with_drives([*robot.drives, *terms]).save(tmp_path / "warm.toml")
+    options = {"reduce": ["--samples", "2000", "--route", "velocity"], "multirate": []}
+    command = [verb, str(tmp_path / "warm.toml"), *options[verb], "--temperature", "10,60", "-o", str(tmp_path / "c")]
+    assert main(command) == 0
+    assert "temperature" in (tmp_path / "c" / "two_link.h").read_text()
+    for wrong in ("10", "60,10", "-400,20", "nan,20"):
+        assert main([*command[:-4], "--temperature", wrong]) == 2
+    assert capsys.readouterr().err.count("temperature") >= 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -13,8 +12,8 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from random_drives import FURTHER, random_temperatures, with_random_drives
-from random_robots import random_tree
+from compiled_c import compiled, run
+from random_drives import FURTHER, random_temperatures, robot_with_every_drive
 from sampling import representatives
 from tauform.codegen.program.program import Program
 from tauform.description.drives import SHAPES
@@ -27,16 +26,7 @@ KINDS = ("chain", "tree", "loop")
 SLOWER = np.resize([1.0, 0.1, 0.01], (N_STATES, 1))
 
 
-def robot_of(kind: str) -> tf.Robot:
-    """Four bodies, two of them on slides as a rule, with a term of every shape."""
-    bare = random_tree(4, 3 if kind == "tree" else 5, chain=kind == "chain", prismatic=0.0 if kind == "loop" else 0.3)
-    if kind == "loop":
-        names = bare.joint_names
-        bare = bare.with_relations({names[3]: {names[1]: -0.7, names[2]: 0.4, "": 0.2}})
-    return with_random_drives(bare, 1)
-
-
-ROBOTS = {kind: robot_of(kind) for kind in KINDS}
+ROBOTS = {kind: robot_with_every_drive(kind) for kind in KINDS}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,26 +45,6 @@ def program_of(kind: str, function: str) -> Program:
 def states(robot: tf.Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     q, qd, qdd = np.random.default_rng(2).uniform(-2, 2, (3, N_STATES, robot.n_joints))
     return q, qd * SLOWER, qdd, random_temperatures(robot, N_STATES, 6)
-
-
-def compiled(folder: Path, program: Program) -> ctypes._CFuncPtr:
-    """The function of a written folder."""
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    warnings = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion")
-    command = ("gcc", *warnings, "-O1", "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so")
-    subprocess.run(command, cwd=folder, check=True)
-    return ctypes.CDLL(str(folder / "arm.so"))[f"arm_{program.name}"]
-
-
-def run(function: ctypes._CFuncPtr, program: Program, arrays: list[np.ndarray], real: type = np.float64) -> np.ndarray:
-    """Results of the C function, state by state."""
-    given = [np.ascontiguousarray(array, dtype=real) for array in arrays]
-    (port,) = program.outputs
-    results = np.empty((len(given[0]), *port.shape), dtype=real)
-    for k in range(len(results)):
-        function(*(ctypes.c_void_p(array[k].ctypes.data) for array in (*given, results)))
-    return results
 
 
 def agree(found: np.ndarray, expected: np.ndarray, tolerance: float) -> None:

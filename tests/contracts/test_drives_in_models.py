@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tauform as tf
-from random_drives import random_temperatures, with_random_drives
+from compiled_c import compiled, run
+from random_drives import random_temperatures, robot_with_every_drive, with_random_drives
 from random_robots import random_tree
+from sampling import representatives
 from tauform.errors import GenerationError, ModelError
 
 N_STATES = 40
-HIDDEN = ("load", "thermal")
+KINDS = ("chain", "tree", "loop")
 ROBOT = with_random_drives(random_tree(3, 8, chain=True), 8)
-KNOWN = ROBOT.with_drives([term for term in ROBOT.drives if term.shape not in HIDDEN])
+KNOWN = ROBOT.with_drives([term for term in ROBOT.drives if term.shape not in ("load", "thermal")])
+ROBOTS = {kind: robot_with_every_drive(kind) for kind in KINDS}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,6 +34,11 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory):
 def states() -> tuple[np.ndarray, ...]:
     q, qd, qdd = np.random.default_rng(2).uniform(-2, 2, (3, N_STATES, 3))
     return q, qd * np.resize([1.0, 0.1, 0.01], (N_STATES, 1)), qdd, random_temperatures(ROBOT, N_STATES, 6)
+
+
+def states_of(robot: tf.Robot) -> tuple[np.ndarray, ...]:
+    q, qd, qdd = np.random.default_rng(2).uniform(-2, 2, (3, N_STATES, robot.n_joints))
+    return q, qd * np.resize([1.0, 0.1, 0.01], (N_STATES, 1)), qdd, random_temperatures(robot, N_STATES, 6)
 
 
 def agree(found: np.ndarray, expected: np.ndarray, tolerance: float = 1e-12) -> None:
@@ -104,36 +115,144 @@ def test_what_theta_cannot_hold_is_refused_by_name() -> None:
         tf.derive(ROBOT).bind(ROBOT).equations()
 
 
-def test_a_reduced_program_keeps_the_drives() -> None:
+@pytest.fixture(scope="module")
+def reduction() -> tf.Reduction:
+    """Of an arm with a term of every shape that its joints allow."""
     robot = with_random_drives(random_tree(2, 8, chain=True, prismatic=0.0), 8)
-    robot = robot.with_drives([term for term in robot.drives if term.shape not in HIDDEN])
-    profile = tf.Profile.within(robot, "slow")
-    reduction = tf.reduce(robot, profile, tolerance=0.05, confidence=0.9, n_fresh=2000)
-    assert {candidate.name for candidate in reduction.candidates} >= {"terms", "parameters"}
-    q, qd, qdd = profile.sample(4000, np.random.default_rng(5))
-    tau = tf.inverse_dynamics(robot, q, qd, qdd)
+    profile = tf.Profile.within(robot, "slow", temperature=(0.0, 60.0))
+    return tf.reduce(robot, profile, tolerance=0.05, confidence=0.9, n_fresh=2000)
+
+
+def test_a_reduced_program_keeps_the_drives(reduction: tf.Reduction) -> None:
+    robot = reduction.robot
+    assert {"load", "thermal"} <= {term.shape for term in robot.drives}
+    assert {candidate.name for candidate in reduction.candidates} >= {"terms", "parameters", "velocity", "operations"}
+    states = reduction.profile.sample(4000, np.random.default_rng(5))
+    tau = tf.textbook.inverse_dynamics(robot, *states)
     for candidate in reduction.candidates:
         if candidate.verification.holds:
-            errors = np.linalg.norm(candidate.program(q, qd, qdd) - tau, axis=1) / np.linalg.norm(tau, axis=1)
+            errors = np.linalg.norm(candidate.program(*states) - tau, axis=1) / np.linalg.norm(tau, axis=1)
             assert np.quantile(errors, 0.9) <= 0.055, candidate.name
 
 
+def test_the_compiled_c_of_a_reduced_program_keeps_its_guarantee(reduction: tf.Reduction, tmp_path: Path) -> None:
+    """Against the textbook function, on states and temperatures of the profile."""
+    program = reduction.program
+    assert reduction.route != "exact"
+    tf.write_c(program, tmp_path / "c", name="arm")
+    states = reduction.profile.sample(400, np.random.default_rng(6))
+    found = run(compiled(tmp_path / "c", program), program, list(states))
+    agree(found, program(*states))
+    tau = tf.textbook.inverse_dynamics(reduction.robot, *states)
+    assert np.quantile(np.linalg.norm(found - tau, axis=1) / np.linalg.norm(tau, axis=1), 0.9) <= 0.055
+
+
+@pytest.mark.parametrize("kind", representatives(KINDS, "loop"))
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
+def test_velocity_terms_leave_programs_under_load(kind: str, function: str) -> None:
+    """What is left is checked against the textbook function; friction is that of the load that is left."""
+    from tauform.realtime.reduction.velocity import Quiet, recursive, without_velocity
+
+    robot = ROBOTS[kind]
+    q, qd, qdd, T = states_of(robot)
+    for quiet in (Quiet(joints=frozenset([0, 1])), Quiet(links=frozenset([1]))):
+        left = without_velocity(robot, quiet, q, qd, qdd, T)
+        if function == "inverse_dynamics":
+            program, given, expected = recursive(robot, function, quiet), (q, qd, qdd, T), left
+        else:
+            program, given, expected = recursive(robot, function, quiet), (q, qd, left, T), qdd
+        if not quiet.links:  # what is left out of links hangs on how the program regroups parameters
+            agree(program(*given), expected, 1e-9)
+
+
+@pytest.mark.parametrize("kind", representatives(KINDS, "loop"))
 @pytest.mark.parametrize("task", ["background", "synchronous"])
-def test_two_tasks_make_the_whole_torque(task: str) -> None:
-    q, qd, qdd, _ = states()
-    split = tf.multirate(KNOWN, task)
-    M, stored = split.results(q, qd)
-    agree(split.torque(M, stored, qd, qdd), tf.inverse_dynamics(KNOWN, q, qd, qdd))
+def test_two_tasks_make_the_whole_torque(kind: str, task: str) -> None:
+    robot = ROBOTS[kind]
+    q, qd, qdd, T = states_of(robot)
+    split = tf.multirate(robot, task)
+    tau = tf.textbook.inverse_dynamics(robot, q, qd, qdd, T)
+    M, stored, beside = split.results(q, qd, T)
+    agree(split.torque(M, stored, qd, qdd, T, beside), tau)
     M, gravity = split.coefficients_kernel(q)
-    agree(split.torque(M, gravity + split.velocity_kernel(q, qd), qd, qdd), tf.inverse_dynamics(KNOWN, q, qd, qdd))
+    velocity, beside = split.velocity_kernel(q, qd, *[T] * (task == "background"))
+    agree(split.torque(M, gravity + velocity, qd, qdd, T, beside), tau)
+    # a background that is never late errs by nothing
+    profile = tf.Profile.trajectory(q, qd, qdd, temperature=T)
+    assert split.predict(profile, tf.Rates(0.001, 0.001)).relative <= 1e-12
+    assert split.predict(profile, tf.Rates(0.001, 0.05)).relative > 1e-4
 
 
-@pytest.mark.parametrize("shape", HIDDEN)
-def test_what_no_profile_holds_is_refused_by_name(shape: str) -> None:
-    robot = KNOWN.with_drives([*KNOWN.drives, tf.Drive.of(shape, joints=0, coefficient=0.1)])
-    for verb in (tf.reduce, tf.multirate):
-        with pytest.raises(GenerationError, match=rf"d.shape != '{shape}'"):
-            verb(robot)
+def test_load_friction_follows_accelerations_at_once() -> None:
+    """At a tick after the background ran, a new acceleration changes the load, and friction with it."""
+    robot = tf.load("two_link")
+    robot = robot.with_drives([*robot.drives, tf.Drive.of("load", joints=(0,), coefficient=0.3)])
+    split = tf.multirate(robot)
+    q, qd = np.array([[0.3, -0.4]]), np.array([[1.0, 2.0]])
+    results = split.results(q, qd)
+    for qdd in np.array([[[0.0, 0.0]], [[30.0, 5.0]], [[-50.0, 5.0]]]):
+        found = split.torque(*results[:2], qd, qdd, beside=results[2])
+        agree(found, tf.textbook.inverse_dynamics(robot, q, qd, qdd))
+
+
+@pytest.mark.parametrize("task", ["background", "synchronous"])
+def test_the_error_of_late_results_is_predicted_with_every_drive(task: str) -> None:
+    """States of a swing predict what a run along the swing shows."""
+    from tauform.realtime.multirate.prediction import measure
+
+    robot = with_random_drives(random_tree(2, 8, chain=True, prismatic=0.0), 8)
+    split, rates = tf.multirate(robot, task), tf.Rates(0.001, 0.01)
+    V, A, warm = np.array([2.0, 2.5]), np.array([12.0, 14.0]), 45.0
+
+    def motion(t: np.ndarray) -> tuple[np.ndarray, ...]:
+        phase = np.outer(t, A / V) + np.arange(2)
+        return V * V / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase), np.full_like(phase, warm)
+
+    errors = measure(split, np.arange(0.0, 20.0, rates.control), motion, rates)
+    predicted = split.predict(tf.Profile.harmonic(np.zeros(2), V, A, temperature=(warm, warm)), rates)
+    measured = np.sqrt((errors**2).mean(axis=0))
+    assert np.abs(predicted.rms / measured - 1).max() <= 0.1
+
+
+def test_the_c_of_both_tasks_has_every_drive(tmp_path: Path) -> None:
+    """Its self-test passes, its demonstration runs, and both tasks together are the textbook torque."""
+    robot = with_random_drives(random_tree(2, 8, chain=True, prismatic=0.0), 8)
+    tf.multirate(robot).write_c(tmp_path / "c", name="arm")
+    if shutil.which("gcc") is None or shutil.which("make") is None:
+        pytest.skip("gcc and make are not installed")
+    subprocess.run(["make", "-s", "check"], cwd=tmp_path / "c", check=True, capture_output=True)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"]
+    sources = ["arm_multirate.c", "arm.c", "-lm"]
+    demo = ["gcc", *flags, "-pthread", "demo_arm_multirate.c", *sources, "-o", "demo"]
+    subprocess.run(demo, cwd=tmp_path / "c", check=True)
+    shown = subprocess.run(["./demo", "0.05"], cwd=tmp_path / "c", check=True, capture_output=True, text=True).stdout
+    assert 0.0 <= float(shown.split("torque error")[1].split("%")[0]) < 50.0
+    subprocess.run(["gcc", *flags, "-shared", "-fPIC", *sources, "-o", "arm.so"], cwd=tmp_path / "c", check=True)
+    library = ctypes.CDLL(str(tmp_path / "c" / "arm.so"))
+    q, qd, qdd, T = states_of(robot)
+    tasks, tau = ctypes.create_string_buffer(1 << 14), np.empty_like(q)
+    for every in (1, 2):
+        for k in range(len(q)):
+            q_, qd_, qdd_, T_, tau_ = (ctypes.c_void_p(array[k].ctypes.data) for array in (q, qd, qdd, T, tau))
+            library.arm_multirate_start(tasks, ctypes.c_uint(every), q_, qd_, T_)
+            library.arm_multirate_renew(tasks, q_, qd_, T_)
+            library.arm_multirate_torque(tasks, qd_, qdd_, tau_)
+        agree(tau, tf.textbook.inverse_dynamics(robot, q, qd, qdd, T))
+
+
+def test_a_profile_without_temperatures_is_refused() -> None:
+    robot = KNOWN.with_drives([*KNOWN.drives, tf.Drive.of("thermal", joints=0, coefficient=0.1)])
+    cold = tf.Profile.ranges(3, 1.0, 1.0, 1.0)
+    for call in (lambda: tf.reduce(robot, cold), lambda: tf.multirate(robot).predict(cold, tf.Rates(0.001, 0.02))):
+        with pytest.raises(ModelError, match=r"depends on temperature, and the profile has none; give temperature="):
+            call()
+    with pytest.raises(ModelError, match="below absolute zero"):
+        tf.Profile.ranges(3, 1.0, 1.0, 1.0, temperature=(-300.0, 20.0))
+    for wrong in (20.0, (60.0, 10.0), (np.nan, 20.0), (1.0, 2.0, 3.0)):
+        with pytest.raises(ModelError, match="temperature"):
+            tf.Profile.ranges(3, 1.0, 1.0, 1.0, temperature=wrong)
+    assert len(tf.Profile.within(robot).lower) == 4
+    assert len(tf.Profile.within(robot).suited(KNOWN).lower) == 3
 
 
 def test_equations_hold_the_drives() -> None:

@@ -107,6 +107,34 @@ def _numbers(text: str, robot: Robot, flag: str) -> list[float]:
     return numbers * n if len(numbers) == 1 else numbers
 
 
+# Of verbs that take states of a robot whose friction may depend on temperature.
+Temperature = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LOW,HIGH", help="Of the joints in degrees Celsius, where friction depends on it; -10,80 if not given."
+    ),
+]
+
+
+def temperatures(robot: Robot, text: str | None, recorded: bool) -> tuple[float, float] | None:
+    """Lowest and highest temperature of the states that were asked for; recordings bring their own."""
+    from tauform.closedform.profile import usual_temperatures
+
+    if text is None:
+        return usual_temperatures(robot)
+    if recorded:
+        raise typer.BadParameter("--recording brings its own temperatures; leave out --temperature")
+    if not robot.needs_temperature:
+        raise typer.BadParameter(f"friction of {robot.name} does not depend on temperature; leave out --temperature")
+    try:
+        low, high = (float(word) for word in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"--temperature takes the lowest and the highest, such as 10,60, not {text!r}"
+        ) from None
+    return low, high
+
+
 # Of every verb that writes C.
 Name = Annotated[
     str | None,

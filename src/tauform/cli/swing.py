@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from tauform.arrays import Array
+    from tauform.closedform.profile import States
     from tauform.description.robot import Robot
     from tauform.realtime.multirate.run import MotionFunction
 
@@ -54,12 +55,13 @@ def _check_positive(name: str, bounds: Sequence[float]) -> None:
         raise typer.BadParameter(f"--{name}: expected positive bounds below {LARGEST_BOUND:g}, got {wrong[0]:g}")
 
 
-def swing(centre: Array, V: Array, A: Array) -> MotionFunction:
-    """The motion within the bounds, as a function of time."""
+def swing(centre: Array, V: Array, A: Array, temperature: tuple[float, float] | None = None) -> MotionFunction:
+    """The motion within the bounds, as a function of time; temperatures are those in the middle."""
     import numpy as np
 
-    def motion(t: Array) -> tuple[Array, Array, Array]:
+    def motion(t: Array) -> States:
         phase = np.outer(t, A / V) + np.arange(len(V))
-        return centre + V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
+        states = centre + V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
+        return states if temperature is None else (*states, np.full_like(phase, np.mean(temperature)))
 
     return motion

@@ -41,6 +41,6 @@ def _drive_lines(robot: Robot) -> list[str]:
     if robot.further_drives:
         terms = zip(robot.parameter_names[robot.layout.further], robot.further_drives, strict=True)
         lines += ["Further drive terms:", *(f"  {name}: {term.meaning}" for name, term in terms)]
-    if any("temperature" in term.reads for term in robot.further_drives):
+    if robot.needs_temperature:
         lines.append("Entries of temperature belong to the joints of q [degrees Celsius].")
     return lines

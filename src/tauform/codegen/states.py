@@ -9,13 +9,12 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Op, Program
+from tauform.description.drives.friction import OPERATING_TEMPERATURES
 from tauform.portable.sampling import uniform
 
-# Degrees Celsius at which friction is tried.
-TEMPERATURES = (-10.0, 80.0)
 # Time steps of simulations [s].
 STEPS = (1e-4, 1e-2)
-RANGES = {"temperature": TEMPERATURES, "step": STEPS}
+RANGES = {"temperature": OPERATING_TEMPERATURES, "step": STEPS}
 # Smooth friction bends at velocities far below those of a motion: its programs also see slower states.
 SLOWER = (1.0, 0.1, 0.01, 0.001)
 

@@ -182,6 +182,11 @@ class Robot(Value):
         return (*own_drives(self.joints), *self.further_drives)
 
     @cached_property
+    def needs_temperature(self) -> bool:
+        """Whether friction depends on the temperature of the joints."""
+        return any("temperature" in term.reads for term in self.further_drives)
+
+    @cached_property
     def layout(self) -> Layout:
         """Which column of `parameters` is which."""
         return Layout.of([joint.type for joint in self.joints], self.further_drives)

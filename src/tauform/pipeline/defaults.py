@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauform.closedform.profile import Profile
+from tauform.closedform.profile import Profile, usual_temperatures
 from tauform.codegen.program.program import Program
 from tauform.description.robot import Robot
 from tauform.pipeline.motion import coordinate_ranges
@@ -20,7 +20,8 @@ def default_profile(robot: Robot) -> Profile:
     """Positions within the joints' limits at ordinary speeds: 1 rad/s (m/s) and 10 rad/s^2, or the limits' if lower."""
     speeds = {joint.name: joint.limits.velocity for joint in robot.joints}
     fastest = np.array([min(SPEED, speeds[name]) for name in robot.joint_names])
-    return Profile.ranges(robot.n_joints, coordinate_ranges(robot).T, fastest, ACCELERATION, name="joint limits")
+    bounds = coordinate_ranges(robot).T, fastest, ACCELERATION
+    return Profile.ranges(robot.n_joints, *bounds, name="joint limits", temperature=usual_temperatures(robot))
 
 
 def default_routes(exact: Program) -> tuple[str, ...]:

@@ -297,7 +297,9 @@ def _reduce(
 
 def _tradeoff(bound: BoundModel, profile: Profile, exact: Program, log: StageLog) -> Tradeoff | None:
     with log.stage("accuracy curve", spare=True) as describe:
-        curve = tradeoff(bound, profile, n_states=CURVE_STATES, progress=log.progress, exact=exact)
+        curve = tradeoff(
+            bound, profile.suited(bound.beside.robot), n_states=CURVE_STATES, progress=log.progress, exact=exact
+        )
         describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
         return curve
     return None

@@ -45,7 +45,7 @@ def sweep_motion(robot: Robot) -> Motion:
 
 def reference_temperature(robot: Robot) -> dict[str, Any]:
     """The temperature at which Fv holds, as an argument of torque functions; nothing where friction does not ask."""
-    if not any("temperature" in term.reads for term in robot.further_drives):
+    if not robot.needs_temperature:
         return {}
     return {"temperature": np.full(robot.n_joints, REFERENCE_TEMPERATURE)}
 

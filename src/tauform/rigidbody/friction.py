@@ -50,6 +50,28 @@ def friction(
     return evaluate(robot, core, project=1, **given)
 
 
+def friction_under(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, carried: ArrayLike, temperature: ArrayLike | None = None
+) -> Array:
+    """What `friction` returns, where joints carry a given torque, (..., n).
+
+    Args:
+        q: (..., n) joint positions [rad or m].
+        qd: (..., n) joint velocities.
+        carried: (..., n) torque of links, rotors and gravity, which load friction depends on.
+        temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
+
+    Raises:
+        ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
+        DescriptionError: friction depends on temperature, and none is given.
+    """
+
+    def core(q: AnyArray, qd: AnyArray, carried: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+        return friction_torque(robot.tree, JointState(q, qd, None, temperature, carried))
+
+    return evaluate(robot, core, project=1, q=q, qd=qd, carried=carried, **temperatures(robot, temperature))
+
+
 def _needed(robot: Robot, name: str, value: ArrayLike | None) -> dict[str, ArrayLike]:
     """The argument, where a drive term needs it."""
     reading = [term for term in robot.further_drives if not term.is_inertial and {name, "carried"} & term.reads]

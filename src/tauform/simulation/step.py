@@ -110,7 +110,7 @@ class Plant:
 
     @property
     def is_thermal(self) -> bool:
-        return any("temperature" in term.reads for term in self.robot.further_drives)
+        return self.robot.needs_temperature
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, Name, need, one_per_joint
+from tauform.cli.options import NUMBERS, Force, Name, Temperature, need, one_per_joint, temperatures
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -44,6 +44,7 @@ def multirate(
     friction: Annotated[
         str, typer.Option(help="Task that makes the friction: background, synchronous.")
     ] = "background",
+    temperature: Temperature = None,
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of bounds.")] = None,
     run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,
     plot: Annotated[
@@ -76,9 +77,11 @@ def multirate(
     if run:
         check_seconds(run, rates)
     bounds = bounds_of_swing(robot, **one_per_joint(robot, velocity=velocity, acceleration=acceleration))
-    swinging = tauform.Profile.harmonic(*bounds)
+    warm = temperatures(robot, temperature, bool(recording))
+    swinging = tauform.Profile.harmonic(*bounds, temperature=warm)
     recordings = reading.recordings(recording, robot, tell)
     profile = tauform.recorded_profile(recordings) if recordings else swinging
+    profile.suited(robot)  # before the work
     tell("splitting")
     split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
     tell("predicting the error")
@@ -86,11 +89,11 @@ def multirate(
     tell("looking for the slowest background")
     slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
     tell(f"running both tasks for {run:g} s" if run else "writing")
-    report = _run(split, swinging, swing(*bounds), rates, run) if run else None
+    report = _run(split, swinging, swing(*bounds, warm), rates, run) if run else None
     files = split.write_c(output, force=force, name=name) if output is not None else []
     if plot is not None:
         tell("drawing")
-        files = [*files, write_multirate_figure(split, swing(*bounds), swinging, rates, plot)]
+        files = [*files, write_multirate_figure(split, swing(*bounds, warm), swinging, rates, plot)]
     bands = _bandwidths(robot, recordings)
     page = _page(robot, split, predicted, error, slowest, report, files, bands)
     return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
@@ -111,8 +114,8 @@ def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
     from tauform.realtime.multirate.bandwidth import bandwidths
     from tauform.realtime.reduction.recorded import recorded_states
 
-    rate, states = recorded_states(recordings[0])[0]
-    return vars(bandwidths(robot, *states, rate))
+    rate, (q, qd, qdd, *warm) = recorded_states(recordings[0])[0]
+    return vars(bandwidths(robot, q, qd, qdd, rate, warm[0] if warm else None))
 
 
 def _page(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, Name, need, one_per_joint
+from tauform.cli.options import NUMBERS, Force, Name, Temperature, need, one_per_joint, temperatures
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
@@ -38,6 +38,7 @@ def reduce(
     acceleration: Annotated[
         str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one per joint.")
     ] = None,
+    temperature: Temperature = None,
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of a profile.")] = None,
     tolerance: Annotated[
         str, typer.Option(metavar=NUMBERS, help="Largest relative error, 0.01 is 1 %; one, or one per joint.")
@@ -92,7 +93,7 @@ def reduce(
     from tauform.realtime.reduction.reduce import ROUTES, check_guarantee
 
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
-    own |= {"norm": norm, "velocity": velocity, "acceleration": acceleration}
+    own |= {"norm": norm, "velocity": velocity, "acceleration": acceleration, "temperature": temperature}
     own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
     _check_plot(plot, also, own)
     check_outputs(force, folders=[output, plot])
@@ -101,6 +102,7 @@ def reduce(
     bounds = [flag for flag, value in (("--velocity", velocity), ("--acceleration", acceleration)) if value]
     if recording and bounds:
         raise typer.BadParameter(f"--recording brings its own velocities; leave out {bounds[0]}")
+    warm = temperatures(robot, temperature, bool(recording))
     limits = one_per_joint(robot, tolerance=tolerance)["tolerance"]
     limit = limits if "," in tolerance else limits[0]
     check_guarantee(max(limits), confidence, function, tuple(route or ROUTES))
@@ -111,7 +113,7 @@ def reduce(
         robots = [robot, *(tauform.load(name) for name in also or [])]
         return _figures(robots, plot, samples, threads, tell, force)
     recordings = reading.recordings(recording, robot, tell)
-    states = _profile(robot, profile, velocity, acceleration, recordings)
+    states = _profile(robot, profile, velocity, acceleration, warm, recordings)
     if contributions:
         shares = tauform.derive(robot).bind(robot).contributions(states, seed=seed)
         return Page({**vars(shares), "order": shares.order}, (str(shares),))
@@ -151,7 +153,12 @@ def _check_plot(plot: Path | None, also: list[str] | None, own: dict[str, Any]) 
 
 
 def _profile(
-    robot: Robot, text: str, velocity: str | None, acceleration: str | None, recordings: list[Recording]
+    robot: Robot,
+    text: str,
+    velocity: str | None,
+    acceleration: str | None,
+    warm: tuple[float, float] | None,
+    recordings: list[Recording],
 ) -> Profile:
     import tauform
 
@@ -159,7 +166,7 @@ def _profile(
     if recordings:
         return tauform.recorded_profile(recordings)
     if text in ("slow", "fast"):
-        return tauform.Profile.within(robot, text, **given)
+        return tauform.Profile.within(robot, text, **given, temperature=warm)
     try:
         q, qd, qdd = (float(number) for number in text.split(","))
     except ValueError:
@@ -167,7 +174,7 @@ def _profile(
             f"--profile is slow, fast, or bounds of position, velocity and acceleration such as 3.1,0.5,5, not {text!r}"
         ) from None
     rates = given.get("velocity", qd), given.get("acceleration", qdd)
-    return tauform.Profile.ranges(robot.n_joints, q, *rates, name=text)
+    return tauform.Profile.ranges(robot.n_joints, q, *rates, name=text, temperature=warm)
 
 
 def _page(found: Reduction, output: Path | None) -> Page:

@@ -82,8 +82,7 @@ def _of_states(
     if has_load(robot.tree):
         # What joints carry depends on values; the base parameters do not.
         robot = robot.with_parameters(uniform(rng, 0.5, 1.5, (robot.layout.n,)))
-    warm = any("temperature" in term.reads for term in robot.further_drives)
-    temperature = uniform(rng, *TEMPERATURES, qd.shape) if warm else None
+    temperature = uniform(rng, *TEMPERATURES, qd.shape) if robot.needs_temperature else None
     return _Observed(robot, q, qd * _paces(robot, columns, len(qd)), qdd, temperature)
 
 

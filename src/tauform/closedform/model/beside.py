@@ -74,7 +74,7 @@ class Beside:
     @property
     def needs_temperature(self) -> bool:
         """Whether friction depends on temperature."""
-        return any("temperature" in term.reads for term in self.robot.further_drives)
+        return self.robot.needs_temperature
 
     def temperatures(self, temperature: ArrayLike | None) -> dict[str, ArrayLike]:
         """Temperatures as an argument of `batched`, where a term needs them."""

@@ -13,7 +13,7 @@ from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.equations import term_names
 from tauform.closedform.model.monomials import Products
-from tauform.closedform.profile import Profile, States
+from tauform.closedform.profile import Profile, States, usual_temperatures
 from tauform.closedform.reduction.streaming import over_states, sizes
 from tauform.errors import ModelError
 
@@ -145,8 +145,8 @@ class _Parts:
 
     def factors(self, states: States) -> tuple[Array, Array]:
         """(m, N) size of the monomials, and (a, N) of the accelerations relative to the torque."""
-        q, qd, qdd = states
-        tau = sizes(self.bound.inverse_dynamics(q, qd, qdd))
+        q, qd, qdd = states[:3]
+        tau = sizes(self.bound.inverse_dynamics(*states))
         return np.abs(self.products.monomials(q.T)), np.abs(self.products.accelerations(qd.T, qdd.T)) / tau
 
     def statistics(self, monomials: Array, accelerations: Array) -> tuple[Array, Array]:
@@ -187,8 +187,8 @@ def known_profile(bound: BoundModel, profile: Profile | Speed | None) -> Profile
         n = profile.lower.shape[1]
         if n != bound.n_joints:
             raise ModelError(f"profile: {profile.name!r} is of {n} joints, {bound.name} has {bound.n_joints}")
-        return profile
+        return profile.suited(bound.beside.robot)
     speeds = {"slow": Profile.slow, "fast": Profile.fast}
     if (profile or "slow") not in speeds:
         raise ModelError(f'profile: expected "slow", "fast" or a tf.Profile, got {profile!r}')
-    return speeds[profile or "slow"](bound.n_joints)
+    return speeds[profile or "slow"](bound.n_joints, usual_temperatures(bound.beside.robot))

@@ -20,6 +20,7 @@ from tauform.closedform.reduction.reduction import (
     FIT_STATES,
     Completed,
     Refit,
+    load_gain,
     relative_error,
     with_terms,
 )
@@ -124,13 +125,18 @@ class TermSearch:
             return TermReduction(smaller, relative_error(found, self._exact, self.confidence, self.joints))
         # what the missing torque does to the accelerations
         moving = list(bound.moving)
-        missed = definite_solved(self._M, (self._exact - found)[:, moving, None])[..., 0]
+        missed = definite_solved(self._M, ((self._exact - found) / self._gain)[:, moving, None])[..., 0]
         accelerations = self.check[2][:, moving]
         return TermReduction(smaller, relative_error(accelerations + missed, accelerations, self.confidence))
 
     @cached_property
     def _exact(self) -> Array:
         return self.bound.inverse_dynamics(*self.check)
+
+    @cached_property
+    def _gain(self) -> Array:
+        """Of load friction, by which a torque is more than what links and rotors take of it."""
+        return load_gain(self.bound, self.check)
 
     @cached_property
     def _M(self) -> Array | None:

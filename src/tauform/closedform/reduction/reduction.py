@@ -26,6 +26,7 @@ from tauform.closedform.reduction.streaming import sizes
 from tauform.errors import ModelError
 from tauform.portable.factorization import least_squares
 from tauform.portable.products import product
+from tauform.rigidbody.load import load_gains
 
 Mask = NDArray[np.bool_]
 Completed = Callable[[Mask], Mask]
@@ -69,7 +70,7 @@ class Refit:
 
     def theta(self, smaller: ClosedFormModel, theta: Array) -> Array:
         """theta of a smaller model, moved to fit."""
-        Y = smaller.regressor(*self.states) * self.weights[..., None]
+        Y = smaller.regressor(*self.states[:3]) * self.weights[..., None]
         return refitted(Y.reshape(-1, len(theta)), self.wanted.reshape(-1), theta)
 
 
@@ -114,9 +115,25 @@ def _carried_torque(bound: BoundModel, states: States) -> Array:
     friction = joint_torque(bound.carried, states[1].T).T
     if not bound.beside:
         return friction
-    rigid = bound.inverse_dynamics(*states) - bound.breakdown(*states).friction
-    beside: Array = bound.beside.torque(states[0].T, states[1].T, None, rigid.T).T
+    q, qd, *_ = (x.T for x in states)
+    temperature = states[3].T if len(states) > 3 else None
+    # load friction is that of the full model: the terms that are left make nearly the same torque
+    beside: Array = bound.beside.torque(q, qd, temperature, rigid_torque(bound, states).T).T
     return friction + beside
+
+
+def rigid_torque(bound: BoundModel, states: States) -> Array:
+    """(N, n) torque of links and rotors alone."""
+    rigid: Array = bound.inverse_dynamics(*states) - bound.breakdown(*states).friction
+    return rigid
+
+
+def load_gain(bound: BoundModel, states: States) -> Array:
+    """(N, n) change of the torque per change of what links and rotors take; 1 but for friction that depends on load."""
+    if not bound.beside.is_loaded:
+        return np.ones_like(states[0])
+    gain: Array = 1 + load_gains(bound.beside.robot, states[1], rigid_torque(bound, states))
+    return gain
 
 
 def _entries(exponents: NDArray[np.int8], kept: Mask, completed: Completed | None) -> Mask:

@@ -80,8 +80,7 @@ def over_states(
     def one(first: int, own: np.random.Generator) -> T:
         if recorded is None:
             return work(profile.sample(min(size, n_states - first), own))
-        q, qd, qdd = recorded[:, first : first + size]
-        return work((q, qd, qdd))
+        return work(tuple(recorded[:, first : first + size]))
 
     # seeds are drawn one by one: a list of a million generators would not be constant memory
     if threads == 1:

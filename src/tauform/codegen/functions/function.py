@@ -84,7 +84,7 @@ def joint_vectors(*names: str, drives: bool = False) -> Callable[[Robot], Shapes
     """Input ports that are joint vectors; with drives, last the temperatures that friction may depend on."""
 
     def ports(robot: Robot) -> Shapes:
-        warm = drives and any("temperature" in term.reads for term in robot.further_drives)
+        warm = drives and robot.needs_temperature
         return dict.fromkeys((*names, *["temperature"] * warm), (robot.n_joints,))
 
     return ports

@@ -13,6 +13,8 @@ from tauform.errors import DescriptionError
 ABSOLUTE_ZERO = -273.15
 # Temperature at which friction is what Fv says [degrees Celsius].
 REFERENCE_TEMPERATURE = 20.0
+# Lowest and highest that joints are assumed to have where nothing else is said.
+OPERATING_TEMPERATURES = (-10.0, 80.0)
 VELOCITY: frozenset[Quantity] = frozenset({"qd"})
 
 

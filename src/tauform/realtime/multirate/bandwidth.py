@@ -14,8 +14,8 @@ from scipy import signal
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
-from tauform.realtime.multirate.tasks import stored_torque
-from tauform.rigidbody.gravity import gravity_torque
+from tauform.realtime.multirate.tasks import beside_torque
+from tauform.rigidbody.gravity import bias_torque, gravity_torque
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 
 # A signal's bandwidth holds this share of the power of its variation.
@@ -42,7 +42,9 @@ class Bandwidths:
     inertial_torque: float
 
 
-def bandwidths(robot: Robot, q: Array, qd: Array, qdd: Array, rate: float) -> Bandwidths:
+def bandwidths(
+    robot: Robot, q: Array, qd: Array, qdd: Array, rate: float, temperature: Array | None = None
+) -> Bandwidths:
     """Bandwidths along a uniformly sampled trajectory, (N, n) each.
 
     Raises:
@@ -57,7 +59,7 @@ def bandwidths(robot: Robot, q: Array, qd: Array, qdd: Array, rate: float) -> Ba
         "acceleration": qdd,
         "inertia": M.reshape(len(q), -1),
         "gravity": gravity,
-        "velocity_torque": stored_torque(robot, q, qd) - gravity,
+        "velocity_torque": bias_torque(robot, q, qd) - gravity + beside_torque(robot, q, qd, temperature),
         "inertial_torque": (M @ qdd[..., None])[..., 0],
     }
     return Bandwidths(**{name: bandwidth(values, rate) for name, values in signals.items()})

@@ -3,7 +3,7 @@
 The background may itself be split in two by how fast its parts change: `coefficients` (positions alone), renewed at
 every so many-th run of it, and `velocity`, renewed at every run.
 Coulomb friction jumps when a joint turns round, which a slow background notices late: friction may instead be made by
-the synchronous task, for up to two products and sums more per joint.
+the synchronous task, for up to two products and sums more per joint. What depends on load always is.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class MultiRate(Tasks):
         """Run both tasks on this machine along a motion, in real time, and compare with torques that are never late.
 
         Args:
-            motion: function that returns q, qd, qdd, (N, n) each, at given times (N,) [s].
+            motion: function that returns q, qd, qdd and, where friction depends on them, temperatures, (N, n) each, at
+                given times (N,) [s].
             rates: control and background period, the latter rounded to whole ticks; the latency is one tick.
             seconds: of real time, more than one background period.
 
@@ -110,9 +111,10 @@ def multirate(robot: Robot, friction: Friction = "background") -> MultiRate:
 
     Args:
         friction: the task that makes it; "synchronous" costs operations at every tick and follows reversals at once.
+            What depends on load is always made there, of the torque that joints carry at that tick.
 
     Raises:
         ModelError: no such task.
-        GenerationError: a program would be too long or failed verification, or friction depends on load or temperature.
+        GenerationError: a program would be too long or failed verification.
     """
     return MultiRate(**vars(tasks_of(robot, friction)))

@@ -9,7 +9,8 @@ earlier state follows from the present one:
 
     q(t - d) = q - sin(w d) / w qd + (1 - cos(w d)) / w^2 qdd,    qd(t - d) = cos(w d) qd - sin(w d) / w qdd .
 
-No trajectory is replayed: states of a profile are enough.
+No trajectory is replayed: states of a profile are enough. Temperatures change too slowly to count; friction that
+depends on load is never late by itself, but made of what the others left.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile, States
+from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.portable.products import norm
 from tauform.realtime.drives import of_velocity
 from tauform.realtime.multirate.run import MotionFunction
 from tauform.realtime.multirate.staleness import Rates
-from tauform.realtime.multirate.tasks import Tasks
+from tauform.realtime.multirate.tasks import Results, Tasks, with_gravity
 from tauform.rigidbody.friction import friction
 
 N_STATES = 20_000
@@ -85,12 +87,12 @@ def predict(
 ) -> Prediction:
     """Torque error over the states of a profile; see `Tasks.predict`."""
     profile.check_limits(split.robot)
+    profile = profile.suited(split.robot)
     if profile.recorded is None:
         states = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
     else:
-        q, qd, qdd = profile.recorded
-        states = q, qd, qdd
-    torque = split.torque(*split.results(*states[:2]), *states[1:])
+        states = tuple(profile.recorded)
+    torque = split.tick(split.renewed(states), states)
     square, smooth = np.zeros_like(torque), np.zeros(split.robot.n_joints)
     peak = np.zeros(split.robot.n_joints)
     for weight, error, of_friction in _errors(split, states, torque, rates.ages() if ages is None else _met(ages)):
@@ -106,36 +108,40 @@ def _errors(
     split: Tasks, states: States, torque: Array, ages: tuple[Array, Array, Array]
 ) -> Iterator[tuple[float, Array, Array]]:
     """Weight, torque error (N, n) and the part of it that stale friction makes, for each pair of ages."""
-    _, qd, qdd = states
     swing = _swing(states)
-    stored: dict[float, tuple[Array, Array]] = {}
-    rubbing = of_velocity(split.robot)
+    stored: dict[float, tuple[Results, Array]] = {}
     for of_coefficients, of_rest, weight in zip(*(x.tolist() for x in ages), strict=True):
         M, gravity = split.coefficients_kernel(_earlier(states, of_coefficients, swing)[0])
         if of_rest not in stored:
             before = _earlier(states, of_rest, swing)
-            stale = friction(rubbing, before[1]) - friction(rubbing, qd)
-            stored[of_rest] = split.velocity_kernel(*before), 0.0 * stale if split.reads_velocity else stale
-        velocity, of_friction = stored[of_rest]
-        yield weight, split.torque(M, gravity + velocity, qd, qdd) - torque, of_friction
+            stale = _rubbing(split.robot, before) - _rubbing(split.robot, states)
+            stored[of_rest] = split.rest(before), stale if split.stores_friction else 0.0 * stale
+        rest, of_friction = stored[of_rest]
+        yield weight, split.tick(with_gravity(M, gravity, rest), states) - torque, of_friction
+
+
+def _rubbing(robot: Robot, motion: States) -> Array:
+    """Friction that either task can make."""
+    rubbing = of_velocity(robot)
+    return friction(rubbing, motion[1], temperature=motion[3] if rubbing.needs_temperature else None)
 
 
 def _swing(states: States) -> Array:
     """(n,) frequency with which each joint swings [rad/s]: that of a sine with these accelerations and velocities."""
     # The ratio of both RMS values is w for a pure swing, and a fair mean for sums of them.
-    fast, rates = (np.sqrt((x**2).mean(axis=0)) for x in states[:0:-1])
+    fast, rates = (np.sqrt((x**2).mean(axis=0)) for x in (states[2], states[1]))
     swing: Array = fast / np.maximum(rates, 1e-300)
     return swing
 
 
-def _earlier(states: States, age: float, swing: Array) -> tuple[Array, Array]:
-    """Positions and velocities at an earlier time of a motion that swings on."""
-    q, qd, qdd = states
+def _earlier(states: States, age: float, swing: Array) -> States:
+    """States at an earlier time of a motion that swings on: accelerations are not asked for, temperatures hold."""
+    q, qd, qdd = states[:3]
     phase = np.minimum(swing * age, np.pi)  # a swing does not go further back than half of it
     # sinc instead of sin(w d) / w: a joint that does not swing has w = 0.
     sine, cosine = age * np.sinc(phase / np.pi), np.cos(phase)
     versine = 0.5 * (age * np.sinc(phase / 2 / np.pi)) ** 2
-    return q - sine * qd + versine * qdd, cosine * qd - sine * qdd
+    return q - sine * qd + versine * qdd, cosine * qd - sine * qdd, *states[2:]
 
 
 def _met(ages: Array) -> tuple[Array, Array, Array]:
@@ -151,13 +157,13 @@ def measure(split: Tasks, times: Array, motion: MotionFunction, rates: Rates) ->
 
     Args:
         times: (N,) ticks of the synchronous task, from 0 on.
-        motion: q, qd, qdd of the trajectory at given times.
+        motion: q, qd, qdd of the trajectory at given times, and temperatures where friction depends on them.
     """
-    q, qd, qdd = motion(times)
+    states = motion(times)
     renewed, latest = rates.sources(times)
     M, gravity = split.coefficients_kernel(motion(renewed)[0])
-    held = gravity + split.velocity_kernel(*motion(latest)[:2])
-    error: Array = split.torque(M, held, qd, qdd) - split.torque(*split.results(q, qd), qd, qdd)
+    held = with_gravity(M, gravity, split.rest(motion(latest)))
+    error: Array = split.tick(held, states) - split.tick(split.renewed(states), states)
     return error
 
 

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.closedform.profile import States
 from tauform.errors import ModelError
 from tauform.portable.products import norm
 from tauform.realtime.multirate.staleness import Rates
-from tauform.realtime.multirate.tasks import Tasks
+from tauform.realtime.multirate.tasks import Results, Tasks, with_gravity
 
-MotionFunction = Callable[[Array], tuple[Array, Array, Array]]
+# q, qd, qdd and, where friction depends on them, temperatures at given times.
+MotionFunction = Callable[[Array], States]
 # Sleeping is not precise: the last part of each wait is spent polling the clock [s].
 POLLING = 3e-4
 
@@ -65,9 +67,9 @@ class RunReport:
 
 
 class _Shared:
-    """What the tasks exchange: the state going down; the times of two states, M and the stored torque coming up."""
+    """What the tasks exchange: the state going down; the times of two states and the stored results coming up."""
 
-    def __init__(self, state: tuple[float, Array, Array], results: tuple[float, float, Array, Array]) -> None:
+    def __init__(self, state: tuple[float, States], results: tuple[float, float, Results]) -> None:
         self.state = state
         self.results = results
         self.n_updates = 0
@@ -86,27 +88,30 @@ def run(split: Tasks, motion: MotionFunction, rates: Rates, seconds: float = 2.0
     check_seconds(seconds, rates)
     times = np.arange(0.0, seconds, rates.control)
     every = max(1, round(rates.background / rates.control))
-    q, qd, qdd = motion(times)
-    shared = _Shared((0.0, q[0], qd[0]), (0.0, 0.0, *split.results(q[0], qd[0])))
-    split.torque(*shared.results[2:], qd[0], qdd[0])  # the first call allocates
+    states = motion(times)
+    ticks = list(zip(*states, strict=True))
+    shared = _Shared((0.0, ticks[0]), (0.0, 0.0, split.renewed(ticks[0])))
+    # first calls compile and allocate
+    split.tick(shared.results[2], ticks[0])
+    split.rest(ticks[0])
     thread = threading.Thread(target=_background, args=(split, shared, rates.coefficients_every), daemon=True)
-    tau, began, ended, sources = np.zeros_like(q), *np.zeros((2, len(times))), np.zeros((2, len(times)))
+    tau, began, ended, sources = np.zeros_like(states[0]), *np.zeros((2, len(times))), np.zeros((2, len(times)))
     thread.start()
     # The first deadline lies ahead, so that starting the thread makes no tick late.
     start = time.perf_counter() + 2 * rates.control
     for k, due in enumerate(times.tolist()):
         began[k] = _wait(start + due) - start
         # first what there is: a background that is quick enough would change it in the same tick
-        *sources[:, k], M, stored = shared.results
+        *sources[:, k], results = shared.results
         if k % every == 0:
-            shared.state = (due, q[k], qd[k])
+            shared.state = (due, ticks[k])
             shared.wake.set()
-        tau[k] = split.torque(M, stored, qd[k], qdd[k])
+        tau[k] = split.tick(results, ticks[k])
         ended[k] = time.perf_counter() - start
     shared.stop = True
     shared.wake.set()
     thread.join()
-    exact = split.torque(*split.results(q, qd), qd, qdd)
+    exact = split.tick(split.renewed(states), states)
     return RunReport(
         rates,
         n_ticks=len(times),
@@ -121,14 +126,14 @@ def run(split: Tasks, motion: MotionFunction, rates: Rates, seconds: float = 2.0
 
 
 def _background(split: Tasks, shared: _Shared, coefficients_every: int) -> None:
-    renewed, (M, gravity) = 0.0, split.coefficients_kernel(shared.state[1])
+    renewed, (M, gravity) = 0.0, split.coefficients_kernel(shared.state[1][0])
     while shared.wake.wait() and not shared.stop:
         # Cleared before the state is read: a wake that comes meanwhile is answered by the next turn, never lost.
         shared.wake.clear()
-        when, q, qd = shared.state
+        when, motion = shared.state
         if shared.n_updates % coefficients_every == 0:
-            renewed, (M, gravity) = when, split.coefficients_kernel(q)
-        shared.results = (renewed, when, M, gravity + split.velocity_kernel(q, qd))
+            renewed, (M, gravity) = when, split.coefficients_kernel(motion[0])
+        shared.results = (renewed, when, with_gravity(M, gravity, split.rest(motion)))
         shared.n_updates += 1
 
 

@@ -3,10 +3,15 @@
     tau = M(q) qdd + stored(q, qd),    stored = velocity torque + gravity torque + friction
 
 The background task renews M and stored; the synchronous task multiplies and adds, n products and n sums per joint.
+Friction that depends on load needs the torque of the present acceleration, so the synchronous task always makes it, of
+what joints carry; springs and other friction then stand beside what is stored:
+
+    tau = carried + Fl |carried| sign(qd) + beside,    carried = M(q) qdd + stored .
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -14,13 +19,14 @@ from typing import Literal
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.closedform.profile import VECTORS, States
 from tauform.codegen.candidates import program_of
 from tauform.codegen.certificate import checked
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.functions.function import joint_vectors
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.generate import generate
-from tauform.codegen.minimal.problem import problem_of, tree_coordinates, user_efforts
+from tauform.codegen.minimal.problem import at_leading_joints, problem_of, tree_coordinates, user_efforts
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
@@ -29,13 +35,16 @@ from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
-from tauform.realtime.drives import depends_on_position, of_position, of_velocity, refuse_hidden
-from tauform.rigidbody.drives import friction_torque
-from tauform.rigidbody.friction import friction
+from tauform.realtime.drives import depends_on_position, of_load, of_position, of_velocity, without_load
+from tauform.rigidbody.drives import friction_torque, temperatures
+from tauform.rigidbody.friction import friction, friction_under
 from tauform.rigidbody.gravity import bias_torque, gravity_torque
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
+from tauform.rigidbody.load import has_load
 
 Friction = Literal["background", "synchronous"]
+# M, stored and, where friction depends on load, beside.
+Results = tuple[Array, ...]
 # Of the synchronous task's torques, relative to each joint's largest.
 TOLERANCE = 1e-12
 
@@ -45,10 +54,12 @@ class Tasks:
     """Programs of both tasks.
 
     Attributes:
-        background: (q, qd) -> M (n, n), stored (n).
-        synchronous: (M, stored, qdd) -> tau, or (M, stored, qd, qdd) -> tau where it makes the friction.
+        background: (q, qd) -> M (n, n), stored (n); where friction depends on load also beside (n).
+        synchronous: (M, stored, qdd) -> tau; it reads qd too where it makes friction, and beside where there is one.
         coefficients: q -> M, gravity: the part of the background that positions determine.
         velocity: (q, qd) -> velocity torque and friction: the rest of it.
+
+    The task that makes friction which depends on temperature takes temperatures last.
     """
 
     robot: Robot
@@ -56,6 +67,7 @@ class Tasks:
     synchronous: Program
     coefficients: Program
     velocity: Program
+    task: Friction = "background"
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -83,20 +95,65 @@ class Tasks:
         return compile_program(self.velocity)
 
     @property
-    def reads_velocity(self) -> bool:
-        """Whether the synchronous task makes the friction, and so reads velocities."""
-        return any(port.name == "qd" for port in self.synchronous.inputs)
+    def has_beside(self) -> bool:
+        """Whether load friction asks for what joints carry, apart from springs and other friction."""
+        return any(port.name == "beside" for port in self.synchronous.inputs)
 
-    def results(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """M and stored of the background task, compiled."""
-        M, stored = self.background_kernel(q, qd)
-        return M, stored
+    @property
+    def stores_friction(self) -> bool:
+        """Whether the background makes friction, but for what depends on load."""
+        return self.task == "background"
 
-    def torque(self, M: Array, stored: Array, qd: Array, qdd: Array) -> Array:
+    def results(self, q: Array, qd: Array, temperature: Array | None = None) -> Results:
+        """M, stored and, where friction depends on load, beside: the background task, compiled."""
+        return self.renewed(self._motion(q, qd, qd, temperature))
+
+    def torque(
+        self,
+        M: Array,
+        stored: Array,
+        qd: Array,
+        qdd: Array,
+        temperature: Array | None = None,
+        beside: Array | None = None,
+    ) -> Array:
         """The synchronous task on results of the background, compiled."""
-        rates = (qd, qdd) if self.reads_velocity else (qdd,)
-        tau: Array = self.synchronous_kernel(M, stored, *rates)
+        results = (M, stored) if beside is None else (M, stored, beside)
+        return self.tick(results, self._motion(qd, qd, qdd, temperature))
+
+    def renewed(self, motion: States) -> Results:
+        """Results of the background task at a motion."""
+        return _run(self.background_kernel, motion)
+
+    def rest(self, motion: States) -> Results:
+        """What is added to the stored gravity, and beside: the task of velocities at a motion."""
+        return _run(self.velocity_kernel, motion)
+
+    def tick(self, results: Results, motion: States) -> Array:
+        """Torques of the synchronous task at a motion."""
+        tau: Array = self.synchronous_kernel(*results, *_read(self.synchronous, motion))
         return tau
+
+    def _motion(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> States:
+        given = temperatures(self.robot, temperature)
+        return q, qd, qdd, *(np.broadcast_to(x, np.shape(qd)) for x in given.values())
+
+
+def _run(kernel: Kernel, motion: States) -> Results:
+    found = kernel(*_read(kernel.program, motion))
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _read(program: Program, motion: States) -> list[Array]:
+    """What a program reads of a motion q, qd, qdd and temperatures, in the order of its inputs."""
+    known = dict(zip(VECTORS, motion, strict=False))
+    return [known[port.name] for port in program.inputs if port.name in known]
+
+
+def with_gravity(M: Array, gravity: Array, rest: Results) -> Results:
+    """Results of the background from those of its two parts."""
+    velocity, *beside = rest
+    return M, gravity + velocity, *beside
 
 
 def tasks_of(robot: Robot, task: Friction) -> Tasks:
@@ -104,9 +161,8 @@ def tasks_of(robot: Robot, task: Friction) -> Tasks:
 
     Raises:
         ModelError: no such task.
-        GenerationError: a program would be too long or failed verification, or friction depends on load or temperature.
+        GenerationError: a program would be too long or failed verification.
     """
-    refuse_hidden(robot, "multirate")
     if task not in ("background", "synchronous"):
         raise ModelError(f'friction: expected "background" or "synchronous", got {task!r}')
     problem, stores_friction = problem_of(robot), task == "background"
@@ -117,47 +173,74 @@ def tasks_of(robot: Robot, task: Friction) -> Tasks:
         synchronous=_synchronous(robot, not stores_friction),
         coefficients=generate(robot, "coefficients"),
         velocity=program_of(problem, velocity, list(velocity.algorithms)),
+        task=task,
     )
 
 
-def stored_torque(robot: Robot, q: AnyArray, qd: AnyArray, with_friction: bool = True) -> Array:
-    """Velocity and gravity torques, springs, and friction: what the background stores beside the mass matrix."""
-    stored: Array = bias_torque(robot, q, qd) + friction(robot if with_friction else of_position(robot), qd, q)
-    return stored
+def beside_torque(
+    robot: Robot, q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None, with_friction: bool = True
+) -> Array:
+    """Springs, and friction that does not depend on load: what of the drives the background may store."""
+    kept = without_load(robot) if with_friction else of_position(robot)
+    return friction(kept, qd, q, temperature=temperature)
 
 
 def _synchronous(robot: Robot, with_friction: bool) -> Program:
-    n = robot.n_joints
-    graph = Graph()
-    M, stored = graph.input("M", n, n), graph.input("stored", n)
-    qd = graph.input("qd", n) if with_friction else None
-    qdd = graph.input("qdd", n)
-    tau = [stored[i] + sum((M[i, j] * qdd[j] for j in range(1, n)), M[i, 0] * qdd[0]) for i in range(n)]
-    if qd is not None:
-        tau = [a + b for a, b in zip(tau, _friction(of_velocity(robot), qd), strict=True)]
+    n, graph, loaded = robot.n_joints, Graph(), has_load(robot.tree)
+    rubbing = of_velocity(robot)
+    warm = with_friction and rubbing.needs_temperature
+    M = graph.input("M", n, n)
+    # what is beside comes after what is stored, as the background returns them
+    names = ["stored", *["beside"] * loaded, *["qd"] * (loaded or with_friction), "qdd", *["temperature"] * warm]
+    x = {name: graph.input(name, n) for name in names}
+    tau = [x["stored"][i] + sum((M[i, j] * x["qdd"][j] for j in range(1, n)), M[i, 0] * x["qdd"][0]) for i in range(n)]
+    if loaded:
+        parts = _friction(of_load(robot), x["qd"], carried=np.array(tau, dtype=object)), x["beside"]
+        tau = [sum(entries) for entries in zip(*parts, tau, strict=True)]
+    if with_friction:
+        tau = [a + b for a, b in zip(tau, _friction(rubbing, x["qd"], x.get("temperature")), strict=True)]
     program = lower(graph, "synchronous", {"tau": tau}, robot=robot.name, algorithm="matrix product")
 
-    def reference(M: Array, stored: Array, *rates: Array) -> Array:
-        torque: Array = (M * rates[-1][:, None]).sum(axis=-1) + stored
-        return torque + friction(of_velocity(robot), rates[0]) if with_friction else torque
+    def reference(M: Array, *arrays: Array) -> Array:
+        given = dict(zip(names, arrays, strict=True))
+        torque: Array = (M * given["qdd"][:, None]).sum(axis=-1) + given["stored"]
+        if loaded:
+            qd = given["qd"]
+            torque = torque + friction_under(of_load(robot), 0 * qd, qd, torque) + given["beside"]
+        if with_friction:
+            torque = torque + friction(rubbing, given["qd"], temperature=given.get("temperature"))
+        return torque
 
     shapes = [port.shape for port in program.inputs]
     return checked(program, shapes, reference, TOLERANCE, "matrix product in NumPy")
 
 
-def _friction(robot: Robot, qd: AnyArray) -> AnyArray:
+def _friction(
+    robot: Robot, qd: AnyArray, temperature: AnyArray | None = None, carried: AnyArray | None = None
+) -> AnyArray:
     """Friction on scalars, in the user's coordinates."""
-    motion = JointState(None, tree_coordinates(robot, qd, False)[:, None])
+    rows = [None if x is None else at_leading_joints(robot, x)[:, None] for x in (temperature, carried)]
+    motion = JointState(None, tree_coordinates(robot, qd, False)[:, None], None, *rows)
     return user_efforts(robot, friction_torque(robot.tree, motion)[:, 0].tolist())
 
 
-def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> AnyArray:
+def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> Outputs:
     """All torques that do not depend on accelerations; springs stay where the synchronous task makes the friction."""
     robot = tracing.problem.robot
     torques = rigid_torques(tracing, tracing.joints("qd"), gravity=gravity)
     stays = [with_friction or depends_on_position(term) for term in robot.drives]
-    kept = replace(tracing, drives=np.where(stays, tracing.drives, 0.0))
-    return user_efforts(robot, [a + b for a, b in zip(torques, friction_torques(kept), strict=True)])
+    # no torque is carried here, so that load friction is left out
+    drives = friction_torques(replace(tracing, drives=np.where(stays, tracing.drives, 0.0)))
+    if has_load(robot.tree):
+        return {"stored": user_efforts(robot, torques), "beside": user_efforts(robot, drives)}
+    return {"stored": user_efforts(robot, [a + b for a, b in zip(torques, drives, strict=True)])}
+
+
+def _stored_reference(robot: Robot, with_friction: bool, motion: Sequence[AnyArray]) -> tuple[Array, ...]:
+    q, qd, *warm = motion
+    rigid = bias_torque(robot, q, qd)
+    beside = beside_torque(robot, q, qd, warm[0] if warm else None, with_friction)
+    return (rigid, beside) if has_load(robot.tree) else (rigid + beside,)
 
 
 def _background_function(with_friction: bool) -> Function:
@@ -167,15 +250,15 @@ def _background_function(with_friction: bool) -> Function:
         inner = FUNCTIONS["mass_matrix"].algorithms[matrix]
 
         def trace(tracing: Tracing) -> Outputs:
-            return {**inner.trace(tracing), "stored": _stored(tracing, True, with_friction)}
+            return {**inner.trace(tracing), **_stored(tracing, True, with_friction)}
 
         return replace(inner, trace=trace)
 
     return Function(
         "background",
         "mass matrix and all torques that do not depend on accelerations",
-        joint_vectors("q", "qd"),
-        lambda robot, q, qd: (mass_matrix(robot, q), stored_torque(robot, q, qd, with_friction)),
+        joint_vectors("q", "qd", drives=with_friction),
+        lambda robot, *motion: (mass_matrix(robot, motion[0]), *_stored_reference(robot, with_friction, motion)),
         {name: algorithm(name) for name in ("composite", "composite_trace")},
         may_vanish=True,
     )
@@ -183,13 +266,17 @@ def _background_function(with_friction: bool) -> Function:
 
 def _velocity_function(with_friction: bool) -> Function:
     def trace(tracing: Tracing) -> Outputs:
-        return {"stored": _stored(tracing, False, with_friction)}
+        return _stored(tracing, False, with_friction)
+
+    def reference(robot: Robot, *motion: AnyArray) -> tuple[Array, ...]:
+        stored, *beside = _stored_reference(robot, with_friction, motion)
+        return stored - gravity_torque(robot, motion[0]), *beside
 
     return Function(
         "velocity",
         "velocity torques and friction",
-        joint_vectors("q", "qd"),
-        lambda robot, q, qd: stored_torque(robot, q, qd, with_friction) - gravity_torque(robot, q),
+        joint_vectors("q", "qd", drives=with_friction),
+        reference,
         {"newton_euler": Algorithm(trace, any_unit=True, sums_angles=True)},
         may_vanish=True,
     )

@@ -7,8 +7,10 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
+from tauform.closedform.profile import VECTORS
 from tauform.codegen.backends.backend import Request, check_options
 from tauform.codegen.backends.registry import backend
+from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 from tauform.files.file import write_text
 from tauform.files.folder import write_folder, write_texts
@@ -33,19 +35,9 @@ def write_multirate_c(
     """Write both tasks and the exchange between them as C; see `MultiRate.write_c`."""
     c = backend("c")
     check_options(c, real, batch=False)
-    prefix, n = c.prefix(name, split.robot.name), split.robot.n_joints
-    rates = ("qd", "qdd") if split.reads_velocity else ("qdd",)
-    facts = {
-        "prefix": prefix,
-        "guard": f"TAUFORM_{prefix}",
-        "real": real,
-        "n": n,
-        "nn": n * n,
-        "motion": ", ".join(f"const {real} {name}[{n}]" for name in rates),
-        "names": ", ".join(rates),
-        "version": __version__,
-    }
-
+    prefix = c.prefix(name, split.robot.name)
+    facts: dict[str, object] = {"prefix": prefix, "guard": f"TAUFORM_{prefix}", "real": real, "version": __version__}
+    facts |= _arguments(split, real)
     files = c.files(Request(split.programs, prefix, real))
 
     def fill(place: Path) -> list[str]:
@@ -57,3 +49,43 @@ def write_multirate_c(
         return [*c.build_products(prefix), "demo"]
 
     return write_folder(folder, fill, force)
+
+
+def _arguments(split: Tasks, real: str) -> dict[str, object]:
+    """Lists of arguments as the templates need them: what each task reads of a motion, and what it exchanges."""
+    n = split.robot.n_joints
+    below, above = _read(split.background), _read(split.synchronous)
+    results = ("M", "stored", *["beside"] * split.has_beside)
+
+    def declared(names: tuple[str, ...]) -> str:
+        return ", ".join(f"const {real} {name}[{n}]" for name in names)
+
+    def slots(owner: str, *names: str) -> str:
+        return ", ".join(f"{owner}{name}" for name in names)
+
+    # every name of the demonstration is a local array, whether or not a task reads it
+    temperature = f", {real} temperature[N]" if split.robot.needs_temperature else ""
+    return {
+        "n": n,
+        "nn": n * n,
+        "state": declared(below),
+        "state_names": ", ".join(below),
+        "motion": declared(above),
+        "names": ", ".join(above),
+        "beside": f"\n    {real} beside[{n}];" if split.has_beside else "",
+        "slot_k": slots("m->slot[k].", *results),
+        "own": slots("own->", *results),
+        "own_rest": slots("own->", *results[1:]),
+        "newest": slots("m->slot[m->synchronous].", *results),
+        "local": ", ".join(results),
+        "local_beside": ", beside[N]" if split.has_beside else "",
+        "motion_temperature": temperature,
+        "local_temperature": ", temperature[N]" if temperature else "",
+        "pass_temperature": ", temperature" if temperature else "",
+        "warm": f"\n        temperature[i] = ({real})(30.0 + 10.0 * sin(0.05 * t + i));" if temperature else "",
+    }
+
+
+def _read(program: Program) -> tuple[str, ...]:
+    """What a task reads of a motion, in the order of its inputs."""
+    return tuple(port.name for port in program.inputs if port.name in VECTORS)

@@ -1,7 +1,7 @@
 """ErrorNorm: torque errors at sampled states as relative errors of the function that is reduced.
 
 Inverse dynamics err by |dtau| / |tau|. Forward dynamics with a torque that is off by dtau err, to first order, by
-|M^-1 dtau| / |qdd|, so light joints count as much as heavy ones there.
+|M^-1 dtau| / |qdd|, so light joints count as much as heavy ones there; of dtau what load friction leaves.
 """
 
 from __future__ import annotations
@@ -67,7 +67,11 @@ class ErrorNorm:
             return np.broadcast_to(np.diag(self.joints), (len(self.torque), n, n))
         size = sizes(self.states[2] if forward else self.torque)[:, None, None]
         unit = np.broadcast_to(np.eye(n), (len(self.torque), n, n))
-        return (definite_solved(self.subject.mass_matrix(self.states[0]), unit) if forward else unit) / size
+        if not forward:
+            return unit / size
+        # of a torque that is off, load friction takes its part: links and rotors feel dtau / gain
+        felt = unit / self.subject.gains(*self.states)[:, None, :]
+        return definite_solved(self.subject.mass_matrix(self.states[0]), felt) / size
 
     def weighted(self, torques: Array) -> Array:
         """(N, n, ...) torques, or columns of them, in units of the relative error."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
-from tauform.closedform.profile import Profile, States
+from tauform.closedform.profile import Profile, States, usual_temperatures
 from tauform.closedform.reduction.contribution import ranked_terms
 from tauform.closedform.reduction.reduction import Refit, with_terms
 from tauform.closedform.reduction.streaming import ErrorCounts, over_states
@@ -80,6 +80,7 @@ def tradeoff(
         exact: the exact program of inverse dynamics, where it is at hand.
     """
     rng = np.random.default_rng(seed)
+    profile = profile.suited(bound.beside.robot)
     sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
     programs = _programs(bound, profile, sizes, rng, progress)
     kernels = [compile_program(program) for program in programs]
@@ -172,7 +173,8 @@ def accuracy_table(
     progress: Progress | None = None,
 ) -> Iterator[Cell]:
     """Our fastest model for every cell of the paper's Table 3."""
-    known = profiles or (Profile.slow(robot.n_joints), Profile.fast(robot.n_joints))
+    warm = usual_temperatures(robot)
+    known = profiles or (Profile.slow(robot.n_joints, warm), Profile.fast(robot.n_joints, warm))
     exact = generate(robot, "inverse_dynamics")
     options = {"routes": routes, "n_fresh": n_fresh, "threads": threads, "exact": exact}
     for profile in known:

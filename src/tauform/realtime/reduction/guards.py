@@ -50,7 +50,8 @@ def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array]
     N, n = states[0].shape
     # one call for all: at rest, then driven by one joint after the other
     q, drive = np.tile(states[0], (n + 1, 1)), np.repeat(np.eye(n + 1, n, -1), N, axis=0)
-    rest, *columns = np.asarray(evaluate(q, 0 * q, drive)).reshape(n + 1, N, n)
+    temperatures = [np.tile(array, (n + 1, 1)) for array in states[3:]]
+    rest, *columns = np.asarray(evaluate(q, 0 * q, drive, *temperatures)).reshape(n + 1, N, n)
     matrices = moving_block(np.stack(columns, axis=-1) - rest[..., None], moving)
     return positive_definite(matrices + np.swapaxes(matrices, -1, -2))
 

@@ -12,7 +12,7 @@ from tauform.closedform.profile import Profile
 from tauform.codegen.program.program import Program
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
-from tauform.realtime.reduction.subject import Subject
+from tauform.realtime.reduction.subject import Subject, function_states
 
 Norm = Literal["vector", "joint"]
 # Functions whose results are a torque per joint.
@@ -48,9 +48,8 @@ def joint_tolerances(
 
 def joint_sizes(subject: Subject, exact: Program, profile: Profile) -> Array:
     """(n,) root mean square of each joint's result over the profile, what its errors are relative to."""
-    q, qd, qdd = profile.sample(SCALE_STATES, np.random.default_rng(0))
-    zero = np.zeros_like(q)
-    torque = subject.torque(q, qd, qdd) if exact.name == "inverse_dynamics" else subject.torque(q, zero, zero)
+    states = profile.sample(SCALE_STATES, np.random.default_rng(0))
+    torque = np.asarray(exact(*function_states(subject, exact, states)))
     sizes = np.sqrt((torque * torque).mean(axis=0))
     return np.maximum(sizes, SMALLEST_TORQUE * sizes.max())
 

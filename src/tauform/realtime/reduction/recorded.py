@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tauform.arrays import Array
-from tauform.closedform.profile import Profile
+from tauform.closedform.profile import Profile, States
 from tauform.errors import ModelError
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import Segment, uniform_segments
@@ -17,6 +16,8 @@ from tauform.identification.signals.filters import Filters, choose_filters, grid
 
 def recorded_profile(recordings: Recording | Sequence[Recording]) -> Profile:
     """Profile of the states that recordings went through; velocities and accelerations are filtered derivatives.
+
+    It has temperatures where all recordings have them.
 
     Args:
         recordings: one, or several of the same robot.
@@ -29,18 +30,21 @@ def recorded_profile(recordings: Recording | Sequence[Recording]) -> Profile:
     if not listed:
         raise ModelError("profile: no recording was given")
     parts = [states for recording in listed for _, states in recorded_states(recording)]
-    q, qd, qdd = (np.concatenate([part[k] for part in parts]) for k in range(3))
-    return Profile.trajectory(q, qd, qdd, name=listed[0].name)
+    q, qd, qdd, *warm = (np.concatenate([part[k] for part in parts]) for k in range(min(map(len, parts))))
+    return Profile.trajectory(q, qd, qdd, name=listed[0].name, temperature=warm[0] if warm else None)
 
 
-def recorded_states(recording: Recording) -> list[tuple[float, tuple[Array, Array, Array]]]:
-    """Rate [Hz] and q, qd, qdd of each uniform part of a recording, without the filters' settling time."""
+def recorded_states(recording: Recording) -> list[tuple[float, States]]:
+    """Rate [Hz] and q, qd, qdd of each uniform part of a recording, without the filters' settling time.
+
+    Temperatures come last where the recording has them.
+    """
     segments = uniform_segments(recording).segments
     filters = choose_filters(segments)
     return [(s.rate, _settled(s, filters, Smoother().states(s, slice(None), filters))) for s in segments]
 
 
-def _settled(segment: Segment, filters: Filters, states: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+def _settled(segment: Segment, filters: Filters, states: States) -> States:
     cut = min(grid_of(segment.rate, filters).settle, segment.n_samples // 4)
-    q, qd, qdd = (x[cut : len(x) - cut] for x in states)
-    return q, qd, qdd
+    temperature = segment.temperatures(slice(None))
+    return tuple(x[cut : len(x) - cut] for x in (*states, *([] if temperature is None else [temperature])))

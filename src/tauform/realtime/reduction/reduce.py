@@ -21,7 +21,6 @@ from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
 from tauform.escaping.shown import visible
-from tauform.realtime.drives import refuse_hidden
 from tauform.realtime.reduction.joints import OF_TORQUES, Norm, joint_sizes, joint_tolerances, joint_weights
 from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, Search
 from tauform.realtime.reduction.search import ROUTES as ROUTES
@@ -150,14 +149,13 @@ def reduce(
         progress: called with a sentence before each step.
 
     Raises:
-        ModelError: a tolerance or confidence out of range, a profile outside joint limits or of another robot.
+        ModelError: a tolerance or confidence out of range, a profile outside joint limits or of another robot, or
+            without temperatures where friction depends on them.
         UnknownNameError: no such function, route, joint or link.
-        GenerationError: friction depends on load or temperature.
     """
     subject = Subject.of(model)
     robot = subject.robot
-    profile = profile if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
-    refuse_hidden(robot, "reduce")
+    profile = profile.suited(robot) if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
     tolerance, tolerances = joint_tolerances(robot, tolerance, norm, function)
     check_guarantee(tolerance, confidence, function, routes)
     profile.check_limits(robot)

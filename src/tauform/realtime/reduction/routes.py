@@ -22,6 +22,7 @@ from tauform.codegen.program.program import Program
 from tauform.portable.products import product
 from tauform.realtime.reduction.error_norm import ErrorNorm
 from tauform.realtime.reduction.guards import moving_block, positive_definite
+from tauform.realtime.reduction.subject import function_states
 from tauform.realtime.reduction.velocity import (
     NOTHING,
     Quiet,
@@ -30,7 +31,9 @@ from tauform.realtime.reduction.velocity import (
     regressor_without,
     without_velocity,
 )
+from tauform.rigidbody.friction import friction_under
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
+from tauform.rigidbody.load import has_load
 
 # Greedy choices of links try the whole set first, then so many smaller ones.
 FEWER_LINKS = 2
@@ -118,12 +121,12 @@ def _quiet_joints(norm: ErrorNorm, tolerance: float) -> Route | None:
 def _quiet_links(norm: ErrorNorm, tolerance: float) -> Route | None:
     """Links that may go, as many as possible; it hangs on where the program regroups parameters, so it is asked."""
     robot = norm.robot
-    base = base_parameters(robot, include="declared")
+    base = base_parameters(robot, include=norm.subject.include)
     parameters = np.zeros(robot.layout.n)
     # Base parameters at their pivots, zero elsewhere: the same torques from the fewest numbers, as programs hold them.
     parameters[list(base.pivots)] = base.values(robot)
     moving, resting = (regressor_without(robot, quiet, *norm.states) for quiet in (NOTHING, _all_links(robot.n_bodies)))
-    lost = robot.layout.by_link((moving - resting) * parameters)
+    lost = robot.layout.by_link((moving - resting) * parameters) * norm.subject.gains(*norm.states)[..., None, None]
     by_link = norm.weighted(lost.sum(axis=-1))
     chosen: list[int] = []
     while len(chosen) < robot.n_bodies:
@@ -151,11 +154,10 @@ def _share(by_link: Array, confidence: float) -> float:
 
 
 def _program_error(program: Program, norm: ErrorNorm) -> float:
-    q, qd, qdd = norm.states
+    found = program(*function_states(norm.subject, program, norm.states))
     if norm.function == "inverse_dynamics":
-        return norm.error(program(q, qd, qdd))
-    accelerations = program(q, qd, norm.torque)
-    return relative_error(accelerations, qdd, norm.confidence)
+        return norm.error(found)
+    return relative_error(found, norm.states[2], norm.confidence)
 
 
 def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
@@ -165,16 +167,17 @@ def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
     # Half of the tolerance is left for the parameters that go as well.
     fits = norm.error(without_velocity(robot, everything, *states)) <= tolerance / 2
     quiet = everything if fits else NOTHING
-    base = base_parameters(robot, include="declared")
+    base = base_parameters(robot, include=norm.subject.include)
     theta, pivots = base.values(robot), list(base.pivots)
-    Y = regressor_without(robot, quiet, *states)[..., pivots]
-    weighted, wanted = norm.weighted(Y), norm.weighted(norm.torque)
+    Y, held = _felt_columns(norm, quiet, pivots)
+    weighted, wanted = norm.weighted(Y), norm.weighted(norm.torque - held)
     significance = np.quantile(np.linalg.norm(weighted * theta, axis=1), norm.confidence, axis=0)
     order = np.argsort(-significance, kind="stable")
 
     def fitted(n_kept: int) -> Array:
         kept = order[:n_kept]
-        values = np.zeros(robot.layout.n)
+        values = robot.parameters.copy()
+        values[list(base.columns)] = 0.0
         values[np.take(pivots, kept)] = refitted(
             weighted[..., kept].reshape(-1, n_kept), wanted.reshape(-1), theta[kept]
         )
@@ -182,7 +185,7 @@ def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
 
     def fitting(n_kept: int) -> bool:
         values = fitted(n_kept)
-        if norm.error(product(Y, values[pivots])) > tolerance:
+        if norm.error(product(Y, values[pivots]) + held) > tolerance:
             return False
         return not norm.definite or positive_definite(mass_matrix(robot.with_parameters(values), states[0]))
 
@@ -194,3 +197,18 @@ def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
     smaller = robot.with_parameters(fitted(many)) if many < len(theta) else robot
     remark = f"{len(theta) - many} of {len(theta)} base parameters{' and velocity terms' if fits else ''} left out"
     return Route(recursive(smaller, norm.function, quiet), remark)
+
+
+def _felt_columns(norm: ErrorNorm, quiet: Quiet, pivots: list[int]) -> tuple[Array, Array]:
+    """(N, n, k) columns of base parameters, and (N, n) torque of the drive terms that these do not hold.
+
+    Under load friction they are columns of links and rotors, times its gain at the exact torques: that gain changes
+    only where what a joint carries changes its sign, near zero.
+    """
+    robot, states = norm.robot, norm.states
+    Y = regressor_without(robot, quiet, *states)[..., pivots]
+    if not has_load(robot.tree):
+        return Y, np.zeros_like(norm.torque)
+    q, qd, _, *temperature = states
+    other = friction_under(robot, q, qd, 0 * qd, *temperature[:1])
+    return Y * norm.subject.gains(*states)[..., None], other

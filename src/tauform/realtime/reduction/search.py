@@ -17,9 +17,9 @@ from tauform.codegen.pruning.rewrite import polished
 from tauform.realtime.reduction.error_norm import ErrorNorm
 from tauform.realtime.reduction.guards import NEED_DEFINITE, guard, result_weights
 from tauform.realtime.reduction.routes import Route, by_parameters, by_terms, by_velocity
-from tauform.realtime.reduction.subject import Subject
+from tauform.realtime.reduction.subject import Subject, function_states
 from tauform.realtime.reduction.velocity import Quiet
-from tauform.realtime.reduction.verification import Verification, Verifier, function_states
+from tauform.realtime.reduction.verification import Verification, Verifier
 
 ROUTES = ("terms", "parameters", "velocity", "operations")
 # Routes that change the recursive program of a robot.

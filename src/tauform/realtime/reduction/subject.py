@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
+
+import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.derive import derive
-from tauform.closedform.reduction.reduction import Completed
+from tauform.closedform.profile import VECTORS, States
+from tauform.closedform.reduction.reduction import Completed, load_gain
 from tauform.codegen.factored.factored import companions
 from tauform.codegen.factored.model_program import whole_robot
 from tauform.codegen.generate import generate
@@ -16,6 +20,7 @@ from tauform.codegen.program.program import Program
 from tauform.description.robot import Robot
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.load import has_load, load_gains
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +58,38 @@ class Subject:
     @cached_property
     def closed_form(self) -> BoundModel:
         """The closed form with numbers, derived where none was given."""
-        return self.model or derive(self.robot, include="declared").bind(self.robot)
+        return self.model or derive(self.robot, include=self.include).bind(self.robot)
+
+    @property
+    def include(self) -> Literal["declared"] | None:
+        """Parameters that are left out and refitted: all, or links and rotors where friction depends on their torque.
+
+        Base parameters may hold weight and offset as one number, of which load friction feels a part only.
+        """
+        return None if has_load(self.robot.tree) else "declared"
 
     @cached_property
     def companions(self) -> Completed:
         """Which entries of the closed form stay with others at no cost."""
         return companions(self.closed_form)
 
-    def torque(self, q: Array, qd: Array, qdd: Array) -> Array:
+    def torque(self, q: Array, qd: Array, qdd: Array, temperature: Array | None = None) -> Array:
         """Exact inverse dynamics."""
-        return (
-            inverse_dynamics(self.robot, q, qd, qdd) if self.is_robot else self.closed_form.inverse_dynamics(q, qd, qdd)
-        )
+        if self.is_robot:
+            return inverse_dynamics(self.robot, q, qd, qdd, temperature)
+        return self.closed_form.inverse_dynamics(q, qd, qdd, temperature)
+
+    def gains(self, q: Array, qd: Array, qdd: Array, temperature: Array | None = None) -> Array:
+        """(N, n) change of the torque per change of what links and rotors take: 1, and more or less by load friction.
+
+        tau = r + Fl |r| sign(qd) + other has the slope 1 + Fl sign(r) sign(qd) by r.
+        """
+        if not has_load(self.robot.tree):
+            return np.ones_like(q)
+        if not self.is_robot:
+            return load_gain(self.closed_form, (q, qd, qdd, *([] if temperature is None else [temperature])))
+        gains: Array = 1 + load_gains(self.robot, qd, inverse_dynamics(self.robot, q, qd, qdd, drives=False))
+        return gains
 
     def mass_matrix(self, q: Array) -> Array:
         """Exact mass matrix."""
@@ -73,3 +98,11 @@ class Subject:
     def program(self, function: str) -> Program:
         """The cheapest exact program of a function."""
         return generate(self.robot if self.is_robot else self.closed_form, function)
+
+
+def function_states(subject: Subject, program: Program, states: States) -> list[Array]:
+    """Inputs of a program at states of a profile; torques are those that the accelerations need."""
+    known = dict(zip(VECTORS, states, strict=False))
+    if any(port.name == "tau" for port in program.inputs):
+        known["tau"] = subject.torque(*states)
+    return [known[port.name] for port in program.inputs]

@@ -23,8 +23,10 @@ from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
 from tauform.portable.products import product
 from tauform.rigidbody.forward_dynamics import forward_dynamics
-from tauform.rigidbody.friction import friction
+from tauform.rigidbody.friction import friction_under
+from tauform.rigidbody.gravity import bias_torque
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.load import load_gains
 from tauform.rigidbody.regressor import regressor
 
 Places = frozenset[int]
@@ -89,15 +91,19 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
             bias = rigid_torques(tracing, turning, quiet=quiet.links)
             return {"qdd": forward_system(tracing, bias).accelerations()}
         rigid = rigid_torques(tracing, turning, tracing.joints("qdd"), quiet=quiet.links)
-        tau = [a + b for a, b in zip(rigid, friction_torques(tracing), strict=True)]
+        tau = [a + b for a, b in zip(rigid, friction_torques(tracing, rigid), strict=True)]
         return {"tau": user_efforts(robot, tau)}
 
-    def reference(robot: Robot, q: AnyArray, qd: AnyArray, last: AnyArray) -> Array:
+    def reference(
+        robot: Robot, q: AnyArray, qd: AnyArray, last: AnyArray, temperature: AnyArray | None = None
+    ) -> Array:
         if function == "inverse_dynamics":
-            return without_velocity(robot, quiet, q, qd, last)
-        # Added to tau, the velocity terms left out make the whole model accelerate as the smaller one does.
-        lost = inverse_dynamics(robot, q, qd, 0 * qd) - without_velocity(robot, quiet, q, qd, 0 * qd)
-        return forward_dynamics(robot, q, qd, last + lost)
+            return without_velocity(robot, quiet, q, qd, last, temperature)
+        # Added to what drives the links, the velocity terms left out make them accelerate as the smaller model does.
+        lost = bias_torque(robot, q, qd) - _rigid_without(robot, quiet, q, qd, 0 * qd)
+        driving = last - friction_under(robot, q, qd, 0 * qd, temperature)
+        carried = driving / (1 + load_gains(robot, qd, driving))
+        return forward_dynamics(robot, q, qd, carried + lost, drives=False)
 
     whole = FUNCTIONS[function]
     name = next(iter(whole.algorithms))
@@ -110,25 +116,34 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
     return program_of(problem_of(robot), changed, [name])
 
 
-def without_velocity(robot: Robot, quiet: Quiet, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
-    """Torques without the velocity terms of some joints and links; friction stays."""
-    if quiet.links:
-        torque: Array = product(regressor_without(robot, quiet, q, qd, qdd), robot.parameters)
-    else:
-        moving = _masked(qd, quiet.joints)
-        torque = inverse_dynamics(robot, q, moving, qdd, drives=False) + friction(robot, qd, q)
+def without_velocity(
+    robot: Robot, quiet: Quiet, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None
+) -> Array:
+    """Torques without the velocity terms of some joints and links; friction stays, under the load that is left."""
+    rigid = _rigid_without(robot, quiet, q, qd, qdd)
+    torque: Array = rigid + friction_under(robot, q, qd, rigid, temperature)
     return torque
 
 
-def regressor_without(robot: Robot, quiet: Quiet, q: Array, qd: Array, qdd: Array) -> Array:
+def _rigid_without(robot: Robot, quiet: Quiet, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Array:
+    if not quiet.links:
+        return inverse_dynamics(robot, q, _masked(qd, quiet.joints), qdd, drives=False)
+    torque: Array = product(regressor_without(robot.rigid, quiet, q, qd, qdd), robot.rigid.parameters)
+    return torque
+
+
+def regressor_without(
+    robot: Robot, quiet: Quiet, q: Array, qd: Array, qdd: Array, temperature: Array | None = None
+) -> Array:
     """The regressor of all standard parameters without the velocity terms of some joints and links."""
-    Y: Array = regressor(robot, q, qd, qdd).copy()
+    Y: Array = regressor(robot, q, qd, qdd, temperature=temperature).copy()
     layout = robot.layout
     if quiet.joints:
-        Y[..., layout.links] = regressor(robot, q, _masked(qd, quiet.joints), qdd)[..., layout.links]
+        slower = regressor(robot.rigid, q, _masked(qd, quiet.joints), qdd)
+        Y[..., layout.links] = slower[..., layout.links]
     if quiet.links:
         # Link columns are linear in their own velocity terms, so that those at rest replace them column by column.
-        resting = regressor(robot, q, 0 * qd, qdd)
+        resting = regressor(robot.rigid, q, 0 * qd, qdd)
         for k in sorted(quiet.links):
             Y[..., layout.link(k)] = resting[..., layout.link(k)]
     return Y

@@ -14,7 +14,7 @@ from tauform.codegen.pruning.prune import weighed
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.errors import ModelError
 from tauform.realtime.reduction.guards import guard, is_definite, result_weights
-from tauform.realtime.reduction.subject import Subject
+from tauform.realtime.reduction.subject import Subject, function_states
 
 # Standard deviations of the count to spare with which the guarantee must hold, so that it holds on other states too.
 SPARE = 2.5
@@ -134,14 +134,6 @@ def refuse_nothing(subject: Subject, exact: Program, profile: Profile) -> None:
             f"{profile.name}: {exact.name} of {subject.robot.name} is zero at all states that programs would be fitted "
             f"to or verified on, so no error is relative to anything; {remedy}"
         )
-
-
-def function_states(subject: Subject, program: Program, states: States) -> list[Array]:
-    """Inputs of a program at states of a profile; torques are those that the accelerations need."""
-    known = dict(zip(("q", "qd", "qdd"), states, strict=True))
-    if any(port.name == "tau" for port in program.inputs):
-        known["tau"] = subject.torque(*states)
-    return [known[port.name] for port in program.inputs]
 
 
 def _errors(kernel: Kernel, exact: Kernel, states: list[Array], joints: Array | None) -> Array:

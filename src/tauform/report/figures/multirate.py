@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.closedform.profile import Profile
+from tauform.closedform.profile import Profile, States
 from tauform.errors import MissingExtraError, ModelError
 from tauform.escaping.markup import plot_text
 from tauform.files.file import fresh_file
@@ -55,7 +55,7 @@ def write_multirate_figure(
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     over_time, over_periods = figure.subplots(1, 2)
     times = np.arange(0.0, SHOWN_SECONDS, rates.control)
-    predicted = predict(split, Profile.trajectory(*motion(times)), rates).over_states
+    predicted = predict(split, _trajectory(motion(times)), rates).over_states
     over_time.plot(times, np.linalg.norm(measure(split, times, motion, rates), axis=1), lw=0.8, label="measured")
     over_time.plot(times, np.linalg.norm(predicted, axis=1), label="predicted, RMS over the ages")
     title = f"{plot_text(split.robot.name)}, {_words(rates)}"
@@ -87,3 +87,8 @@ def _rms(errors: Array) -> float:
 
 def _words(rates: Rates) -> str:
     return f"{1e3 * rates.control:g} ms ticks, {1e3 * rates.background:g} ms background"
+
+
+def _trajectory(states: States) -> Profile:
+    q, qd, qdd, *temperature = states
+    return Profile.trajectory(q, qd, qdd, temperature=temperature[0] if temperature else None)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
-from tauform.closedform.reduction.contribution import Contributions, contributions
+from tauform.closedform.reduction.contribution import Contributions, contributions, known_profile
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, MissingExtraError, ModelError
 from tauform.escaping.markup import plot_text
@@ -61,7 +61,7 @@ def write_figures(
 
     check_figures()
     check_folder(folder, force)
-    profiles = Profile.slow(bound.n_joints), Profile.fast(bound.n_joints)
+    profiles = known_profile(bound, "slow"), known_profile(bound, "fast")
     n_contributions = min(max(1000, n_states // CONTRIBUTION_SHARE), MOST_CONTRIBUTIONS)
     shares = [_contributions(bound, profile, n_contributions, threads, tell) for profile in profiles]
     names = [profile.name for profile in profiles]

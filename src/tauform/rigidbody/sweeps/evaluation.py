@@ -34,7 +34,7 @@ def evaluate(robot: Robot, core: Core, project: int = 0, wrenches: Any = None, *
         project: how many leading dimensions of the result are joints, to be projected by F^T.
         wrenches: external `Wrenches` or None; (..., 6) by frame, force then moment.
         vectors: named joint vectors of shape (..., n_joints); a vector named q also gets the loop's offset, and
-            temperatures belong to the joints that lead the loops.
+            temperatures and what joints carry belong to the joints that lead the loops.
 
     Returns:
         The result with its batch dimensions first again.
@@ -99,11 +99,11 @@ def batched(
 def _of_tree(robot: Robot, name: str, inside: AnyArray) -> AnyArray:
     if robot.closure is None:
         return inside
-    if name == "temperature":
+    if name in ("temperature", "carried"):
         names = [joint.name for joint in robot.joints]
-        temperatures = np.zeros((robot.n_bodies, inside.shape[1]), dtype=inside.dtype)
-        temperatures[[names.index(active) for active in robot.closure.active]] = inside
-        return temperatures
+        leading = np.zeros((robot.n_bodies, inside.shape[1]), dtype=inside.dtype)
+        leading[[names.index(active) for active in robot.closure.active]] = inside
+        return leading
     bodies = product(robot.closure.F, inside)
     return bodies + robot.closure.offset[:, None] if name == "q" else bodies
 

@@ -38,25 +38,25 @@ static void advance(struct timespec *t, long ns)
 }
 
 /* A fast motion: joints swing at different frequencies. */
-static void motion(double t, ${real} q[N], ${real} qd[N], ${real} qdd[N])
+static void motion(double t, ${real} q[N], ${real} qd[N], ${real} qdd[N]${motion_temperature})
 {
     for (int i = 0; i < N; ++i) {
         const double w = 4.0 + 0.7 * i, a = 0.4;
         q[i] = (${real})(a * sin(w * t + i));
         qd[i] = (${real})(a * w * cos(w * t + i));
-        qdd[i] = (${real})(-a * w * w * sin(w * t + i));
+        qdd[i] = (${real})(-a * w * w * sin(w * t + i));${warm}
     }
 }
 
 static void *background(void *unused)
 {
     struct timespec due;
-    ${real} q[N], qd[N], qdd[N];
+    ${real} q[N], qd[N], qdd[N]${local_temperature};
     (void)unused;
     clock_gettime(CLOCK_MONOTONIC, &due);
     while (atomic_load(&running)) {
-        motion(1e-9 * (double)atomic_load(&now_ns), q, qd, qdd);
-        ${prefix}_multirate_renew(&tasks, q, qd);
+        motion(1e-9 * (double)atomic_load(&now_ns), q, qd, qdd${pass_temperature});
+        ${prefix}_multirate_renew(&tasks, ${state_names});
         atomic_fetch_add(&updates, 1L);
         advance(&due, (long)(1e9 / background_rate));
         wait_until(&due);
@@ -70,15 +70,15 @@ int main(int argc, char **argv)
     const long period = (long)(1e9 / rate), ticks = (long)(seconds * rate);
     long missed = 0;
     double error = 0.0, size = 0.0, latest = 0.0;
-    ${real} q[N], qd[N], qdd[N], tau[N], exact[N], M[N * N], stored[N];
+    ${real} q[N], qd[N], qdd[N], tau[N], exact[N], M[N * N], stored[N]${local_beside}${local_temperature};
     struct timespec due, at;
     pthread_t thread;
     const int every = argc > 4 ? atoi(argv[4]) : 1;
     if (argc > 3) background_rate = atof(argv[3]);
     if (!(every > 0 && seconds > 0.0 && rate > 0.0 && background_rate > 0.0)) return 2;
 
-    motion(0.0, q, qd, qdd);
-    ${prefix}_multirate_start(&tasks, (unsigned)every, q, qd);
+    motion(0.0, q, qd, qdd${pass_temperature});
+    ${prefix}_multirate_start(&tasks, (unsigned)every, ${state_names});
     if (pthread_create(&thread, NULL, background, NULL) != 0) return 1;
     clock_gettime(CLOCK_MONOTONIC, &due);
     for (long k = 0; k < ticks; ++k) {
@@ -88,13 +88,13 @@ int main(int argc, char **argv)
         late = (double)(at.tv_sec - due.tv_sec) + 1e-9 * (double)(at.tv_nsec - due.tv_nsec);
         if (late > latest) latest = late;
         atomic_store(&now_ns, k * period);
-        motion(1e-9 * (double)(k * period), q, qd, qdd);
+        motion(1e-9 * (double)(k * period), q, qd, qdd${pass_temperature});
         (void)${prefix}_multirate_torque(&tasks, ${names}, tau);
         clock_gettime(CLOCK_MONOTONIC, &at);
         advance(&due, period);
         if (at.tv_sec > due.tv_sec || (at.tv_sec == due.tv_sec && at.tv_nsec > due.tv_nsec)) ++missed;
-        ${prefix}_background(q, qd, M, stored);
-        ${prefix}_synchronous(M, stored, ${names}, exact);
+        ${prefix}_background(${state_names}, ${local});
+        ${prefix}_synchronous(${local}, ${names}, exact);
         for (int i = 0; i < N; ++i) {
             error += (double)((tau[i] - exact[i]) * (tau[i] - exact[i]));
             size += (double)(exact[i] * exact[i]);

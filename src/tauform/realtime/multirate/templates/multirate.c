@@ -7,9 +7,9 @@
 
 #define FRESH 4u
 
-void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, const ${real} q[${n}], const ${real} qd[${n}])
+void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, ${state})
 {
-    for (int k = 0; k < 3; ++k) ${prefix}_background(q, qd, m->slot[k].M, m->slot[k].stored);
+    for (int k = 0; k < 3; ++k) ${prefix}_background(${state_names}, ${slot_k});
     m->background = 0u;
     m->synchronous = 1u;
     m->every = every > 0u ? every : 1u;
@@ -18,22 +18,22 @@ void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, const ${r
 }
 
 /* Mass matrix and stored torques, the coefficients only when it is their turn. */
-static void compute(${prefix}_multirate *m, const ${real} q[${n}], const ${real} qd[${n}], ${prefix}_results *own)
+static void compute(${prefix}_multirate *m, ${state}, ${prefix}_results *own)
 {
     if (m->every == 1u) {
-        ${prefix}_background(q, qd, own->M, own->stored);
+        ${prefix}_background(${state_names}, ${own});
         return;
     }
     if (m->calls == 0u) ${prefix}_coefficients(q, m->M, m->gravity);
     m->calls = (m->calls + 1u) % m->every;
-    ${prefix}_velocity(q, qd, own->stored);
+    ${prefix}_velocity(${state_names}, ${own_rest});
     for (int i = 0; i < ${n}; ++i) own->stored[i] += m->gravity[i];
     memcpy(own->M, m->M, sizeof m->M);
 }
 
-void ${prefix}_multirate_renew(${prefix}_multirate *m, const ${real} q[${n}], const ${real} qd[${n}])
+void ${prefix}_multirate_renew(${prefix}_multirate *m, ${state})
 {
-    compute(m, q, qd, &m->slot[m->background]);
+    compute(m, ${state_names}, &m->slot[m->background]);
     m->background = atomic_exchange_explicit(&m->between, m->background | FRESH, memory_order_acq_rel) & ~FRESH;
 }
 
@@ -42,6 +42,6 @@ int ${prefix}_multirate_torque(${prefix}_multirate *m, ${motion}, ${real} tau[${
     const int fresh = (atomic_load_explicit(&m->between, memory_order_relaxed) & FRESH) != 0;
     if (fresh)
         m->synchronous = atomic_exchange_explicit(&m->between, m->synchronous, memory_order_acq_rel) & ~FRESH;
-    ${prefix}_synchronous(m->slot[m->synchronous].M, m->slot[m->synchronous].stored, ${names}, tau);
+    ${prefix}_synchronous(${newest}, ${names}, tau);
     return fresh;
 }

@@ -14,7 +14,7 @@
 
 typedef struct {
     ${real} M[${nn}];
-    ${real} stored[${n}];
+    ${real} stored[${n}];${beside}
 } ${prefix}_results;
 
 typedef struct {
@@ -29,10 +29,10 @@ typedef struct {
 } ${prefix}_multirate;
 
 /* Before either task starts: results of a first state are in every slot. With every = 1 all is renewed at each call. */
-void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, const ${real} q[${n}], const ${real} qd[${n}]);
+void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, ${state});
 
 /* Background task: compute from a state and publish. */
-void ${prefix}_multirate_renew(${prefix}_multirate *m, const ${real} q[${n}], const ${real} qd[${n}]);
+void ${prefix}_multirate_renew(${prefix}_multirate *m, ${state});
 
 /* Synchronous task: torque from the newest results; returns 1 when they are new since the last call. tau may alias. */
 int ${prefix}_multirate_torque(${prefix}_multirate *m, ${motion}, ${real} tau[${n}]);
