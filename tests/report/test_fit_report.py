@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import tauform as tf
 from tauform.cli import main
 from tauform.errors import IdentificationError
 from tauform.pipeline.model_robot import RobotModel, model_robot
+from tauform.report.html.document import plotly_script
 from tauform.report.model_page import model_page
 from tauform.report.sections.identification import write_report
 
@@ -77,12 +81,50 @@ def test_the_page_shows_errors_torques_and_intervals(identified: RobotModel) -> 
     fit = identified.fit
     assert fit is not None
     page = model_page(identified)
-    for anchor in ("identification", "measured", "values"):
-        assert f'<section id="{anchor}">' in page
+    anchors = re.findall(r'<section id="([\w-]+)"', page)
+    assert anchors[:4] == ["verdict", "friction", "values", "residuals"]
     for name, value, deviation in zip(fit.names, fit.values, fit.deviations, strict=True):
         assert f"<code>{name}</code>" in page
-        assert f'<td class="number">{value - 1.96 * deviation:.4g}</td>' in page
-    assert fit.verdict.grade in page
+        assert f'data-label="95 % from">{value - 1.96 * deviation:.4g}</td>' in page
+    # the first words of the page are the verdict and its figure
+    first = page.index(f"<strong>{fit.verdict.grade}</strong>")
+    assert first < page.index("torque error on validation recordings") < page.index("<figure")
+
+
+def plots(page: str) -> dict[str, dict[str, Any]]:
+    """Figures of a page by caption."""
+    found = re.findall(r'<figcaption>(.*?)</figcaption><script type="application/json">(.*?)</script>', page)
+    return {caption: json.loads(text) for caption, text in found}
+
+
+def test_the_first_figure_is_the_validation_recording(identified: RobotModel) -> None:
+    """What is drawn are the torques that the verdict's figure is made of."""
+    fit = identified.fit
+    assert fit is not None
+    assert fit.validation is not None
+    drawn = plots(model_page(identified))["Measured and predicted torque, validation recordings"]
+    errors, torques = [], []
+    for panel in drawn["panels"]:
+        curves = {series["name"]: np.array(series["y"]) for series in panel["series"]}
+        np.testing.assert_allclose(curves["measured"] - curves["predicted"], curves["error"], atol=1e-3)
+        errors.append(np.sum(curves["error"] ** 2))
+        torques.append(np.sum(curves["measured"] ** 2))
+    assert np.sqrt(sum(errors) / sum(torques)) == pytest.approx(fit.validation.total, rel=0.05)
+
+
+def test_friction_is_drawn_as_it_was_identified(identified: RobotModel) -> None:
+    fit = identified.fit
+    assert fit is not None
+    drawn = plots(model_page(identified))["Friction by joint"]
+    truth = real_robot()
+    for j, panel in enumerate(drawn["panels"]):
+        points, law = panel["series"]
+        qd = np.zeros((len(law["x"]), 2))
+        qd[:, j] = law["x"]
+        expected = tf.friction(truth, qd)[:, j]
+        np.testing.assert_allclose(law["y"], expected, atol=0.1 * np.abs(expected).max())
+        near = np.interp(points["x"], law["x"], law["y"])
+        assert np.median(np.abs(np.array(points["y"]) - near)) < 0.1 * np.abs(expected).max()
 
 
 def test_unseen_data_is_called_by_its_name_everywhere(
@@ -104,20 +146,26 @@ def test_unseen_data_is_called_by_its_name_everywhere(
     # The figure of the verdict, in a repr, a report and a terminal.
     assert "error on held-out blocks" in repr(alone)
     assert "error on validation recordings" in repr(validated)
-    for page in (alone.report(tmp_path / "a.html").read_text(encoding="utf-8"), pages["alone"]):
+    for page in (own_text(alone.report(tmp_path / "a.html")), pages["alone"]):
         assert "held-out blocks [%]" in page
         assert "validation" not in page.lower()
-    for page in (validated.report(tmp_path / "v.html").read_text(encoding="utf-8"), pages["validated"]):
+    for page in (own_text(validated.report(tmp_path / "v.html")), pages["validated"]):
         assert "validation recordings [%]" in page
         assert "held-out blocks [%]" not in page
-    assert "torque error, validation recordings" in model_page(identified)
-    assert "torque error, held-out blocks" in model_page(replace(identified, fit=alone))
+    assert "torque error on validation recordings" in model_page(identified)
+    assert "torque error on held-out blocks" in model_page(replace(identified, fit=alone))
+
+
+def own_text(path: Path) -> str:
+    """A page without the library that draws."""
+    return path.read_text(encoding="utf-8").replace(plotly_script(), "")
 
 
 def test_a_fit_writes_a_page_of_its_own(identified: RobotModel, tmp_path: Path) -> None:
     assert identified.fit is not None
     path = identified.fit.report(tmp_path / "fit.html")
-    assert '<section id="measured">' in path.read_text(encoding="utf-8")
+    assert '<section id="verdict">' in path.read_text(encoding="utf-8")
+    assert path.stat().st_size < 6e6
     with pytest.raises(IdentificationError, match="cannot be written"):
         write_report(identified.fit, tmp_path)
 

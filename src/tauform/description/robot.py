@@ -45,6 +45,7 @@ class Robot(Value):
         closure: loop constraints; with one, q holds the active joints only.
         payload: carried body; part of `parameters` and of the dynamics.
         shapes: what links occupy, where the description says it; dynamics do not look at them.
+        visuals: what links look like; only pictures look at them, and == ignores them.
         further_drives: drive terms beyond the rotor inertia and the friction of each joint; see `drives`.
         notes: what the reader of a file took by default or left out; `check()` lists it, and == ignores it.
     """
@@ -60,6 +61,7 @@ class Robot(Value):
     shapes: tuple[Shape, ...] = ()
     further_drives: tuple[Drive, ...] = ()
     notes: tuple[Finding, ...] = field(default=(), compare=False)
+    visuals: tuple[Shape, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         check_fields(self)

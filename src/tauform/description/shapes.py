@@ -1,10 +1,10 @@
-"""Collision shapes: what a robot's links occupy, as a URDF or MJCF says it. Dynamics never look at them."""
+"""Shapes: what a robot's links occupy or look like, as a URDF or MJCF says it. Dynamics never look at them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.description.values import Value
 
 
@@ -48,6 +48,17 @@ class Hull(Value):
         return f"Hull({len(self.points)} points)"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Triangles(Value):
+    """A surface: (k, 3) vertices [m], and (m, 3) indices of the corners of each triangle."""
+
+    vertices: Array
+    faces: AnyArray
+
+    def __repr__(self) -> str:
+        return f"Triangles({len(self.faces)} triangles)"
+
+
 @dataclass(frozen=True)
 class Mesh:
     """A file of triangles; `file` is a path where it was found, else what the description says."""
@@ -56,7 +67,8 @@ class Mesh:
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
-Solid = Box | Cylinder | Sphere | Capsule | Hull | Mesh
+Solid = Box | Cylinder | Sphere | Capsule | Hull | Triangles | Mesh
+Colour = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,11 +79,13 @@ class Shape(Value):
         frame: name of a frame or link of the robot.
         frame_from_shape: (4, 4) placement.
         solid: None where the description holds none that can be read.
+        colour: red, green, blue from 0 to 1, where the description says it.
     """
 
     frame: str
     frame_from_shape: Array
     solid: Solid | None
+    colour: Colour | None = None
 
     def __repr__(self) -> str:
         return f"Shape({self.frame!r}, {self.solid})"

@@ -23,6 +23,7 @@ from tauform.report.tables import base_from_joints
 
 # Equations of more terms than this are for machines.
 SHOWN_TERMS = 60
+VIEW_HELP = "Drag to turn, or use the arrow keys, plus and minus. Without meshes, blue joints turn, orange ones slide."
 TONES = {"verified": "good", "doubtful": "warn", "skipped": "warn", "failed": "bad"}
 
 
@@ -32,16 +33,17 @@ def model_page(model: RobotModel, proof: Proof | None = None) -> str:
     Args:
         proof: torque error of the C on the motion that the fit was judged on.
     """
-    motion = sweep_motion(model.robot)
+    motion, fit = sweep_motion(model.robot), model.fit
+    identified = fit_sections(fit, proof) if fit is not None else [_described(model, motion)]
     sections = [
-        _summary(model, proof),
-        _robot(model, motion),
+        *identified,
+        _robot(model),
+        torque_section(model.robot, model.bound, motion),
+        code_section(model, proof),
+        *accuracy_sections(model),
         *_closed_form(model),
         base_section(model.base, model.robot),
-        torque_section(model.robot, model.bound, motion),
-        *accuracy_sections(model),
-        code_section(model, proof),
-        *(fit_sections(model.fit) if model.fit is not None else ()),
+        _stages(model),
     ]
     return document(f"Dynamics of {model.robot.name}", _subtitle(model.described), sections)
 
@@ -54,25 +56,20 @@ def _subtitle(robot: Robot) -> str:
     return f"{shape} {letters}, {counted(robot.n_joints, 'coordinate')}, moving mass {mass:.4g} kg{carried}"
 
 
-def _summary(model: RobotModel, proof: Proof | None) -> Section:
-    exact = model.programs[0] if model.programs else None
-    entries: dict[str, object] = {}
-    if model.closed_form is not None:
-        entries["terms p of the closed form"] = model.closed_form.n_terms
-    entries["base parameters l"] = model.base.n
-    if exact is not None:
-        entries[f"operations of {exact.name}"] = exact.n_operations
-        if exact.certificate is not None:
-            entries["its relative error"] = f"{exact.certificate.error:.1e}"
-    if model.reduction is not None and model.reduction.route != "exact":
-        entries[f"operations within {100 * model.reduction.tolerance:.2g} %"] = model.reduction.program.n_operations
-    if model.fit is not None:
-        errors = model.fit.unseen
-        entries[f"torque error, {errors.source}"] = f"{100 * errors.total:.4f} %"
-    for figure in proof.figures if proof is not None else ():
-        entries[f"torque error of the C, {figure.function}"] = f"{100 * figure.error:.4f} %"
+def _described(model: RobotModel, motion: Motion) -> Section:
+    """The first screen of a model without recordings: what is here, and the robot."""
+    made = f"{counted(len(model.delivered), 'function')} of C" if model.delivered else "no code"
+    body = paragraph(f"The robot as described, with {made}. Nothing was identified: record a motion to judge it.")
+    if model.findings:
+        body += paragraph("What the check of the description found:") + bullets(map(str, model.findings))
+    body += robot_view(model.robot, motion) + paragraph(VIEW_HELP, "quiet")
+    return Section("described", "The robot", body)
+
+
+def _stages(model: RobotModel) -> Section:
+    """What was done, compared with what, and how long it took."""
     columns = ("stage", "result", "status", "checked against", "error", "allowed", "time [s]")
-    return Section("summary", "Summary", facts(entries) + table(columns, map(_row, model.stages), text_columns=4))
+    return Section("stages", "What was done", table(columns, map(_row, model.stages), text_columns=4))
 
 
 def _row(stage: Stage) -> tuple[object, ...]:
@@ -81,18 +78,14 @@ def _row(stage: Stage) -> tuple[object, ...]:
     return (stage.name, stage.outcome, status, stage.check, *figures, f"{stage.seconds:.2f}")
 
 
-def _robot(model: RobotModel, motion: Motion) -> Section:
+def _robot(model: RobotModel) -> Section:
     robot = model.robot
     links = [
         (link.name, inertia.mass, *inertia.com, *inertia.tensor_about_com.diagonal())
         for link, inertia in zip(robot.links, model.described.inertias, strict=True)
     ]
     inertias = ("link", "mass [kg]", "cx [m]", "cy [m]", "cz [m]", "Ixx [kg m²]", "Iyy [kg m²]", "Izz [kg m²]")
-    body = robot_view(robot, motion)
-    body += paragraph(
-        "Drag to turn, or use the arrow keys; a double click turns it back. Blue joints turn, orange ones slide.",
-        "quiet",
-    )
+    body = ""
     tall = robot.n_bodies > 12
     body += _joints(robot, tall)
     body += table(inertias, links, caption="Links, inertia about the centre of mass in the link's axes", tall=tall)
@@ -102,9 +95,9 @@ def _robot(model: RobotModel, motion: Motion) -> Section:
             "the friction, springs and couplings that were found.",
             "notice",
         )
-    if model.findings:
-        body += paragraph("What the check of the description found:") + bullets(map(str, model.findings))
-    return Section("robot", "Robot", body)
+        if model.findings:
+            body += paragraph("What the check of the description found:") + bullets(map(str, model.findings))
+    return Section("robot", "Joints and links", body)
 
 
 def _joints(robot: Robot, tall: bool) -> str:

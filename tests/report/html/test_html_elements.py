@@ -36,13 +36,13 @@ def test_values_as_text(value: object, expected: str) -> None:
 
 def test_text_stands_left_and_numbers_right() -> None:
     html = table(("name", "value", "unit"), [("m_1", 1.0, "kg")], text_columns=(0, 2))
-    assert "<td>m_1</td>" in html
-    assert '<td class="number">1</td>' in html
-    assert "<td>kg</td>" in html
+    assert '<td data-label="name">m_1</td>' in html
+    assert '<td class="number" data-label="value">1</td>' in html
+    assert '<td data-label="unit">kg</td>' in html
 
 
 def test_a_marked_cell_has_its_tone() -> None:
-    assert '<td class="number bad">9</td>' in table(("a", "b"), [("x", Marked("9", "bad"))])
+    assert '<td class="number bad" data-label="b">9</td>' in table(("a", "b"), [("x", Marked("9", "bad"))])
     assert '<dd class="good">yes</dd>' in facts({"fits": Marked("yes", "good")})
 
 

@@ -89,6 +89,7 @@ def up_to(robot: Robot, tip: str) -> Robot:
         closure=_closure_of_kept(robot, kept),
         payload=payload,
         shapes=tuple(shape for shape in robot.shapes if robot.frame(shape.frame).link in new_index),
+        visuals=tuple(shape for shape in robot.visuals if robot.frame(shape.frame).link in new_index),
         further_drives=carried_along(shared, joints, new_joint, hosts)[1],
     )
 

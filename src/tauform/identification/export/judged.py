@@ -84,6 +84,28 @@ class JudgedMotion:
             torques = np.concatenate(found).astype(np.float64)
             yield stretch, filtered(torques, decimation(stride)[None], stride)[:, 0] if stride > 1 else torques
 
+    def rows_of(self, torque: Torque) -> Array:
+        """(R, n) torques of a function at all rows of the verdict, after the filters."""
+        return np.concatenate([_rows(stretch, computed) for stretch, computed in self._computed(torque)])
+
+    @cached_property
+    def measured(self) -> Array:
+        """(R, n) measured torques at all rows of the verdict, after the filters."""
+        return np.concatenate([_rows(stretch, stretch.tau) for stretch in self.stretches])
+
+    def states(self) -> tuple[Array, ...]:
+        """(R, n) each: q, qd, qdd and, where friction depends on it, temperature at all rows of the verdict."""
+        parts = [[x[stretch.rows] for x in _inputs(stretch)] for stretch in self.stretches]
+        return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
+
+    def times(self) -> Array:
+        """(R,) seconds since the beginning, one stretch after the other."""
+        lengths = [_seconds([stretch]) for stretch in self.stretches]
+        starts = np.cumsum([0.0, *lengths[:-1]])
+        periods = [stretch.strides[0] / stretch.segment.rate for stretch in self.stretches]
+        rows = [stretch.rows for stretch in self.stretches]
+        return np.concatenate([start + row * period for start, row, period in zip(starts, rows, periods, strict=True)])
+
     def tracks(self) -> tuple[tuple[Track, ...], tuple[Kernels, ...]]:
         """For code that repeats this: the states with their measured torques, and the filters."""
         tracks: list[Track] = []

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from string import Template
 
 from tauform.escaping.markup import html_text
 from tauform.version import __version__
 
-SCRIPTS = ("plot.js", "robot.js")
+# The page's own scripts; the library that draws comes first.
+SCRIPTS = ("plot.js", "robot.js", "table.js")
+DRAWN = '<figure class="'
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     parts = [
         f'<section id="{html_text(s.anchor)}">\n<h2>{html_text(s.title)}</h2>\n{s.body}</section>' for s in sections
     ]
+    drawing = plotly_script() if any(DRAWN in s.body for s in sections) else ""
     return Template(asset("page.html")).substitute(
         title=html_text(title),
         subtitle=html_text(subtitle),
@@ -34,8 +38,16 @@ def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
         contents="".join(f'<a href="#{html_text(s.anchor)}">{html_text(s.title)}</a>' for s in sections),
         sections="\n".join(parts),
         style=asset("style.css"),
-        script="\n".join(asset(name) for name in SCRIPTS),
+        # a page without figures needs neither the library nor the scripts that call it
+        library=drawing,
+        script="\n".join(asset(name) for name in (SCRIPTS if drawing else SCRIPTS[-1:])),
     )
+
+
+@cache
+def plotly_script() -> str:
+    """Plotly as its wheel brings it, to be embedded: pages open without a network."""
+    return (resources.files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 
 
 def asset(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,8 +47,9 @@ def table(
     caption: str = "",
     tall: bool = False,
     code_columns: Sequence[int] = (),
+    data: bool = False,
 ) -> str:
-    """A table that scrolls sideways on narrow screens; text on the left, numbers aligned right.
+    """A table; text on the left, numbers aligned right. On narrow screens a row is a block of lines.
 
     Args:
         columns: headings.
@@ -56,18 +58,30 @@ def table(
         caption: title above the table.
         tall: keep it to part of the screen and scroll inside.
         code_columns: columns written in a fixed-width font.
+        data: sorted by a click on a heading, filtered by a word, saved as CSV.
     """
     text = range(text_columns) if isinstance(text_columns, int) else text_columns
-    head = "".join(f'<th scope="col"{_kind(k not in text)}>{html_text(c)}</th>' for k, c in enumerate(columns))
+    titles = [f'<button type="button">{html_text(c)}</button>' if data else html_text(c) for c in columns]
+    head = "".join(f'<th scope="col"{_kind(k not in text)}>{title}</th>' for k, title in enumerate(titles))
     body = "\n".join(
-        f"<tr>{''.join(_cell(value, k not in text, k in code_columns) for k, value in enumerate(row))}</tr>"
+        f"<tr>{''.join(_cell(value, columns[k], k not in text, k in code_columns) for k, value in enumerate(row))}</tr>"
         for row in rows
     )
     title = f"<caption>{html_text(caption)}</caption>" if caption else ""
     # A region that scrolls must be reachable by keyboard, and have a name.
     named = f'role="region" aria-label="{html_text(caption or f"Table of {columns[0]}")}"'
     scrolling = f'<div class="wide{" tall" if tall else ""}" tabindex="0" {named}>'
-    return f"{scrolling}<table>{title}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
+    whole = f"{scrolling}<table>{title}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
+    return f'<div class="data">{_tools(caption or columns[0])}{whole}</div>\n' if data else whole
+
+
+def _tools(caption: str) -> str:
+    """Above a table of data: a filter, and its CSV."""
+    file = "_".join(re.findall(r"\w+", caption.lower())) or "table"
+    return (
+        f'<div class="tools"><label>Filter <input type="search" aria-label="Filter {html_text(caption)}"></label>'
+        f'<a href="#" download="{html_text(file)}.csv">Download CSV</a></div>'
+    )
 
 
 def _kind(number: bool, tone: str = "") -> str:
@@ -75,10 +89,12 @@ def _kind(number: bool, tone: str = "") -> str:
     return f' class="{names}"' if names else ""
 
 
-def _cell(value: Any, number: bool, code: bool) -> str:
+def _cell(value: Any, column: str, number: bool, code: bool) -> str:
+    """A cell; narrow screens show its column's name beside it, one below the other."""
     text = html_text(shown(value))
     tone = value.tone if isinstance(value, Marked) else ""
-    return f"<td{_kind(number, tone)}>{f'<code>{text}</code>' if code and text else text}</td>"
+    label = f' data-label="{html_text(column)}"' if column else ""
+    return f"<td{_kind(number, tone)}{label}>{f'<code>{text}</code>' if code and text else text}</td>"
 
 
 def facts(entries: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""plot: interactive curves and points; the page's own script draws them."""
+"""plot: interactive curves, points and bars, drawn by Plotly: zoom, pan, values under the pointer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from tauform.escaping.markup import html_text
 from tauform.report.html.elements import data_script
 
-Style = Literal["", "dashed", "thin", "thick", "points"]
+Style = Literal["", "dashed", "dotted", "thin", "thick", "points"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +21,10 @@ class Series:
     Attributes:
         y: (N,) ordinates; what is not finite leaves a gap.
         x: (N,) abscissas; the plot's own where None.
-        colour: 0 to 7; by the order of the series where None.
+        colour: 0 to 7, or 8 for what stands back; by the order of the series where None.
         notes: (N,) words shown beside the value under the pointer.
+        spread: (N,) half length of a whisker at each point.
+        hidden: shown only once the legend is asked for it.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Series:
     style: Style = ""
     colour: int | None = None
     notes: Sequence[str] | None = None
+    spread: ArrayLike | None = None
+    hidden: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,8 @@ def plot(
     xlog: bool = False,
     ylog: bool = False,
     points: bool = False,
+    bars: bool = False,
+    link: str = "",
 ) -> str:
     """A figure with a tab for each panel, a legend that hides and shows series, and values under the pointer.
 
@@ -64,6 +70,8 @@ def plot(
         xlog: logarithmic abscissa.
         ylog: logarithmic ordinate.
         points: mark the points of curves.
+        bars: groups of bars in place of curves; x may hold names.
+        link: figures of one page with the same word share the range of their abscissas.
     """
     data = {
         "x": x,
@@ -72,12 +80,26 @@ def plot(
         "xlog": xlog,
         "ylog": ylog,
         "points": points,
+        "bars": bars,
+        "link": link,
         "panels": [
             {"name": panel.name, "ylabel": panel.ylabel, "series": [_described(s) for s in panel.series]}
             for panel in panels
         ],
     }
-    return f'<figure class="plot"><figcaption>{html_text(caption)}</figcaption>{data_script(data)}</figure>\n'
+    named = [name for panel in panels if (name := panel.name)]
+    tabs = "".join(
+        f'<button type="button" role="tab" aria-selected="{str(k == 0).lower()}" tabindex="{-min(k, 1)}">'
+        f"{html_text(name)}</button>"
+        for k, name in enumerate(named)
+    )
+    curves = ", ".join(dict.fromkeys(series.name for panel in panels for series in panel.series))
+    said = html_text(f"{caption}: {curves} over {xlabel}")
+    return (
+        f'<figure class="plot"><figcaption>{html_text(caption)}</figcaption>{data_script(data)}'
+        + (f'<div class="tabs" role="tablist">{tabs}</div>' if len(named) > 1 else "")
+        + f'<div class="stage" role="img" aria-label="{said}"></div></figure>\n'
+    )
 
 
 def _described(series: Series) -> dict[str, Any]:

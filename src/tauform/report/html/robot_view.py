@@ -1,7 +1,8 @@
-"""robot_view: a stick figure of a robot that turns with the pointer, with a slider for each coordinate."""
+"""robot_view: a robot in space that turns with the pointer, with a slider for each coordinate."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.escaping.markup import html_text
 from tauform.pipeline.motion import Motion, coordinate_ranges, home_position
-from tauform.report.html.elements import data_script, rounded
+from tauform.report.html.elements import bullets, data_script, rounded
+from tauform.report.html.meshes import LinkMesh, link_meshes
 from tauform.rigidbody.kinematics import forward_kinematics, link_placements
 
 N_POSES = 200
@@ -21,26 +23,31 @@ EXACT_DIGITS = 12
 
 
 def robot_view(robot: Robot, motion: Motion) -> str:
-    """A figure of the robot, moved by sliders or along a motion; frames follow from the robot's own transforms."""
+    """A figure of the robot, moved by sliders or along a motion; frames follow from the robot's own transforms.
+
+    Links look as their meshes do, or their collision shapes, or are lines where the description has neither.
+    """
     ranges, home = coordinate_ranges(robot), home_position(robot)
+    meshes, missing = link_meshes(robot)
     sliders = "".join(
         f'<label class="joint"><span title="{html_text(name)}">{html_text(name)}</span><output></output>'
         f'<input type="range" min="{low:.6g}" max="{high:.6g}" step="any" value="{start:.6g}"></label>'
         for name, (low, high), start in zip(robot.joint_names, ranges, home, strict=True)
     )
     return (
-        f'<figure class="robot-view">{data_script(view_data(robot, motion), EXACT_DIGITS)}<div class="robot">'
-        '<div class="stage"><svg tabindex="0" role="img" aria-label="The robot; drag or use the arrow keys to turn it, '
-        f'plus and minus to magnify"></svg></div><div><div class="joints">{sliders}</div>'
+        f'<figure class="robot-view">{data_script(view_data(robot, motion, meshes), EXACT_DIGITS)}<div class="robot">'
+        '<div class="stage" tabindex="0" role="img" aria-label="The robot; drag or use the arrow keys to turn it, '
+        f'plus and minus to magnify"></div><div><div class="joints">{sliders}</div>'
         '<p class="tool">Tool at x y z [m]: <output></output></p><div class="buttons">'
         '<button type="button" class="zero">Home</button><button type="button" class="play">Play the motion</button>'
         "</div></div></div></figure>\n"
-    )
+    ) + (bullets(missing) if missing else "")
 
 
-def view_data(robot: Robot, motion: Motion) -> dict[str, Any]:
-    """What the script needs: constant transforms, loop constraints, coordinates, scale and motion."""
-    reach = reach_of(robot, motion)
+def view_data(robot: Robot, motion: Motion, meshes: Sequence[LinkMesh] = ()) -> dict[str, Any]:
+    """What the script needs: constant transforms, loop constraints, coordinates, meshes, scale and motion."""
+    low, high = box_of(robot, meshes)
+    reach = float(np.max(high - low)) / 2
     closure, types = robot.closure, {joint.name: joint.type for joint in robot.joints}
     return {
         "joints": [
@@ -53,19 +60,35 @@ def view_data(robot: Robot, motion: Motion) -> dict[str, Any]:
         "tool": {"link": robot.tool.link, "placement": _rows(robot.tool.link_from_frame)},
         "home": home_position(robot),
         "reach": reach,
+        "low": low,
+        "high": high,
+        "floor": np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])[:, 2].min(),
+        "links": ["base", *(link.name for link in robot.links)],
+        "meshes": [mesh.packed() for mesh in meshes],
         "grid": round_length(reach / 5),
         "motion": rounded({"t": motion.t, "q": motion.q}),
     }
 
 
-def reach_of(robot: Robot, motion: Motion) -> float:
-    """Radius of a ball that holds most of the robot in most poses of its ranges [m]."""
+def box_of(robot: Robot, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]:
+    """Corners of a cube that holds base, links and tool in most poses of the robot's ranges, and all of it at home."""
     low, high = coordinate_ranges(robot).T
     poses = np.random.default_rng(0).uniform(low, high, (N_POSES, robot.n_joints))
-    places = _places(robot, np.vstack([motion.q, poses]))
-    centre = (places.min(axis=0) + places.max(axis=0)) / 2
-    # The few poses that reach farthest would make all others small.
-    return max(float(np.quantile(np.linalg.norm(places - centre, axis=1), 0.9)), SMALLEST)
+    places = _places(robot, poses)
+    # The few poses that reach farthest would make all others small; home and base are always inside.
+    always = np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])
+    ends = np.quantile(places, [0.01, 0.99], axis=0)
+    ends = np.array([np.minimum(ends[0], always.min(axis=0)), np.maximum(ends[1], always.max(axis=0))])
+    centre, half = ends.mean(axis=0), max(float(np.ptp(ends, axis=0).max()) / 2, SMALLEST)
+    return centre - half, centre + half
+
+
+def _corners(robot: Robot, meshes: Sequence[LinkMesh]) -> Iterator[Array]:
+    """(k, 3) vertices of each mesh at home, in the base frame."""
+    base_from_links = link_placements(robot, home_position(robot))
+    for mesh in meshes:
+        base_from_link = np.eye(4) if mesh.link < 0 else base_from_links[mesh.link]
+        yield mesh.vertices @ base_from_link[:3, :3].T + base_from_link[:3, 3]
 
 
 def _places(robot: Robot, poses: Array) -> Array:

@@ -43,7 +43,7 @@ def filter_sections(fit: Fit) -> list[Section]:
         [Panel("", series)],
         x=spectrum.frequencies,
         xlabel="frequency [Hz]",
-        ylabel="power density of the velocity [(rad/s)^2/Hz or (m/s)^2/Hz]",
+        ylabel="power density [(rad/s)²/Hz, (m/s)²/Hz]",
         xlog=True,
         ylog=True,
     )

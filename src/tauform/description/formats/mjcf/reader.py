@@ -16,7 +16,7 @@ from tauform.description.formats.mjcf.comparison import check_torques
 from tauform.description.formats.mjcf.document import check_document
 from tauform.description.formats.mjcf.drives import drive_of, springs_of
 from tauform.description.formats.mjcf.forces import gravity_of, refuse_other_forces
-from tauform.description.formats.mjcf.shapes import mjcf_shapes
+from tauform.description.formats.mjcf.shapes import mjcf_shapes, mjcf_visuals
 from tauform.description.inertia import Inertia
 from tauform.description.joint_types import spelled
 from tauform.description.robot import Robot
@@ -57,7 +57,8 @@ def read_mjcf(path: Path) -> Robot:
         )
         with _silent(mujoco):
             check_torques(mujoco, model, robot)
-        robot = replace(robot, shapes=mjcf_shapes(mujoco, model, _body_name))
+        shapes, visuals = mjcf_shapes(mujoco, model, _body_name), mjcf_visuals(mujoco, model, _body_name)
+        robot = replace(robot, shapes=shapes, visuals=visuals)
         relations = _relations(mujoco, model)
         return robot.with_relations(relations) if relations else robot
     except TauformError as error:

@@ -1,4 +1,4 @@
-"""Collision shapes of a MuJoCo model: its geoms that can touch anything."""
+"""Shapes of a MuJoCo model: its geoms that can touch anything, and those that only show what it looks like."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Shape, Solid, Sphere
+from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Shape, Solid, Sphere, Triangles
 
 
 def mjcf_shapes(mujoco: Any, model: Any, body_name: Callable[[Any, int], str]) -> tuple[Shape, ...]:
@@ -23,6 +23,39 @@ def mjcf_shapes(mujoco: Any, model: Any, body_name: Callable[[Any, int], str]) -
         for k in range(model.ngeom)
         if (model.geom_contype[k] or model.geom_conaffinity[k]) and int(model.geom_type[k]) not in scene
     )
+
+
+def mjcf_visuals(mujoco: Any, model: Any, body_name: Callable[[Any, int], str]) -> tuple[Shape, ...]:
+    """Geoms that touch nothing, meshes with all their triangles; those of collisions where a body has no others."""
+    scene = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
+    geoms = [k for k in range(model.ngeom) if int(model.geom_type[k]) not in scene]
+    shown = [k for k in geoms if not (model.geom_contype[k] or model.geom_conaffinity[k])]
+    dressed = {int(model.geom_bodyid[k]) for k in shown}
+    shown += [k for k in geoms if int(model.geom_bodyid[k]) not in dressed]
+    return tuple(
+        Shape(
+            body_name(model, int(model.geom_bodyid[k])),
+            _placement(mujoco, model, k),
+            _surface(model, k) if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_MESH else _solid(mujoco, model, k),
+            _rgb(model, k),
+        )
+        for k in shown
+    )
+
+
+def _surface(model: Any, k: int) -> Triangles:
+    mesh = int(model.geom_dataid[k])
+    vertex, face = int(model.mesh_vertadr[mesh]), int(model.mesh_faceadr[mesh])
+    return Triangles(
+        np.array(model.mesh_vert[vertex : vertex + int(model.mesh_vertnum[mesh])], dtype=np.float64),
+        np.array(model.mesh_face[face : face + int(model.mesh_facenum[mesh])], dtype=np.int64),
+    )
+
+
+def _rgb(model: Any, k: int) -> tuple[float, float, float]:
+    material = int(model.geom_matid[k])
+    red, green, blue, _ = (model.mat_rgba[material] if material >= 0 else model.geom_rgba[k]).tolist()
+    return red, green, blue
 
 
 def _placement(mujoco: Any, model: Any, k: int) -> Array:

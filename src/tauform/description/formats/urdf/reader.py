@@ -16,7 +16,7 @@ from tauform.description.formats.assembly import Body, BodyJoint, assemble
 from tauform.description.formats.strict_xml import parse_xml
 from tauform.description.formats.urdf.defaults import default_findings
 from tauform.description.formats.urdf.elements import check_elements
-from tauform.description.formats.urdf.shapes import urdf_shapes
+from tauform.description.formats.urdf.shapes import urdf_shapes, urdf_visuals
 from tauform.description.formats.urdf.values import placement, tensor_of, vector
 from tauform.description.formats.xacro.expand import expand
 from tauform.description.inertia import Inertia
@@ -62,7 +62,8 @@ def _from_text(text: bytes, path: Path, package_dirs: Sequence[Path]) -> Robot:
         notes = check_elements(root)
         robot = _robot(root)
         shapes = urdf_shapes(root, path.parent, package_dirs)
-        return replace(robot, shapes=shapes, notes=(*notes, *default_findings(root, robot)))
+        visuals = urdf_visuals(root, path.parent, package_dirs)
+        return replace(robot, shapes=shapes, visuals=visuals, notes=(*notes, *default_findings(root, robot)))
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
 

@@ -1,4 +1,4 @@
-"""Collision shapes of a URDF: sizes as it writes them, meshes by the files that they name."""
+"""Shapes of a URDF, for collisions and for pictures: sizes as it writes them, meshes by the files that they name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from tauform.arrays import read_only
 from tauform.description.formats.urdf.values import placement
-from tauform.description.shapes import Box, Cylinder, Mesh, Shape, Solid, Sphere
+from tauform.description.shapes import Box, Colour, Cylinder, Mesh, Shape, Solid, Sphere
 from tauform.errors import DescriptionError, TauformError
 
 
@@ -30,6 +30,42 @@ def urdf_shapes(root: Any, folder: Path, package_dirs: Sequence[Path] = ()) -> t
         for link in root.findall("link")
         for element in link.findall("collision")
     )
+
+
+def urdf_visuals(root: Any, folder: Path, package_dirs: Sequence[Path] = ()) -> tuple[Shape, ...]:
+    """The visual elements of a document; those that cannot be read are left out, since nothing depends on them."""
+    folders = (*package_dirs, folder, *folder.resolve().parents)
+    materials = {material.get("name"): _rgb(material) for material in root.findall("material")}
+    return tuple(
+        found
+        for link in root.findall("link")
+        for element in link.findall("visual")
+        if (found := _visual(link, element, materials, folder, folders)) is not None
+    )
+
+
+def _visual(
+    link: Any, element: Any, materials: dict[str, Colour | None], folder: Path, folders: Sequence[Path]
+) -> Shape | None:
+    solid = _solid(element.find("geometry"), folder, folders)
+    material = element.find("material")
+    # a material has its colour in place, or is named after one of the robot's
+    own = None if material is None else _rgb(material) or materials.get(material.get("name"))
+    try:
+        return (
+            None if solid is None else Shape(link.get("name"), read_only(placement(element.find("origin"))), solid, own)
+        )
+    except (TauformError, ValueError):
+        return None
+
+
+def _rgb(material: Any) -> Colour | None:
+    colour = material.find("color")
+    try:
+        red, green, blue = (min(max(value, 0.0), 1.0) for value in _numbers(colour.get("rgba")).tolist()[:3])
+    except (AttributeError, ValueError):
+        return None
+    return red, green, blue
 
 
 def _placed(link: Any, element: Any) -> Any:

@@ -117,9 +117,10 @@ class _Writer:
 
     def elements(self) -> Iterator[Any]:
         """Links and joints, parents first, then what is fixed to them."""
-        shapes: dict[str, list[Shape]] = {}
-        for shape in self.robot.shapes:
-            shapes.setdefault(shape.frame, []).append(shape)
+        shapes: dict[str, list[tuple[str, Shape]]] = {}
+        for tag, some in (("visual", self.robot.visuals), ("collision", self.robot.shapes)):
+            for shape in some:
+                shapes.setdefault(shape.frame, []).append((tag, shape))
         joint_names = {joint.name for joint in self.robot.joints}
         yield self._link(self.bodies[-1].name, None, shapes)
         for i, (joint, link) in enumerate(zip(self.robot.joints, self.robot.links, strict=True)):
@@ -144,16 +145,19 @@ class _Writer:
             carried = Frame(_free("payload", taken), place.link, place.link_from_frame)
             yield carried, self.robot.payload.inertia
 
-    def _link(self, name: str, inertia: Inertia | None, shapes: dict[str, list[Shape]]) -> Any:
+    def _link(self, name: str, inertia: Inertia | None, shapes: dict[str, list[tuple[str, Shape]]]) -> Any:
         element = ElementTree.Element("link", name=name)
         if inertia is not None and inertia.parameters.any():
             element.append(inertial_element(inertia))
-        for shape in shapes.get(name, []):
+        for tag, shape in shapes.get(name, []):
             solid = geometry(shape.solid, self.folder)
             if solid is not None:
-                collision = ElementTree.SubElement(element, "collision")
-                collision.append(origin(shape.frame_from_shape))
-                ElementTree.SubElement(collision, "geometry").append(solid)
+                part = ElementTree.SubElement(element, tag)
+                part.append(origin(shape.frame_from_shape))
+                ElementTree.SubElement(part, "geometry").append(solid)
+                if shape.colour is not None:
+                    material = ElementTree.SubElement(part, "material", name="")
+                    ElementTree.SubElement(material, "color", rgba=numbers([*shape.colour, 1.0]))
         return element
 
     def _joint(self, name: str, kind: str, parent: int, child: str, parent_from_child: Array) -> Any:

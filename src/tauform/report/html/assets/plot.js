@@ -1,208 +1,112 @@
-// Line and point plots in SVG: tabs for panels, a legend that hides series, values under the pointer.
+// Figures of the page, drawn by Plotly: a tab for each panel, axes of time that move together, colours of the page.
+const Look = (() => {
+  "use strict";
+  const CONFIG = {
+    responsive: true, displaylogo: false, scrollZoom: false,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "toggleSpikelines"],
+  };
+  const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  // Dark or light may change while the page is open; whoever draws is told.
+  const drawers = [];
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawers.forEach(draw => draw()));
+
+  function layout(more) {
+    const text = colour("soft"), line = colour("line");
+    const axis = { gridcolor: colour("faint"), zerolinecolor: line, linecolor: line, automargin: true, exponentformat: "power" };
+    return {
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color: text, size: 12, family: getComputedStyle(document.body).fontFamily },
+      margin: { l: 58, r: 12, t: 8, b: 44 }, hovermode: "x unified",
+      hoverlabel: { bgcolor: colour("card"), bordercolor: line, font: { color: colour("ink") } },
+      // above the curves: below, it would run into the title of the axis on narrow screens
+      legend: { orientation: "h", y: 1.01, yanchor: "bottom", x: 0, font: { color: colour("ink") } },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: text, activecolor: colour("accent") },
+      ...more, xaxis: { ...axis, ...more.xaxis }, yaxis: { ...axis, ...more.yaxis },
+    };
+  }
+
+  // Plotly reads tags in texts; names of robots are shown as they are.
+  const plain = text => text?.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
+  return { colour, layout, plain, config: CONFIG, drawers };
+})();
+
 (() => {
   "use strict";
-  const SVG = "http://www.w3.org/2000/svg";
-  const MARGIN = { top: 10, right: 12, bottom: 40, left: 62 };
+  // Told apart without colours: thick under thin, solid beside dashed and dotted.
+  const LINES = { "": {}, thin: { width: 1.2 }, thick: { width: 4 }, dashed: { dash: "dash" }, dotted: { dash: "dot", width: 1.5 } };
 
-  function make(parent, tag, attributes = {}, text = null) {
-    const node = tag.startsWith("svg:") ? document.createElementNS(SVG, tag.slice(4)) : document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    if (text !== null) node.textContent = text;
-    if (parent) parent.appendChild(node);
-    return node;
-  }
-
-  function format(value) {
-    if (value === 0) return "0";
-    const size = Math.abs(value);
-    if (size >= 1e5 || size < 1e-3) return value.toExponential(2).replace(/\.?0+e/, "e");
-    return String(Number(value.toPrecision(4)));
-  }
-
-  // Round steps of 1, 2 or 5; on a logarithmic axis the powers of ten, and 2 and 5 between few of them.
-  function ticks(low, high, count) {
-    const raw = (high - low) / count, power = Math.pow(10, Math.floor(Math.log10(raw)));
-    const step = [1, 2, 5, 10].map(k => k * power).find(k => k >= 0.75 * raw);
-    const result = [];
-    for (let k = Math.ceil(low / step); k <= Math.floor(high / step + 1e-9); k++) result.push(Number((k * step).toPrecision(12)));
-    return result;
-  }
-
-  function logTicks(low, high) {
-    const factors = high / low < 300 ? [1, 2, 5] : [1], result = [];
-    for (let p = Math.floor(Math.log10(low)); p <= Math.ceil(Math.log10(high)); p++)
-      for (const f of factors) if (f * 10 ** p >= low * 0.999 && f * 10 ** p <= high * 1.001) result.push(f * 10 ** p);
-    const skip = Math.ceil(result.length / 8);
-    return result.filter((_, k) => k % skip === 0);
-  }
-
-  function scale(low, high, from, to, log) {
-    const f = log ? Math.log : v => v;
-    const a = f(low), b = f(high);
-    return v => from + (to - from) * (f(v) - a) / (b - a);
-  }
-
-  class Plot {
-    constructor(figure) {
-      this.data = JSON.parse(figure.querySelector("script").textContent);
-      this.hidden = new Set();
-      this.panel = 0;
-      if (this.data.panels.length > 1) this.addTabs(figure);
-      this.stage = make(figure, "div", { class: "stage" });
-      this.legend = make(figure, "div", { class: "legend" });
-      this.tip = make(this.stage, "div", { class: "tip" });
-      this.width = 0;
-      new ResizeObserver(() => { if (this.stage.clientWidth !== this.width) this.draw(); }).observe(this.stage);
-      this.draw();
+  class Figure {
+    constructor(element) {
+      this.element = element;
+      this.data = JSON.parse(element.querySelector("script").textContent);
+      this.stage = element.querySelector(".stage");
+      this.tabs = [...element.querySelectorAll("[role=tab]")];
+      this.shown = 0;
+      this.tabs.forEach((tab, k) => {
+        tab.onclick = () => this.show(k);
+        tab.onkeydown = event => {
+          const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+          if (!step) return;
+          const next = (k + step + this.tabs.length) % this.tabs.length;
+          this.tabs[next].focus();
+          this.show(next);
+        };
+      });
+      this.ready = this.draw();
     }
 
-    addTabs(figure) {
-      const bar = make(figure, "div", { class: "tabs", role: "tablist" });
-      this.data.panels.forEach((panel, k) => {
-        const tab = make(bar, "button", { role: "tab", type: "button", "aria-selected": k === 0 }, panel.name);
-        tab.onclick = () => {
-          bar.querySelectorAll("button").forEach((other, i) => other.setAttribute("aria-selected", i === k));
-          this.panel = k;
-          this.draw();
-        };
+    show(k) {
+      this.shown = k;
+      this.tabs.forEach((tab, i) => { tab.ariaSelected = String(i === k); tab.tabIndex = i === k ? 0 : -1; });
+      return this.draw();
+    }
+
+    traces() {
+      const { series } = this.data.panels[this.shown], { points, bars } = this.data;
+      return series.map((s, k) => {
+        const own = Look.colour(`s${s.colour ?? k % 8}`), given = s.x ?? this.data.x;
+        const x = given?.map(v => (typeof v === "string" ? Look.plain(v) : v));
+        const about = { name: Look.plain(s.name), x, y: s.y, text: s.notes?.map(Look.plain), visible: s.hidden ? "legendonly" : true };
+        // bars keep apart in grey print by their filling
+        if (bars) return { ...about, type: "bar", marker: { color: own, pattern: { shape: ["", "/"][k % 2] } }, ...this.whiskers(s) };
+        const mode = s.style === "points" ? "markers" : points ? "lines+markers" : "lines";
+        const line = { color: own, width: 1.8, ...LINES[s.style] };
+        return { ...about, type: "scatter", mode, line, marker: { color: own, size: s.style === "points" ? 4 : 5 }, ...this.whiskers(s) };
       });
     }
 
-    get series() {
-      return this.data.panels[this.panel].series.map((s, k) => ({ colour: k % 8, style: "", ...s, x: s.x || this.data.x }));
-    }
-
-    get visible() { return this.series.filter(s => !this.hidden.has(s.name)); }
-
-    range(values, log, padding) {
-      let low = Infinity, high = -Infinity;
-      for (const v of values) if (v !== null && (!log || v > 0)) { low = Math.min(low, v); high = Math.max(high, v); }
-      if (low === Infinity) [low, high] = log ? [0.1, 1] : [-1, 1];
-      if (log) return [low / (1 + 4 * padding), high * (1 + 4 * padding)];
-      if (low === high) { low -= Math.abs(low) * 0.1 || 1; high += Math.abs(high) * 0.1 || 1; }
-      return [low - padding * (high - low), high + padding * (high - low)];
+    whiskers(s) {
+      return s.spread ? { error_y: { type: "data", array: s.spread, color: Look.colour("soft"), thickness: 1 } } : {};
     }
 
     draw() {
-      const { xlog, ylog } = this.data, shown = this.visible;
-      this.width = Math.max(this.stage.clientWidth, 240);
-      this.height = Math.max(210, Math.min(330, 0.42 * this.width));
-      const [x0, x1] = this.range(this.series.flatMap(s => s.x), xlog, this.data.points ? 0.05 : 0);
-      const [y0, y1] = this.range(shown.flatMap(s => s.y), ylog, 0.06);
-      this.sx = scale(x0, x1, MARGIN.left, this.width - MARGIN.right, xlog);
-      this.sy = scale(y0, y1, this.height - MARGIN.bottom, MARGIN.top, ylog);
-      if (this.svg) this.svg.remove();
-      this.svg = make(null, "svg:svg", { height: this.height, viewBox: `0 0 ${this.width} ${this.height}`, role: "img", tabindex: 0 });
-      this.svg.setAttribute("aria-label", `${this.data.ylabel} over ${this.data.xlabel}`);
-      this.stage.prepend(this.svg);
-      this.axes(xlog ? logTicks(x0, x1) : ticks(x0, x1, this.width < 480 ? 6 : 9), ylog ? logTicks(y0, y1) : ticks(y0, y1, 5));
-      shown.forEach(s => this.curve(s));
-      this.cursor = make(this.svg, "svg:g");
-      this.svg.onpointermove = event => this.point(this.nearest(event.clientX - this.svg.getBoundingClientRect().left));
-      this.svg.onpointerleave = this.svg.onblur = () => this.leave();
-      this.svg.onkeydown = event => {
-        const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-        if (step) { event.preventDefault(); this.point((this.at ?? -1) + step); }
-      };
-      this.drawLegend();
-    }
-
-    axes(xs, ys) {
-      const right = this.width - MARGIN.right, bottom = this.height - MARGIN.bottom;
-      for (const y of ys) {
-        make(this.svg, "svg:line", { class: y === 0 ? "zero" : "grid", x1: MARGIN.left, x2: right, y1: this.sy(y), y2: this.sy(y) });
-        make(this.svg, "svg:text", { x: MARGIN.left - 8, y: this.sy(y) + 4, "text-anchor": "end" }, format(y));
-      }
-      for (const x of xs) {
-        make(this.svg, "svg:line", { class: "grid", x1: this.sx(x), x2: this.sx(x), y1: MARGIN.top, y2: bottom });
-        make(this.svg, "svg:text", { x: this.sx(x), y: bottom + 17, "text-anchor": "middle" }, format(x));
-      }
-      make(this.svg, "svg:text", { x: (MARGIN.left + right) / 2, y: this.height - 5, "text-anchor": "middle" }, this.data.xlabel);
-      const middle = (MARGIN.top + bottom) / 2;
-      const label = this.data.panels[this.panel].ylabel || this.data.ylabel;
-      make(this.svg, "svg:text", { x: 12, y: middle, "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }, label);
-    }
-
-    curve(s) {
-      const colour = `var(--s${s.colour})`;
-      const usable = k => s.y[k] !== null && (!this.data.ylog || s.y[k] > 0);
-      if (s.style !== "points") {
-        let path = "", pen = "M";
-        s.x.forEach((x, k) => {
-          if (!usable(k)) { pen = "M"; return; }
-          path += `${pen}${this.sx(x).toFixed(1)} ${this.sy(s.y[k]).toFixed(1)}`;
-          pen = "L";
-        });
-        make(this.svg, "svg:path", { class: `series ${s.style}`, d: path || "M0 0", stroke: colour, "data-name": s.name });
-      }
-      if (s.style === "points" || this.data.points)
-        s.x.forEach((x, k) => {
-          if (usable(k)) make(this.svg, "svg:circle", { cx: this.sx(x), cy: this.sy(s.y[k]), r: 4, fill: colour, "data-name": s.name });
-        });
-    }
-
-    drawLegend() {
-      this.legend.replaceChildren();
-      const series = this.series;
-      if (series.length < 2) return;
-      for (const s of series) {
-        const button = make(this.legend, "button", { type: "button", "aria-pressed": !this.hidden.has(s.name) });
-        const key = make(button, "svg:svg", { viewBox: "0 0 22 10", "aria-hidden": true });
-        const colour = `var(--s${s.colour})`;
-        if (s.style === "points") make(key, "svg:circle", { cx: 11, cy: 5, r: 4, fill: colour });
-        else make(key, "svg:line", { class: `series ${s.style}`, x1: 1, x2: 21, y1: 5, y2: 5, stroke: colour });
-        make(button, "span", {}, s.name);
-        button.onclick = () => {
-          if (!this.hidden.delete(s.name)) this.hidden.add(s.name);
-          const place = series.findIndex(other => other.name === s.name);
-          this.draw();
-          this.legend.children[place].focus();
-        };
-      }
-    }
-
-    // All abscissas in order: series may have their own.
-    get stops() { return [...new Set(this.visible.flatMap(s => s.x))].sort((a, b) => a - b); }
-
-    nearest(pixel) {
-      let best = 0;
-      const stops = this.stops;
-      stops.forEach((x, k) => { if (Math.abs(this.sx(x) - pixel) < Math.abs(this.sx(stops[best]) - pixel)) best = k; });
-      return best;
-    }
-
-    point(k) {
-      const stops = this.stops;
-      if (!stops.length) return;
-      this.at = Math.max(0, Math.min(stops.length - 1, k));
-      const x = stops[this.at], left = this.sx(x);
-      this.cursor.replaceChildren();
-      make(this.cursor, "svg:line", { class: "cursor", x1: left, x2: left, y1: MARGIN.top, y2: this.height - MARGIN.bottom });
-      this.tip.replaceChildren();
-      make(this.tip, "div", {}, `${this.data.xlabel}: ${format(x)}`);
-      const table = make(this.tip, "table");
-      for (const s of this.visible) {
-        const i = s.x.indexOf(x);
-        if (i < 0 || s.y[i] === null) continue;
-        make(this.cursor, "svg:circle", { cx: left, cy: this.sy(s.y[i]), r: 3.5, fill: `var(--s${s.colour})` });
-        const row = make(table, "tr"), name = make(row, "td");
-        make(name, "span", { class: "swatch", style: `background: var(--s${s.colour})` });
-        name.append(s.name);
-        make(row, "td", { class: "number" }, format(s.y[i]));
-        if (s.notes) make(row, "td", {}, s.notes[i]);
-      }
-      this.tip.style.display = "block";
-      const room = left + 14 + this.tip.offsetWidth < this.width;
-      this.tip.style.left = `${room ? left + 14 : Math.max(0, left - 14 - this.tip.offsetWidth)}px`;
-      this.tip.style.top = `${MARGIN.top + 4}px`;
-    }
-
-    leave() {
-      this.at = null;
-      this.tip.style.display = "none";
-      this.cursor.replaceChildren();
+      const { xlabel, ylabel, xlog, ylog, panels } = this.data;
+      const kind = log => (log ? { type: "log" } : {});
+      const layout = Look.layout({
+        uirevision: "kept", // zoom and hidden curves stay when another tab is shown
+        xaxis: { title: { text: Look.plain(xlabel) }, ...kind(xlog) },
+        yaxis: { title: { text: Look.plain(panels[this.shown].ylabel || ylabel) }, ...kind(ylog) },
+      });
+      const drawn = Plotly.react(this.stage, this.traces(), layout, Look.config);
+      return drawn.then(() => { this.element.dataset.drawn = panels[this.shown].name || "all"; });
     }
   }
 
-  document.querySelectorAll("figure.plot").forEach(figure => new Plot(figure));
+  const figures = [...document.querySelectorAll("figure.plot")].map(element => new Figure(element));
+  Look.drawers.push(() => figures.forEach(figure => figure.draw()));
+
+  // Figures with one axis of time: a range chosen in one is chosen in all.
+  let moving = false;
+  for (const figure of figures.filter(f => f.data.link)) {
+    figure.ready.then(() => figure.stage.on("plotly_relayout", change => {
+      const range = change["xaxis.range"] ?? ("xaxis.range[0]" in change ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null);
+      if (moving || !(range || change["xaxis.autorange"])) return;
+      moving = true;
+      const others = figures.filter(f => f !== figure && f.data.link === figure.data.link);
+      const same = range ? { "xaxis.range": range } : { "xaxis.autorange": true };
+      Promise.all(others.map(f => Plotly.relayout(f.stage, same))).finally(() => { moving = false; });
+    }));
+  }
+  addEventListener("beforeprint", () => figures.forEach(f => Plotly.Plots.resize(f.stage)));
 })();

@@ -1,8 +1,7 @@
-// A stick view of a robot: forward kinematics from the same transforms as the package, turned with the pointer.
+// A robot in space, drawn by Plotly: forward kinematics from the same transforms as the package, links by their meshes.
 (() => {
   "use strict";
-  const SVG = "http://www.w3.org/2000/svg";
-  const START = { azimuth: -0.9, elevation: 0.42 };
+  const START = { azimuth: -0.9, elevation: 0.42, distance: 1.5 };
 
   // Transforms are 12 numbers, the rows of [R | p].
   function compose(a, b) {
@@ -23,44 +22,40 @@
   const origin = T => [T[3], T[7], T[11]];
   const along = (T, axis, length) => [0, 1, 2].map(i => T[4 * i + 3] + length * T[4 * i + axis]);
 
-  const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+  const columns = points => ({ x: points.map(p => p[0]), y: points.map(p => p[1]), z: points.map(p => p[2]) });
+  const times = (T, x, y, z) => [0, 1, 2].map(i => T[4 * i] * x + T[4 * i + 1] * y + T[4 * i + 2] * z + T[4 * i + 3]);
 
-  // The smallest ball that holds a ball and further points, one after the other.
-  function grown({ centre, radius }, points) {
-    for (const point of points) {
-      const away = distance(point, centre);
-      if (away <= radius) continue;
-      const step = (away - radius) / 2 / away;
-      centre = centre.map((c, k) => c + step * (point[k] - c));
-      radius = (radius + away) / 2;
-    }
-    return { centre, radius };
+  // 16-bit steps of a box, in base64, as corners in the link's frame.
+  function unpacked(mesh) {
+    const words = text => new Uint16Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+    const steps = words(mesh.vertices), faces = words(mesh.faces), count = steps.length / 3;
+    const corner = k => [0, 1, 2].map(i => mesh.low[i] + mesh.size[i] * steps[3 * k + i] / 65535);
+    const column = i => Array.from({ length: faces.length / 3 }, (_, k) => faces[3 * k + i]);
+    return { ...mesh, corners: Array.from({ length: count }, (_, k) => corner(k)), i: column(0), j: column(1), k: column(2) };
   }
 
   class RobotView {
     constructor(figure) {
       this.figure = figure;
       this.data = JSON.parse(figure.querySelector("script").textContent);
-      this.svg = figure.querySelector("svg");
+      this.meshes = this.data.meshes.map(unpacked);
+      this.stage = figure.querySelector(".stage");
       this.sliders = [...figure.querySelectorAll("input[type=range]")];
       this.camera = { ...START };
-      this.magnified = 1;
       this.playing = null;
-      this.home = this.homeBall();
-      this.ball = this.home;
-      this.sliders.forEach(slider => { slider.oninput = () => { this.stop(); this.draw(); }; });
-      figure.querySelector(".zero").onclick = () => { this.stop(); this.ball = this.home; this.set(this.data.home); };
+      this.sliders.forEach(slider => { slider.oninput = () => { this.stop(); this.moved(); }; });
+      figure.querySelector(".zero").onclick = () => { this.stop(); this.set(this.data.home); };
       figure.querySelector(".play").onclick = () => (this.playing === null ? this.play() : this.stop());
-      this.followPointer();
-      new ResizeObserver(() => this.draw()).observe(this.svg);
+      this.stage.onkeydown = event => this.key(event);
       this.draw();
+      Look.drawers.push(() => this.draw());
     }
 
     get q() { return this.sliders.map(slider => Number(slider.value)); }
 
     set(q) {
       this.sliders.forEach((slider, k) => { slider.value = q[k]; });
-      this.draw();
+      this.moved();
     }
 
     // Placements of all links, then of the tool.
@@ -76,114 +71,86 @@
       return placed;
     }
 
-    // What the view holds at first; a folded arm is still seen in proportion to its reach.
-    homeBall() {
-      const places = [[0, 0, 0], ...this.placements(this.data.home).map(origin)];
-      const ends = [0, 1, 2].map(k => [Math.min(...places.map(p => p[k])), Math.max(...places.map(p => p[k]))]);
-      this.lowest = Math.min(0, ends[2][0]);
-      return grown({ centre: ends.map(([low, high]) => (low + high) / 2), radius: 0.45 * this.data.reach }, places);
+    // x, y, z of everything that moves, in the order of the traces behind the floor.
+    places(placed) {
+      const on = link => (link < 0 ? IDENTITY : placed[link]), tip = placed[placed.length - 1];
+      const meshes = this.meshes.map(mesh => { const T = on(mesh.link); return mesh.corners.map(p => times(T, ...p)); });
+      return [...meshes, ...this.sticks(placed, on), ...[0, 1, 2].map(axis => [origin(tip), along(tip, axis, 0.1 * this.data.reach)])];
     }
 
-    project([x, y, z]) {
-      const { azimuth, elevation } = this.camera, [cx, cy, cz] = this.ball.centre;
-      const ca = Math.cos(azimuth), sa = Math.sin(azimuth), ce = Math.cos(elevation), se = Math.sin(elevation);
-      const dx = x - cx, dy = y - cy, dz = z - cz;
-      const right = ca * dx + sa * dy, ahead = -sa * dx + ca * dy;
-      const depth = ce * ahead - se * dz, up = se * ahead + ce * dz;
-      const near = 5 / Math.max(1, 5 + depth / this.ball.radius);
-      return { x: this.middle[0] + this.zoom * near * right, y: this.middle[1] - this.zoom * near * up, depth };
+    // Bodies and joints as lines; a robot with meshes shows itself.
+    sticks(placed, on) {
+      if (this.meshes.length) return [];
+      const { joints, tool, reach } = this.data, GAP = [null, null, null], half = 0.04 * reach;
+      const ends = [...joints.map((joint, i) => [joint.parent, placed[i]]), [tool.link, placed[placed.length - 1]]];
+      const bodies = ends.flatMap(([parent, T]) => [origin(on(parent)), origin(T), GAP]);
+      const axes = turning => joints.flatMap((joint, i) =>
+        (Boolean(joint.screw[0]) === turning ? [along(placed[i], 2, -half), along(placed[i], 2, half), GAP] : []));
+      return [bodies, axes(true), axes(false)];
+    }
+
+    traces() {
+      const line = (name, colour, width) => ({ type: "scatter3d", mode: "lines", name, hoverinfo: "skip", line: { color: Look.colour(colour), width } });
+      // small triangles have normals too: the defaults are for scenes of metres
+      const light = { ambient: 0.5, diffuse: 0.75, specular: 0.15, roughness: 0.6, fresnel: 0.05, vertexnormalsepsilon: 1e-20, facenormalsepsilon: 1e-20 };
+      const meshes = this.meshes.map(({ colour, i, j, k, link }) => ({
+        type: "mesh3d", color: colour, i, j, k, flatshading: true, lighting: light, lightposition: { x: 1e4, y: -2e4, z: 3e4 },
+        hoverinfo: "text", text: Look.plain(this.data.links[link + 1]),
+      }));
+      const sticks = this.meshes.length ? [] : [line("links", "link-body", 14), line("turns", "accent", 22), line("slides", "s1", 22)];
+      return [...meshes, ...sticks, line("x", "s5", 6), line("y", "s2", 6), line("z", "s0", 6)];
+    }
+
+    floor() {
+      const { grid, low, high, floor: z } = this.data, [[x0, y0], [x1, y1]] = [low, high], lines = [];
+      const from = (a, b) => Array.from({ length: Math.floor((b - a) / grid) + 1 }, (_, k) => Math.ceil(a / grid) * grid + k * grid).filter(v => v <= b);
+      from(x0, x1).forEach(x => lines.push([x, y0, z], [x, y1, z], [null, null, null]));
+      from(y0, y1).forEach(y => lines.push([x0, y, z], [x1, y, z], [null, null, null]));
+      return { type: "scatter3d", mode: "lines", name: "floor", hoverinfo: "skip", line: { color: Look.colour("line"), width: 1 }, ...columns(lines) };
     }
 
     draw() {
-      const q = this.q, width = this.svg.clientWidth, height = this.svg.clientHeight;
+      const { low, high } = this.data, hidden = { visible: false };
+      const axis = k => ({ ...hidden, range: [low[k], high[k]] });
+      const traces = [this.floor(), ...this.traces()];
+      this.places(this.tell()).forEach((points, k) => Object.assign(traces[k + 1], columns(points)));
+      const scene = { aspectmode: "cube", xaxis: axis(0), yaxis: axis(1), zaxis: axis(2), dragmode: "turntable", camera: this.view() };
+      const layout = { ...Look.layout({ scene, showlegend: false, margin: { l: 0, r: 0, t: 0, b: 0 } }), uirevision: "kept" };
+      Plotly.react(this.stage, traces, layout, { ...Look.config, displayModeBar: false }).then(() => { this.figure.dataset.drawn = "yes"; });
+    }
+
+    // The page's own words about a posture; tests and readers compare them with the package.
+    tell() {
+      const q = this.q, placed = this.placements(q), places = placed.map(origin);
       this.sliders.forEach((slider, k) => {
         const { isAngle } = this.data.coordinates[k];
         slider.previousElementSibling.value = isAngle ? `${(q[k] * 180 / Math.PI).toFixed(1)}°` : `${(q[k] * 1000).toFixed(0)} mm`;
       });
-      const placed = this.placements(q), places = placed.map(origin);
       this.figure.dataset.origins = JSON.stringify(places.map(p => p.map(v => Number(v.toFixed(9)))));
       this.figure.querySelector(".tool output").value = places[places.length - 1].map(v => v.toFixed(3)).join("  ");
-      if (!width) return;
-      this.middle = [width / 2, height / 2];
-      this.ball = grown(this.ball, places);
-      this.zoom = 0.43 * this.magnified * Math.min(width, height) / this.ball.radius;
-      this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-      this.svg.replaceChildren();
-      this.floor();
-      const parts = [...this.bodies(placed, places), ...this.joints(placed)];
-      parts.sort((a, b) => b.depth - a.depth).forEach(part => this.line(part));
-      this.triad(placed[placed.length - 1]);
+      return placed;
     }
 
-    floor() {
-      const step = this.data.grid, count = Math.ceil(this.data.reach / step), z = this.lowest;
-      for (let k = -count; k <= count; k++) {
-        this.line({ from: [k * step, -count * step, z], to: [k * step, count * step, z], kind: "floor" });
-        this.line({ from: [-count * step, k * step, z], to: [count * step, k * step, z], kind: "floor" });
-      }
+    moved() {
+      const points = this.places(this.tell()).map(columns);
+      const change = { x: points.map(p => p.x), y: points.map(p => p.y), z: points.map(p => p.z) };
+      return Plotly.restyle(this.stage, change, points.map((_, k) => k + 1));
     }
 
-    bodies(placed, places) {
-      const parts = this.data.joints.map((joint, i) => this.part(joint.parent < 0 ? [0, 0, 0] : places[joint.parent], places[i], joint.parent < 0 ? "foot" : "body"));
-      const { link } = this.data.tool;
-      parts.push(this.part(link < 0 ? [0, 0, 0] : places[link], places[places.length - 1], "body"));
-      return parts;
+    view() {
+      const { azimuth, elevation, distance } = this.camera, flat = distance * Math.cos(elevation);
+      return { eye: { x: -flat * Math.sin(azimuth), y: -flat * Math.cos(azimuth), z: distance * Math.sin(elevation) }, center: { x: 0, y: 0, z: 0 } };
     }
 
-    joints(placed) {
-      const half = 0.05 * this.home.radius;
-      return this.data.joints.map((joint, i) => ({
-        ...this.part(along(placed[i], 2, -half), along(placed[i], 2, half), joint.screw[0] ? "turning" : "sliding"),
-      }));
-    }
-
-    part(from, to, kind) {
-      return { from, to, kind, depth: (this.project(from).depth + this.project(to).depth) / 2 };
-    }
-
-    triad(T) {
-      [5, 2, 0].forEach((colour, axis) => {
-        const line = this.line({ from: origin(T), to: along(T, axis, 0.12 * this.home.radius), kind: "axis" });
-        line.setAttribute("stroke", `var(--s${colour})`);
-      });
-    }
-
-    line({ from, to, kind }) {
-      const a = this.project(from), b = this.project(to), line = document.createElementNS(SVG, "line");
-      line.setAttribute("class", kind);
-      for (const [name, value] of [["x1", a.x], ["y1", a.y], ["x2", b.x], ["y2", b.y]]) line.setAttribute(name, value.toFixed(2));
-      return this.svg.appendChild(line);
-    }
-
-    followPointer() {
-      let last = null;
-      this.svg.onpointerdown = event => { last = [event.clientX, event.clientY]; this.svg.setPointerCapture(event.pointerId); };
-      this.svg.onpointerup = this.svg.onpointercancel = () => { last = null; };
-      this.svg.onpointermove = event => {
-        if (!last) return;
-        this.turn(0.009 * (last[0] - event.clientX), 0.009 * (event.clientY - last[1]));
-        last = [event.clientX, event.clientY];
-      };
-      this.svg.ondblclick = () => { this.camera = { ...START }; this.magnified = 1; this.ball = this.home; this.draw(); };
-      // The plain wheel scrolls the page; with Control, as a pinch sends it, it magnifies.
-      this.svg.onwheel = event => { if (event.ctrlKey) { event.preventDefault(); this.magnify(Math.exp(-0.01 * event.deltaY)); } };
-      this.svg.onkeydown = event => {
-        const factor = { "+": 1.15, "=": 1.15, "-": 1 / 1.15 }[event.key];
-        if (factor) this.magnify(factor);
-        const step = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
-        if (step) { event.preventDefault(); this.turn(...step); }
-      };
-    }
-
-    turn(azimuth, elevation) {
-      this.camera.azimuth += azimuth;
-      this.camera.elevation = Math.max(-1.5, Math.min(1.5, this.camera.elevation + elevation));
-      this.draw();
-    }
-
-    magnify(factor) {
-      this.magnified = Math.max(0.3, Math.min(8, this.magnified * factor));
-      this.draw();
+    key(event) {
+      const turn = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
+      const factor = { "+": 1 / 1.15, "=": 1 / 1.15, "-": 1.15 }[event.key] ?? 1;
+      if (!turn && factor === 1) return;
+      event.preventDefault();
+      this.camera.azimuth += turn?.[0] ?? 0;
+      this.camera.elevation = Math.max(-1.5, Math.min(1.5, this.camera.elevation + (turn?.[1] ?? 0)));
+      this.camera.distance = Math.max(0.4, Math.min(6, this.camera.distance * factor));
+      Plotly.relayout(this.stage, { "scene.camera": this.view() });
     }
 
     play() {

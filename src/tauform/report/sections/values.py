@@ -1,0 +1,101 @@
+"""Identified values: intervals, share of the torque, correlations, and links beside the described ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.identification.fit import Fit
+from tauform.report.html.document import Section
+from tauform.report.html.elements import Marked, facts, folded, paragraph, table
+
+# Half width of a 95 % interval, in standard deviations.
+CONFIDENT = 1.96
+# Relative deviations from which a value is marked.
+VAGUE, UNKNOWN = 0.1, 0.5
+# Pairs of values that are listed, and the correlation from which on they are worth a word.
+MOST_PAIRS, CORRELATED = 20, 0.8
+
+
+def values_section(fit: Fit) -> Section:
+    """Every value with its interval, what the description says, and what it matters to the torque."""
+    declared = {*fit.base.names, *(term.name for term in fit.robot.further_drives)}
+    described = zip(fit.names, fit.design.values_of(fit.robot), strict=True)
+    before = [value if name in declared else None for name, value in described]
+    moved, (share, doubt) = fit.compared_with().moved, torque_shares(fit)
+    rows = []
+    found = zip(fit.names, fit.values, fit.deviations, before, moved, share, doubt, fit.design.units, strict=True)
+    for name, value, deviation, prior, by, carried, unsure, unit in found:
+        half = CONFIDENT * deviation
+        relative = deviation / abs(value) if value else np.inf
+        tone = "" if relative < VAGUE else "warn" if relative < UNKNOWN else "bad"
+        mark = Marked(f"{100 * relative:.2g}" if relative < 1 else "> 100", tone)
+        interval = (value, value - half, value + half, mark)
+        rows.append((name, *interval, 100 * carried, 100 * unsure, prior, None if prior is None else by, unit))
+    columns = (
+        "name",
+        "value",
+        "95 % from",
+        "to",
+        "deviation [%]",
+        "torque [%]",
+        "doubt [%]",
+        "description",
+        "moved by",
+        "unit",
+    )
+    body = facts({"values": len(fit.values), "condition number": f"{fit.condition:.3g}", "rows": fit.evidence.n_rows})
+    body += paragraph(
+        "Values with their 95 % confidence intervals; residuals that are correlated in time are accounted for. Torque: "
+        "RMS of what the value contributes at the joint that needs it most, over that joint's RMS torque. Doubt: the "
+        "same of its standard deviation. Moved by: standard deviations between the description and the fit."
+    )
+    caption = "Identified values"
+    body += table(
+        columns, rows, text_columns=(0, 9), tall=len(rows) > 16, code_columns=(0,), caption=caption, data=True
+    )
+    body += _correlations(fit)
+    return Section("values", "Identified values", body)
+
+
+def torque_shares(fit: Fit) -> tuple[Array, Array]:
+    """(p,) RMS torque of each value, and of its deviation, over the RMS torque of the joint it matters most to."""
+    products = fit.evidence.products.sum(axis=0)
+    squares = np.diagonal(products, axis1=-2, axis2=-1)[:, :-1]  # (n, p) sum of squares of each column
+    share = np.sqrt(squares / np.maximum(fit.evidence.torque_squares, 1e-300)[:, None]).max(axis=0)
+    return share * np.abs(fit.values), share * fit.deviations
+
+
+def _correlations(fit: Fit) -> str:
+    scale = np.maximum(fit.deviations, 1e-300)
+    rho = fit.covariance / np.outer(scale, scale)
+    i, j = np.triu_indices(len(rho), 1)
+    order = np.argsort(-np.abs(rho[i, j]), kind="stable")[:MOST_PAIRS]
+    pairs = [(fit.names[i[k]], fit.names[j[k]], rho[i[k], j[k]]) for k in order if abs(rho[i[k], j[k]]) > CORRELATED]
+    if not pairs:
+        return paragraph(
+            f"No two values are correlated by more than {CORRELATED:g}: the motion tells all of them apart.", "quiet"
+        )
+    listing = table(("value", "other", "correlation"), pairs, text_columns=2, code_columns=(0, 1))
+    told = paragraph("A pair near 1 or -1 is known by its sum only; a motion that tells the two apart would show more.")
+    return folded(f"{len(pairs)} pairs of values that the motion hardly tells apart", told + listing)
+
+
+def links_section(fit: Fit) -> list[Section]:
+    """Masses and centres of mass beside the described ones; nothing for fits whose links are not physical."""
+    if fit.physical is None:
+        return []
+    rows = []
+    for link, was, now in zip(fit.robot.links, fit.robot.inertias, fit.rigid_robot.inertias, strict=True):
+        moments = [np.linalg.eigvalsh(body.tensor_about_com) for body in (was, now)]
+        rows.append((link.name, was.mass, now.mass, was.com, now.com, *moments))
+    columns = (
+        "link", "mass described [kg]", "identified [kg]", "centre of mass described [m]", "identified [m]",
+        "principal moments described [kg m²]", "identified [kg m²]",
+    )  # fmt: skip
+    body = paragraph(
+        "Physically consistent links that give the identified torques. Only the base parameters are measured; among "
+        "all links with the same torques these are the nearest to the description.",
+    )
+    body += table(columns, rows, caption="Links", tall=len(rows) > 12, data=True)
+    return [Section("links", "Identified links", body)]

@@ -1,0 +1,127 @@
+"""The first screen of a report: what was found, on what it was judged, and what to do next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauform.arrays import AnyArray
+from tauform.escaping.markup import html_text
+from tauform.identification.export.proof import Proof
+from tauform.identification.fit import Fit
+from tauform.identification.regression.residuals import HELD_OUT
+from tauform.report.html.document import Section
+from tauform.report.html.elements import bullets, paragraph, table
+from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.sections.judged import JudgedTorques
+
+MOST_POINTS = 1500
+TONES = {"good": "good", "usable": "warn", "not trustworthy": "bad"}
+JUDGED = "judged motion"  # figures over the time of the verdict's recordings move together
+
+
+def verdict_section(fit: Fit, torques: JudgedTorques, proof: Proof | None = None, view: str = "") -> Section:
+    """Grade and figure, measured and predicted torque, the robot, errors before and after, next steps.
+
+    Args:
+        proof: torque error of the C on the same motion.
+        view: the robot as a figure.
+    """
+    body = _headline(fit, proof)
+    body += (
+        f'<div class="pair"><div>{_measured(fit, torques)}</div><div>{view}</div></div>\n'
+        if view
+        else _measured(fit, torques)
+    )
+    body += _next_steps(fit) + _before_and_after(fit, torques)
+    return Section("verdict", "Verdict", body)
+
+
+def _headline(fit: Fit, proof: Proof | None) -> str:
+    errors, verdict = fit.unseen, fit.verdict
+    judged = f"on {errors.source}" + (", each block predicted by the others" if errors.source == HELD_OUT else "")
+    said = f"{100 * errors.total:.2g} % torque error {judged}"
+    shipped = ""
+    if proof is not None and proof.figures:
+        first = proof.figures[0]
+        shipped = (
+            f" The C was run on the same motion: {first.function} errs {100 * first.error:.2g} % on {proof.motion}."
+        )
+    reasons = verdict.reasons or (f"{verdict.praise[0].upper()}{verdict.praise[1:]}.",)
+    return (
+        f'<p class="verdict {TONES[verdict.grade]}"><strong>{html_text(verdict.grade)}</strong> '
+        f"<span>{html_text(said)}</span></p>\n"
+        + paragraph(f"Estimated by {fit.method}.{shipped}", "quiet")
+        + bullets(reasons)
+    )
+
+
+def _next_steps(fit: Fit) -> str:
+    return paragraph("To do better:") + bullets(fit.verdict.next) if fit.verdict.next else ""
+
+
+def thinned(count: int) -> slice:
+    """Enough points for the eye; the fit itself used all of them."""
+    return slice(None, None, max(1, count // MOST_POINTS))
+
+
+def _measured(fit: Fit, torques: JudgedTorques) -> str:
+    few = thinned(len(torques.t))
+
+    def series(j: int) -> list[Series]:
+        curves = [
+            Series("measured", torques.measured[few, j], colour=8, style="thick"),
+            Series("predicted", torques.predicted[few, j], colour=0, style="thin"),
+            Series("error", (torques.measured - torques.predicted)[few, j], colour=1, style="dotted"),
+        ]
+        if torques.described is not None:
+            curves.append(Series("as described", torques.described[few, j], colour=4, style="dashed", hidden=True))
+        return curves
+
+    panels = [Panel(name, series(j), _label(fit, name)) for j, name in enumerate(fit.robot.joint_names)]
+    caption = f"Measured and predicted torque, {torques.source}"
+    return plot(caption, panels, x=torques.t[few], xlabel="time [s]", ylabel="torque", link=JUDGED)
+
+
+def _label(fit: Fit, name: str) -> str:
+    kind = next(joint.type for joint in fit.robot.joints if joint.name == name)
+    return f"{kind.effort} [{kind.effort_unit}]"
+
+
+def _before_and_after(fit: Fit, torques: JudgedTorques) -> str:
+    names, errors = list(fit.robot.joint_names), torques.errors
+    bars = [Series(what, 100 * values, x=names, colour=(8, 0)[k]) for k, (what, values) in enumerate(errors.items())]
+    body = plot(
+        f"Torque error by joint before and after, {torques.source}",
+        [Panel("", bars)],
+        xlabel="joint",
+        ylabel="RMS error / RMS torque [%]",
+        ylog=True,
+        bars=True,
+    )
+    return body + _joint_table(fit, errors)
+
+
+def _joint_table(fit: Fit, found: dict[str, AnyArray]) -> str:
+    errors, verdict, n = fit.unseen, fit.verdict, fit.robot.n_joints
+    described = found.get("as described")
+    columns = {
+        "as described [%]": [None] * n if described is None else 100 * described,
+        "fitted rows [%]": 100 * fit.residuals.relative,
+        f"{errors.source} [%]": 100 * errors.joints,
+        "the same [N m, N]": errors.rms,
+        "unfiltered [N m, N]": [None] * n if fit.unfiltered is None else fit.unfiltered.rms,
+        "white residuals [%]": 100 * verdict.whiteness,
+        "gravity / described": [ratio if np.isfinite(ratio) else None for ratio in verdict.gravity_ratios],
+    }
+    rows = zip(fit.robot.joint_names, *columns.values(), strict=True)
+    caption = "RMS errors, relative to the RMS torque [%] and as they are [N m, N]"
+    body = table(("joint", *columns), rows, caption=caption)
+    body += paragraph(
+        "Both sides are filtered alike, except where a column says unfiltered: there each sample is compared as it was "
+        "measured, with its noise. As described: torques of the robot's file, without what it does not know. "
+        "Gravity / described: identified gravity torque over that of the described masses, where the joint tells.",
+        "quiet",
+    )
+    if fit.findings:
+        body += paragraph("Found in the recordings:") + bullets(fit.findings)
+    return body
