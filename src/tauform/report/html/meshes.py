@@ -150,10 +150,16 @@ def _read(solid: Mesh) -> list[Any]:
     if path.stat().st_size > LARGEST_FILE:
         raise ValueError(f"the file is larger than {LARGEST_FILE // 2**20} MB")
     scene = trimesh.load_scene(path, file_type=path.suffix.lower()[1:], process=False)
-    meshes = [mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)]
-    if not meshes:
+    placed = [scene.graph[node] for node in scene.graph.nodes_geometry]  # (file_from_mesh, name)
+    meshes = [(scene.geometry[name].copy(), file_from_mesh) for file_from_mesh, name in placed]
+    found = [
+        mesh.apply_transform(file_from_mesh).apply_scale(solid.scale)
+        for mesh, file_from_mesh in meshes
+        if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)
+    ]
+    if not found:
         raise ValueError("it holds no triangles")
-    return [mesh.apply_scale(solid.scale) for mesh in meshes]
+    return found
 
 
 def _colour(mesh: Any) -> Colour:
