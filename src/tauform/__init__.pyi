@@ -52,6 +52,8 @@ from .identification.fit import Fit as Fit
 from .identification.gains import identify_gains as identify_gains
 from .identification.identify import identify as identify
 from .identification.load_fit import load_fit as load_fit
+from .identification.logs.inspect import LogSummary as LogSummary
+from .identification.logs.inspect import inspect_log as inspect_log
 from .identification.logs.read import read_recording as read_recording
 from .identification.motion.excite import excite as excite
 from .identification.motion.simulate import simulated_recording as simulated_recording

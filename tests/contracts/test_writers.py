@@ -25,7 +25,7 @@ SAVERS = {
 }
 OPENERS, SCRATCH = {"fresh_file", "BytesIO"}, {"scratch_folder"}
 # Programs of their own, which write into the scratch folder of who starts them.
-PROGRAMS = {Path("identification/logs/mat_child.py")}
+PROGRAMS = {Path("identification/logs/formats/mat_child.py")}
 
 
 def violations(source: str) -> list[str]:

@@ -30,7 +30,7 @@ PANELS = {
     "Its equations": ("derive", "base", "linearize"),
     "Its motion": ("simulate",),
     "Code for a controller": ("generate", "reduce", "multirate"),
-    "From measurements": ("excite", "identify"),
+    "From measurements": ("excite", "inspect", "identify"),
     "This machine": ("bench", "cache"),
 }
 VERBS = tuple(name for names in PANELS.values() for name in names)

@@ -22,7 +22,24 @@ RECORDING_OPTIONS: dict[str, Any] = {
         list[str] | None,
         typer.Option(
             metavar="FIELD=NAMES",
-            help="Columns of t, q, tau, qd or reference: names, their prefix, a pattern (J{}_trq) or none; repeatable.",
+            help="Columns of t, q, tau, qd or reference: names, numbers (2-8), prefix, pattern (J{}_trq) or none; "
+            "repeatable.",
+            rich_help_panel=PANEL,
+        ),
+    ],
+    "map": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="The joints' names in the log, in the robot's order, or JOINT=NAME,...; repeatable.",
+            rich_help_panel=PANEL,
+        ),
+    ],
+    "unit": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="UNIT",
+            help="What the log is written in: deg, mNm, ms, or FIELD=UNIT, COLUMN=UNIT; repeatable.",
             rich_help_panel=PANEL,
         ),
     ],
@@ -36,6 +53,22 @@ RECORDING_OPTIONS: dict[str, Any] = {
     "time_unit": Annotated[
         str, typer.Option(metavar="UNIT", help="Of the time stamps: s, ms, us or ns.", rich_help_panel=PANEL)
     ],
+    "rate": Annotated[
+        float | None,
+        typer.Option(metavar="HZ", help="Samples per second of a log without time stamps.", rich_help_panel=PANEL),
+    ],
+    "between": Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="START END", help="Seconds after the first sample to keep.", rich_help_panel=PANEL),
+    ],
+    "trigger": Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Keep rows in which the column is not zero, or as COLUMN=3, COLUMN>0.5 says.",
+            rich_help_panel=PANEL,
+        ),
+    ],
     "topic": Annotated[str | None, typer.Option(metavar="TOPIC", help="Of a bag with several.", rich_help_panel=PANEL)],
 }
 
@@ -45,29 +78,46 @@ class Reading:
     """What the command line says about logs."""
 
     column: list[str] | None = None
+    map: list[str] | None = None
+    unit: list[str] | None = None
     degrees: bool = False
     gains: str | None = None
     time_unit: str = "s"
+    rate: float | None = None
+    between: tuple[float, float] | None = None
+    trigger: str | None = None
     topic: str | None = None
 
     def recordings(
         self, paths: Iterable[Path] | None, robot: Robot, say: Callable[[str], None] = lambda words: None
     ) -> list[Recording]:
-        """The recordings in these files."""
+        """The recordings in these files; a.csv+b.csv are parts of one."""
         import tauform
 
         options: dict[str, Any] = {
             "columns": parse_columns(self.column or []),
+            "joints": parse_joints(self.map or []),
+            "units": parse_units(self.unit or []),
             "degrees": self.degrees,
             "gains": parse_gains(self.gains),
             "time_unit": self.time_unit,
+            "rate": self.rate,
+            "between": self.between,
+            "trigger": self.trigger,
             "topic": self.topic,
         }
         found = []
         for path in paths or []:
             say(f"reading {path.name}")
-            found.append(tauform.read_recording(path, robot, **options))
+            found.append(tauform.read_recording(parts_of(path), robot, **options))
         return found
+
+
+def parts_of(path: Path) -> Path | list[Path]:
+    """The files that a.csv+b.csv stands for; a path that exists is itself."""
+    if "+" not in str(path) or path.exists():
+        return path
+    return [Path(part) for part in str(path).split("+")]
 
 
 def read_from(recordings: Iterable[Recording]) -> dict[str, Any]:
@@ -92,6 +142,30 @@ def parse_columns(pairs: list[str]) -> dict[str, Any]:
         several = [name.strip() for name in names.split(",")]
         columns[field] = several if len(several) > 1 else None if names == LEFT_OUT else several[0]
     return columns
+
+
+def parse_joints(texts: list[str]) -> dict[str, str] | list[str] | None:
+    """{"joint1": "A1"} from JOINT=NAME texts, or a list of names in the robot's order."""
+    words = [word.strip() for text in texts for word in text.split(",")]
+    pairs = [word.partition("=") for word in words]
+    if not all(joint and (name or not sign) for joint, sign, name in pairs):
+        raise typer.BadParameter(f"--map takes NAME,... or JOINT=NAME,..., for example A1,A2,A3, not {texts[0]!r}")
+    mapped = [bool(sign) for _, sign, _ in pairs]
+    if any(mapped) and not all(mapped):
+        raise typer.BadParameter("--map takes either names in the robot's order or JOINT=NAME for some, not both")
+    return None if not words else {joint: name for joint, _, name in pairs} if all(mapped) else words
+
+
+def parse_units(texts: list[str]) -> str | dict[str, str] | None:
+    """{"q": "deg"} from FIELD=UNIT texts, or units alone with commas between."""
+    words = [word.strip() for text in texts for word in text.split(",")]
+    pairs = [word.rpartition("=") for word in words]
+    told = [bool(sign) for _, sign, _ in pairs]
+    if any(told) and not all(told):
+        raise typer.BadParameter("--unit takes either units or FIELD=UNIT, not both: name the field of each")
+    if not all(unit and (key or not sign) for key, sign, unit in pairs):
+        raise typer.BadParameter(f"--unit takes UNIT or FIELD=UNIT, for example deg or q=deg, not {texts[0]!r}")
+    return None if not words else {key: unit for key, _, unit in pairs} if all(told) else ",".join(words)
 
 
 def parse_gains(text: str | None) -> list[float] | None:

@@ -17,6 +17,8 @@ RENAMED = {
     "filters": "cutoff",
     "max_seconds": "seconds",
     "n_fresh": "samples",
+    "joints": "map",
+    "units": "unit",
 }
 # Functions of the API and the verbs that call them, where the names differ.
 VERBS = {"base_parameters": "base", "explain": "base", "state_space": "linearize", "model_robot": "model"}

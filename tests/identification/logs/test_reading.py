@@ -32,7 +32,7 @@ def write_csv(path: Path, table: dict[str, np.ndarray], separator: str = ",") ->
 
 
 @pytest.mark.parametrize(
-    ("q", "tau", "first"), [("q", "tau", 1), ("actual_q_", "actual_current_", 0), ("position", "effort", 0)]
+    ("q", "tau", "first"), [("q", "tau", 1), ("actual_q_", "actual_torque_", 0), ("position", "effort", 0)]
 )
 def test_usual_names_are_guessed(tmp_path: Path, q: str, tau: str, first: int) -> None:
     recording = recorded()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tauform as tf
 from identification.logs.log_files import ROBOT as NAME
-from identification.logs.log_files import table
+from identification.logs.log_files import log, table
 from tauform.errors import RecordingError
-from tauform.identification.logs.units import OTHERS
 from tauform.identification.recording.recording import TIME_UNITS
 
 ROBOT = tf.load(NAME)
@@ -24,14 +24,33 @@ def named(path: Path, field: str, unit: str) -> Path:
     return path
 
 
-CASES = [(field, unit) for field in ("q", "qd", "tau") for unit in (*OTHERS[field], OTHERS[field][0].upper())]
+# Unit in a name -> how many SI units it is; NaN where nobody knows.
+OTHERS = {
+    "q": {"deg": np.pi / 180, "mrad": 1e-3, "rev": 2 * np.pi, "turns": 2 * np.pi, "°": np.pi / 180, "MRAD": 1e-3},
+    "qd": {"rpm": np.pi / 30, "deg/s": np.pi / 180, "rev/s": 2 * np.pi, "mrad/s": 1e-3},
+    "tau": {
+        "mNm": 1e-3, "Ncm": 1e-2, "Nmm": 1e-3, "kNm": 1e3, "ozin": 0.00706155, "lbft": 1.35582, "lbin": 0.112985,
+        "inlb": 0.112985, "kgcm": 0.0980665, "kgfcm": 0.0980665, "MNM": 1e-3,
+    },
+}  # fmt: skip
+UNSAID = {"q": ("counts", "ticks", "inc"), "qd": ("counts/s", "ticks/s"), "tau": ("%", "counts")}
 
 
-@pytest.mark.parametrize(("field", "unit"), CASES)
-def test_other_units_are_refused_by_name(field: str, unit: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("field", "unit"), [(field, unit) for field, several in OTHERS.items() for unit in several])
+def test_other_units_are_refused_by_name_until_told(field: str, unit: str, tmp_path: Path) -> None:
     for written in (f"[{unit}]", f"( {unit} )"):
-        with pytest.raises(RecordingError, match=rf"column '{field}1 .*is in another unit by its name; convert"):
-            tf.read_recording(named(tmp_path / "a.csv", field, written), ROBOT)
+        path = named(tmp_path / "a.csv", field, written)
+        said = rf"column '{field}1 .*is in another unit by its name.*units={{'{field}'"
+        with pytest.raises(RecordingError, match=said):
+            tf.read_recording(path, ROBOT)
+        read = getattr(tf.read_recording(path, ROBOT, units={field: unit}), field)
+        np.testing.assert_allclose(read, OTHERS[field][unit] * log()[field], rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize(("field", "unit"), [(field, unit) for field, several in UNSAID.items() for unit in several])
+def test_units_that_only_the_device_knows_are_refused(field: str, unit: str, tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=rf"column '{field}1 .*is in another unit by its name.*; convert"):
+        tf.read_recording(named(tmp_path / "a.csv", field, f"[{unit}]"), ROBOT)
 
 
 def test_units_are_words_however_they_are_joined(tmp_path: Path) -> None:

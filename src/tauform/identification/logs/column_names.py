@@ -37,15 +37,14 @@ class ColumnIndex:
                 if match := NUMBERED.match(form):
                     _append(self.stems.setdefault(match[1], {}), int(match[2]), name)
 
-    def guessed(self, prefix: str, joint_names: Sequence[str]) -> list[Choice]:
-        """Columns named after a usual prefix, such as q1, q[1], position_elbow or elbow/position."""
-        numbers = self.stems.get(prefix, {})
-        return _distinct([*self._named(prefix, joint_names), *_counted(numbers, len(joint_names))])
+    def guessed(self, prefix: str, joint_names: Sequence[str], *, counted: bool = True) -> list[Choice]:
+        """Columns named after a usual prefix, such as q1, q[1], position_elbow or elbow/position.
 
-    def numbered(self, prefix: str) -> list[str]:
-        """Columns that begin with a usual prefix and end in a number, in the order of their numbers."""
-        numbers = self.stems.get(prefix, {})
-        return [numbers[k][0] for k in sorted(numbers)]
+        Args:
+            counted: whether numbers in the order of the joints stand for their names.
+        """
+        numbers = self.stems.get(prefix, {}) if counted else {}
+        return _distinct([*self._named(prefix, joint_names), *_counted(numbers, len(joint_names))])
 
     def mapped(self, text: str, joint_names: Sequence[str]) -> list[Choice]:
         """Columns that a user's prefix, or pattern with {}, stands for: a joint's name, or number from 0 or 1."""

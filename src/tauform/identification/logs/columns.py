@@ -2,54 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tauform.errors import RecordingError
 from tauform.identification.logs.column_names import JOINT, Choice, ColumnIndex, listed, plain_name
+from tauform.identification.logs.column_numbers import by_number
+from tauform.identification.logs.field_names import COLUMN_FIELDS, FIELD_NAMES, MATRIX_NAMES, MEANINGS, TIME_NAMES
+from tauform.identification.logs.joints import Joints, joint_columns, remedy_for
+from tauform.messages import counted
 from tauform.wording import argument
 
-TIME_NAMES = ("t", "time", "timestamp", "stamp", "time_s", "sec", "seconds")
-# Endings and beginnings that loggers use; longer ones are tried first.
-FIELD_NAMES: dict[str, tuple[str, ...]] = {
-    "q": ("actual_q", "actual_position", "joint_position", "position", "positions", "pos", "q_actual", "angle", "q"),
-    "qd": ("actual_qd", "actual_velocity", "joint_velocity", "velocity", "velocities", "vel", "qd", "dq", "qdot"),
-    "tau": (
-        "actual_torque", "joint_torque", "measured_torque", "torque", "torques", "effort", "efforts", "tau_j", "tau",
-        "trq", "load",
-    ),
-    "current": ("actual_current", "motor_current", "current", "currents", "curr", "i"),
-    "reference": ("target_q", "commanded_position", "desired_position", "reference", "q_ref", "q_des", "q_cmd", "qr"),
-    "temperature": ("joint_temperature", "motor_temperature", "temperature", "temperatures", "temp"),
-}  # fmt: skip
+CURRENT = re.compile(r"current|(?:^|[^a-z])(?:curr|amps?|iq|i)(?:[^a-z]|$)")
 
-
-# Joined columns of one name, (N, n), as NPZ and MAT files hold them.
-MATRIX_NAMES = {
-    "q": ("q", "positions", "position", "pos", "actual_q"),
-    "tau": ("tau", "torques", "torque", "effort", "efforts"),
-    "qd": ("qd", "dq", "velocities", "velocity", "vel", "actual_qd"),
-    "reference": ("q_ref", "reference", "target_q", "q_des"),
-    "temperature": ("temperature", "temperatures", "temp"),
-}
-COLUMN_FIELDS = ("q", "tau", "qd", "reference", "temperature")
-MEANINGS = {
-    "q": "positions",
-    "tau": "torques",
-    "qd": "velocities",
-    "reference": "commanded positions",
-    "temperature": "temperatures",
-}
+Given = Mapping[str, str | Sequence[str] | None]
+Suggest = Callable[[], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Names of the columns that hold each field, joint by joint, or of the matrix that does; time's is one name."""
+    """Names of the columns that hold each field, joint by joint, or of the matrix that does; time's is one name.
 
-    t: str
-    q: Choice
-    tau: Choice
+    Attributes:
+        t: None where samples have no time stamps.
+        q, tau, qd, reference, temperature: None where the log does not hold them.
+    """
+
+    t: str | None
+    q: Choice | None = None
+    tau: Choice | None = None
     qd: Choice | None = None
     reference: Choice | None = None
     temperature: Choice | None = None
@@ -58,46 +41,69 @@ class Layout:
         """Field -> its columns, of the fields that the log holds."""
         return {name: held for name in COLUMN_FIELDS if (held := getattr(self, name)) is not None}
 
+    @property
+    def holds_currents(self) -> bool:
+        """Whether the names of what stands for torques speak of motor currents."""
+        return any(CURRENT.search(plain_name(name)) for name in self.tau or ())
+
 
 def guess_layout(
     widths: Mapping[str, int | None],
-    joint_names: Sequence[str],
-    given: Mapping[str, str | Sequence[str] | None] | None,
+    joints: Joints,
+    given: Given | None,
     source: str,
+    *,
+    timed: bool = True,
+    suggest: Suggest = dict,
 ) -> Layout:
     """Find time, positions, torques and, where there are any, velocities and commanded positions.
 
     Args:
         widths: name -> None for a column, or how many columns a matrix of that name has.
-        joint_names: of the robot; columns may carry them (`position_elbow`) or numbers (`q1`, `actual_q_0`).
-        given: field ("t", "q", "tau", "qd", "reference", "temperature") -> column names, a prefix such as "effort_", a
-            pattern such as "J{}_trq" where {} is a joint's name or number, or None to leave it out.
+        joints: of the robot; columns may carry their names (`position_elbow`) or numbers (`q1`, `actual_q_0`).
+        given: field ("t", "q", "tau", "qd", "reference", "temperature") -> column names or numbers, a prefix such as
+            "effort_", a pattern such as "J{}_trq" where {} is a joint's name or number, or None to leave it out.
+        timed: whether a time column is needed; else the rate is known.
+        suggest: what `given` may have to be, from the numbers in the log.
 
     Raises:
         RecordingError: a field is missing, is there more than once, or holds another number of joints; the message
             lists the columns.
     """
+    layout = guess_fields(widths, joints, given, source, timed=timed, suggest=suggest)
+    for field in ("q", "tau"):
+        if getattr(layout, field) is None:
+            _refuse(field, [name for name, width in widths.items() if width is None], joints, source, suggest())
+    return layout
+
+
+def guess_fields(
+    widths: Mapping[str, int | None],
+    joints: Joints,
+    given: Given | None,
+    source: str,
+    *,
+    timed: bool,
+    suggest: Suggest = dict,
+) -> Layout:
+    """The same, of a file that need not hold all of it."""
     given = dict(given or {})
     unknown = sorted(set(given) - {"t", *COLUMN_FIELDS})
     if unknown:
         raise _misused(f"maps t, q, tau, qd, reference or temperature, not {unknown[0]!r}", given)
     index = ColumnIndex([name for name, width in widths.items() if width is None])
-    asked = given.get("t")
-    time = _time(index.names, source) if asked is None else _mapped_time(asked, index.names, source)
+    time = _time(given, index.names, source, timed, suggest)
     found: dict[str, Choice | None] = {}
     for field in COLUMN_FIELDS:
         asked = given.get(field)
         if field in given and asked is None:
             found[field] = None
         elif asked is not None:
-            matrix = _matrices((asked,), widths, joint_names, field, source)
-            found[field] = matrix[0] if matrix else _mapped(asked, index, joint_names, field, source)
+            matrix = _matrices((asked,), widths, joints, field, source)
+            found[field] = matrix[0] if matrix else _mapped(asked, index, joints, field, source)
         else:
-            found[field] = _guessed(index, widths, joint_names, field, source)
-    for field in ("q", "tau"):
-        if found[field] is None:
-            _refuse(field, index, joint_names, source)
-    return Layout(time, **found)  # type: ignore[arg-type]
+            found[field] = _guessed(index, widths, joints, field, source)
+    return Layout(time, **found)
 
 
 def _misused(sentence: str, value: object, remedy: str | None = None) -> RecordingError:
@@ -106,14 +112,15 @@ def _misused(sentence: str, value: object, remedy: str | None = None) -> Recordi
 
 
 def _guessed(
-    index: ColumnIndex, widths: Mapping[str, int | None], joint_names: Sequence[str], field: str, source: str
+    index: ColumnIndex, widths: Mapping[str, int | None], joints: Joints, field: str, source: str
 ) -> Choice | None:
     """The one set of columns, or matrix, that usual names of the field stand for; None where there is none."""
-    found = _matrices(MATRIX_NAMES[field], widths, joint_names, field, source)
+    found = _matrices(MATRIX_NAMES[field], widths, joints, field, source)
     # Motor currents stand in for torques only where there are no torques.
     for kind in (field, "current") if field == "tau" else (field,):
         if not found:
-            found = list(dict.fromkeys(c for prefix in FIELD_NAMES[kind] for c in index.guessed(prefix, joint_names)))
+            several = (index.guessed(word, joints.called, counted=not joints.told) for word in FIELD_NAMES[kind])
+            found = list(dict.fromkeys(choice for choices in several for choice in choices))
     if len(found) > 1:
         _refuse_two(found, MEANINGS[field], field, source)
     return found[0] if found else None
@@ -130,82 +137,112 @@ def _refuse_two(found: Sequence[Choice], meaning: str, field: str, source: str) 
     )
 
 
-def _refuse(field: str, index: ColumnIndex, joint_names: Sequence[str], source: str) -> NoReturn:
-    held = next((found for prefix in FIELD_NAMES[field] if (found := index.numbered(prefix))), None)
-    robot = f"{len(joint_names)} ({', '.join(joint_names)})"
-    if held:
-        example = argument("columns", {field: list(held[: len(joint_names)])})
-        raise RecordingError(
-            f"{source}: holds {MEANINGS[field]} of {len(held)} joint{'s' * (len(held) > 1)} "
-            f"({listed(held)}), the robot has {robot}",
-            argument="columns",
-            remedy=f"map those that belong to it, for example {example}, or lock the others",
-        )
-    names, pattern = argument("columns", {field: [f"{field}_a", ...]}), argument("columns", {field: f"{field}_{{}}"})
-    raise RecordingError(
-        f"{source}: found no {MEANINGS[field]} of {len(joint_names)} joints among {listed(index.names)}",
-        argument="columns",
-        remedy=f"map them, for example {names}, or {pattern} where {{}} is a joint's name or number",
+def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, suggested: Mapping[str, Any]) -> NoReturn:
+    """Raise RecordingError for a field that was not found, with what the log has instead of it."""
+    held = joint_columns(names, FIELD_NAMES)
+    own = held.get(field) or (held.get("current") if field == "tau" else None)
+    if own and not joints.told:
+        count, columns = len(own), listed(list(own.values()))
+        said = f"holds {MEANINGS[field]} of {count} joint{'s' * (count > 1)} ({columns})"
+        if count > len(joints) and all(name.isdigit() for name in own):
+            likely = argument("columns", {field: list(own.values())[: len(joints)]})
+            remedy = f"map those that belong to it, for example {likely}, or lock the others"
+        else:
+            remedy = remedy_for(joints, list(own))
+        raise RecordingError(f"{source}: {said}, the robot has {joints.described()}", argument="joints", remedy=remedy)
+    names_form, pattern = ({field: [f"{field}_a", ...]}, {field: f"{field}_{{}}"})
+    remedy = (
+        f"map them, for example {argument('columns', names_form)}, or {argument('columns', pattern)} where {{}} is a "
+        "joint's name or number"
     )
+    if suggested:
+        remedy = f"by their numbers they may be {argument('columns', suggested)}; check it"
+    said = f"found no {MEANINGS[field]} of {counted(len(joints), 'joint')} among {listed(names)}"
+    if joints.told:
+        said += f", by the names {', '.join(joints.called)}"
+    raise RecordingError(f"{source}: {said}", argument="columns", remedy=remedy)
 
 
-def _time(names: Sequence[str], source: str) -> str:
-    found = [(name,) for name in names if plain_name(name) in TIME_NAMES]
+def _time(
+    given: Mapping[str, str | Sequence[str] | None], names: Sequence[str], source: str, timed: bool, suggest: Suggest
+) -> str | None:
+    """The column of time; None where the rate takes its place."""
+    asked = given.get("t")
+    if asked is not None:
+        return _mapped_time(asked, names, source)
+    found = [] if "t" in given else [(name,) for name in names if plain_name(name) in TIME_NAMES]
+    if not timed:
+        if found:
+            raise RecordingError(
+                f"{source}: has a time column, {found[0][0]!r}, and {argument('rate')} says the time too",
+                argument="rate",
+                remedy=f"leave one out: {argument('columns', {'t': None})}",
+            )
+        return None
     if len(found) > 1:
         _refuse_two(found, "time", "t", source)
     if found:
         return found[0][0]
     if not names:
         raise RecordingError(f"{source}: holds no columns of numbers; save each field as an array of its own")
-    remedy = f"map it with {argument('columns', {'t': ...})}"
+    suggested = suggest()
+    clock = {"t": ...} if "t" not in suggested else suggested
+    remedy = f"map it with {argument('columns', clock)}, or give the sampling rate, {argument('rate', 1000.0)}"
     raise RecordingError(f"{source}: no time column among {listed(names)}", argument="columns", remedy=remedy)
 
 
 def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -> str:
     if not isinstance(name, str):
         raise _misused(f"takes one name for t, not {len(name)}", name, "name the one that holds the time")
-    if name not in names:
+    (found,) = by_number([name], names, source)
+    if found not in names:
         raise RecordingError(f"{source}: no column {name!r} for t; it has {listed(names)}")
-    return name
+    return found
 
 
 def _matrices(
-    candidates: Sequence[str | Sequence[str]],
-    widths: Mapping[str, int | None],
-    joint_names: Sequence[str],
-    field: str,
-    source: str,
+    candidates: Sequence[str | Sequence[str]], widths: Mapping[str, int | None], joints: Joints, field: str, source: str
 ) -> list[Choice]:
     """Names of matrices with a column for every joint."""
     held = [c for c in candidates if isinstance(c, str) and widths.get(c) is not None]
-    fitting: list[Choice] = [(name,) for name in held if widths[name] == len(joint_names)]
+    fitting: list[Choice] = [(name,) for name in held if widths[name] == len(joints)]
     if held and not fitting:
+        width = widths[held[0]] or 0
+        chosen = argument("columns", {field: f"{held[0]}:1-{len(joints)}"})
+        remedy = f"take some of its columns, {chosen}" if width > len(joints) else _unlike(joints, width)
         raise RecordingError(
-            f"{source}: {held[0]} has {widths[held[0]]} columns, the robot has {len(joint_names)} joints "
-            f"({', '.join(joint_names)}); {MEANINGS[field]} need one row per sample, one column per joint"
+            f"{source}: {held[0]} has {width} columns, the robot has {len(joints)} joints ({', '.join(joints.names)}); "
+            f"{MEANINGS[field]} need one row per sample, one column per joint",
+            argument="columns",
+            remedy=remedy,
         )
     return fitting
 
 
-def _mapped(
-    value: str | Sequence[str], index: ColumnIndex, joint_names: Sequence[str], field: str, source: str
-) -> Choice:
-    if isinstance(value, str):
-        found = index.mapped(value, joint_names)
+def _unlike(joints: Joints, width: int) -> str:
+    """What to do about a robot with more joints than a matrix has columns, which are taken for the first ones."""
+    return remedy_for(joints, joints.names[:width])
+
+
+def _mapped(value: str | Sequence[str], index: ColumnIndex, joints: Joints, field: str, source: str) -> Choice:
+    texts = [value] if isinstance(value, str) else value
+    places = by_number(texts, index.names, source)
+    if isinstance(value, str) and places == [value] and not (len(joints) == 1 and value in index.names):
+        found = index.mapped(value, joints.called)
         if len(found) > 1:
             _refuse_two(found, MEANINGS[field], field, source)
-        return found[0] if found else _unmatched(value, index, joint_names, field, source)
-    missing = [name for name in value if name not in index.names]
+        return found[0] if found else _unmatched(value, index, joints, field, source)
+    missing = [name for name in places if name not in index.names]
     if missing:
         raise RecordingError(f"{source}: no column {missing[0]!r} for {field}; it has {listed(index.names)}")
-    if len(value) != len(joint_names):
-        raise _misused(f"gives {field} {len(value)} names, the robot has {len(joint_names)} joints", value)
-    return tuple(value)
+    if len(places) != len(joints):
+        raise _misused(f"gives {field} {len(places)} names, the robot has {len(joints)} joints", value)
+    return tuple(places)
 
 
-def _unmatched(value: str, index: ColumnIndex, joint_names: Sequence[str], field: str, source: str) -> NoReturn:
+def _unmatched(value: str, index: ColumnIndex, joints: Joints, field: str, source: str) -> NoReturn:
     """Raise RecordingError for a prefix or a pattern that does not name a column per joint."""
-    robot = f"{len(joint_names)} joints ({', '.join(joint_names)})"
+    robot = f"{len(joints)} joints ({', '.join(joints.called)})"
     if value.count(JOINT) > 1:
         raise _misused(f"takes patterns with one {{}} for the joint, not {value!r}", value)
     held = index.held(value)
@@ -220,7 +257,7 @@ def _unmatched(value: str, index: ColumnIndex, joint_names: Sequence[str], field
         )
     if JOINT not in value:
         raise RecordingError(
-            f"{source}: no {len(joint_names)} columns named {value}<joint> for {field}; it has {listed(index.names)}",
+            f"{source}: no {len(joints)} columns named {value}<joint> for {field}; it has {listed(index.names)}",
             argument="columns",
             value=value,
             remedy="for names that go on after the joint give a pattern, such as "

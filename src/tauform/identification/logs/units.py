@@ -1,57 +1,197 @@
-"""Units in the names of columns ("tau1 [mNm]"): what is not SI is refused, for the numbers alone rarely show it."""
+"""Units of columns: told by the user, else SI; a name that says another unit ("tau1 [mNm]") is refused until told."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
 from tauform.errors import RecordingError
 from tauform.identification.logs.columns import Layout
+from tauform.identification.logs.field_names import COLUMN_FIELDS
+from tauform.identification.logs.unit_table import BETWEEN, Unit, known_units, unit_of
 from tauform.identification.recording.recording import TIME_UNITS
 from tauform.wording import argument
 
-DEGREES = re.compile(r"[\[(_ ](deg|degrees?|°)(/s)?[\])]?$")
 IN_BRACKETS = re.compile(r"[\[(]([^\[\]()]+)[\])]\s*$")
-# Signs between the parts of a unit, which people write or leave out: "N mm", "N·mm", "oz-in".
-BETWEEN = re.compile(r"[\s·*.⋅-]+")
-POSITIONS = ("mm", "cm", "mrad", "rev", "revs", "turn", "turns", "counts", "ticks", "inc")
-OTHERS = {
-    "q": POSITIONS,
-    "reference": POSITIONS,
-    "qd": ("rpm", *(f"{unit}/s" for unit in POSITIONS)),
-    "tau": ("mnm", "ncm", "nmm", "knm", "mn", "kn", "ozin", "lbft", "lbfft", "lbin", "inlb", "kgcm", "kgfcm", "%"),
-}
+# "q1_deg": of all units only this is written so, and read as radians it moves an arm wildly.
+DEGREES_AT_THE_END = re.compile(r"[_ ](deg|degrees?|°)(/s)?$")
+POSITIONS = ("q", "qd", "reference")
+# What a unit without a field is about.
+FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
+    "angle": POSITIONS, "length": POSITIONS, "torque": ("tau",), "force": ("tau",), "current": ("tau",), "time": ("t",),
+}  # fmt: skip
+KINDS_OF_FIELD = {field: tuple(k for k, fields in FIELDS_OF_KIND.items() if field in fields) for field in COLUMN_FIELDS}
+KINDS_OF_FIELD["t"] = ("time",)
+Units = str | Mapping[str, str]
 
 
-def refuse_other_units(layout: Layout, source: str, *, degrees: bool, scaled: bool, time_unit: str) -> None:
-    """Raise RecordingError where the name of a column says another unit than it is read in.
+@dataclass(frozen=True)
+class Scales:
+    """SI units in what the log holds.
+
+    Attributes:
+        second: of a time stamp.
+        fields: field -> (n,) factors, joint by joint.
+        findings: what the user should know about them.
+    """
+
+    second: float
+    fields: Mapping[str, Array]
+    findings: tuple[str, ...] = ()
+
+
+def scales(
+    layout: Layout,
+    robot: Robot,
+    source: str,
+    *,
+    units: Units | None = None,
+    degrees: bool = False,
+    time_unit: str = "s",
+    scaled: bool = False,
+) -> Scales:
+    """How to turn each column into SI.
 
     Args:
-        degrees: positions and velocities are read as degrees.
-        scaled: torques are multiplied by gains.
-        time_unit: in which times are read.
+        units: a unit for all fields that it can measure ("deg"), several with commas between, or
+            {field or column: unit}.
+        degrees: the same as units="deg".
+        time_unit: of the time stamps, where `units` does not say it.
+        scaled: torques are multiplied by gains, which take any unit.
+
+    Raises:
+        RecordingError: a unit that does not exist or measures something else, a column whose name says another unit
+            than it is read in, or motor currents without gains.
     """
-    names = [name for field in ("q", "qd", "reference") for name in getattr(layout, field) or ()]
-    told = next((name for name in names if DEGREES.search(name.lower())), None)
-    if told is not None and not degrees:
-        remedy = f"read it with {argument('degrees', True)}"
-        raise RecordingError(f"{source}: column {told!r} is in degrees by its name", argument="degrees", remedy=remedy)
-    unit = _unit(layout.t).replace("µ", "u").replace("μ", "u")
-    if unit in TIME_UNITS and unit != time_unit:
-        remedy = f"read it with {argument('time_unit', unit)}"
+    told = _told(units, layout, source)
+    if degrees:
+        told = dict.fromkeys(POSITIONS, "deg") | told
+    angles = {joint.name: joint.type.is_angle for joint in robot.joints}
+    turning = [angles[name] for name in robot.joint_names]
+    factors = {}
+    for field, columns in layout.fields().items():
+        spread = list(columns) * (robot.n_joints if len(columns) == 1 else 1)
+        if field not in KINDS_OF_FIELD or field == "temperature":
+            continue
+        each = [
+            _factor(field, column, is_angle, told, source, scaled)
+            for column, is_angle in zip(spread, turning, strict=True)
+        ]
+        if any(factor != 1.0 for factor in each):
+            factors[field] = np.array(each)
+    return Scales(_second(layout, told, time_unit, source), factors, _currents(layout, told, scaled, source))
+
+
+def _told(units: Units | None, layout: Layout, source: str) -> dict[str, str]:
+    """Field or column -> unit."""
+    if units is None:
+        return {}
+    if isinstance(units, str):
+        words = [word.strip() for word in units.split(",")]
+        return {field: word for word in words for field in FIELDS_OF_KIND.get(_checked(word, units).kind, ())}
+    columns = [layout.t, *(name for names in layout.fields().values() for name in names)]
+    fields = ("t", *COLUMN_FIELDS)
+    for key, word in units.items():
+        unit = _checked(word, units)
+        if key not in (*fields, *columns):
+            raise RecordingError(
+                f"{source}: {argument('units', {key: word})} names neither a field ({', '.join(fields)}) nor a column "
+                "that was read",
+                argument="units",
+                value=key,
+            )
+        if key in fields and unit.kind not in KINDS_OF_FIELD.get(key, ()):
+            sentence = f"{argument('units', {key: word})}: {word} measures no {key}"
+            raise RecordingError(sentence, argument="units", value=word, remedy=f"choose from {known_units()}")
+    return dict(units)
+
+
+def _checked(word: str, value: object) -> Unit:
+    unit = unit_of(word)
+    if unit is None or unit.kind == "unknown":
+        sentence = f"{argument('units')} knows no {word!r}"
+        raise RecordingError(sentence, argument="units", value=value, remedy=f"choose from {known_units()}")
+    return unit
+
+
+def _factor(field: str, column: str, is_angle: bool, told: Mapping[str, str], source: str, scaled: bool) -> float:
+    """SI units in one of a column."""
+    kinds = {"tau": ("torque" if is_angle else "force", "current")}.get(field, ("angle" if is_angle else "length",))
+    word = told.get(column, told.get(field))
+    if word is not None:
+        unit = unit_of(word)
+        if unit is not None and unit.kind in kinds:
+            return unit.si
+        if column in told:
+            joint = "turns" if is_angle else "slides"
+            sentence = f"{source}: column {column!r} is of a joint that {joint}, and {word!r} measures something else"
+            raise RecordingError(sentence, argument="units", value=word)
+        return 1.0  # degrees of a robot of which some joints slide
+    said = "deg" if DEGREES_AT_THE_END.search(column.lower()) else _unit_in(column)
+    if not said or (field == "tau" and scaled):
+        return 1.0
+    unit = unit_of(said)
+    if unit is not None and unit.kind != "current" and not math.isclose(unit.si, 1.0):
+        _refuse_unit(field, column, said, unit, source)
+    return 1.0
+
+
+def _refuse_unit(field: str, column: str, said: str, unit: Unit, source: str) -> None:
+    """Raise RecordingError for a column whose name says another unit than SI."""
+    if unit.kind == "unknown":
+        remedy = "convert it to N m or N" if field == "tau" else "convert it to rad or m, and seconds"
+        remedy += f", or scale it with {argument('gains', ...)}" if field == "tau" else ""
+    else:
+        remedy = f"read it with {argument('units', {field: said})}"
+    raise RecordingError(
+        f"{source}: column {column!r} is in another unit by its name ({said})", argument="units", remedy=remedy
+    )
+
+
+def _second(layout: Layout, told: Mapping[str, str], time_unit: str, source: str) -> float:
+    if layout.t is None:
+        return 1.0
+    word = told.get(layout.t, told.get("t"))
+    if word is not None:
+        unit = unit_of(word)
+        return unit.si if unit is not None else 1.0
+    said = _unit_in(layout.t).replace("µ", "u").replace("μ", "u")
+    if said in TIME_UNITS and said != time_unit:
         raise RecordingError(
-            f"{source}: column {layout.t!r} is in {TIME_UNITS[unit][0]} by its name",
+            f"{source}: column {layout.t!r} is in {TIME_UNITS[said][0]} by its name",
             argument="time_unit",
-            remedy=remedy,
+            remedy=f"read it with {argument('time_unit', said)}",
         )
-    for field, units in OTHERS.items():
-        for name in getattr(layout, field) or ():
-            if _unit(name) in units and not (field == "tau" and scaled):
-                remedy = "convert it to N m or N" if field == "tau" else "convert it to rad or m, and seconds"
-                more = f", or scale it with {argument('gains', ...)}" if field == "tau" else ""
-                raise RecordingError(f"{source}: column {name!r} is in another unit by its name", remedy=remedy + more)
+    return TIME_UNITS[time_unit][1]
 
 
-def _unit(name: str) -> str:
+def _currents(layout: Layout, told: Mapping[str, str], scaled: bool, source: str) -> tuple[str, ...]:
+    """Refuse motor currents that nobody turns into torques, unless the user wants amperes."""
+    columns: Sequence[str] = layout.tau or ()
+    units = {unit.kind for name in columns if (unit := unit_of(told.get(name, told.get("tau", "")))) is not None}
+    if scaled or not columns or units - {"current"}:
+        return ()
+    if "current" in units:
+        return (f"{source}: {columns[0]} ... are read as motor currents: torques of this fit are in amperes",)
+    named = any((unit := unit_of(_unit_in(name))) is not None and unit.kind == "current" for name in columns)
+    if layout.holds_currents or named:
+        raise RecordingError(
+            f"{source}: columns {', '.join(columns[:3])}{' ...' * (len(columns) > 3)} hold motor currents by their "
+            "names, and there are no torques",
+            argument="gains",
+            remedy=f"give the torque for a unit of current, {argument('gains', [...])}, or go on in amperes with "
+            f"{argument('units', {'tau': 'A'})}",
+        )
+    return ()
+
+
+def _unit_in(name: str) -> str:
     """What stands in brackets at the end of a name, as one word."""
     found = IN_BRACKETS.search(name.lower())
     return BETWEEN.sub("", found[1]) if found else ""

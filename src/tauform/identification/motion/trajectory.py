@@ -18,7 +18,8 @@ from tauform.errors import IdentificationError, RecordingError
 from tauform.escaping.tables import csv_line
 from tauform.files.file import fresh_file
 from tauform.identification.logs.column_names import listed
-from tauform.identification.logs.tables import header_names, open_csv
+from tauform.identification.logs.formats.csv_head import header_names
+from tauform.identification.logs.formats.tables import open_csv
 from tauform.identification.motion.bounds import Bounds
 from tauform.messages import counted
 

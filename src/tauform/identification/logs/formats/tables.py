@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,35 +15,31 @@ import numpy as np
 from tauform.archives import damage_as_value_error
 from tauform.arrays import Array
 from tauform.errors import MissingExtraError, RecordingError
-from tauform.identification.logs.log import Log, Table, check_packing
+from tauform.identification.logs.formats.csv_head import BLANKS, Head, cells_of, read_head
+from tauform.identification.logs.formats.log import Log, Table, check_packing
 
 # Characters; 40,000 columns of full precision are a million.
 LONGEST_LINE = 20_000_000
-# Tabs at the ends of a line may stand for empty values.
-BLANKS = " \r\n"
 
 
 def open_csv(path: Path) -> Log:
-    """Text with one line of names, then numbers between commas, semicolons, tabs or blanks.
+    """Text with a line of names, or none, then numbers between commas, semicolons, tabs or blanks.
 
-    A last line without its end was cut off, perhaps within a number, so it is left out.
+    Notes above the names, and a line of units below them, are understood. A last line without its end was cut off,
+    perhaps within a number, so it is left out.
 
     Raises:
         RecordingError: of this and all other formats, where the file is not what its name says.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
-            text = _lines(file, path.name)
-            header = next(text, "")
-            first = next((line for line in text if line.strip()), None)
+            head = read_head(_lines(file, path.name))
     except UnicodeDecodeError as error:
         raise RecordingError(f"{path.name}: not text ({error.reason}); export it as CSV in UTF-8") from None
+    names, separator, first = head.names, head.separator, head.first
     if first is None:
         raise RecordingError(f"{path.name}: holds no samples; write the columns' names, then one line per sample")
-    names, separator = header_names(header)
-    if all(_is_number(name) for name in names):
-        raise RecordingError(f"{path.name}: the first line holds numbers; add a line with the columns' names")
-    n_values = _count(first.strip(BLANKS), separator)
+    n_values = len(cells_of(first, separator))
     if n_values != len(names):
         raise RecordingError(f"{path.name}: {len(names)} names in the first line but {n_values} columns")
     _refuse_two_of_a_name(names, path)
@@ -54,7 +49,7 @@ def open_csv(path: Path) -> Log:
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
         with path.open(encoding="utf-8-sig") as file:
-            samples = _Samples(_lines(file, path.name), separator, len(names), decimal_comma)
+            samples = _Samples(_lines(file, path.name), head, decimal_comma)
             try:
                 while (block := _csv_block(samples, separator, [place[name] for name in wanted], rows)) is not None:
                     yield dict(zip(wanted, block.T, strict=True))
@@ -67,19 +62,7 @@ def open_csv(path: Path) -> Log:
             if samples.is_cut:
                 findings.append(f"{path.name}: line {samples.line} has no end and may be cut off: left out")
 
-    return Log(dict.fromkeys(names), chunks, findings)
-
-
-def header_names(header: str) -> tuple[list[str], str | None]:
-    """Names in the first line of a table, quoted or not, and what stands between them; None for blanks."""
-    header = header.strip(BLANKS).lstrip("#").strip(BLANKS)
-    usual = max(",;\t", key=re.sub('"[^"]*"', "", header).count)
-    separator = usual if usual in header else None
-    try:
-        cells = header.split() if separator is None else next(csv.reader([header], delimiter=separator), [])
-    except csv.Error:  # longer than a cell may be
-        cells = header.split(separator)
-    return [cell.strip().strip("\"'").strip() for cell in cells], separator
+    return Log(dict.fromkeys(names), chunks, findings, has_names=head.has_names)
 
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
@@ -91,36 +74,32 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
 
 
 def _count(line: str, separator: str | None) -> int:
-    """Values in a line; separators within quotes part nothing."""
-    if separator is None:
-        return len(line.split())
-    if '"' in line:
-        return len(next(csv.reader([line], delimiter=separator)))
-    return line.count(separator) + 1
+    """Values in a line."""
+    quick = separator is not None and '"' not in line
+    return line.count(separator) + 1 if quick and separator else len(cells_of(line, separator))
 
 
 class _Samples(Iterator[str]):
-    """Lines after the first that hold as many values as it names.
+    """Lines after the head that hold as many values as it names.
 
     Attributes:
         line: number in the file of the last line given out.
         is_cut: whether the last line had no end.
     """
 
-    def __init__(self, lines: Iterator[str], separator: str | None, n_values: int, decimal_comma: bool) -> None:
-        next(lines, None)
-        self.lines, self.separator, self.n_values = lines, separator, n_values
-        self.decimal_comma = decimal_comma
-        self.line, self.is_cut = 1, False
+    def __init__(self, lines: Iterator[str], head: Head, decimal_comma: bool) -> None:
+        self.lines, self.head, self.decimal_comma = islice(lines, head.n_lines, None), head, decimal_comma
+        self.line, self.is_cut = head.n_lines, False
 
     def __next__(self) -> str:
         for line in self.lines:
             self.line += 1
             if not line.strip():
                 continue
-            count = _count(line.strip(BLANKS), self.separator)
-            if count != self.n_values:
-                raise ValueError(f"holds {count} values, the first line names {self.n_values}")
+            count = _count(line.strip(BLANKS), self.head.separator)
+            if count != len(self.head.names):
+                verb = "names" if self.head.has_names else "holds"
+                raise ValueError(f"holds {count} values, the first line {verb} {len(self.head.names)}")
             if not line.endswith("\n"):
                 self.is_cut = True
                 break
@@ -158,14 +137,6 @@ def _refuse_two_of_a_name(names: Sequence[str], path: Path) -> None:
     twice = next((name for name, count in Counter(names).items() if name and count > 1), None)
     if twice is not None:
         raise RecordingError(f"{path.name}: two columns are named {twice!r}; rename one")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def open_parquet(path: Path) -> Log:

@@ -11,42 +11,52 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.description.robot import Robot
 from tauform.errors import MissingExtraError, RecordingError
-from tauform.identification.logs.log import Log, Table
+from tauform.identification.logs.column_names import listed
+from tauform.identification.logs.formats.log import Log, Table
 from tauform.wording import argument
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 JOINT_STATE_FIELDS = ("position", "velocity", "effort")
+# Joints of a message -> places of the wanted ones in it; None where it lacks one.
+Orders = dict[tuple[str, ...], list[int] | None]
 
 
-def open_bag(path: Path, robot: Robot, topic: str | None) -> Log:
-    """Columns t, position_<joint>, velocity_<joint>, effort_<joint> of the robot's joints.
+def open_bag(path: Path, joints: Sequence[str] | None, topic: str | None) -> Log:
+    """Columns t, position_<joint>, velocity_<joint>, effort_<joint> of these joints, or of those of the first message.
 
     Raises:
-        RecordingError: no JointState messages, several topics of them, or a joint that is not among them.
+        RecordingError: no JointState messages, several topics of them, or none with all of the joints.
         MissingExtraError: `rosbags` is not installed.
     """
-    with _messages(path, robot, topic) as messages:
+    seen: Orders = {}
+    with _messages(path, joints, topic, seen) as messages:
         first = next(messages, None)
     if first is None:
-        raise RecordingError(f"{path.name}: its joint states hold none of {', '.join(robot.joint_names)}")
+        raise _without(joints or (), list(seen), path)
+    wanted_joints = tuple(joints or first[2])
     held = [field for field, values in zip(JOINT_STATE_FIELDS, first[1], strict=True) if values is not None]
-    names = ["t", *(f"{field}_{joint}" for field in held for joint in robot.joint_names)]
+    names = ["t", *(f"{field}_{joint}" for field in held for joint in wanted_joints)]
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
         places = [names.index(name) for name in wanted]
-        with _messages(path, robot, topic) as messages:
+        with _messages(path, wanted_joints, topic) as messages:
             while block := list(islice(messages, rows)):
-                table = np.array([[t, *_joined(values, held, path)] for t, values in block])
+                table = np.array([[t, *_joined(values, held, path)] for t, values, _ in block])
                 yield {name: table[:, place] for name, place in zip(wanted, places, strict=True)}
 
     return Log(dict.fromkeys(names), chunks)
 
 
 @contextmanager
-def _messages(path: Path, robot: Robot, topic: str | None) -> Iterator[Iterator[Any]]:
-    """(time, [position, velocity, effort]) of each message about the robot."""
+def _messages(
+    path: Path, joints: Sequence[str] | None, topic: str | None, seen: Orders | None = None
+) -> Iterator[Iterator[Any]]:
+    """(time, [position, velocity, effort], joints) of each message about these joints, or about any.
+
+    Args:
+        seen: receives the sets of joints that messages speak of.
+    """
     try:
         from rosbags.highlevel import AnyReader
         from rosbags.typesys import Stores, get_typestore
@@ -54,7 +64,7 @@ def _messages(path: Path, robot: Robot, topic: str | None) -> Iterator[Iterator[
         raise MissingExtraError("rosbag logs need rosbags; install it with: pip install 'tauform[logs]'") from None
     try:
         with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as reader:
-            yield _joint_states(reader, _connections(reader, path, topic), path, robot)
+            yield _joint_states(reader, _connections(reader, path, topic), path, joints, {} if seen is None else seen)
     except RecordingError:
         raise
     except Exception as error:  # the library raises many classes, for storage, types and compression
@@ -78,15 +88,16 @@ def _connections(reader: Any, path: Path, topic: str | None) -> list[Any]:
     return offered
 
 
-def _joint_states(reader: Any, connections: list[Any], path: Path, robot: Robot) -> Iterator[tuple[float, list[Any]]]:
-    orders: dict[tuple[str, ...], list[int] | None] = {}
+def _joint_states(
+    reader: Any, connections: list[Any], path: Path, joints: Sequence[str] | None, orders: Orders
+) -> Iterator[tuple[float, list[Any], Sequence[str]]]:
     count, declared = 0, sum(connection.msgcount for connection in connections)
     for connection, stamp, raw in reader.messages(connections=connections):
         message = reader.deserialize(raw, connection.msgtype)
         count += 1
         names = tuple(message.name)
         if names not in orders:
-            orders[names] = _order(names, robot, path)
+            orders[names] = _order(names, joints or names)
         order = orders[names]
         if order is None:  # of another device on the same topic, such as a gripper
             continue
@@ -94,7 +105,7 @@ def _joint_states(reader: Any, connections: list[Any], path: Path, robot: Robot)
         measured = header.sec + 1e-9 * header.nanosec
         given = [np.asarray(getattr(message, field), dtype=np.float64) for field in JOINT_STATE_FIELDS]
         values = [x[order] if len(x) == len(names) else None for x in given]
-        yield (measured if measured > 0 else 1e-9 * stamp), values
+        yield (measured if measured > 0 else 1e-9 * stamp), values, names
     if count != declared:
         raise RecordingError(f"{path.name}: holds {count} of {declared} messages: cut off or damaged; copy it again")
 
@@ -109,13 +120,16 @@ def _joined(values: list[Array | None], held: Sequence[str], path: Path) -> Arra
     return np.concatenate(parts)  # type: ignore[arg-type]
 
 
-def _order(names: Sequence[str], robot: Robot, path: Path) -> list[int] | None:
-    missing = [name for name in robot.joint_names if name not in names]
-    if len(missing) == robot.n_joints and len(names):
-        return None
-    if missing:
-        raise RecordingError(
-            f"{path.name}: joint {missing[0]!r} is not among the joint states ({', '.join(names)}); load the robot "
-            "with the joints that were recorded"
-        )
-    return [names.index(name) for name in robot.joint_names]
+def _without(joints: Sequence[str], held: Sequence[Sequence[str]], path: Path) -> RecordingError:
+    """The error for a bag in which no message speaks of all joints; its value is the set that is nearest."""
+    if not any(held):
+        return RecordingError(f"{path.name}: its joint states hold no joints; record them anew")
+    nearest = max(held, key=lambda names: (len(set(names) & set(joints)), len(names)))
+    missing = next((name for name in joints if name not in nearest), "")
+    sentence = f"{path.name}: joint {missing!r} is not among the joint states ({listed(nearest)})"
+    return RecordingError(sentence, argument="joints", value=list(nearest))
+
+
+def _order(names: Sequence[str], joints: Sequence[str]) -> list[int] | None:
+    """Places of the joints in a message; None where it does not hold all of them."""
+    return [names.index(name) for name in joints] if set(joints) <= set(names) else None

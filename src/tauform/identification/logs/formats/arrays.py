@@ -13,7 +13,7 @@ import numpy as np
 from tauform.archives import Member, damage_as_value_error, members_of, read_header
 from tauform.arrays import Array
 from tauform.errors import RecordingError
-from tauform.identification.logs.log import Chunks, Log, Table, check_packing
+from tauform.identification.logs.formats.log import Chunks, Log, Table, check_packing
 
 # Kinds of types that NumPy calls numbers.
 NUMBERS = "fiub"
@@ -28,31 +28,34 @@ def open_npz(path: Path) -> Log:
         raise RecordingError(f"{path.name}: not an NPZ of numbers ({error})") from None
     arrays = {n: m for n, m in members.items() if m.dtype.kind in NUMBERS and len(m.shape) in (1, 2)}
 
+    shapes, findings = upright({name: member.shape for name, member in arrays.items()}, path)
+
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
-        check_lengths({name: arrays[name].shape[0] for name in wanted}, path)
-        n_rows = arrays[wanted[0]].shape[0]
+        check_lengths({name: shapes[name][0] for name in wanted}, path)
+        n_rows = shapes[wanted[0]][0]
         kept = [arrays[name] for name in wanted]
         check_packing(sum(member.n_bytes for member in kept), sum(member.packed for member in kept), path)
         try:
             with path.open("rb") as file, damage_as_value_error(), ExitStack() as stack:
                 archive = stack.enter_context(zipfile.ZipFile(file))
-                streams = {name: stack.enter_context(_Rows(archive, arrays[name])) for name in wanted}
+                turned = {name: shapes[name] != arrays[name].shape for name in wanted}
+                streams = {name: stack.enter_context(_Rows(archive, arrays[name], turned[name])) for name in wanted}
                 for first in range(0, n_rows, rows):
                     count = min(rows, n_rows - first)
                     yield {name: stream.read(count) for name, stream in streams.items()}
         except ValueError as error:
             raise RecordingError(f"{path.name}: cut off or damaged ({error}); copy it again") from None
 
-    return log_of({name: member.shape for name, member in arrays.items()}, chunks)
+    return log_of(shapes, chunks, findings)
 
 
 class _Rows:
-    """Rows of an array inside an archive, one block after another."""
+    """Rows of an array inside an archive, or its columns where it is turned, one block after another."""
 
-    def __init__(self, archive: zipfile.ZipFile, member: Member) -> None:
+    def __init__(self, archive: zipfile.ZipFile, member: Member, turned: bool) -> None:
         self.stream = archive.open(member.file)
         read_header(self.stream)
-        self.member = member
+        self.member, self.turned = member, turned
         self.whole: Array | None = None
         self.given = 0
 
@@ -64,8 +67,10 @@ class _Rows:
 
     def read(self, count: int) -> Array:
         shape, kind = self.member.shape, self.member.dtype
-        if self.member.by_columns and self.whole is None:  # the first row ends where the file does
-            self.whole = np.frombuffer(self.stream.read(), kind).reshape(shape, order="F")
+        if (self.member.by_columns or self.turned) and self.whole is None:  # the first row ends where the file does
+            whole = np.frombuffer(self.stream.read(), kind)
+            whole = whole.reshape(shape, order="F" if self.member.by_columns else "C")
+            self.whole = whole.T if self.turned else whole
         if self.whole is None:
             block = np.frombuffer(self.stream.read(count * math.prod(shape[1:]) * kind.itemsize), kind)
             block = block.reshape(count, *shape[1:])
@@ -75,10 +80,31 @@ class _Rows:
         return block.astype(np.float64)
 
 
-def log_of(shapes: Mapping[str, tuple[int, ...]], chunks: Chunks) -> Log:
+def log_of(shapes: Mapping[str, tuple[int, ...]], chunks: Chunks, findings: Sequence[str] = ()) -> Log:
     """A log of columns (N,) and matrices (N, width)."""
     widths = {name: shape[1] if len(shape) == 2 else None for name, shape in shapes.items()}
-    return Log(widths, chunks, lengths={name: shape[0] for name, shape in shapes.items()})
+    return Log(widths, chunks, list(findings), lengths={name: shape[0] for name, shape in shapes.items()})
+
+
+def upright(shapes: Mapping[str, tuple[int, ...]], path: Path) -> tuple[dict[str, tuple[int, ...]], list[str]]:
+    """Shapes with one row per sample, and a finding where a matrix holds one row per joint instead.
+
+    The columns (N,) tell how many samples there are; without any, matrices that are all wider than long are turned.
+    """
+    counts = {shape[0] for shape in shapes.values() if len(shape) == 1}
+    matrices = {name: shape for name, shape in shapes.items() if len(shape) == 2}
+    if counts:
+        turned = [n for n, (rows, width) in matrices.items() if width in counts and rows not in counts]
+    else:
+        turned = list(matrices) if all(rows < width for rows, width in matrices.values()) else []
+    words = f"{path.name}: {', '.join(turned)} hold{'s' * (len(turned) == 1)} one row per joint: turned"
+    return {name: shape[::-1] if name in turned else shape for name, shape in shapes.items()}, [words] if turned else []
+
+
+def shortened(paths: Sequence[str]) -> list[str]:
+    """Names of fields of structs without the structs' own, where that leaves no two alike."""
+    leaves = [path.rpartition(".")[2] for path in paths]
+    return leaves if len(set(leaves)) == len(leaves) else list(paths)
 
 
 def check_lengths(lengths: Mapping[str, int], path: Path) -> None:

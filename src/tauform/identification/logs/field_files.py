@@ -1,0 +1,113 @@
+"""Files that hold one field each (positions.csv, efforts.csv): which holds what, by its columns or by its own name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tauform.errors import RecordingError
+from tauform.identification.logs.column_names import Choice, ColumnIndex, listed, plain_name
+from tauform.identification.logs.columns import Given, Layout, guess_fields
+from tauform.identification.logs.contents import SAMPLES, is_clock
+from tauform.identification.logs.field_names import COLUMN_FIELDS, FIELD_NAMES, MEANINGS
+from tauform.identification.logs.formats.log import Log
+from tauform.identification.logs.joints import Joints, remedy_for
+from tauform.wording import argument
+
+WORD = re.compile(r"[^a-z0-9]+")
+
+
+def layouts_of(
+    logs: Sequence[Log], paths: Sequence[Path], columns: Given | None, joints: Joints, *, timed: bool
+) -> list[Layout]:
+    """What each of several files of one recording holds.
+
+    Raises:
+        RecordingError: positions or torques are in none of them, or a field is in two.
+    """
+    layouts = [
+        _layout(log, path, _given_for(log, columns or {}), joints, timed) for log, path in zip(logs, paths, strict=True)
+    ]
+    for field in COLUMN_FIELDS:
+        holders = [path.name for path, layout in zip(paths, layouts, strict=True) if field in layout.fields()]
+        if len(holders) > 1:
+            raise RecordingError(
+                f"{' and '.join(holders[:2])} both hold {MEANINGS[field]}; leave one of the files out, or its columns",
+                argument="columns",
+            )
+        if not holders and field in ("q", "tau"):
+            held = "; ".join(
+                f"{path.name} holds {', '.join(MEANINGS[name] for name in layout.fields()) or 'nothing that is known'}"
+                for path, layout in zip(paths, layouts, strict=True)
+            )
+            raise RecordingError(
+                f"{'+'.join(path.name for path in paths)}: no file holds {MEANINGS[field]}: {held}",
+                argument="columns",
+                remedy=f"map them, for example {argument('columns', {field: f'{field}_'})}",
+            )
+    return layouts
+
+
+def _given_for(log: Log, columns: Given) -> dict[str, Any]:
+    """What the user said about the columns of this file: those that it has, and what is left out everywhere."""
+    names = [*log.widths]
+    lower = [plain_name(name) for name in names]
+
+    def concerns(value: str | Sequence[str] | None) -> bool:
+        if value is None:
+            return True
+        first = value if isinstance(value, str) else value[0]
+        stem = first.partition("{}")[0].lower()
+        return first in names or (not first.isdigit() and any(name.startswith(stem) for name in lower))
+
+    return {field: value for field, value in columns.items() if concerns(value)}
+
+
+def _layout(log: Log, path: Path, given: Mapping[str, Any], joints: Joints, timed: bool) -> Layout:
+    if timed and not log.has_names and "t" not in given:
+        first = next(iter(log.widths))
+        table = next(iter(log.chunks([first], SAMPLES)), {})
+        if first in table and is_clock(table[first]):
+            given = {**given, "t": first}
+    layout = guess_fields(log.widths, joints, given, path.name, timed=timed)
+    field = field_of(path)
+    if layout.fields() or field is None or field in given:
+        return layout
+    held: dict[str, Any] = {field: _by_joint(log, layout.t, joints, field, path)}
+    return replace(layout, **held)
+
+
+def field_of(path: Path) -> str | None:
+    """The field that the name of a file speaks of, such as joint_positions.csv."""
+    words = [word for word in WORD.split(path.stem.lower()) if word]
+    for field, names in FIELD_NAMES.items():
+        if set(words) & set(names) or "_".join(words) in names:
+            return "tau" if field == "current" else field
+    return None
+
+
+def _by_joint(log: Log, clock: str | None, joints: Joints, field: str, path: Path) -> Choice:
+    """One column per joint of a file that holds one field: by name, by number, or by order where it has no names."""
+    matrices = [name for name, width in log.widths.items() if width == len(joints)]
+    if len(matrices) == 1:
+        return (matrices[0],)
+    names = [name for name, width in log.widths.items() if width is None and name != clock]
+    by_name = {plain_name(name): name for name in names}
+    if all(name.lower() in by_name for name in joints.called):
+        return tuple(by_name[name.lower()] for name in joints.called)
+    if not log.has_names and len(names) == len(joints):
+        return tuple(names)
+    stems = list(ColumnIndex(names).stems) if log.has_names and not joints.told else []
+    for stem in stems:
+        choices = ColumnIndex(names).guessed(stem, [f"{k + 1}" for k in range(len(joints))])
+        if len(choices) == 1:
+            return choices[0]
+    raise RecordingError(
+        f"{path.name}: holds {MEANINGS[field]} by its name, in columns {listed(names)}, and the robot has "
+        f"{joints.described()}",
+        argument="joints",
+        remedy=remedy_for(joints, names),
+    )

@@ -1,0 +1,250 @@
+"""What a first look at a log tells: how its clock runs, and sentences with the options that mend what is unusual."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.identification.logs.contents import Contents, numbered
+from tauform.identification.logs.unit_table import unit_of
+from tauform.identification.logs.units import IN_BRACKETS
+from tauform.identification.recording.recording import SLOWEST, TIME_UNITS
+from tauform.messages import counted
+from tauform.wording import argument
+
+# Positions beyond this [rad] are those of no joint; most have limits within one turn.
+MOST_RADIANS = 8.0
+# Ratios of measured velocities to the rates of positions, and the unit of velocities that explains them.
+RATIOS = {"deg/s": 180 / np.pi, "rpm": 30 / np.pi, "rev/s": 0.5 / np.pi}
+RATIO_TOLERANCE = 0.15
+# Part of the largest speed that counts as motion.
+AT_REST = 0.02
+# A gap is a step of that many typical ones.
+GAP = 20.0
+MEANINGS = {
+    "q": "positions", "qd": "velocities", "tau": "torques", "current": "motor currents",
+    "reference": "commanded positions", "temperature": "temperatures",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a log.
+
+    Attributes:
+        number: from 1, as `columns=` takes it.
+        name: as the file has it; the number again where the file has no names.
+        smallest, largest, mean, deviation: of its numbers; NaN where there are none.
+        step: smallest change between neighbouring samples: the resolution of a coarse sensor.
+        n_missing: samples that are not numbers.
+        field: "t", "q", "qd", "tau", "current", ... that it likely holds; empty where nothing tells.
+        joint: that it likely belongs to, as the log calls it.
+        by: "name" or "numbers", whatever told.
+    """
+
+    number: int
+    name: str
+    smallest: float
+    largest: float
+    mean: float
+    deviation: float
+    step: float
+    n_missing: int
+    field: str = ""
+    joint: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How the time of a log runs, in seconds.
+
+    Attributes:
+        duration: from the first to the last stamp.
+        rate: that of the typical step [Hz]; NaN where time stands still.
+        shortest, longest: steps between stamps that differ.
+        n_repeated: stamps that are the same as the one before.
+        n_gaps: steps of more than 20 typical ones.
+        n_backwards: stamps before their predecessor.
+        unit: that the stamps are likely in: s, ms, us or ns.
+    """
+
+    duration: float
+    rate: float
+    shortest: float
+    longest: float
+    n_repeated: int
+    n_gaps: int
+    n_backwards: int
+    unit: str = "s"
+    first: float | None = None
+    last: float | None = None
+    typical: float = 0.0
+
+    @classmethod
+    def empty(cls) -> Clock:
+        """Before the first stamp."""
+        return cls(0.0, float("nan"), np.inf, 0.0, 0, 0, 0)
+
+    def later(self, stamps: Array) -> Clock:
+        """With the next stamps."""
+        if not len(stamps):
+            return self
+        known = stamps if self.last is None else np.concatenate([[self.last], stamps])
+        steps = np.diff(known)
+        forward = steps[steps > 0]
+        typical = self.typical or (float(np.median(forward)) if len(forward) else 0.0)
+        return replace(
+            self,
+            first=float(stamps[0]) if self.first is None else self.first,
+            last=float(stamps[-1]),
+            typical=typical,
+            shortest=min(self.shortest, float(forward.min(initial=np.inf))),
+            longest=max(self.longest, float(forward.max(initial=0.0))),
+            n_repeated=self.n_repeated + int((steps == 0).sum()),
+            n_gaps=self.n_gaps + int((steps > GAP * typical).sum()) if typical else self.n_gaps,
+            n_backwards=self.n_backwards + int((steps < 0).sum()),
+        )
+
+    def __str__(self) -> str:
+        parts = [f"{self.duration:.4g} s at {self.rate:.4g} Hz"]
+        if self.longest > 1.5 * self.shortest:
+            parts.append(f"steps of {1e3 * self.shortest:.3g} to {1e3 * self.longest:.3g} ms")
+        numbers = ((self.n_repeated, "repeated stamp"), (self.n_gaps, "gap"), (self.n_backwards, "step backwards"))
+        return ", ".join([*parts, *(counted(n, noun) for n, noun in numbers if n)])
+
+
+def clock_of(read: Clock | None, stamps: Array | None) -> Clock | None:
+    """The clock in seconds, its unit guessed from the typical step; of the first stamps where no more were read."""
+    clock = Clock.empty().later(stamps) if read is None and stamps is not None else read
+    if clock is None or clock.first is None or clock.last is None or not clock.typical:
+        return None
+    step = clock.typical
+    unit = "s" if step < SLOWEST else "ns" if step > 1e5 else "us" if step > 300 else "ms"
+    second = TIME_UNITS[unit][1]
+    return replace(
+        clock,
+        unit=unit,
+        duration=(clock.last - clock.first) * second,
+        rate=1 / (step * second),
+        shortest=clock.shortest * second,
+        longest=clock.longest * second,
+    )
+
+
+def sentences(
+    source: str,
+    columns: Sequence[Column],
+    clock: Clock | None,
+    time: str | None,
+    contents: Contents,
+    first: Mapping[str, Array],
+    *,
+    has_names: bool,
+) -> tuple[list[str], dict[str, Any]]:
+    """What to say about a log, and the options of `read_recording` that follow from it."""
+    held = {name: [c for c in columns if c.field == name] for name in MEANINGS}
+    options: dict[str, Any] = {}
+    told = [_fields(held)]
+    if any(c.by == "numbers" for c in columns) and contents.fields:
+        options["columns"] = _columns(time, contents)
+        why = "the file has no names" if not has_names else "no usual names"
+        told.append(f"{why}: by their numbers they may be {argument('columns', options['columns'])}; check it")
+    told += _time(clock, time, options)
+    told += _units(held, _rate_ratio(contents, clock), options)
+    if held["current"] and not held["tau"]:
+        options.setdefault("gains", ...)
+        told.append(
+            f"{held['current'][0].name} ... are motor currents by their names, and there are no torques: give the "
+            f"torque for a unit of current, {argument('gains', [...])}"
+        )
+    missing = [c.name for c in columns if c.n_missing]
+    if missing:
+        told.append(
+            f"{', '.join(missing[:5])} hold{'s' * (len(missing) == 1)} samples that are not numbers: cut them out"
+        )
+    told += _rest(held["q"], clock, time, first, options)
+    return [f"{source}: {sentence}" for sentence in told], {k: v for k, v in options.items() if v is not ...}
+
+
+def _fields(held: Mapping[str, Sequence[Column]]) -> str:
+    parts = [f"{MEANINGS[name]} of {counted(len(several), 'joint')}" for name, several in held.items() if several]
+    return f"holds {', '.join(parts)}" if parts else "holds nothing that is known by its name or its numbers"
+
+
+def _columns(time: str | None, contents: Contents) -> dict[str, Any]:
+    clock = {"t": time} if time else {}
+    return clock | {name: numbered(places) for name, places in contents.fields.items()}
+
+
+def _time(clock: Clock | None, time: str | None, options: dict[str, Any]) -> list[str]:
+    if clock is None:
+        options["rate"] = ...
+        return [f"no time column: give the sampling rate, {argument('rate', 1000.0)}"]
+    told = []
+    if clock.unit != "s":
+        options["time_unit"] = clock.unit
+        told.append(f"{time} runs in {TIME_UNITS[clock.unit][0]}: {argument('time_unit', clock.unit)}")
+    if clock.n_backwards:
+        told.append(f"{time} runs backwards {counted(clock.n_backwards, 'time')}: split the file there")
+    return told
+
+
+def _rate_ratio(contents: Contents, clock: Clock | None) -> float | None:
+    """Measured velocity over the rate of the positions per second."""
+    if contents.rate_ratio is None or clock is None:
+        return None
+    return contents.rate_ratio * TIME_UNITS[clock.unit][1]
+
+
+def _units(held: Mapping[str, Sequence[Column]], ratio: float | None, options: dict[str, Any]) -> list[str]:
+    """Units that names, ranges or the ratio of velocities to rates of positions tell."""
+    units: dict[str, str] = {}
+    told = []
+    for name in ("q", "qd", "tau"):
+        for column in held[name]:
+            found = IN_BRACKETS.search(column.name)
+            unit = unit_of(found[1]) if found else None
+            if found and unit is not None and np.isfinite(unit.si) and unit.si != 1.0:
+                units.setdefault(name, found[1].strip())
+    size = max((max(abs(c.smallest), abs(c.largest)) for c in held["q"]), default=0.0)
+    if "q" not in units and size > MOST_RADIANS:
+        units["q"] = "deg"
+        told.append(f"positions reach {size:.4g}, which reads as degrees")
+    if ratio is not None and held["qd"] and "qd" not in units:
+        own = next((unit for unit, r in RATIOS.items() if abs(ratio / r - 1) < RATIO_TOLERANCE), None)
+        if own is not None:
+            units["qd"] = own
+            told.append(f"velocities are {ratio:.3g} times the rates of the positions, which reads as {own}")
+        elif "q" in units and abs(ratio - 1) < RATIO_TOLERANCE:
+            units["qd"] = units["q"]
+    if units:
+        options["units"] = units
+        told.append(f"units: {argument('units', units)}")
+    return told
+
+
+def _rest(
+    positions: Sequence[Column],
+    clock: Clock | None,
+    time: str | None,
+    first: Mapping[str, Array],
+    options: dict[str, Any],
+) -> list[str]:
+    """Where the motion begins and ends, if the beginning of the log that was read holds all of it."""
+    if clock is None or time is None or not positions or clock.last != float(first[time][-1]):
+        return []
+    speeds = np.abs(np.gradient(np.array([first[c.name] for c in positions]), axis=1)).max(axis=0)
+    moving = np.flatnonzero(speeds > AT_REST * speeds.max(initial=0.0))
+    if not len(moving):
+        return ["nothing moves"]
+    t = (first[time] - first[time][0]) * TIME_UNITS[clock.unit][1]
+    start, end = float(t[moving[0]]), float(t[moving[-1]])
+    if start < 0.02 * clock.duration and end > 0.98 * clock.duration:
+        return []
+    options["between"] = round(start, 3), round(end, 3)
+    return [f"moves from {start:.4g} to {end:.4g} s: cut the rest with {argument('between', options['between'])}"]

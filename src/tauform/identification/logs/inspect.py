@@ -1,0 +1,185 @@
+"""inspect_log: what a log holds, before anybody says of which robot it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.identification.logs.column_names import plain_name
+from tauform.identification.logs.contents import SAMPLES, Contents, guess_contents
+from tauform.identification.logs.field_names import FIELD_NAMES, MATRIX_NAMES, TIME_NAMES
+from tauform.identification.logs.formats.log import Log
+from tauform.identification.logs.formats.open import open_log, readable
+from tauform.identification.logs.guesses import Clock, Column, clock_of, sentences
+from tauform.identification.logs.joints import joint_columns
+
+# Samples that are read at once.
+ROWS_PER_CHUNK = 50_000
+# Columns of which the numbers are looked at; logs of whole machines have thousands.
+MOST_COLUMNS = 2000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogSummary:
+    """What a log holds.
+
+    Attributes:
+        name: of the file.
+        n_samples: rows.
+        columns: in the order of the file; those of a matrix one by one ("q:1").
+        clock: how time runs; None without a time column.
+        joints: names of the joints, as the log calls them.
+        findings: sentences on what it holds and lacks, each with what mends it.
+        options: what `read_recording` needs beside the robot, as far as that can be told: "columns", "units", ...
+    """
+
+    name: str
+    n_samples: int
+    columns: tuple[Column, ...]
+    clock: Clock | None
+    joints: tuple[str, ...]
+    findings: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        at = "" if self.clock is None else f", {self.clock}"
+        return "\n".join([f"{self.name}: {len(self.columns)} columns, {self.n_samples} samples{at}", *self.findings])
+
+
+def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
+    """Look at a log without a robot: its columns, rates, ranges, and what each column likely holds.
+
+    Names tell where they are usual ones, else the numbers do: a column that rises evenly is the clock, one that is the
+    rate of another holds velocities.
+
+    Args:
+        path: .csv, .npz, .parquet, .mat, or a rosbag2.
+        topic: of a bag with several JointState topics.
+
+    Raises:
+        RecordingError: the file cannot be read.
+        MissingExtraError: the format's reader is not installed.
+    """
+    path = Path(path)
+    log = open_log(path, topic)
+    names = [name for name, width in log.widths.items() if width is None][:MOST_COLUMNS]
+    with readable(path):
+        names, first = _readable_columns(log, names)
+        statistics = [_Statistics() for _ in names]
+        clocks = {name: Clock.empty() for name in names if plain_name(name) in TIME_NAMES}
+        n_samples = 0
+        for table in log.chunks(names, ROWS_PER_CHUNK) if names else ():
+            n_samples += len(table[names[0]])
+            for name, column in zip(names, statistics, strict=True):
+                column.add(table[name])
+            for name in clocks:
+                clocks[name] = clocks[name].later(table[name])
+    contents = guess_contents(first)
+    roles = _roles(log, names, contents)
+    time = next((name for name, (role, _, _) in roles.items() if role == "t"), None)
+    columns = tuple(
+        column.summary(k + 1, name, *roles.get(name, ("", "", "")))
+        for k, (name, column) in enumerate(zip(names, statistics, strict=True))
+    )
+    clock = clock_of(clocks.get(time) if time else None, first.get(time) if time else None)
+    joints = tuple(dict.fromkeys(column.joint for column in columns if column.joint and column.field != "t"))
+    told, options = sentences(path.name, columns, clock, time, contents, first, has_names=log.has_names)
+    return LogSummary(path.name, n_samples, columns, clock, joints, (*log.findings, *told), options)
+
+
+def _readable_columns(log: Log, names: list[str]) -> tuple[list[str], dict[str, Array]]:
+    """Columns of numbers of one length, and their first samples; of a table, those that hold text are left out."""
+    counts = [log.lengths[name] for name in names if name in log.lengths]
+    if counts:
+        longest = max(set(counts), key=lambda count: (counts.count(count), count))
+        names = [name for name in names if log.lengths.get(name) == longest]
+        return names, next(iter(log.chunks(names, SAMPLES)), {}) if names else {}
+    try:
+        return names, next(iter(log.chunks(names, SAMPLES)), {})
+    except Exception:  # some hold text: find out which
+        kept = [name for name in names if _is_numeric(log, name)]
+        return kept, next(iter(log.chunks(kept, SAMPLES)), {}) if kept else {}
+
+
+def _is_numeric(log: Log, name: str) -> bool:
+    try:
+        next(iter(log.chunks([name], SAMPLES)), None)
+    except Exception:
+        return False
+    return True
+
+
+def _roles(log: Log, names: list[str], contents: Contents) -> dict[str, tuple[str, str, str]]:
+    """Column -> field, joint, and whether its name or its numbers told."""
+    roles: dict[str, tuple[str, str, str]] = {}
+    for name in names:
+        if plain_name(name) in TIME_NAMES:
+            roles[name] = "t", "", "name"
+    for matrix, width in log.widths.items():
+        of = next((fld for fld, usual in MATRIX_NAMES.items() if plain_name(matrix) in usual), None)
+        for k in range(width or 0) if of else ():
+            roles[f"{matrix}:{k + 1}"] = str(of), str(k + 1), "name"
+    for of, by_joint in joint_columns([n for n in names if ":" not in n], FIELD_NAMES).items():
+        for joint, name in by_joint.items():
+            roles.setdefault(name, (of, joint, "name"))
+    if {"q", "tau"} & {role for role, _, _ in roles.values()}:
+        return roles
+    if contents.t is not None and not any(role == "t" for role, _, _ in roles.values()):
+        roles[contents.t] = "t", "", "numbers"
+    for of, places in contents.fields.items():
+        for k, name in enumerate(places):
+            roles.setdefault(name, (of, str(k + 1), "numbers"))
+    return roles
+
+
+class _Statistics:
+    """Range, mean and deviation of a column, piece by piece."""
+
+    def __init__(self) -> None:
+        self.count = self.missing = 0
+        self.smallest, self.largest, self.step = np.inf, -np.inf, np.inf
+        self.total = self.squares = 0.0
+        self.origin: float | None = None
+
+    def add(self, values: Array) -> None:
+        known = values[np.isfinite(values)]
+        self.missing += len(values) - len(known)
+        if not len(known):
+            return
+        # sums about a value of the column itself, so that large stamps keep their digits
+        self.origin = float(known[0]) if self.origin is None else self.origin
+        about = known - self.origin
+        self.count, self.total, self.squares = (
+            self.count + len(known),
+            self.total + float(about.sum()),
+            self.squares + float((about**2).sum()),
+        )
+        self.smallest, self.largest = min(self.smallest, float(known.min())), max(self.largest, float(known.max()))
+        changes = np.abs(np.diff(known))
+        self.step = min(self.step, float(changes[changes > 0].min(initial=np.inf)))
+
+    def summary(self, number: int, name: str, role: str, joint: str, by: str) -> Column:
+        if not self.count or self.origin is None:
+            nan = float("nan")
+            return Column(number, name, nan, nan, nan, nan, nan, self.missing, role, joint, by)
+        mean = self.total / self.count
+        deviation = float(np.sqrt(max(0.0, self.squares / self.count - mean**2)))
+        step = self.step if np.isfinite(self.step) else 0.0
+        return Column(
+            number,
+            name,
+            self.smallest,
+            self.largest,
+            self.origin + mean,
+            deviation,
+            step,
+            self.missing,
+            role,
+            joint,
+            by,
+        )

@@ -1,0 +1,257 @@
+"""A file of a recording, opened: which of its columns are read, and how its numbers become those of a Recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauform.arrays import Array
+from tauform.description.robot import Robot
+from tauform.errors import RecordingError
+from tauform.identification.logs.columns import Given, Layout, guess_layout
+from tauform.identification.logs.contents import SAMPLES, guess_contents, numbered
+from tauform.identification.logs.field_files import layouts_of
+from tauform.identification.logs.formats.log import Log, Table
+from tauform.identification.logs.formats.open import open_log, readable
+from tauform.identification.logs.joints import Joints, remedy_for
+from tauform.identification.logs.rows import Ranges, Trigger
+from tauform.identification.logs.units import Scales, Units, scales
+from tauform.identification.recording.stored import Buffer, Spool
+from tauform.wording import argument
+
+# Files from this size on stay on disk.
+STREAMED_BYTES = 400_000_000
+# Samples that are read at once.
+ROWS_PER_CHUNK = 100_000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a user says about a log, as `read_recording` takes it.
+
+    Attributes:
+        drive: torques from what the torque columns hold.
+        scaled: whether gains were given.
+        rate: samples per second; None where there are time stamps.
+    """
+
+    joints: Joints
+    drive: Callable[[Array], Array]
+    scaled: bool = False
+    units: Units | None = None
+    degrees: bool = False
+    time_unit: str = "s"
+    rate: float | None = None
+    trigger: Trigger | None = None
+    topic: str | None = None
+    stream: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A file that is read, and what for.
+
+    Attributes:
+        trigger: which rows are kept, if this file says it.
+        own_findings: what was done on the way; complete once the arrays were read.
+    """
+
+    path: Path
+    log: Log
+    layout: Layout
+    scales: Scales
+    reading: Reading
+    trigger: Trigger | None = None
+    own_findings: list[str] = field(default_factory=list)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Sentences about what was repaired or left out."""
+        return (*self.log.findings, *self.scales.findings, *self.own_findings)
+
+    @property
+    def trigger_column(self) -> str | None:
+        """Column that says which rows are kept; None without a trigger."""
+        names = [name for name, width in self.log.widths.items() if width is None]
+        return None if self.trigger is None else self.trigger.column_in(names, self.path.name)
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether samples go to temporary files."""
+        if self.reading.stream is not None:
+            return self.reading.stream
+        files = [file for file in self.path.rglob("*") if file.is_file()] if self.path.is_dir() else [self.path]
+        n_bytes = self.log.n_bytes(wanted(self.layout))
+        return max(n_bytes, sum(file.stat().st_size for file in files)) >= STREAMED_BYTES
+
+    def arrays(self, since: float | None = None) -> dict[str, Any]:
+        """The fields of a recording, in memory or in temporary files; time counts from the first sample, or `since`.
+
+        Raises:
+            RecordingError: there are no samples.
+        """
+        with readable(self.path):
+            read = self._collected(since)
+        if not read:
+            raise RecordingError(f"{self.path.name}: holds no samples")
+        return read
+
+    def _collected(self, since: float | None) -> dict[str, Any]:
+        sinks = {name: Spool() if self.is_streamed else Buffer() for name in ("t", *self.layout.fields())}
+        column = self.trigger_column
+        ranges = None if self.trigger is None else Ranges(self.trigger, self.path.name)
+        names, rows, any_sample = wanted(self.layout), 0, False
+        for table in self.log.chunks(list(dict.fromkeys([*names, *([column] if column else [])])), ROWS_PER_CHUNK):
+            fields = self._fields(table, rows)
+            rows += len(fields["t"])
+            if ranges is not None and column is not None:
+                kept = ranges.add(table[column])
+                fields = {name: values[kept] for name, values in fields.items()}
+            if not len(fields["t"]):
+                continue
+            any_sample = True
+            # absolute stamps lose digits in differences
+            since = float(fields["t"][0]) if since is None else since
+            fields["t"] = (fields["t"] - since) * self.scales.second
+            for name, values in fields.items():
+                sinks[name].add(self._in_si(name, values))
+        if ranges is not None:
+            self.own_findings.append(ranges.finding())
+        return {name: sink.finish() for name, sink in sinks.items()} if any_sample else {}
+
+    def _fields(self, table: Table, first: int) -> dict[str, Array]:
+        """Columns put together; time stamps from the rate where there are none, `first` rows having come before."""
+        fields = {
+            name: table[names[0]] if table[names[0]].ndim == 2 else np.column_stack([table[column] for column in names])
+            for name, names in self.layout.fields().items()
+        }
+        if self.layout.t is not None:
+            return {"t": table[self.layout.t], **fields}
+        count = len(next(iter(fields.values())))
+        return {"t": np.arange(first, first + count) / (self.reading.rate or 1.0), **fields}
+
+    def _in_si(self, name: str, values: Array) -> Array:
+        values = values * self.scales.fields[name] if name in self.scales.fields else values
+        return self.reading.drive(values) if name == "tau" else values
+
+
+def open_parts(paths: Sequence[Path], columns: Given | None, reading: Reading) -> list[Part]:
+    """Open files that make up one recording, and find what each holds.
+
+    Raises:
+        RecordingError: a field is missing, or is there more than once.
+    """
+    logs = [_opened(path, reading) for path in paths]
+    if len(paths) == 1:
+        layouts = [_layout(logs[0], columns, paths[0], reading)]
+    else:
+        layouts = layouts_of(logs, paths, columns, reading.joints, timed=reading.rate is None)
+    triggering = _triggering(logs, reading.trigger)
+    return [
+        Part(path, log, layout, _scales(layout, path, reading), reading, reading.trigger if k == triggering else None)
+        for k, (path, log, layout) in enumerate(zip(paths, logs, layouts, strict=True))
+    ]
+
+
+def _triggering(logs: Sequence[Log], trigger: Trigger | None) -> int | None:
+    """Which file holds the trigger; the first where none does, which then says so."""
+    if trigger is None:
+        return None
+    return next((k for k, log in enumerate(logs) if trigger.column in log.widths), 0)
+
+
+def _scales(layout: Layout, path: Path, reading: Reading) -> Scales:
+    return scales(
+        layout,
+        reading.joints.robot,
+        path.name,
+        units=reading.units,
+        degrees=reading.degrees,
+        time_unit=reading.time_unit,
+        scaled=reading.scaled,
+    )
+
+
+def _opened(path: Path, reading: Reading) -> Log:
+    try:
+        return open_log(path, reading.topic, reading.joints.called)
+    except RecordingError as error:
+        if error.argument != "joints" or not isinstance(error.value, list):
+            raise
+        remedy = remedy_for(reading.joints, error.value)
+        said = f"{error.args[0]}; the robot has {reading.joints.described()}"
+        raise RecordingError(said, argument="joints", value=error.value, remedy=remedy) from None
+
+
+def _layout(log: Log, columns: Given | None, path: Path, reading: Reading) -> Layout:
+    """Columns of a file that holds all fields."""
+
+    def suggest() -> Mapping[str, Any]:
+        return suggested_columns(log, len(reading.joints), timed=reading.rate is None)
+
+    try:
+        return guess_layout(log.widths, reading.joints, columns, path.name, timed=reading.rate is None, suggest=suggest)
+    except RecordingError:
+        if log.has_names or columns:
+            raise
+        n, likely = len(reading.joints), suggest()
+        example = {"t": "1", "q": f"2-{n + 1}", "tau": f"{n + 2}-{2 * n + 1}"}
+        words = "by the look of them" if likely else "for example"
+        timed = reading.rate is not None or "t" in (likely or example)
+        rated = "" if timed else f" {argument('rate', 1000.0)} (samples per second)"
+        raise RecordingError(
+            f"{path.name}: the first line holds numbers and no names of its {len(log.widths)} columns",
+            argument="columns",
+            remedy=f"say which is what, {words} {argument('columns', likely or example)}{rated}",
+        ) from None
+
+
+def suggested_columns(log: Log, n_joints: int | None, *, timed: bool = True) -> dict[str, Any]:
+    """What `columns=` may have to say, by the numbers in the log; empty where they do not tell."""
+    names = [name for name, width in log.widths.items() if width is None]
+    try:
+        table = next(iter(log.chunks(names, SAMPLES)), {})
+    except RecordingError:  # columns of different lengths, or of text
+        return {}
+    found = guess_contents(table, n_joints)
+    if "tau" not in found.fields:
+        return {}
+    clock = {"t": found.t} if timed and found.t is not None else {}
+    return clock | {name: numbered(places) for name, places in found.fields.items()}
+
+
+def wanted(layout: Layout) -> list[str]:
+    """Every column that is read, once."""
+    clock = [] if layout.t is None else [layout.t]
+    return list(dict.fromkeys([*clock, *(column for names in layout.fields().values() for column in names)]))
+
+
+def checked_rate(rate: float | None) -> float | None:
+    """Raise RecordingError for a rate that is none."""
+    if rate is not None and not 0 < rate < np.inf:
+        sentence = f"{argument('rate')} takes samples per second, not {rate:g}"
+        raise RecordingError(sentence, argument="rate", value=rate, remedy=f"for example {argument('rate', 1000.0)}")
+    return rate
+
+
+def drive_of(gains: ArrayLike | None, robot: Robot) -> Callable[[Array], Array]:
+    """Torques from what the torque column holds."""
+    if gains is None:
+        return lambda values: values
+    needed = f"{argument('gains')} needs {robot.n_joints} numbers or a square matrix"
+    try:
+        matrix = np.asarray(gains, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise RecordingError(f"{needed}, not {gains!r:.60}", argument="gains", value=gains) from None
+    if matrix.shape not in ((robot.n_joints,), (robot.n_joints,) * 2):
+        raise RecordingError(f"{needed}, not {matrix.shape}", argument="gains", value=gains)
+    if not np.isfinite(matrix).all():
+        sentence, remedy = "holds something that is not a number", "give torque for a unit of current"
+        raise RecordingError(f"{argument('gains')} {sentence}", argument="gains", value=gains, remedy=remedy)
+    # tau = gains @ current at every sample
+    return lambda values: values * matrix if matrix.ndim == 1 else values @ matrix.T
