@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+
+from processor_time import ProcessorTime
 
 if TYPE_CHECKING:
     from tauform.pipeline.model_robot import RobotModel
     from tauform.report.delivery import Delivery
+
+# Compiled modules are kept, also of tests, whatever is usual here: a run starts hundreds of processes.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Before NumPy is imported: test workers share the cores, and small matrices gain nothing from BLAS threads.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -27,16 +33,23 @@ os.environ["TAUFORM_PATIENCE"] = "1e6"
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
-# Same examples on every run, and no deadline: the machines that run this are shared and noisy.
-# HYPOTHESIS_PROFILE=explore looks for new ones.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
-settings.register_profile("explore", deadline=None, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """--update-golden writes the golden files instead of comparing with them."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden with what is generated now")
+    parser.addoption("--processor-times", metavar="FILE", help="write the processor time of each test as CSV")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Examples of Hypothesis, and what the tests cost, which is said at the end of each run."""
+    from hypothesis import settings
+
+    # Same examples on every run, and no deadline: the machines that run this are shared and noisy.
+    # HYPOTHESIS_PROFILE=explore looks for new ones.
+    settings.register_profile("repeatable", deadline=None, derandomize=True)
+    settings.register_profile("explore", deadline=None, max_examples=1000)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+    config.pluginmanager.register(ProcessorTime(config.getoption("--processor-times")))
 
 
 # Where Pinocchio is not installed (`make lowest`), modules that compare with it are left out; CI demands it.

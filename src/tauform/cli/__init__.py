@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Annotated
 
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), spoken_by(CommandLine(verb)):
             warnings.showwarning = lambda message, *_, **__: note(str(message))
-            code = app(args=arguments, prog_name="tauform", standalone_mode=False)
+            code = _command()(args=arguments, prog_name="tauform", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
@@ -100,6 +101,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         return code if isinstance(code, int) else 0
     return BAD_INPUT
+
+
+@cache
+def _command() -> Callable[..., object]:
+    """All verbs with their options: made once in a process."""
+    return typer.main.get_command(app)
 
 
 def _drop_impossible_width() -> None:
