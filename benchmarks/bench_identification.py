@@ -19,7 +19,7 @@ import numpy as np
 import tauform as tf
 from tauform.arrays import Array
 from tauform.identification.motion.bounds import bounds_of
-from tauform.identification.motion.planning import FULL, MotionProblem
+from tauform.identification.motion.planning import LIMIT_SHARE_AT_SAMPLES, MotionProblem
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis
 from tools.measuring.timing import Row
@@ -91,7 +91,7 @@ def _best_random(robot: tf.Robot, harmonics: int, position: tuple[Array, Array],
     bounds = bounds_of(robot, position, velocity, 20.0)
     problem = MotionProblem(Columns.of(robot, None), bounds, Basis.fourier(10, harmonics, 50.0), "condition")
     rng = np.random.default_rng(1)
-    return float(np.exp(min(problem.score(problem.random(rng, FULL)) for _ in range(100))))
+    return float(np.exp(min(problem.score(problem.random(rng, LIMIT_SHARE_AT_SAMPLES)) for _ in range(100))))
 
 
 def long_recording() -> Iterator[Row]:

@@ -63,7 +63,7 @@ if find_spec("pinocchio") is None:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress keeps silent, so that a busy machine adds no lines to what a command says."""
-    monkeypatch.setattr("tauform.cli.progress.PATIENCE", 1e6)
+    monkeypatch.setattr("tauform.cli.progress.SILENT_SECONDS", 1e6)
 
 
 @pytest.fixture(autouse=True)

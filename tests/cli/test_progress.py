@@ -41,7 +41,7 @@ QUICK = {
 @pytest.fixture
 def every_stage(monkeypatch: pytest.MonkeyPatch) -> None:
     """No stage is too short to be named."""
-    monkeypatch.setattr("tauform.cli.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("tauform.cli.progress.SILENT_SECONDS", 0.0)
 
 
 def write_log(folder: Path) -> None:
@@ -95,7 +95,7 @@ def test_many_short_stages_do_not_fall_silent(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr("tauform.cli.progress.PATIENCE", 1000.0)
+    monkeypatch.setattr("tauform.cli.progress.SILENT_SECONDS", 1000.0)
     monkeypatch.setattr("tauform.cli.progress.time", SimpleNamespace(perf_counter=lambda: clock[0]))
     lines = Lines()
     for stage in range(10):
@@ -130,7 +130,7 @@ def test_a_stage_that_lasts_is_named_while_it_lasts(capfd: pytest.CaptureFixture
 @pytest.mark.skipif(not hasattr(pty, "openpty"), reason="needs a pseudo-terminal")
 def test_a_terminal_gets_a_bar_that_vanishes() -> None:
     code = (
-        "import sys, tauform.cli.progress as p; p.PATIENCE = 0.0\n"
+        "import sys, tauform.cli.progress as p; p.SILENT_SECONDS = 0.0\n"
         "with p.progress() as tell:\n"
         "    tell('deriving'); tell._timer.join(); tell.reached(0.5); tell('comparing')\n"
     )

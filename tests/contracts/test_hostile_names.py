@@ -254,7 +254,7 @@ def test_every_verb_prints_the_worst_names_and_obeys_none(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the robot and its parts, and of a log; what is written beside is read above."""
-    monkeypatch.setattr("tauform.cli.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("tauform.cli.progress.SILENT_SECONDS", 0.0)
     robot, log = renamed(tf.load("two_link"), WORST), NAMES["escape sequences"] + NAMES["rich markup"].replace("/", "")
     robot.save("robot.toml")
     t, q, tau = measured()

@@ -128,7 +128,7 @@ def main(name: str, first: int, count: int) -> None:
     """Print findings, then counts."""
     import tauform.cli.progress
 
-    tauform.cli.progress.PATIENCE = 1e6  # a busy machine adds no lines to what a command says
+    tauform.cli.progress.SILENT_SECONDS = 1e6  # a busy machine adds no lines to what a command says
     counts: Counter[str] = Counter()
     for number, kind, what in outcomes(readers.READERS[name](), first, count):
         counts[kind] += 1

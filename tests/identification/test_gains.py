@@ -85,6 +85,6 @@ def test_a_load_that_is_not_there_cannot_set_the_scale() -> None:
 
 def test_gains_that_do_not_settle_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     robot = arm()
-    monkeypatch.setattr(gains, "N_STEPS", 1)
+    monkeypatch.setattr(gains, "MAX_STEPS", 1)
     with pytest.raises(IdentificationError, match="did not settle"):
         tf.identify_gains(robot, currents(robot, 1, 0.02), currents(robot.with_payload(LOAD), 2, 0.02), LOAD)

@@ -13,11 +13,11 @@ from typing import Any
 from tauform.escaping.shown import visible
 
 # Seconds that a stage may take before it is worth a word; scripts that read stderr may set more.
-PATIENCE = 1.0
+SILENT_SECONDS = 1.0
 with suppress(ValueError):
-    PATIENCE = float(os.environ.get("TAUFORM_PATIENCE", PATIENCE))
+    SILENT_SECONDS = float(os.environ.get("TAUFORM_PATIENCE", SILENT_SECONDS))
 # Parts of a stage that are worth another line.
-MILESTONES = 4
+LINES_PER_STAGE = 4
 
 
 class Progress:
@@ -54,9 +54,9 @@ class Lines(Progress):
     def reached(self, part: float) -> None:
         """How far the stage is, from 0 to 1."""
         with self._lock:
-            milestone = int(MILESTONES * part)
-            if self._shown and self._milestone < milestone < MILESTONES:
-                self._print(time.perf_counter(), f"{self._words}: {100 * milestone // MILESTONES} %")
+            milestone = int(LINES_PER_STAGE * part)
+            if self._shown and self._milestone < milestone < LINES_PER_STAGE:
+                self._print(time.perf_counter(), f"{self._words}: {100 * milestone // LINES_PER_STAGE} %")
             self._milestone = max(self._milestone, milestone)
 
     def close(self, finished: bool) -> None:
@@ -71,7 +71,7 @@ class Lines(Progress):
         if self._timer is not None:
             self._timer.cancel()
         # Of many short stages, one is named whenever there was silence for long enough.
-        if time.perf_counter() - self._spoken >= PATIENCE:
+        if time.perf_counter() - self._spoken >= SILENT_SECONDS:
             self._show()
         self._shown = True
 
@@ -145,7 +145,7 @@ def progress(quiet: bool = False) -> Iterator[Progress]:
 
 
 def _later(action: Any) -> Timer:
-    timer = Timer(PATIENCE, action)
+    timer = Timer(SILENT_SECONDS, action)
     timer.daemon = True
     timer.start()
     return timer

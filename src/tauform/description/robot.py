@@ -351,8 +351,9 @@ class Robot(Value):
     def with_base_parameters(self, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
         """A robot with these dynamics: its links hold theta at the pivots and zero elsewhere.
 
-        Such links are virtual (their masses may be zero or negative), which every algorithm takes; for links that could
-        be built see `tauform.feasible_parameters`. Parameters that took no part in `base`, such as friction, stay.
+        Such links are virtual (their masses may be zero or negative), which every algorithm takes; for
+        physically consistent links see `tauform.feasible_parameters`. Parameters that took no part in `base`, such as
+        friction, stay.
 
         Args:
             theta: (l,) values of base.names.

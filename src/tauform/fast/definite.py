@@ -15,7 +15,7 @@ from tauform.rigidbody.drives import has_coupled_inertia
 from tauform.rigidbody.sweeps.articulated_inertia import rigid_inertia
 
 # Share of the robot's largest inertia below which a joint's own counts as none; a pivot fails at 1e-13.
-LEAST_SHARE = 1e-9
+MIN_INERTIA_SHARE = 1e-9
 # Negative eigenvalues up to this share of the largest are rounding.
 ROUNDING = 1e-12
 
@@ -35,7 +35,7 @@ def is_definite(robot: Robot) -> bool:
         joint = tree.types[i]
         own.append(float(joint.felt(joint.felt(spatial))) + float(tree.rotors[i, 0]))  # S^T I S + Ia
         largest = max(largest, float(np.trace(spatial)) + float(ten[0, 0]) * reach**2 + own[-1])
-    return min(own) > LEAST_SHARE * largest and bool((tree.rotors >= 0).all())
+    return min(own) > MIN_INERTIA_SHARE * largest and bool((tree.rotors >= 0).all())
 
 
 def _matrix(ten: AnyArray) -> AnyArray:

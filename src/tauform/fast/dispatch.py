@@ -91,8 +91,8 @@ class Tiered:
         `robot.__dict__` holds that code: a look-up is all that stands before it.
         """
         function.__doc__ = _documented(self.textbook)
-        door: Callable[..., Any] = checked(function)
-        self.door = door
+        refusing: Callable[..., Any] = checked(function)
+        self.refusing = refusing
         slot = self.slot
 
         @wraps(function)
@@ -104,7 +104,7 @@ class Tiered:
                     pass
                 else:
                     return ready(*state)
-            return door(*(() if robot is None else (robot,)), *state, **options)
+            return refusing(*(() if robot is None else (robot,)), *state, **options)
 
         call.checks_arguments = True  # type: ignore[attr-defined]
         return call
@@ -225,11 +225,11 @@ class Tiered:
         # temperatures are compared with absolute zero, which compiled code does not
         if not fast or "temperature" in names or tier < entry.tier or forced_tier(self.name, None) == 1:
             return
-        owner, door = weakref.ref(robot), self.door
+        owner, refusing = weakref.ref(robot), self.refusing
         finishing = self.result or (_alone if _has_pivots(kernel) else None)
 
         def general(*state: Any, **options: Any) -> Any:
-            answer = door(owner(), *state, **options)
+            answer = refusing(owner(), *state, **options)
             return answer if finishing is None else _Answer(answer)
 
         made = kernel.answering(general)

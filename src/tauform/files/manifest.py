@@ -19,7 +19,7 @@ JOURNAL = ".tauform-journal"
 # First bytes of programs and libraries of Linux, macOS (one processor, several) and Windows.
 BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"!<arch>\n")
 # Bytes of the largest list that is read; ours have some hundred entries.
-LARGEST = 10_000_000
+MAX_MANIFEST_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     """The folder's list; None where there is none that makes sense. Names that lead out of the folder are left out."""
     path = folder / MANIFEST
     try:
-        if path.is_symlink() or path.stat().st_size > LARGEST:
+        if path.is_symlink() or path.stat().st_size > MAX_MANIFEST_BYTES:
             return None
         found = json.loads(path.read_bytes())
         files = {name: str(found["files"][name]) for name in found["files"] if is_inside(folder, name)}

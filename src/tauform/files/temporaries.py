@@ -22,7 +22,7 @@ NAME = re.compile(r"\.tauform-[0-9a-f]{16}")
 # Seconds after which a temporary is taken for abandoned where the file system knows no locks.
 ABANDONED_AFTER = 24 * 3600.0
 # Times that the removal of a folder is tried.
-REMOVALS = 10
+MAX_REMOVAL_TRIES = 10
 # Open what stands there and nothing that it points to, and do not wait for a pipe.
 _AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -141,7 +141,7 @@ def _remove_folder(path: Path) -> None:
     for place, _, _ in os.walk(path):  # nothing can be removed from a folder that is read-only
         with suppress(OSError):
             os.chmod(place, 0o700)
-    for _ in range(REMOVALS):
+    for _ in range(MAX_REMOVAL_TRIES):
         shutil.rmtree(path, ignore_errors=True)
         if not os.path.lexists(path):
             return

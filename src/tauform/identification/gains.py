@@ -25,7 +25,7 @@ from tauform.identification.payload import load_regressor
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import uniform_segments
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
-from tauform.identification.regression.estimate import EXCITED
+from tauform.identification.regression.estimate import MIN_EXCITED_SINGULAR_VALUE
 from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.rows import RowSource
 from tauform.identification.regression.terms import Column
@@ -34,8 +34,8 @@ from tauform.identification.signals.filters import Filters, choose_filters
 from tauform.identification.verdict.plausibility import check_recordings
 from tauform.identification.verdict.validate import inflation_of_filters
 
-N_STEPS = 20
-SETTLED = 1e-12
+MAX_STEPS = 20
+MAX_SETTLED_CHANGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def _solved(design: Design, evidence: Evidence, without_load: Sequence[int], inf
     tables = np.swapaxes(triangles, 0, 1).reshape(n, -1, p + 2)
     R = np.array([scipy.linalg.qr(table, mode="r")[0][: p + 2] for table in tables])
     theta, inverse = _started(R)
-    for _ in range(N_STEPS):
+    for _ in range(MAX_STEPS):
         left, J = _linearized(R, theta, inverse)
         sigma = np.sqrt((left**2).sum(axis=1) / max(1, evidence.n_rows - p // n))
         sigma = np.maximum(sigma, 1e-12 * np.sqrt((R[:, :, -1] ** 2).sum(axis=1) / evidence.n_rows))
@@ -122,12 +122,12 @@ def _solved(design: Design, evidence: Evidence, without_load: Sequence[int], inf
         size = _sizes(A)
         step = np.linalg.lstsq(A / size, (left / sigma[:, None]).ravel(), rcond=None)[0] / size
         theta, inverse = theta + step[:p], inverse + step[p:]
-        if (np.abs(step) <= SETTLED * np.abs(np.concatenate([theta, inverse])).max()).all():
+        if (np.abs(step) <= MAX_SETTLED_CHANGE * np.abs(np.concatenate([theta, inverse])).max()).all():
             break
     else:
         raise IdentificationError(
-            f"identify_gains: the gains did not settle in {N_STEPS} steps; record a heavier load, with motion of every "
-            "joint"
+            f"identify_gains: the gains did not settle in {MAX_STEPS} steps; record a heavier load, with motion of "
+            "every joint"
         )
     unit = scipy.linalg.inv((A / size).T @ (A / size)) / np.outer(size, size)
     gains = 1.0 / inverse
@@ -145,7 +145,7 @@ def _started(R: Array) -> tuple[Array, Array]:
     A, b = A.reshape(-1, p + n), -R[:, :, p].ravel()
     size = _sizes(A)
     strengths = np.linalg.svd(A / size, compute_uv=False)
-    if strengths[-1] <= EXCITED * strengths[0] or not b.any():
+    if strengths[-1] <= MIN_EXCITED_SINGULAR_VALUE * strengths[0] or not b.any():
         raise IdentificationError(
             "identify_gains: the load does not tell gains from masses; record a heavier one, with motion of every joint"
         )

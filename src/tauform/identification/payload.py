@@ -19,7 +19,7 @@ from tauform.identification.regression.rows import RowSource
 from tauform.identification.regression.terms import Column
 from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import choose_filters
-from tauform.identification.verdict.carried import MOST_PASSES, SETTLED_OF_DEVIATION
+from tauform.identification.verdict.carried import MAX_SETTLED_SHARE_OF_DEVIATION, MOST_PASSES
 from tauform.identification.verdict.plausibility import check_recordings
 from tauform.identification.verdict.validate import inflation_of, inflation_of_filters, residuals_of
 from tauform.rigidbody.regressor import regressor
@@ -85,7 +85,7 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
     for _ in range(MOST_PASSES if fit.design.is_loaded else 0):
         before, found = found, estimated(fit.carrier.with_payload(found.inertia, frame))
         change = np.abs(found.inertia.parameters - before.inertia.parameters)
-        if (change <= SETTLED_OF_DEVIATION * found.deviations).all():
+        if (change <= MAX_SETTLED_SHARE_OF_DEVIATION * found.deviations).all():
             break
     return found
 

@@ -13,7 +13,7 @@ from tauform.realtime.reduction.reduce import ROUTES
 # Bounds of the states that a reduced program is made for, where a joint has no limits; those of Lloyd2021, "fast".
 SPEED, ACCELERATION = 1.0, 10.0
 # Operations of the longest exact program from which single ones are left out one after the other.
-MOST_PRUNED = 1000
+MAX_PRUNED_OPERATIONS = 1000
 
 
 def default_profile(robot: Robot) -> Profile:
@@ -26,4 +26,4 @@ def default_profile(robot: Robot) -> Profile:
 
 def default_routes(exact: Program) -> tuple[str, ...]:
     """The routes that take minutes at most; leaving out single operations takes the square of their number."""
-    return tuple(route for route in ROUTES if route != "operations" or exact.n_operations <= MOST_PRUNED)
+    return tuple(route for route in ROUTES if route != "operations" or exact.n_operations <= MAX_PRUNED_OPERATIONS)

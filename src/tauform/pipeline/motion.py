@@ -13,7 +13,7 @@ from tauform.description.robot import Robot
 
 DURATION, N_SAMPLES = 6.0, 301
 # The part of the range that a motion sweeps, and the widest range that is of use [rad or m].
-SWEEP, WIDEST = 0.5, 4 * np.pi
+SWEPT_SHARE_OF_RANGE, MAX_RANGE = 0.5, 4 * np.pi
 # Whole numbers of periods, so that the motion closes; neighbours differ, so that they couple.
 PERIODS = (1, 2, 1, 3, 2, 3, 2)
 
@@ -36,7 +36,7 @@ def sweep_motion(robot: Robot) -> Motion:
     w = 2 * np.pi * np.array([PERIODS[j % len(PERIODS)] for j in range(robot.n_joints)]) / DURATION
     speeds = {joint.name: joint.limits.velocity for joint in robot.joints}
     fastest = np.array([speeds[name] for name in robot.joint_names])
-    amplitude = np.minimum(SWEEP * (high - low) / 2, np.where(np.isfinite(fastest), fastest, np.inf) / w)
+    amplitude = np.minimum(SWEPT_SHARE_OF_RANGE * (high - low) / 2, np.where(np.isfinite(fastest), fastest, np.inf) / w)
     phase = w * t[:, None] + np.arange(robot.n_joints)
     return Motion(
         t, middle + amplitude * np.sin(phase), amplitude * w * np.cos(phase), -amplitude * w**2 * np.sin(phase)
@@ -59,7 +59,7 @@ def coordinate_ranges(robot: Robot) -> Array:
         usual = joint.type.usual_range
         low, high = joint.limits.lower, joint.limits.upper
         # A range that is not finite, empty or of several turns is no use for a slider.
-        usable = np.isfinite([low, high]).all() and low < high <= low + WIDEST
+        usable = np.isfinite([low, high]).all() and low < high <= low + MAX_RANGE
         ranges.append((low, high) if usable else (-usual, usual))
     return np.array(ranges)
 

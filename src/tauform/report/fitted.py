@@ -13,7 +13,7 @@ from rich.text import Text
 from tauform.escaping.shown import visible, visible_lines
 
 # Blanks between two columns, and at both ends of a line.
-GAP, ENDS = 3, 2
+COLUMN_GAP, LINE_MARGINS = 3, 2
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def fitted(natural: Sequence[int], least: Sequence[int], width: int) -> list[int
 
 def total(widths: Sequence[int]) -> int:
     """Width of a line with these columns."""
-    return sum(widths) + GAP * (len(widths) - 1) + ENDS
+    return sum(widths) + COLUMN_GAP * (len(widths) - 1) + LINE_MARGINS
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ from tauform.description.tree import Tree
 from tauform.errors import SimulationError
 
 # Sweeps of coordinate descent before the joints that move are solved for.
-SWEEPS = 4
-MOST_ROUNDS = 2000
+DESCENT_SWEEPS = 4
+MAX_ROUNDS = 2000
 # What a joint may still move on its own, as a share of the largest velocity, or of the smallest that counts [1/s].
-ROUNDING, SMALLEST = 1e-13, 1e-9
+MAX_ROUNDING_SHARE, MIN_SPEED = 1e-13, 1e-9
 
 
 class Box(NamedTuple):
@@ -69,18 +69,18 @@ def settled(M: Array, u: Array, before: Array, impulses: Array, box: Box) -> Arr
     # exact already where every joint goes on as it went
     v = np.clip(u - np.linalg.solve(M, (impulses * np.sign(before))[..., None])[..., 0], lower, upper)
     open_rows = np.arange(N)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         part = problem.of(open_rows)
         guess = part.swept(v[open_rows])
         solved = part.solved(guess)
         better = part.objective(solved) <= part.objective(guess)
         guess = np.where(better[:, None], solved, guess)
         v[open_rows] = guess
-        open_rows = open_rows[part.gap(guess) > ROUNDING]
+        open_rows = open_rows[part.gap(guess) > MAX_ROUNDING_SHARE]
         if not len(open_rows):
             return np.moveaxis(v, 0, -1)
     raise SimulationError(
-        f"dry friction and stops found no velocity in {MOST_ROUNDS} rounds; give the friction a width, over which it "
+        f"dry friction and stops found no velocity in {MAX_ROUNDS} rounds; give the friction a width, over which it "
         "changes its sign"
     )
 
@@ -106,7 +106,7 @@ class _Problem(NamedTuple):
 
     def swept(self, v: Array) -> Array:
         v = v.copy()
-        for _ in range(SWEEPS):
+        for _ in range(DESCENT_SWEEPS):
             for j in range(v.shape[1]):
                 v[:, j] = self.best(v, j)
         return v
@@ -129,7 +129,7 @@ class _Problem(NamedTuple):
     def gap(self, v: Array) -> Array:
         """(N,) how far any joint would move on its own, as a share of the largest velocity."""
         steps = [np.abs(self.best(v, j) - v[:, j]) for j in range(v.shape[1])]
-        return np.max(steps, axis=0) / np.maximum(np.abs(v).max(axis=1), SMALLEST)
+        return np.max(steps, axis=0) / np.maximum(np.abs(v).max(axis=1), MIN_SPEED)
 
 
 def clipped(x: Any, lower: Any, upper: Any) -> Any:

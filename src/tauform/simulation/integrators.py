@@ -13,7 +13,7 @@ from tauform.arrays import AnyArray
 Integrator = Literal["semi_implicit", "rk4", "midpoint"]
 Acceleration = Callable[[AnyArray, AnyArray], AnyArray]
 # Fixed-point iterations of the implicit midpoint rule; each takes a factor (step times stiffness of the motion) / 2.
-ITERATIONS = 5
+MIDPOINT_ITERATIONS = 5
 
 
 class Stepped(NamedTuple):
@@ -55,7 +55,7 @@ def midpoint(a: Acceleration, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
     """
     half = 0.5 * h
     first = change = a(q, qd)
-    for _ in range(ITERATIONS):
+    for _ in range(MIDPOINT_ITERATIONS):
         middle = qd + half * change
         change = a(q + half * middle, middle)
     return Stepped(q + h * (qd + half * change), qd + h * change, first)

@@ -17,13 +17,13 @@ from tauform.simulation.step import Plant, step_program, textbook_step
 from tauform.simulation.torques import Control, checked_torques
 
 # States times steps between two looks at whether the motion stays finite: compiled loops cannot be interrupted.
-STATES_AND_STEPS = 200_000
+MAX_WORK_BETWEEN_CHECKS = 200_000
 # Steps that are computed before some of them are kept.
 STEPS_AT_ONCE = 32
 # Where joints have stops: what is computed in vain if one is reached at once.
 STEPS_BETWEEN_STOPS = 500
 # Beyond such positions or velocities no robot is meant.
-RUNAWAY = 1e6
+MAX_FINITE_STATE = 1e6
 
 Tell = Callable[[float], None]
 
@@ -120,7 +120,7 @@ class Stretch:
 
     def run(self) -> Iterator[int]:
         """Fill the arrays; yields how many steps are done."""
-        chunk = max(1, STATES_AND_STEPS // len(self.q)) if self.rollout.function is None else 1
+        chunk = max(1, MAX_WORK_BETWEEN_CHECKS // len(self.q)) if self.rollout.function is None else 1
         if self.rollout.plant.has_contact:
             chunk = min(chunk, STEPS_BETWEEN_STOPS)
         edges = range(0, len(self.t), chunk)
@@ -197,10 +197,10 @@ class Stretch:
 
     def _check(self, steps: range) -> None:
         last = steps.stop
-        if (np.abs(self.q[:, last]) < RUNAWAY).all() and (np.abs(self.qd[:, last]) < RUNAWAY).all():
+        if (np.abs(self.q[:, last]) < MAX_FINITE_STATE).all() and (np.abs(self.qd[:, last]) < MAX_FINITE_STATE).all():
             return
         within = slice(steps.start + 1, steps.stop + 1)
-        good = (np.abs(self.q[:, within]) < RUNAWAY) & (np.abs(self.qd[:, within]) < RUNAWAY)
+        good = (np.abs(self.q[:, within]) < MAX_FINITE_STATE) & (np.abs(self.qd[:, within]) < MAX_FINITE_STATE)
         k, state, joint = (int(x) for x in np.argwhere(~good.transpose(1, 0, 2))[0])
         one = f" in simulation {state}" if self.rollout.n_states > 1 else ""
         step = self.rollout.step

@@ -24,7 +24,7 @@ from tauform.simulation.torques import Control, control_inputs
 from tauform.wording import argument, place
 
 # Steps of one simulation; more are a mistake in the units of time.
-MOST_STEPS = 100_000_000
+MAX_STEPS = 100_000_000
 
 
 def simulate(
@@ -97,7 +97,7 @@ def _n_steps(duration: float, step: float, every: int) -> int:
     if every < 1:
         raise SimulationError(f"every: expected a whole number from 1 on, got {every!r}", argument="every", value=every)
     steps = round(duration / step)
-    if not 1 <= steps <= MOST_STEPS:
+    if not 1 <= steps <= MAX_STEPS:
         raise SimulationError(
             f"duration: {duration:g} s are {duration / step:.3g} steps of {step:g} s; check the units"
         )

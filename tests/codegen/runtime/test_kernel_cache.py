@@ -194,7 +194,7 @@ def test_a_cache_that_is_off_keeps_nothing(folder: Path, monkeypatch: pytest.Mon
 
 
 def test_what_was_not_used_for_longest_goes_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "LARGEST", 3 * (100 + 32))
+    monkeypatch.setattr(cache, "MAX_CACHE_BYTES", 3 * (100 + 32))
     for age, key in enumerate(("a", "b", "c")):
         cached(key, lambda: bytes(100))
         (new,) = (path for _, _, path in cache.entries(folder) if path.stat().st_mtime > 1e6)

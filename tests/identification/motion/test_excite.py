@@ -16,7 +16,7 @@ from tauform.cli import main
 from tauform.identification.motion.bounds import bounds_of
 from tauform.identification.motion.criterion import Criterion, condition
 from tauform.identification.motion.excite import JOIN, POLISH, ROUGH, MotionKind, excite
-from tauform.identification.motion.planning import FULL, MotionProblem
+from tauform.identification.motion.planning import LIMIT_SHARE_AT_SAMPLES, MotionProblem
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis, Trajectory
 
@@ -91,7 +91,7 @@ def test_a_plan_for_the_kr6_is_five_times_better_than_the_best_of_a_hundred_rand
     bounds = bounds_of(robot, (position[0], position[1]), velocity, 20.0)
     problem = MotionProblem(Columns.of(robot, None), bounds, Basis.fourier(10.0, 20, 25.0), "condition")
     rng = np.random.default_rng(1)
-    random = min(np.exp(problem.score(problem.random(rng, FULL))) for _ in range(100))
+    random = min(np.exp(problem.score(problem.random(rng, LIMIT_SHARE_AT_SAMPLES))) for _ in range(100))
     assert found.condition is not None
     assert random > 5 * found.condition
 

@@ -123,7 +123,7 @@ def test_the_fit_of_a_recording_in_files_is_the_same(monkeypatch: pytest.MonkeyP
     options = {"friction": "plain", "couplings": None, "delay": 1e-3}
     whole = tf.identify(arm(), recording, **options)  # type: ignore[arg-type]
     monkeypatch.setattr("tauform.identification.recording.recording.SAMPLES_PER_PIECE", 1003)
-    monkeypatch.setattr("tauform.identification.regression.rows.PIECE", 500)
+    monkeypatch.setattr("tauform.identification.regression.rows.SAMPLES_PER_PIECE", 500)
     fit = tf.identify(arm(), stored(recording), **options)  # type: ignore[arg-type]
     np.testing.assert_allclose(fit.values, whole.values, rtol=0, atol=1e-12 * np.abs(whole.values).max())
     assert fit.held_out.total == pytest.approx(whole.held_out.total, rel=1e-9)

@@ -101,7 +101,7 @@ def test_rows_do_not_depend_on_how_a_recording_is_divided(monkeypatch: pytest.Mo
         return [np.concatenate([getattr(rows, name) for rows in parts]) for name in ("t", "tau", "rate_of_tau", "A")]
 
     whole = everything()
-    monkeypatch.setattr("tauform.identification.regression.rows.PIECE", 700)
+    monkeypatch.setattr("tauform.identification.regression.rows.SAMPLES_PER_PIECE", 700)
     for one, other in zip(whole, everything(), strict=True):
         np.testing.assert_allclose(other, one, rtol=0, atol=1e-12 * np.abs(one).max())
 

@@ -15,7 +15,7 @@ def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Remove all entries; they are made again as needed.")] = False,
 ) -> Page:
     """Show, or clear, the programs and compiled kernels that are kept on disk."""
-    from tauform.codegen.runtime.cache import KINDS, LARGEST, entries, folder, trim
+    from tauform.codegen.runtime.cache import KINDS, MAX_CACHE_BYTES, entries, folder, trim
     from tauform.errors import GenerationError
     from tauform.report.tables import table
 
@@ -32,12 +32,14 @@ def cache(
     kinds = {kind: [size for _, size, path in listed if path.suffix == f".{kind}"] for kind in KINDS}
     data = {
         "folder": place,
-        "limit": LARGEST,
+        "limit": MAX_CACHE_BYTES,
         "removed": removed,
         **{f"{kind}s": {"entries": len(sizes), "bytes": sum(sizes)} for kind, sizes in kinds.items()},
     }
     rows = [(f"{kind}s", len(sizes), f"{sum(sizes) / 1e6:.2f}") for kind, sizes in kinds.items()]
     words = (
-        f"{removed} entries removed." if clear else f"Limit {LARGEST / 1e6:.0f} MB; tauform cache --clear empties it."
+        f"{removed} entries removed."
+        if clear
+        else f"Limit {MAX_CACHE_BYTES / 1e6:.0f} MB; tauform cache --clear empties it."
     )
     return Page(data, (table(str(place), ("kept", "entries", "MB"), rows), words))

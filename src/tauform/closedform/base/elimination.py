@@ -19,7 +19,7 @@ from tauform.portable.factorization import Triangle, by_size, condition, in_orde
 Method = Literal["qr", "qr_pivoted", "svd"]
 METHODS: tuple[Method, ...] = ("qr", "qr_pivoted", "svd")
 # Residuals below the first part of a column are rounding, above the second never; between them the widest gap decides.
-ROUNDING, CERTAIN = 1e-14, 1e-5
+MAX_ROUNDING_RESIDUAL, MIN_CERTAIN_RESIDUAL = 1e-14, 1e-5
 EPSILON = float(np.finfo(float).eps)
 # Rows of the null space are told apart as clearly as they can be.
 THRESHOLDS = tuple(10.0**-k for k in range(3, 15))
@@ -81,7 +81,7 @@ def threshold_in_gap(sizes: Array) -> float:
     """Where rounding ends: the middle of the widest gap between sizes, each relative to one."""
     floor = _floor(len(sizes))
     # Sizes outside the doubtful range are clipped to its ends, so that gaps among them do not count.
-    levels = np.unique(np.clip(np.concatenate([sizes, [floor, CERTAIN]]), floor, CERTAIN))
+    levels = np.unique(np.clip(np.concatenate([sizes, [floor, MIN_CERTAIN_RESIDUAL]]), floor, MIN_CERTAIN_RESIDUAL))
     widest = int(np.argmax(levels[1:] / levels[:-1]))
     # The geometric mean lies as far, in factors, above rounding as below what counts.
     return float(np.sqrt(levels[widest] * levels[widest + 1]))
@@ -89,7 +89,7 @@ def threshold_in_gap(sizes: Array) -> float:
 
 def _floor(n_columns: int) -> float:
     """Size of what rounding leaves at most of a unit column that the others span."""
-    return float(ROUNDING * np.sqrt(n_columns))
+    return float(MAX_ROUNDING_RESIDUAL * np.sqrt(n_columns))
 
 
 def _by_preference(whole: Triangle) -> tuple[list[int], float, float]:

@@ -26,9 +26,9 @@ from tauform.wording import argument
 # A gap narrower than this factor is worth a warning.
 SAFE_GAP = 1e3
 # An independent column that keeps less of itself than this is independent in theory only.
-FAINT = 1e-7
+MIN_INDEPENDENT_SHARE = 1e-7
 # A first moment that shows this little of its weight [rad] belongs to an axis meant to be vertical.
-ALMOST_VERTICAL = 1e-4
+MAX_TILT_OF_VERTICAL = 1e-4
 
 
 def regroup(
@@ -90,7 +90,7 @@ def _findings(split: Split) -> tuple[str, ...]:
             f"The rank was decided by a narrow gap: the weakest independent column keeps {split.weakest_kept:.1e} of "
             f"itself, the strongest dependent one {split.strongest_folded:.1e}; {advice}"
         )
-    if split.weakest_kept < FAINT:
+    if split.weakest_kept < MIN_INDEPENDENT_SHARE:
         findings.append(
             f"One base parameter differs from the others by {split.weakest_kept:.1e} of its column only: no "
             f"measurement will show it; {advice}"
@@ -99,7 +99,7 @@ def _findings(split: Split) -> tuple[str, ...]:
 
 
 def _faint_moments(robot: Robot, kept: AnyArray, strength: Array) -> tuple[str, ...]:
-    faint = strength < ALMOST_VERTICAL
+    faint = strength < MAX_TILT_OF_VERTICAL
     if not faint.any():
         return ()
     names = ", ".join(robot.parameter_names[k] for k in kept[faint])

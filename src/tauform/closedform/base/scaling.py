@@ -20,7 +20,7 @@ from tauform.portable.sampling import uniform
 # A column below this part of what it could have been holds nothing but rounding.
 ROUNDING = 1e-14
 # An axis this close to the vertical [rad] is vertical: descriptions give pi to thirteen digits at most.
-LEVEL = 1e-12
+MAX_ANGLE_OF_VERTICAL = 1e-12
 # Rows kept for each column when a tall matrix is shortened by random combinations of its rows.
 ROWS_PER_COLUMN = 4
 PLACES_PER_ROW = 4
@@ -135,7 +135,7 @@ def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) ->
     largest = {kind: sizes[kinds == kind].max(initial=0.0) for kind in np.unique(kinds)}
     tensor = ROUNDING * max((size for kind, size in largest.items() if kind in INERTIAS), default=0.0)
     moments = ROUNDING * max(largest.get(kind, 0.0) for kind in FIRST_MOMENTS)
-    moment = max(moments, LEVEL * norm(robot.gravity))
+    moment = max(moments, MAX_ANGLE_OF_VERTICAL * norm(robot.gravity))
     reach = float(np.abs(robot.tree.translations).sum())
     floors = {"m": max(ROUNDING * largest.get("m", 0.0), reach * moment), **dict.fromkeys(FIRST_MOMENTS, moment)}
     floors |= dict.fromkeys(INERTIAS, tensor)

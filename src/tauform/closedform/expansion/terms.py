@@ -86,7 +86,7 @@ class Coefficients:
         if assumed.nnz > assumed.shape[1]:  # more than a choice of columns
             # Rounding is judged against the absolute products that were summed, as in the sweep.
             sizes = abs(self.matrix) @ abs(assumed)
-            matrix = matrix.multiply((abs(matrix) - CANCELLED * sizes) > 0).tocsr()
+            matrix = matrix.multiply((abs(matrix) - MAX_CANCELLED_SHARE * sizes) > 0).tocsr()
         present = np.flatnonzero(np.diff(matrix.indptr))
         return Coefficients(self.layout, self.keys[present], matrix[present])
 
@@ -108,7 +108,7 @@ class Coefficients:
 
 
 # Parameters that are assumed related may cancel; what is left of that is zero.
-CANCELLED = 1e-13
+MAX_CANCELLED_SHARE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)

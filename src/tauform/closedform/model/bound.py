@@ -113,8 +113,8 @@ class BoundModel:
             rigid = terms.torque(q, qd, qdd)
             return rigid + self._friction(q, qd, temperature, rigid)
 
-        warm = self.beside.temperatures(temperature)
-        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, qdd=qdd, **warm)
+        given = self.beside.temperatures(temperature)
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, qdd=qdd, **given)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Mass matrix D(q), (..., n, n), rotors included.  [Lloyd2021, Eq. 64]
@@ -166,8 +166,8 @@ class BoundModel:
             rigid = terms.torque(q, qd, 0 * q)
             return rigid + self._friction(q, qd, temperature, rigid)
 
-        warm = self.beside.temperatures(temperature)
-        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, **warm)
+        given = self.beside.temperatures(temperature)
+        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, **given)
 
     def forward_dynamics(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, temperature: ArrayLike | None = None

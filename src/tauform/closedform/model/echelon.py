@@ -12,7 +12,7 @@ from tauform.portable.factorization import in_order, inverse
 from tauform.portable.products import product
 
 # A row that keeps less than this of itself, after the chosen ones are taken out, follows from them.
-DEPENDENT = 1e-9
+MIN_INDEPENDENT_SHARE = 1e-9
 ROUNDING = 1e-12
 
 
@@ -74,7 +74,7 @@ def _first_independent(rows: Array) -> list[int]:
     chosen: list[int] = []
     while len(chosen) < rows.shape[1]:
         sizes = np.linalg.norm(rest, axis=1)
-        unspanned = sizes > DEPENDENT
+        unspanned = sizes > MIN_INDEPENDENT_SHARE
         rest, places, sizes = rest[unspanned], places[unspanned], sizes[unspanned]
         direction = rest[0] / sizes[0]
         chosen.append(int(places[0]))

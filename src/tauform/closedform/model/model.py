@@ -43,7 +43,7 @@ from tauform.rigidbody.sweeps.evaluation import batched
 from tauform.wording import call
 
 # Assumptions that are broken by less than this share hold (a description written and read again).
-ASSUMED = 1e-9
+MAX_BREACH_OF_ASSUMPTION = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,12 +263,13 @@ class ClosedFormModel:
         parameters = self._standard(robot)
         sizes = product(np.abs(self.ties), np.abs(parameters))
         errors = np.abs(product(self.ties, parameters)) / np.maximum(sizes, 1e-300)
-        if (errors > ASSUMED).any():
+        if (errors > MAX_BREACH_OF_ASSUMPTION).any():
             worst = self.ties[int(np.argmax(errors))]
             name = self.base.layout.names[int(np.argmax(worst == 1.0))]
+            broken = int((errors > MAX_BREACH_OF_ASSUMPTION).sum())
             warnings.warn(
-                f"{visible(robot.name)} breaks {int((errors > ASSUMED).sum())} of the assumptions of this model "
-                f"(one is about {name}); what they leave out is missing from its torques",
+                f"{visible(robot.name)} breaks {broken} of the assumptions of this model (one is about {name}); what "
+                "they leave out is missing from its torques",
                 stacklevel=3,
             )
         return self.base.values(parameters)

@@ -21,12 +21,12 @@ class Kernels:
 
     Attributes:
         between: (m, L) the states at m places from one stored state to the next; (1, 1) where those suffice.
-        thin: (L,) that torques at all places pass before every m-th is kept.
+        decimate: (L,) that torques at all places pass before every m-th is kept.
         lowpass: (L,) that computed and measured torques pass before they are compared.
     """
 
     between: Array
-    thin: Array
+    decimate: Array
     lowpass: Array
 
 

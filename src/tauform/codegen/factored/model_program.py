@@ -39,7 +39,7 @@ from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 Inputs = dict[str, AnyArray]
 # A model is the whole robot if its torques are, to this fraction of the largest.
-EXACT = 1e-9
+MAX_EXACT_ERROR = 1e-9
 
 
 def _forward(bound: BoundModel, x: Inputs) -> AnyArray:
@@ -198,4 +198,4 @@ def whole_robot(bound: BoundModel) -> Robot | None:
         q[:, i], qd[:, i], qdd[:, i] = position, 0.0, 0.0
     expected = bound.inverse_dynamics(q, qd, qdd, _mild(bound))
     deviation = np.abs(inverse_dynamics(robot, q, qd, qdd, _mild(bound)) - expected).max(axis=0)
-    return robot if (deviation <= EXACT * np.abs(expected).max(axis=0)).all() else None
+    return robot if (deviation <= MAX_EXACT_ERROR * np.abs(expected).max(axis=0)).all() else None

@@ -28,10 +28,10 @@ from tauform.portable.products import gram_matrix
 RANKED_RESULTS, FEWEST_RANKED = 6000, 200
 STATES_PER_SLICE, HARDEST_SLICE = 2048, 256
 # Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
-BATCH, SHARE, SINGLES = 8, 0.08, 30
+MOVES_AT_ONCE, MAX_SHARE_OF_ERROR_LEFT, MAX_SINGLE_MOVES = 8, 0.08, 30
 MAX_ROUNDS = 4
-WORST = 1e100  # an error that no tolerance allows, and that quantiles can interpolate
-REFIT_STEPS, REFIT_STATES, DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
+ERROR_OF_NO_NUMBER = 1e100  # an error that no tolerance allows, and that quantiles can interpolate
+REFIT_STEPS, REFIT_STATES, REFIT_DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def relative_weights(expected: Array) -> Array:
 def weighed(found: Array, expected: Array, weights: Array) -> Array:
     """(N,) norm of the weighed errors; what is no number is as wrong as can be."""
     errors = np.linalg.norm((found - expected) * weights, axis=1)
-    return np.where(np.isfinite(errors), errors, WORST)
+    return np.where(np.isfinite(errors), errors, ERROR_OF_NO_NUMBER)
 
 
 def flat_results(program: Program, states: list[Array]) -> Array:
@@ -167,11 +167,11 @@ def _step(rung: Rung, task: Task, tolerance: float) -> Rung | None:
             growth = after - present
             ranked.append((growth / move.saved if growth > 0 else growth * move.saved, after, move))
     ranked.sort(key=lambda item: item[0])
-    room = present + SHARE * max(tolerance - present, 0.0)
+    room = present + MAX_SHARE_OF_ERROR_LEFT * max(tolerance - present, 0.0)
     several = _fitting([move for _, after, move in ranked if after <= room], error, task, room)
     hardest = np.argsort(-rung.errors, kind="stable")
     # Several moves at once while there is room, single ones near the tolerance, where predictions no longer add up.
-    for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:SINGLES]]:
+    for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:MAX_SINGLE_MOVES]]:
         smaller = _applied(program, chosen)
         if cost(smaller) >= cost(program):
             continue
@@ -190,7 +190,7 @@ def _fitting(candidates: list[Move], error: Array, task: Task, room: float) -> l
         if all(move.value != other.value for other in chosen) and task.size(error + move.change) <= room:
             chosen.append(move)
             error = error + move.change
-            if len(chosen) == BATCH:
+            if len(chosen) == MOVES_AT_ONCE:
                 break
     return chosen
 
@@ -221,7 +221,7 @@ def refitted(rung: Rung, task: Task) -> Rung:
         J = np.stack([slope.ravel() for slope in places.values()], axis=1) * numbers
         products = gram_matrix(np.column_stack([J, error.ravel()]))
         # Of several dampings that one wins which lowers the error of all states, not the linear prediction.
-        steps = [_damped(products, damping) for damping in DAMPINGS]
+        steps = [_damped(products, damping) for damping in REFIT_DAMPINGS]
         changes = [dict(zip(places, (numbers * (1 - x)).tolist(), strict=True)) for x in steps]
         fitted = min((Rung.of(rewritten(program, {}, change), task) for change in changes), key=task.reached)
         if task.reached(fitted) >= task.reached(rung):

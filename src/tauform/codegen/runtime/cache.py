@@ -23,8 +23,8 @@ _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
 # Bytes that entries may take together; what was read longest ago goes first.
-LARGEST = 256 * 2**20
-OFF = "off"
+MAX_CACHE_BYTES = 256 * 2**20
+SWITCHED_OFF = "off"
 KINDS = ("kernel", "program")
 _NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(KINDS)})")
 _refused: set[Path] = set()
@@ -38,7 +38,7 @@ def folder() -> Path | None:
     """
     chosen = os.environ.get("TAUFORM_CACHE")
     if chosen:
-        return None if chosen == OFF else Path(chosen)
+        return None if chosen == SWITCHED_OFF else Path(chosen)
     import platformdirs
 
     if not os.environ.get("XDG_CACHE_HOME"):
@@ -63,7 +63,7 @@ def cached(key: str, build: Callable[[], bytes], kind: str = "kernel") -> bytes:
             return found
     found = build()  # the folder is not held open meanwhile
     if own is not None and keep(place / name, _digest(of_key.digest(), found) + found):
-        trim(place, LARGEST)
+        trim(place, MAX_CACHE_BYTES)
     else:
         _say_once(place, own is None)
     return found
@@ -99,7 +99,7 @@ def _say_once(place: Path, unusable: bool) -> None:
         return
     _refused.add(place)
     words = f"{place} cannot be written, so programs and compiled code are made anew in each process; set TAUFORM_CACHE"
-    warnings.warn(f"{words} to another folder, or to {OFF!r}", stacklevel=3)
+    warnings.warn(f"{words} to another folder, or to {SWITCHED_OFF!r}", stacklevel=3)
 
 
 def _intact(data: bytes | None, of_key: bytes) -> bytes | None:

@@ -14,7 +14,7 @@ from tauform.identification.recording.segments import Segment
 FEWEST_CLIPPED, MORE_THAN_BELOW, NEXT_BELOW = 10, 3.0, 0.02
 MOST_SAMPLES = 200_000
 # Differences that are rounding, relative to the largest value.
-SAME = 1e-9
+MAX_ROUNDING_SHARE = 1e-9
 
 
 def find_clipping(segments: Sequence[Segment], names: tuple[str, ...]) -> list[Suspicion]:
@@ -36,8 +36,8 @@ def _ends(column: Array) -> list[tuple[float, int]]:
         size = max(abs(end), 1e-300)
         away = np.abs(column - end)
         clipped, below = (
-            int((away <= SAME * size).sum()),
-            int(((away > SAME * size) & (away < NEXT_BELOW * size)).sum()),
+            int((away <= MAX_ROUNDING_SHARE * size).sum()),
+            int(((away > MAX_ROUNDING_SHARE * size) & (away < NEXT_BELOW * size)).sum()),
         )
         if clipped >= FEWEST_CLIPPED and clipped > MORE_THAN_BELOW * below / max(1, _levels(column, end)):
             found.append((end, clipped))
@@ -47,5 +47,5 @@ def _ends(column: Array) -> list[tuple[float, int]]:
 def _levels(column: Array, end: float) -> int:
     """Distinct values just below an end: a coarse sensor has few, and as many samples at each."""
     size = max(abs(end), 1e-300)
-    near = column[(np.abs(column - end) > SAME * size) & (np.abs(column - end) < NEXT_BELOW * size)]
+    near = column[(np.abs(column - end) > MAX_ROUNDING_SHARE * size) & (np.abs(column - end) < NEXT_BELOW * size)]
     return len(np.unique(near))

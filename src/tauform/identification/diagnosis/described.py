@@ -29,19 +29,19 @@ from tauform.rigidbody.regressor import regressor
 from tauform.wording import argument
 
 # Relative error of the described masses that needs no explanation; real arms and careless masses are below it.
-EXPECTED = 0.25
+MAX_ERROR_OF_DESCRIBED_MASSES = 0.25
 # A hypothesis explains where it leaves less than this, and than this part of what the described masses leave.
-EXPLAINS, BETTER = 0.2, 0.6
+MAX_ERROR_EXPLAINED, MAX_ERROR_RATIO_EXPLAINED = 0.2, 0.6
 # A joint takes part where some hypothesis leaves less than this of its torque.
-EXPLAINED_AT_ALL = 0.5
+MAX_ERROR_OF_USED_JOINT = 0.5
 # Hypotheses that leave less than so many times the best one's error are named beside it.
-CLOSE = 1.3
+MAX_ERROR_RATIO_OF_EQUALS = 1.3
 # A direction of gravity counts as another one from this angle on [rad]; its size may differ by this factor.
-TURNED, GRAVITY_FACTOR = 0.15, 1.6
+MIN_GRAVITY_ANGLE, MAX_GRAVITY_FACTOR = 0.15, 1.6
 # Share of a joint's torque that its described links make where its sign tells.
-TELLS = 0.3
+MIN_SHARE_FOR_SIGN = 0.3
 # Width of the friction's step, relative to a joint's usual speed.
-WIDTH = 0.05
+STEP_WIDTH_SHARE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Described:
         last = robot.layout.link(robot.n_bodies - 1)
         load = np.moveaxis(regressor(robot, q, qd, qdd)[:, :, last][:, :, :4], -1, 0)
         speed = np.maximum(np.abs(qd).mean(axis=0), 1e-12)
-        drives = np.array([qd, np.tanh(qd / (WIDTH * speed)), np.ones_like(qd), qdd])
+        drives = np.array([qd, np.tanh(qd / (STEP_WIDTH_SHARE * speed)), np.ones_like(qd), qdd])
         return cls(robot, samples, gravity, inertial, load if robot.closure is None else load[:0], drives)
 
     @property
@@ -110,14 +110,14 @@ def compare_with_description(robot: Robot, samples: Samples) -> list[Suspicion]:
     }
     shares = {name: _shares(products, samples) for name, products in hypotheses.items()}
     # A joint that no hypothesis explains is noise, or has a fault of its own.
-    tells = np.min(list(shares.values()), axis=0) < EXPLAINED_AT_ALL**2
+    tells = np.min(list(shares.values()), axis=0) < MAX_ERROR_OF_USED_JOINT**2
     left = {name: float(np.sqrt(share[tells].mean())) if tells.any() else 0.0 for name, share in shares.items()}
-    if left["as described"] < EXPECTED:
+    if left["as described"] < MAX_ERROR_OF_DESCRIBED_MASSES:
         return []
-    limit = min(EXPLAINS, BETTER * left["as described"])
+    limit = min(MAX_ERROR_EXPLAINED, MAX_ERROR_RATIO_EXPLAINED * left["as described"])
     told = {"signs": _signs, "mount": _mount, "load": _load}
     best = min(left[name] for name in told)
-    close = sorted((left[name], name) for name in told if left[name] <= min(limit, CLOSE * best))
+    close = sorted((left[name], name) for name in told if left[name] <= min(limit, MAX_ERROR_RATIO_OF_EQUALS * best))
     suspicions = [(error, told[name](described, hypotheses[name].values())) for error, name in close]
     figures = f"of the torques unexplained instead of {100 * left['as described']:.2g} %, masses as described"
     return [
@@ -137,7 +137,7 @@ def _signs(described: Described, values: Array) -> Suspicion | None:
     """Joints whose links' torque has the opposite sign; a unit is no matter of signs."""
     gains, names = values[::5], described.robot.joint_names
     torque, tau = described.torque, described.samples.tau
-    tells = np.abs(gains) * torque.std(axis=0) > TELLS * tau.std(axis=0)
+    tells = np.abs(gains) * torque.std(axis=0) > MIN_SHARE_FOR_SIGN * tau.std(axis=0)
     wrong = [j for j in np.flatnonzero(tells) if gains[j] < 0]
     if not wrong:
         return None
@@ -152,7 +152,7 @@ def _mount(described: Described, values: Array) -> Suspicion | None:
     gamma, g = values[:3], np.asarray(described.robot.gravity)
     sizes = np.linalg.norm(gamma), max(float(np.linalg.norm(g)), 1e-300)
     angle = float(np.arccos(np.clip(gamma @ g / (sizes[0] * sizes[1]), -1, 1)))
-    if angle < TURNED or not 1 / GRAVITY_FACTOR < sizes[0] / sizes[1] < GRAVITY_FACTOR:
+    if angle < MIN_GRAVITY_ANGLE or not 1 / MAX_GRAVITY_FACTOR < sizes[0] / sizes[1] < MAX_GRAVITY_FACTOR:
         return None
     x, y, z = (float(f"{x:.2f}") + 0.0 for x in gamma * (sizes[1] / sizes[0]))
     what = (

@@ -8,7 +8,7 @@ from tauform.identification.diagnosis.described import compare_with_description
 from tauform.identification.diagnosis.explained import Explained
 from tauform.identification.diagnosis.masses import has_masses
 from tauform.identification.diagnosis.samples import sampled
-from tauform.identification.diagnosis.signs import CLOSE, find_signs
+from tauform.identification.diagnosis.signs import MAX_LOG_RATIO_OF_EQUALS, find_signs
 from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.diagnosis.swaps import Swap, find_swap
 from tauform.identification.regression.rows import RowSource
@@ -27,8 +27,8 @@ def diagnose(source: RowSource) -> tuple[Swap | None, tuple[Suspicion, ...]]:
     swap = find_swap(explained)
     of_signs, signs = find_signs(explained, robot.joint_names)
     of_swap = np.inf if swap is None else 2 * float(np.log(swap.after).sum())
-    if of_signs > of_swap + CLOSE:
+    if of_signs > of_swap + MAX_LOG_RATIO_OF_EQUALS:
         signs = []
-    if of_swap > of_signs + CLOSE:
+    if of_swap > of_signs + MAX_LOG_RATIO_OF_EQUALS:
         swap = None
     return swap, (*signs, *suspicions)

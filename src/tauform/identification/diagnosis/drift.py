@@ -18,7 +18,7 @@ from tauform.identification.regression.rows import Rows
 from tauform.wording import argument
 
 # Change of a joint's friction worth a word, share of the residuals' squares that it must explain, and of the torque's.
-CHANGE, EXPLAINS, VISIBLE = 0.1, 0.3, 2.5e-5
+MIN_FRICTION_CHANGE, MIN_EXPLAINED_SHARE, MIN_TORQUE_SHARE = 0.1, 0.3, 2.5e-5
 
 
 def find_drift(design: Design, values: Array, rows: Iterable[Rows]) -> list[Suspicion]:
@@ -41,7 +41,9 @@ def find_drift(design: Design, values: Array, rows: Iterable[Rows]) -> list[Susp
             continue
         change = float(moving @ left) / size
         explained = change**2 * size
-        if abs(change) > CHANGE and explained > max(EXPLAINS * float(left @ left), VISIBLE * whole):
+        if abs(change) > MIN_FRICTION_CHANGE and explained > max(
+            MIN_EXPLAINED_SHARE * float(left @ left), MIN_TORQUE_SHARE * whole
+        ):
             said.append(f"that of {name} {'grows' if change > 0 else 'falls'} by {100 * abs(change):.0f} %")
     if not said:
         return []

@@ -16,9 +16,9 @@ from tauform.identification.diagnosis.samples import Samples
 from tauform.identification.regression.design import Design
 
 # Largest relative error of a joint that needs no explanation.
-EXPLAINED = 0.1
+MAX_ERROR_EXPLAINED = 0.1
 # Fall of the sum of the logarithms of squared errors that makes a hypothesis far better: two errors half as large.
-FAR_BETTER = 2 * np.log(4.0)
+MIN_LOG_GAIN = 2 * np.log(4.0)
 # Equations per unknown below which nothing can be told.
 FEWEST_EQUATIONS = 4
 
@@ -37,7 +37,7 @@ class Explained:
     def needs_no_reason(self) -> bool:
         """Whether every joint is explained as things are, or there are too few samples to tell."""
         n_rows = self.samples.tau.size
-        return n_rows < FEWEST_EQUATIONS * self.design.n_columns or bool(self.before.max() < EXPLAINED**2)
+        return n_rows < FEWEST_EQUATIONS * self.design.n_columns or bool(self.before.max() < MAX_ERROR_EXPLAINED**2)
 
     @cached_property
     def before(self) -> Array:

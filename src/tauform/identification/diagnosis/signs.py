@@ -6,14 +6,14 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
-from tauform.identification.diagnosis.explained import FAR_BETTER, Explained, Order
+from tauform.identification.diagnosis.explained import MIN_LOG_GAIN, Explained, Order
 from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.wording import argument
 
 # Whether a kind of column is of the motion, and the words for it.
 KINDS = {"positions": "signs", "torques": "torque_signs"}
 # Two explanations are as good as each other where the logarithms of their squares differ by less than this.
-CLOSE = np.log(2.0)
+MAX_LOG_RATIO_OF_EQUALS = np.log(2.0)
 
 
 @on_one_thread
@@ -25,9 +25,9 @@ def find_signs(explained: Explained, names: tuple[str, ...]) -> tuple[float, lis
     found = {kind: _turned(explained, word) for kind, word in KINDS.items()}
     losses = {kind: float(np.log(left).sum()) for kind, (_, left) in found.items()}
     best = min(losses.values())
-    if start - best < FAR_BETTER:
+    if start - best < MIN_LOG_GAIN:
         return np.inf, []
-    close = [kind for kind, loss in losses.items() if loss < best + CLOSE and min(found[kind][0]) < 0]
+    close = [kind for kind, loss in losses.items() if loss < best + MAX_LOG_RATIO_OF_EQUALS and min(found[kind][0]) < 0]
     sentences = [_described(kind, *found[kind], explained.before, names) for kind in close]
     which = " or ".join(kind for kind in close)
     remedy = f"turn the {which} of these joints in the log ({argument('gains')} turns torques), then identify again"
@@ -41,7 +41,7 @@ def _turned(explained: Explained, word: str) -> tuple[Order, Array]:
     for _ in explained.as_is[:-1]:
         trials = [(explained.left(**{word: other}), other) for other in _with_one_more(signs)]
         after, other = min(trials, key=lambda trial: float(np.log(trial[0]).sum()), default=(left, signs))
-        if np.log(left).sum() - np.log(after).sum() < FAR_BETTER / 2:
+        if np.log(left).sum() - np.log(after).sum() < MIN_LOG_GAIN / 2:
             break
         signs, left = other, after
     return signs, left

@@ -14,11 +14,11 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
-from tauform.identification.diagnosis.explained import FAR_BETTER, Explained, Order
+from tauform.identification.diagnosis.explained import MIN_LOG_GAIN, Explained, Order
 
 # Neither error may grow: what helps one joint at the cost of the other makes up for another mistake, such as a wrong
 # direction of gravity.
-NOT_WORSE = 1.1
+MAX_ERROR_GROWTH = 1.1
 # Whether an exchange moves the columns of the motion (positions, velocities), and those of the torques.
 KINDS = {"torques": (False, True), "positions": (True, False), "positions and torques": (True, True)}
 
@@ -65,7 +65,7 @@ def find_swap(explained: Explained) -> Swap | None:
     # Torques of an exchanged column are compared with themselves, wherever they belong.
     column = list(best.order) if KINDS[best.kind][1] else list(as_is)
     moved = np.array(best.order) != as_is
-    helps = moved.any() and (best.after <= NOT_WORSE * best.before[column])[moved].all()
+    helps = moved.any() and (best.after <= MAX_ERROR_GROWTH * best.before[column])[moved].all()
     return best if helps else None
 
 
@@ -79,7 +79,7 @@ def _best_order(explained: Explained, kind: str, before: Array) -> tuple[Order, 
             for other in _exchanges(order)
         ]
         after, other = min(trials, key=lambda trial: float(np.log(trial[0]).sum()))
-        if np.log(left).sum() - np.log(after).sum() < FAR_BETTER:
+        if np.log(left).sum() - np.log(after).sum() < MIN_LOG_GAIN:
             break
         order, left = other, after
     return order, before, left

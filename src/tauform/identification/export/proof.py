@@ -20,9 +20,9 @@ from tauform.identification.regression.residuals import HELD_OUT
 EXACT, REDUCED = "inverse_dynamics", "inverse_dynamics_reduced"
 # Difference between the exact program's error and the fit's own figure, as a share of the torque: two orders of the
 # same filters.
-SAME_FIGURE = 1e-4
+MAX_FIGURE_DIFFERENCE = 1e-4
 # Rounding of compiled code may differ from the interpreter's by this factor.
-MARGIN = 10.0
+ROUNDING_MARGIN = 10.0
 NO_RECORDING = "no recording is stored here, as was asked for"
 LOADED = "no recording is stored here: the fit was loaded from a file, which holds none"
 NO_TORQUE = "no recording is stored here: no inverse dynamics was written that it could be run on"
@@ -117,7 +117,7 @@ def _check(fit: FittedModel, program: Program, motion: JudgedMotion) -> None:
     """What was judged must be what is shipped."""
     difference = abs(motion.error_of(program) - motion.judged)
     what = f"{program.name} of {fit.robot.name}, compared with the fit on {motion.source},"
-    within(difference, SAME_FIGURE, what, "please report the recording's filters")
+    within(difference, MAX_FIGURE_DIFFERENCE, what, "please report the recording's filters")
 
 
 def _figure(program: Program, motion: JudgedMotion, real: str) -> Figure:
@@ -127,7 +127,7 @@ def _figure(program: Program, motion: JudgedMotion, real: str) -> Figure:
 
     if real == "double":
         return Figure(program.name, motion.error_of(program), LEAST_ALLOWED)
-    allowed = MARGIN * motion.distance(computed, program)
+    allowed = ROUNDING_MARGIN * motion.distance(computed, program)
     return Figure(program.name, motion.error_of(computed), max(LEAST_ALLOWED, float(f"{allowed:.1e}")))
 
 

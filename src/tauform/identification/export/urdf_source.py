@@ -17,7 +17,7 @@ from tauform.description.transform import inverse, rotation_rpy, translation
 from tauform.errors import DescriptionError, IdentificationError
 
 # How far a joint's frame may stand from the robot's [m, and entries of the rotation]; straightened frames differ a bit.
-ELSEWHERE = 0.02
+MAX_FRAME_OFFSET = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class UrdfSource:
             raise IdentificationError(f"{self.path.name}: has no link {absent[0]!r}, though a joint names it; {remedy}")
         for i, joint in enumerate(robot.joints):
             placed = self._placement(robot, i)
-            if placed is not None and np.abs(placed - joint.parent_from_joint).max() > ELSEWHERE:
+            if placed is not None and np.abs(placed - joint.parent_from_joint).max() > MAX_FRAME_OFFSET:
                 raise IdentificationError(
                     f"{self.path.name}: joint {joint.name!r} stands elsewhere than in {robot.name}; {remedy}"
                 )

@@ -18,11 +18,11 @@ from tauform.rigidbody.kinematics import link_placements
 
 # Distance that links keep [m]; while a motion is planned they keep so many times as much, since it is seen at fewer
 # states.
-KEPT, PLANNED = 0.02, 2.0
+MIN_CLEARANCE, PLANNED_CLEARANCE_FACTOR = 0.02, 2.0
 # Weight of the mean square by which planned distances fall short, in parts of them.
-WEIGHT = 30.0
+SHORTFALL_WEIGHT = 30.0
 # A planned motion is looked at in every so many states.
-EVERY = 3
+CHECKED_STATE_STRIDE = 3
 
 
 class Nearest(NamedTuple):
@@ -107,22 +107,22 @@ class Clearance:
             robot,
             solids,
             tuple(pair for pair, is_free in zip(pairs, free, strict=True) if is_free),
-            np.minimum(KEPT, distances[free] / 2),
+            np.minimum(MIN_CLEARANCE, distances[free] / 2),
             tuple(dict.fromkeys(name for name, is_free in zip(names, free, strict=True) if not is_free)),
         )
 
     def charge(self, q: Array) -> tuple[float, Array]:
         """A penalty for distances below what is planned, at some of the states, and its (N, n) slopes."""
-        seen = q[::EVERY]
+        seen = q[::CHECKED_STATE_STRIDE]
         placed = link_placements(self.robot, seen)
         total, slopes = 0.0, np.zeros_like(q)
-        for k, near in self._contacts(seen, PLANNED * self.kept, placed):
-            planned = PLANNED * self.kept[k]
+        for k, near in self._contacts(seen, PLANNED_CLEARANCE_FACTOR * self.kept, placed):
+            planned = PLANNED_CLEARANCE_FACTOR * self.kept[k]
             short = np.maximum(1 - near.distance / planned, 0.0)
-            total += WEIGHT * float((short**2).sum()) / len(seen)
+            total += SHORTFALL_WEIGHT * float((short**2).sum()) / len(seen)
             # The slope of a squared hinge: zero from the planned distance on, so that it does not push further.
-            by_distance = -2 * WEIGHT / len(seen) * short / planned
-            slopes[EVERY * near.states] += by_distance[:, None] * self._rates(k, near, placed)
+            by_distance = -2 * SHORTFALL_WEIGHT / len(seen) * short / planned
+            slopes[CHECKED_STATE_STRIDE * near.states] += by_distance[:, None] * self._rates(k, near, placed)
         return total, slopes
 
     def nearest(self, q: Array) -> Nearest:

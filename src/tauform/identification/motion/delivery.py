@@ -11,12 +11,12 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.motion.criterion import condition
-from tauform.identification.motion.planning import FULL, MotionProblem
+from tauform.identification.motion.planning import LIMIT_SHARE_AT_SAMPLES, MotionProblem
 from tauform.identification.motion.trajectory import Basis, Trajectory
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 # How much slower, or smaller, a motion is tried next where it passes an effort or collides.
-SLOWER, SMALLER, TRIES = 1.05, 0.95, 40
+SLOWDOWN_PER_TRY, SHRINKAGE_PER_TRY, MAX_TRIES = 1.05, 0.95, 40
 
 
 def delivered(robot: Robot, problem: MotionProblem, z: Array, sampled: Callable[[float], Basis]) -> Trajectory:
@@ -29,7 +29,7 @@ def delivered(robot: Robot, problem: MotionProblem, z: Array, sampled: Callable[
         IdentificationError: it passes an effort, or collides, however slow or small it is made.
     """
     fine = replace(problem, basis=sampled(float(problem.basis.t[-1])))
-    start, a = fine.split(fine.feasible(fine.joined(*problem.split(z)), FULL))
+    start, a = fine.split(fine.feasible(fine.joined(*problem.split(z)), LIMIT_SHARE_AT_SAMPLES))
     a, smaller = _clear(fine, start, a)
     basis, slower = _within_efforts(robot, fine, start, a, sampled)
     q, qd, qdd = _states(start, a, basis)
@@ -50,7 +50,7 @@ def _clear(fine: MotionProblem, start: Array, a: Array) -> tuple[Array, float]:
     """Amplitudes at which nothing collides, and how much smaller they are."""
     if fine.clearance is None:
         return a, 1.0
-    for smaller in SMALLER ** np.arange(TRIES):
+    for smaller in SHRINKAGE_PER_TRY ** np.arange(MAX_TRIES):
         nearest = fine.clearance.nearest(start + (smaller * a @ fine.basis.values).T)
         if nearest.distance > 0:
             return smaller * a, float(smaller)
@@ -62,7 +62,7 @@ def _within_efforts(
 ) -> tuple[Basis, float]:
     """The basis of the same path, slowed down until no effort passes its limit, and how much slower that is."""
     limit, duration = fine.bounds.effort, float(fine.basis.t[-1])
-    for slower in SLOWER ** np.arange(TRIES):
+    for slower in SLOWDOWN_PER_TRY ** np.arange(MAX_TRIES):
         basis = sampled(duration * slower)
         effort = np.abs(inverse_dynamics(robot, *_states(start, a, basis))).max(axis=0)
         if (effort <= limit).all():

@@ -28,10 +28,10 @@ from tauform.identification.regression.excitation import check_include
 
 MotionKind = Literal["fourier", "quintic"]
 # Drives and gears of arms swing from some hertz on: the highest harmonic stays below [Hz].
-BANDWIDTH = 2.0
+MAX_HARMONIC_FREQUENCY = 2.0
 FEWEST_HARMONICS, USUAL_HARMONICS, MOST_HARMONICS = 5, 40, 200
 # Longer motions [s] and finer ones [Hz] are mistakes of units rather than plans.
-LONGEST, FINEST = 100.0, 1e4
+MAX_DURATION, MAX_RATE = 100.0, 1e4
 # States at which a motion is judged while it is planned, a harmonic or a move.
 STATES = {"fourier": 15, "quintic": 12}
 # Random motions that are compared before any is improved, and the share of the time after which no more are.
@@ -43,11 +43,11 @@ BEGIN_HARMONICS = 8
 ROUGH: tuple[tuple[float, int], ...] = ((2, 400), (10, 600))
 JOIN: tuple[tuple[float, int], ...] = ((10, 600),)
 POLISH: tuple[tuple[float, int], ...] = ((20, 600), (80, 600), (320, 600))
-POLISHED = 1 / 4
+POLISHED_SHARE = 1 / 4
 # Part of the time after which the best so far are polished, however many beginnings are left.
 ROUGH_TIME_SHARE = 0.6
 # Pairs of steps and slopes that the search remembers.
-MEMORY = 30
+REMEMBERED_STEPS = 30
 
 
 def excite(
@@ -135,17 +135,17 @@ def _check_numbers(count: int, n_starts: int, max_seconds: float, seed: int, rat
             raise IdentificationError(f"{name}: expected a number from {least} on, got {number!r}")
     if not max_seconds > 0:
         raise IdentificationError(f"max_seconds: expected a positive time, got {max_seconds!r}")
-    if not 0 < rate <= FINEST:
-        raise IdentificationError(f"rate: expected samples a second, at most {FINEST:g}, got {rate!r}")
+    if not 0 < rate <= MAX_RATE:
+        raise IdentificationError(f"rate: expected samples a second, at most {MAX_RATE:g}, got {rate!r}")
 
 
 def _size(duration: float, harmonics: int | None, kind: MotionKind) -> int:
     if kind not in STATES:
         raise IdentificationError(f"kind: expected fourier or quintic, got {kind!r}")
-    if not 0 < duration <= LONGEST:
-        raise IdentificationError(f"duration: expected a positive time, at most {LONGEST:g} s, got {duration!r}")
+    if not 0 < duration <= MAX_DURATION:
+        raise IdentificationError(f"duration: expected a positive time, at most {MAX_DURATION:g} s, got {duration!r}")
     if harmonics is None:
-        below = round(BANDWIDTH * duration / (1 if kind == "fourier" else 2))
+        below = round(MAX_HARMONIC_FREQUENCY * duration / (1 if kind == "fourier" else 2))
         return min(max(FEWEST_HARMONICS, below), USUAL_HARMONICS)
     if not 2 <= harmonics <= MOST_HARMONICS:
         raise IdentificationError(f"harmonics: expected 2 to {MOST_HARMONICS}, got {harmonics}")
@@ -169,7 +169,7 @@ def _search(
     found = _beginnings(few, max(n_starts, count) if start is None else count - 1, rng, watch)
     if start is not None:
         found.insert(0, problem.following(start))
-    n_polished = max(count, round(POLISHED * len(found)))
+    n_polished = max(count, round(POLISHED_SHARE * len(found)))
     polish = POLISH if few is problem else JOIN + POLISH
     watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)
     watch.share = ROUGH_TIME_SHARE
@@ -200,7 +200,7 @@ def _improved(problem: MotionProblem, z: Array, stages: Sequence[tuple[float, in
             last[0] = x.copy()
             watch()
 
-        options = {"maxiter": iterations, "maxfun": 10 * iterations, "maxcor": MEMORY}
+        options = {"maxiter": iterations, "maxfun": 10 * iterations, "maxcor": REMEMBERED_STEPS}
         with contextlib.suppress(StopIteration):
             watch.check()
             scipy.optimize.minimize(

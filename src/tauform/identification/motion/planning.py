@@ -19,9 +19,9 @@ from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis, Trajectory
 
 # Part of the limits that is used while a motion is seen at some states only, and at all of its samples.
-MARGIN, FULL = 0.98, 0.9999
+LIMIT_SHARE_WHILE_SEARCHING, LIMIT_SHARE_AT_SAMPLES = 0.98, 0.9999
 # Weight of the mean square by which a motion passes its limits.
-PENALTY = 3000.0
+LIMIT_PENALTY = 3000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class MotionProblem:
         start, a = self.split(z)
         return start + (a @ self.basis.values).T, (a @ self.basis.rates).T, (a @ self.basis.accelerations).T
 
-    def random(self, rng: np.random.Generator, part: float = MARGIN) -> Array:
+    def random(self, rng: np.random.Generator, part: float = LIMIT_SHARE_WHILE_SEARCHING) -> Array:
         """Random beginnings and amplitudes, each joint scaled until it uses this part of a limit."""
         n = self.n_joints
         z = np.concatenate([rng.uniform(-0.5, 0.5, n), rng.normal(size=n * self.basis.n)])
@@ -90,7 +90,7 @@ class MotionProblem:
         a = np.linalg.lstsq(self.basis.values.T, q - q[0], rcond=None)[0].T
         return self.feasible(self.joined(q[0], a))
 
-    def feasible(self, z: Array, part: float = MARGIN, grow: bool = False) -> Array:
+    def feasible(self, z: Array, part: float = LIMIT_SHARE_WHILE_SEARCHING, grow: bool = False) -> Array:
         """The motion of each joint scaled to this part of its limits, and moved to lie within its range."""
         b = self.bounds
         start, a = self.split(z)
@@ -161,6 +161,6 @@ class MotionProblem:
 
 
 def excess(x: Array, limit: Array) -> tuple[float, Array]:
-    """PENALTY times the mean square by which |x| / limit passes MARGIN, and its slopes by x."""
-    over = np.maximum(np.abs(x) / limit - MARGIN, 0.0)
-    return PENALTY * float((over**2).sum()) / len(x), 2 * PENALTY / len(x) * over * np.sign(x) / limit
+    """Penalty on the mean square by which |x| / limit passes LIMIT_SHARE_WHILE_SEARCHING, and its slopes by x."""
+    over = np.maximum(np.abs(x) / limit - LIMIT_SHARE_WHILE_SEARCHING, 0.0)
+    return LIMIT_PENALTY * float((over**2).sum()) / len(x), 2 * LIMIT_PENALTY / len(x) * over * np.sign(x) / limit

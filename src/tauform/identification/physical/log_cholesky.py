@@ -20,16 +20,16 @@ from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 
 # Rows and columns of U that hold d1, d2, d3, s12, s23, s13, t1, t2, t3, in that order after a.
-ROWS, COLUMNS = [0, 1, 2, 0, 1, 0, 0, 1, 2], [0, 1, 2, 1, 2, 2, 3, 3, 3]
+ROWS, FACTOR_COLUMNS = [0, 1, 2, 0, 1, 0, 0, 1, 2], [0, 1, 2, 1, 2, 2, 3, 3, 3]
 # What a prior without mass, or a joint without friction, starts from, relative to its typical size.
-LEAST = 1e-3
+MIN_STARTING_SIZE = 1e-3
 # Where the search ends: relative change of the squares, what cannot be explained included, and of the numbers.
 SQUARES_SETTLED, NUMBERS_SETTLED = 1e-10, 1e-13
 MOST_EVALUATIONS = 1000
 # A trial step of the search may reach far; nothing in a robot is that many times its typical size.
 LARGEST_NUMBER = 40.0
 # What a value that should be small pays, relative to the torque it makes.
-SMALL_TOLL = 1.0
+SMALLNESS_WEIGHT = 1.0
 
 
 def link_map(numbers: Array) -> tuple[Array, Array]:
@@ -38,11 +38,11 @@ def link_map(numbers: Array) -> tuple[Array, Array]:
     numbers = np.clip(numbers, -LARGEST_NUMBER, LARGEST_NUMBER)
     a, d = numbers[0], np.exp(numbers[1:4])
     U = np.eye(4)
-    U[ROWS, COLUMNS] = np.concatenate([d, numbers[4:]])
+    U[ROWS, FACTOR_COLUMNS] = np.concatenate([d, numbers[4:]])
     U *= np.exp(a)
     steps = np.zeros((10, 4, 4))
     steps[0] = U
-    steps[np.arange(1, 10), ROWS, COLUMNS] = np.exp(a) * np.concatenate([d, np.ones(6)])
+    steps[np.arange(1, 10), ROWS, FACTOR_COLUMNS] = np.exp(a) * np.concatenate([d, np.ones(6)])
     # d(U U^T) = dU U^T + (dU U^T)^T
     half = steps @ U.T
     return link_parameters(U @ U.T), link_parameters(half + np.swapaxes(half, 1, 2)).T
@@ -52,7 +52,7 @@ def link_numbers(parameters: Array) -> Array:
     """(10,) free numbers of (10,) parameters of a link whose matrix of second moments is positive definite."""
     # Upper triangular U from the Cholesky factor of the matrix with its order turned round.
     U = np.linalg.cholesky(Inertia(parameters).pseudo_inertia[::-1, ::-1])[::-1, ::-1]
-    entries = (U / U[3, 3])[ROWS, COLUMNS]
+    entries = (U / U[3, 3])[ROWS, FACTOR_COLUMNS]
     return np.concatenate([[np.log(U[3, 3])], np.log(entries[:3]), entries[3:]])
 
 
@@ -92,7 +92,7 @@ class SmoothProgram:
         R = evidence.stacked(weights)
         scale = np.linalg.norm(R[:, p])
         # Values that should be small pay for the torque they make, on top of what that does to the residuals.
-        toll = SMALL_TOLL * np.diag(np.linalg.norm(R[:, :p], axis=0))[self.small]
+        toll = SMALLNESS_WEIGHT * np.diag(np.linalg.norm(R[:, :p], axis=0))[self.small]
         A, b = np.vstack([R[:p, :p], toll]) / scale, np.append(R[:p, p], np.zeros(len(toll))) / scale
         unexplained = R[p:, p] / scale
         pull = np.sqrt(self.pull) / scale / self.size
@@ -138,14 +138,14 @@ class SmoothProgram:
     def _started(self) -> Array:
         """Free numbers near the prior, moved inside where that is on the boundary."""
         scaled = self.prior / self.size
-        inside = LEAST * np.array([1, 0, 0, 0, 2, 0, 2, 0, 0, 2])
+        inside = MIN_STARTING_SIZE * np.array([1, 0, 0, 0, 2, 0, 2, 0, 0, 2])
         links = []
         for ten in self.layout.by_link(scaled) + inside:
             # A prior on the boundary has no finite logarithm: a small ball of mass is added until it has one.
             while not _is_definite(ten):
                 ten = ten + (1 + np.abs(ten).max()) * inside
             links.append(link_numbers(ten))
-        positive = np.log(np.maximum(scaled[self.positive], LEAST))
+        positive = np.log(np.maximum(scaled[self.positive], MIN_STARTING_SIZE))
         return np.concatenate([*links, positive, scaled[self.free], np.zeros(len(self.design.terms))])
 
 

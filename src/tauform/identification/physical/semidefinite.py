@@ -24,9 +24,9 @@ from tauform.identification.regression.evidence import Evidence
 PRIOR_PULL = 1e-4
 # Least eigenvalue of a scaled pseudo-inertia: far below what any recording shows, far above the solver's tolerance.
 # Where zeros are chosen it is larger, so that links stay physical when what is almost zero is made exactly so.
-MARGIN, MARGIN_OF_CHOICE = 1e-6, 1e-5
+MIN_EIGENVALUE, MIN_EIGENVALUE_OF_CHOICE = 1e-6, 1e-5
 # Squares that may be added where values stay left out: 5 % of the error.
-ZEROS_GROWTH = 1.1
+MAX_GROWTH_OF_ZEROS = 1.1
 # Torque, relative to a joint's peak, below which a value is as good as zero, and from which on more hardly counts.
 NO_TORQUE, SMALL_TORQUE = 1e-5, 1e-3
 # Passes in which values that have to be there stop holding down each other.
@@ -42,7 +42,7 @@ class SemidefiniteFit:
         away: squared distance from the prior.
     """
 
-    def __init__(self, design: Design, prior: Array, margin: float = MARGIN) -> None:
+    def __init__(self, design: Design, prior: Array, margin: float = MIN_EIGENVALUE) -> None:
         size, p = typical_sizes(design.robot, prior), design.n_columns
         self.design, self.links = design, PhysicalLinks(design.robot, design.base, prior, size, margin)
         cp = self.links.cp
@@ -114,7 +114,7 @@ def needed(design: Design, left_out: Sequence[int], prior: Array, evidence: Evid
         design, evidence: with all base parameters.
         left_out: columns that are to be zero.
     """
-    program, columns = SemidefiniteFit(design, prior, MARGIN_OF_CHOICE), list(left_out)
+    program, columns = SemidefiniteFit(design, prior, MIN_EIGENVALUE_OF_CHOICE), list(left_out)
     links, cp = program.links, program.links.cp
     total = program.state(evidence, weights)
     if links.solved(program.best) is None:
@@ -123,7 +123,7 @@ def needed(design: Design, left_out: Sequence[int], prior: Array, evidence: Evid
     kept = [k for k in range(p) if k not in set(columns)]
     unexplained = float(evidence.stacked(weights)[p, p] ** 2 / total)
     without = float(evidence.chosen(kept).stacked(weights)[len(kept), len(kept)] ** 2 / total)
-    program.limit.value = ZEROS_GROWTH * max(float(program.squares.value) + unexplained, without) - unexplained
+    program.limit.value = MAX_GROWTH_OF_ZEROS * max(float(program.squares.value) + unexplained, without) - unexplained
     peaks = np.abs(evidence.peaks[:, columns]) / np.maximum(evidence.torque_peaks, 1e-300)[:, None]
     reach = program.scale[columns] * peaks.max(axis=0)
     weight, torque = cp.Parameter(len(columns), nonneg=True), np.zeros(len(columns))

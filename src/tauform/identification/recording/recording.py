@@ -26,7 +26,7 @@ SAMPLES_OF_RATE = 200_000
 # Fewer samples than this cannot be filtered and split into blocks.
 FEWEST_SAMPLES = 30
 # Time stamps that far apart [s] cannot be those of a moving robot.
-SLOWEST = 0.5
+MAX_SAMPLE_PERIOD = 0.5
 TIME_UNITS = {
     "s": ("seconds", 1.0),
     "ms": ("milliseconds", 1e-3),
@@ -232,7 +232,7 @@ def _check_time(t: Array, name: str) -> None:
     typical = typical_step(t)
     if not typical:
         raise RecordingError(f"{name}: all time stamps are the same; map the column that holds the time")
-    if typical >= SLOWEST:
+    if typical >= MAX_SAMPLE_PERIOD:
         unit = "ns" if typical > 1e5 else "us" if typical > 300 else "ms"
         raise RecordingError(
             f"{name}: samples are {typical:g} apart, so time seems to be in {TIME_UNITS[unit][0]}",

@@ -24,11 +24,11 @@ from tauform.messages import counted
 from tauform.wording import argument
 
 # A step longer than this many typical ones is a gap: nothing is interpolated across it.
-GAP = 20.0
+MIN_GAP_STEPS = 20.0
 # Steps within this fraction of the typical one count as uniform.
-UNIFORM = 0.02
+MAX_STEP_DEVIATION = 0.02
 # More copies than this share of all samples are those of a robot at rest.
-MOST_COPIES = 0.3
+MAX_COPIED_SHARE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +82,10 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
     fresh = _fresh_samples(recording, findings)
     if fresh is not None:
         columns = {name: _only(values, fresh) for name, values in columns.items()}
-    cuts, shortest, longest, lost = _steps(columns["t"], GAP / rate)
+    cuts, shortest, longest, lost = _steps(columns["t"], MIN_GAP_STEPS / rate)
     if cuts:
         findings.append(f"{counted(len(cuts), 'gap')}, {lost:.2f} s in all, split it into {len(cuts) + 1} parts")
-    regular = max(1 - shortest * rate, longest * rate - 1) <= UNIFORM
+    regular = max(1 - shortest * rate, longest * rate - 1) <= MAX_STEP_DEVIATION
     stretches = [
         {name: values[first:last] for name, values in columns.items()}
         for first, last in itertools.pairwise([0, *cuts, len(columns["t"])])
@@ -142,7 +142,7 @@ def _fresh_samples(recording: Recording, findings: list[str]) -> AnyArray | None
     for _, steps in steps_of(recording.t):
         uneven = max(uneven, float(np.abs(steps * recording.rate - 1).max()))
         n_repeated += int((steps <= 0).sum())
-    if uneven <= UNIFORM:
+    if uneven <= MAX_STEP_DEVIATION:
         return None
     fresh, n_copies = np.ones(recording.n_samples, dtype=bool), 0
     for own, repeated, copied in _repeats(recording):
@@ -151,7 +151,7 @@ def _fresh_samples(recording: Recording, findings: list[str]) -> AnyArray | None
     if n_repeated:
         findings.append(f"{counted(n_repeated, 'sample')} with a time stamp that was there before; dropped")
     # At rest a quantised sensor may hold still; only scattered copies, under new time stamps, are the logger's.
-    if 0 < n_copies < MOST_COPIES * recording.n_samples:
+    if 0 < n_copies < MAX_COPIED_SHARE * recording.n_samples:
         findings.append(f"{counted(n_copies, 'sample')} that copy the one before; dropped")
         for own, _, copied in _repeats(recording):
             fresh[own] &= ~copied

@@ -16,7 +16,7 @@ N_PASSES = 6
 # Residuals are never taken to be smaller than this part of the torque, so that exact data has finite weights.
 SMALLEST_NOISE = 1e-12
 # A direction of the scaled columns weaker than this is not excited.
-EXCITED = 1e-8
+MIN_EXCITED_SINGULAR_VALUE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def solve(stack: Array) -> tuple[Array, Array, Array]:
     R = scipy.linalg.qr(np.column_stack([stack[:, :p] / scale, stack[:, p]]), mode="r")[0]
     triangle = R[:p, :p]
     sizes = np.linalg.svd(triangle, compute_uv=False)
-    if sizes[-1] <= EXCITED * sizes[0]:
+    if sizes[-1] <= MIN_EXCITED_SINGULAR_VALUE * sizes[0]:
         raise IdentificationError("the motion leaves parameters open")
     return scipy.linalg.solve_triangular(triangle, R[:p, p]) / scale, triangle, scale
 

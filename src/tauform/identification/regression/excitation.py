@@ -13,7 +13,7 @@ from tauform.description.parameter_groups import PARAMETER_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.regression.design import Design
-from tauform.identification.regression.estimate import EXCITED
+from tauform.identification.regression.estimate import MIN_EXCITED_SINGULAR_VALUE
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.rows import Rows
 from tauform.rigidbody.check import ALMOST_ALIGNED, alignment_findings
@@ -99,11 +99,11 @@ def unexcited(evidence: Evidence) -> list[int]:
     p = evidence.n_columns
     R = evidence.stacked(1.0 / np.maximum(np.sqrt(evidence.torque_squares), 1e-300))[:p, :p]
     scale = np.linalg.norm(R, axis=0)
-    dead = scale <= EXCITED * scale.max(initial=0.0)
+    dead = scale <= MIN_EXCITED_SINGULAR_VALUE * scale.max(initial=0.0)
     unit = R / np.where(dead, 1.0, scale)
     unit[:, dead] = 0.0
     _, sizes, Vt = scipy.linalg.svd(unit)
-    weak = Vt[sizes <= EXCITED * sizes[0]]
+    weak = Vt[sizes <= MIN_EXCITED_SINGULAR_VALUE * sizes[0]]
     share = np.abs(weak).max(axis=0, initial=0.0)
     return [int(k) for k in np.flatnonzero(share > MIN_DIRECTION_SHARE)]
 

@@ -17,10 +17,10 @@ from tauform.identification.signals.filters import Filters, grid_of, lowpass_ker
 from tauform.identification.signals.fir import decimation, filtered, refined, with_derivatives
 
 # Samples a piece that is filtered: its columns stay near the processor and its memory is used again.
-PIECE = 40_000
+SAMPLES_PER_PIECE = 40_000
 # Columns of all rows are kept in memory below this many numbers (a quarter of a gigabyte), and evaluated anew on each
 # pass above it.
-KEPT_NUMBERS = 32_000_000
+MAX_KEPT_NUMBERS = 32_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class RowSource:
 
     def kept(self) -> Sequence[Rows] | RowSource:
         """The rows themselves where they fit into memory, else this source."""
-        fits = self.total_rows * self.design.n_columns * self.design.robot.n_joints < KEPT_NUMBERS
+        fits = self.total_rows * self.design.n_columns * self.design.robot.n_joints < MAX_KEPT_NUMBERS
         return list(self) if fits else self
 
     def stretches(self) -> Iterator[Stretch]:
@@ -130,8 +130,8 @@ class RowSource:
         # Rows stand at multiples of one stride, so that they do not depend on how a segment is divided.
         grid = grid_of(segment.rate, self.filters)
         stride, settle, count = grid.stride, grid.settle, grid.n_rows(segment.n_samples)
-        for first in range(0, count, max(1, PIECE // stride)):
-            last = min(count, first + max(1, PIECE // stride))
+        for first in range(0, count, max(1, SAMPLES_PER_PIECE // stride)):
+            last = min(count, first + max(1, SAMPLES_PER_PIECE // stride))
             yield self._stretch(segment, range(settle + first * stride, settle + last * stride, stride))
 
     def _raw_stretch(self, segment: Segment, part: slice) -> Stretch:

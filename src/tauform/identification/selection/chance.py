@@ -14,10 +14,10 @@ import numpy as np
 from scipy import stats
 
 from tauform.arrays import Array
-from tauform.identification.selection.held_out import DEPENDENT, HeldOut
+from tauform.identification.selection.held_out import MIN_OWN_SHARE, HeldOut
 
 # Level of the test over all candidates together: how often chance may find one where there is none.
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Chance:
         variance = (left + self.held_out.floor) / freedom * self.inflation
         added = len(richer) - len(simpler)
         saved = float(((more - left) / variance).sum()) / max(1, added)
-        level = LEVEL / (self.n_columns if added else self.n_changes)
+        level = SIGNIFICANCE_LEVEL / (self.n_columns if added else self.n_changes)
         allowed = stats.f.isf(level, max(1, added), float((freedom / self.inflation).sum()))
         return float(allowed / max(saved, 1e-300))
 
@@ -60,7 +60,7 @@ def independent(held_out: HeldOut, columns: Sequence[int], start: Sequence[int])
     beside = np.linalg.lstsq(products[np.ix_(plain, plain)], products[np.ix_(plain, own)], rcond=1e-12)[0]
     left = products[np.ix_(own, own)] - products[np.ix_(own, plain)] @ beside
     size = np.diag(left)
-    fresh = size > DEPENDENT * np.diag(products)[own]
+    fresh = size > MIN_OWN_SHARE * np.diag(products)[own]
     correlation = left[np.ix_(fresh, fresh)] / np.sqrt(np.outer(size[fresh], size[fresh]))
     values = np.abs(np.linalg.eigvalsh(correlation)) if fresh.any() else np.zeros(1)
     return max(1.0, float((values >= 1).sum() + (values - np.floor(values)).sum()))

@@ -11,9 +11,9 @@ from tauform.identification.regression.evidence import N_FOLDS, Evidence
 
 RIDGE = 1e-6
 # A column with less than this part of its squares outside the others' span says nothing of its own.
-DEPENDENT = 1e-4
+MIN_OWN_SHARE = 1e-4
 # A tenth of a percent of a joint's torque is not worth a term.
-NEGLIGIBLE = 1e-6
+MIN_WORTHWHILE_SHARE = 1e-6
 
 
 class HeldOut:
@@ -21,7 +21,7 @@ class HeldOut:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        self.floor = NEGLIGIBLE * evidence.torque_squares
+        self.floor = MIN_WORTHWHILE_SHARE * evidence.torque_squares
         self.folds = evidence.folds(N_FOLDS)
         self.by_fold = np.array([evidence.products[fold].sum(axis=0) for fold in self.folds])
         self.weigh(np.ones(evidence.n_joints))
@@ -79,7 +79,7 @@ class HeldOut:
         inverse = np.linalg.inv(S / np.outer(size, size) + RIDGE * np.eye(len(size)))
         left = np.diag(self.total)[:p] - np.einsum("ij,jk,ik->i", cross, inverse, cross)
         slope = self.total[:p, p] - self.total[:p, :p] @ values
-        fresh = left > DEPENDENT * np.diag(self.total)[:p]
+        fresh = left > MIN_OWN_SHARE * np.diag(self.total)[:p]
         return np.where(fresh, slope**2 / np.where(fresh, left, 1.0), 0.0)
 
     def _solve(self, products: Array, chosen: Sequence[int]) -> Array:

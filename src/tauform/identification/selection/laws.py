@@ -29,7 +29,7 @@ LAWS: dict[str, str] = {
     "thermal": "viscous friction that changes with temperature",
 }
 # Speed at which break-away friction has faded, relative to a joint's largest.
-FADED = 0.05
+BREAKAWAY_SPEED_SHARE = 0.05
 
 
 def check_law(friction: str, recordings: Sequence[Recording]) -> None:
@@ -55,7 +55,7 @@ def asked_terms(
     if friction == "stribeck":
         speeds = np.max([_top_speed(segment) for segment in segments], axis=0)
         # A joint that stands shows no friction, whatever the width; it is refused for its motion.
-        widths = FADED * np.where(speeds > 0, speeds, 1.0)
+        widths = BREAKAWAY_SPEED_SHARE * np.where(speeds > 0, speeds, 1.0)
         asked += [Drive.of(friction, j, width=float(width)) for j, width in zip(leading, widths, strict=True)]
     elif friction in SHAPES:
         asked += [Drive.of(friction, j) for j in leading]

@@ -23,9 +23,9 @@ from tauform.identification.selection.chance import Chance, independent
 from tauform.identification.selection.held_out import HeldOut
 
 # Loss that a term must save: e^-0.08, so 8 % of one joint's held-out squares.
-ENOUGH = 0.08
+MIN_GAIN = 0.08
 # A coupling brings three columns; a change of width brings none.
-ENOUGH_COUPLING, ENOUGH_WIDTH = 2 * ENOUGH, 0.1 * ENOUGH
+MIN_COUPLING_GAIN, MIN_WIDTH_GAIN = 2 * MIN_GAIN, 0.1 * MIN_GAIN
 # Widths of the Coulomb step, relative to the speed that a joint exceeds 5 % of the time; narrower ones show in less
 # than one row of a hundred and cannot be told from a sharp step.
 WIDTHS = (0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
@@ -33,9 +33,9 @@ FIRST_WIDTH, COUPLING_WIDTH = 0.02, 0.01
 PER_JOINT = ("asymmetric", "quadratic", "stiffness", "sine", "cosine")
 # Candidates that look best on all rows and are tried on held-out blocks.
 N_TRIED = 8
-MOST_STEPS = 60
+MAX_STEPS = 60
 # Level of the test that a richer law helps on held-out stretches in general, and not on a few by chance.
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def select(
     held_out = HeldOut(evidence)
     chosen = _started(choice, start)
     held_out.settle_weights(chosen)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         loss = held_out.loss(chosen)
         moves = [*_additions(choice, held_out, chosen), *_changes(choice, chosen), *_removals(choice, chosen, start)]
         gains = [(loss - held_out.loss(following) - price, k) for k, (following, price) in enumerate(moves)]
@@ -157,7 +157,7 @@ def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: S
     is worse only if what the best one saves is more than its scatter from stretch to stretch explains.
     """
     chosen, squares = best, held_out.squares(best)
-    needed = stats.t.ppf(1 - LEVEL, len(held_out.folds) - 1)
+    needed = stats.t.ppf(1 - SIGNIFICANCE_LEVEL, len(held_out.folds) - 1)
     while True:
         ways = []
         for following in _simplifications(choice, chosen, start):
@@ -201,7 +201,7 @@ def _changes(choice: Candidates, chosen: list[int]) -> Iterator[tuple[list[int],
             if old in chosen:
                 for new in columns[max(0, place - 2) : place + 3]:
                     if new not in chosen:
-                        yield [new if c == old else c for c in chosen], ENOUGH_WIDTH
+                        yield [new if c == old else c for c in chosen], MIN_WIDTH_GAIN
 
 
 def _removals(choice: Candidates, chosen: list[int], start: Sequence[int]) -> Iterator[tuple[list[int], float]]:
@@ -210,7 +210,7 @@ def _removals(choice: Candidates, chosen: list[int], start: Sequence[int]) -> It
     for c in chosen:
         spare = c not in start if c not in steps else sum(other in steps[c] for other in chosen) > 1
         if spare and not any(c in group for group in choice.groups):
-            yield [other for other in chosen if other != c], -0.5 * ENOUGH
+            yield [other for other in chosen if other != c], -0.5 * MIN_GAIN
 
 
 def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iterator[tuple[list[int], float]]:
@@ -218,14 +218,14 @@ def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iter
     expected_gain = held_out.expected_gain(chosen)
     singles = [c for columns in choice.singles.values() for c in columns if c not in chosen and expected_gain[c] > 0]
     for c in sorted(singles, key=lambda c: -expected_gain[c])[:N_TRIED]:
-        yield [*chosen, c], ENOUGH
+        yield [*chosen, c], MIN_GAIN
     taken = {_pair(choice, group) for group in choice.groups if set(group) & set(chosen)}
     free = [group for group in choice.groups if _pair(choice, group) not in taken]
     for group in sorted(free, key=lambda g: -max(expected_gain[list(g)]))[: N_TRIED // 2]:
         # Parallel axes make parts of a coupling depend on link inertias; those parts stay out.
         fresh = [c for c in group if expected_gain[c] > 0]
         if fresh:
-            yield [*chosen, *fresh], ENOUGH_COUPLING
+            yield [*chosen, *fresh], MIN_COUPLING_GAIN
 
 
 def _pair(choice: Candidates, group: Sequence[int]) -> tuple[int, ...]:

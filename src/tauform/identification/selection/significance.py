@@ -18,9 +18,9 @@ from tauform.identification.verdict.refit import with_columns
 # Level of the F-test: a column stays only if chance would explain its part less often than this.
 F_LEVEL = 0.01
 # Held-out squares of all joints may grow by this factor in all while columns are taken away.
-ALLOWED_GROWTH = 1.05
+MAX_GROWTH = 1.05
 # The same for the first rule, where many go at once.
-RULE_GROWTH = 1.2
+MAX_GROWTH_OF_FIRST_RULE = 1.2
 
 
 def contributions(fit: FittedModel) -> Array:
@@ -77,7 +77,7 @@ def reduced(
 
 def _significant(fit: FittedModel, tolerance: float, weights: Array, keep_accuracy: bool) -> list[int]:
     everything = list(range(len(fit.values)))
-    limit = RULE_GROWTH * _held_out(fit.evidence, everything, weights)
+    limit = MAX_GROWTH_OF_FIRST_RULE * _held_out(fit.evidence, everything, weights)
     while tolerance > 1e-4:
         dropped = set(insignificant(fit, tolerance))
         kept = [k for k in everything if k not in dropped]
@@ -90,7 +90,7 @@ def _significant(fit: FittedModel, tolerance: float, weights: Array, keep_accura
 def _eliminate(
     evidence: Evidence, kept: list[int], weights: Array, max_deviation: float, inflation: Array | None
 ) -> list[int]:
-    budget = ALLOWED_GROWTH * _held_out(evidence, kept, weights)
+    budget = MAX_GROWTH * _held_out(evidence, kept, weights)
     protected: set[int] = set()
     while np.isfinite(max_deviation) and len(kept) > 1:
         part = evidence.chosen(kept)

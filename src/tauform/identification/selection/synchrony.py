@@ -16,8 +16,8 @@ from tauform.identification.selection.held_out import HeldOut
 from tauform.wording import argument
 
 # Held-out loss, per joint, that a delay must explain to be mentioned, and to be refused.
-NOTED, REFUSED = 0.05, 0.35
-MOST_STEPS = 6
+MIN_GAIN_TO_MENTION, MIN_GAIN_TO_REFUSE = 0.05, 0.35
+MAX_STEPS = 6
 # Delays shorter than this many samples are the sampling's own.
 FEWEST_SAMPLES_LATE = 1.5
 
@@ -38,14 +38,14 @@ def check_delay(evidence: Evidence, columns: Sequence[int], source: RowSource) -
     """
     gain, delay = _gain_and_delay(evidence, columns)
     rate = source.segments[0].rate
-    if gain < NOTED or abs(delay) * rate < FEWEST_SAMPLES_LATE:
+    if gain < MIN_GAIN_TO_MENTION or abs(delay) * rate < FEWEST_SAMPLES_LATE:
         return []
     delay, before, after = _followed(source, delay)
-    if after > before - NOTED:
+    if after > before - MIN_GAIN_TO_MENTION:
         return []
     order = "lag behind" if delay > 0 else "run ahead of"
     sentence = f"torques {order} positions by about {1e3 * abs(delay):.2g} ms"
-    if gain > REFUSED:
+    if gain > MIN_GAIN_TO_REFUSE:
         raise IdentificationError(
             f"{sentence}, which explains most of what is left unexplained",
             argument="delay",
@@ -73,7 +73,7 @@ def _followed(source: RowSource, delay: float) -> tuple[float, float, float]:
     """
     columns = range(source.design.n_columns)
     before = _loss(gather(source, source), columns)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         moved = replace(source, segments=tuple(shifted(segment, delay) for segment in source.segments))
         evidence = gather(moved, moved, delay_column=True)
         more = _gain_and_delay(evidence, columns)[1]

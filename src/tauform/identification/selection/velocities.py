@@ -23,9 +23,9 @@ from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import Filters, grid_of
 
 # Lags below so many samples are the sampling's own, and below so many radians of the motion's bandwidth do no harm.
-FEWEST_SAMPLES, LEAST_PHASE = 1.0, 0.02
+MIN_LAG_SAMPLES, MIN_LAG_PHASE = 1.0, 0.02
 # Share of the difference between both velocities that a lag must explain.
-EXPLAINS = 0.5
+MIN_EXPLAINED_SHARE = 0.5
 MOST_SAMPLES = 50_000
 
 
@@ -73,7 +73,7 @@ def velocity_lag(segments: Sequence[Segment], filters: Filters | None, smoother:
         sizes, squares = sizes + float((measured**2).sum()), squares + float((rates**2).sum())
     lag = top / max(both, 1e-300)
     phase = lag * np.sqrt(both / max(sizes, 1e-300))  # lag times the RMS frequency [rad]
-    if lag * rate < FEWEST_SAMPLES or phase < LEAST_PHASE or top * lag < EXPLAINS * misses:
+    if lag * rate < MIN_LAG_SAMPLES or phase < MIN_LAG_PHASE or top * lag < MIN_EXPLAINED_SHARE * misses:
         return 0.0, 1.0
     return float(lag), float(np.sqrt(sizes / max(squares, 1e-300)))
 

@@ -67,8 +67,8 @@ class Smoother:
             states = filtered(values, kernels[:count])
         else:
             # Derivatives at the full rate, the filter itself at the rate that is left: a tenth of the work.
-            thinned = filtered(values, with_derivatives(decimation(stride), rate, slope)[:count], stride)
-            states = lowpass(thinned, rate / stride, filters.position)
+            decimated = filtered(values, with_derivatives(decimation(stride), rate, slope)[:count], stride)
+            states = lowpass(decimated, rate / stride, filters.position)
         return [states[:, k] for k in range(count)]
 
 

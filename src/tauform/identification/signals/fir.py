@@ -14,14 +14,14 @@ from scipy import signal
 
 from tauform.arrays import Array, read_only
 
-ORDER = 4
+FILTER_ORDER = 4
 # What the end of a kernel has faded to, relative to its beginning.
-TAIL = 1e-7
-# Attenuation of what would be folded into the band that is kept when samples are thinned out [dB].
-FOLDED = 120.0
+MAX_TAIL = 1e-7
+# Attenuation of what would be folded into the band that is kept by decimation [dB].
+ALIAS_ATTENUATION = 120.0
 # Samples of a block that is filtered by one product, relative to the length of the kernel: shorter ones read their
 # margins more often, longer ones multiply more zeros.
-BLOCK = 0.5
+MARGIN_SHARE_OF_BLOCK = 0.5
 # Derivatives for a step of one. Central differences lose (2 pi f / rate)^2 / 6 of a motion at f: 1 % at f = rate / 25,
 # more than noise does; five points are of fourth order.
 CENTRAL = (-0.5, 0.0, 0.5)
@@ -31,8 +31,8 @@ FIVE_POINTS = (1 / 12, -8 / 12, 0.0, 8 / 12, -1 / 12)
 @cache
 def butterworth(cutoff: float) -> Array:
     """Kernel of a Butterworth low-pass run forwards and backwards; the cut-off is relative to half the rate."""
-    zeros, poles, gain = signal.butter(ORDER, cutoff, output="zpk")
-    half = int(np.ceil(np.log(TAIL) / np.log(np.abs(poles).max())))
+    zeros, poles, gain = signal.butter(FILTER_ORDER, cutoff, output="zpk")
+    half = int(np.ceil(np.log(MAX_TAIL) / np.log(np.abs(poles).max())))
     impulse = np.zeros(2 * half + 1)
     impulse[0] = 1.0
     response = signal.sosfilt(signal.zpk2sos(zeros, poles, gain), impulse)
@@ -43,7 +43,7 @@ def butterworth(cutoff: float) -> Array:
 @cache
 def decimation(stride: int) -> Array:
     """Kernel to keep every stride-th sample: flat up to a quarter of the new rate, nothing beyond three quarters."""
-    length, beta = signal.kaiserord(FOLDED, 1.0 / stride)
+    length, beta = signal.kaiserord(ALIAS_ATTENUATION, 1.0 / stride)
     return read_only(signal.firwin(length | 1, 1.0 / stride, window=("kaiser", beta)))
 
 
@@ -96,7 +96,7 @@ def filtered(values: Array, kernels: Array, stride: int = 1) -> Array:
 def _multiply(values: Array, kernels: Array, stride: int, out: Array) -> None:
     """Fill out (N, K, m) with the kernels at windows of values, the first at the first value."""
     count, (n_kernels, length) = len(out), kernels.shape
-    per_block = max(1, min(count, round(BLOCK * length / stride)))
+    per_block = max(1, min(count, round(MARGIN_SHARE_OF_BLOCK * length / stride)))
     window = (per_block - 1) * stride + length
     band = np.zeros((per_block, n_kernels, window))
     for row in range(per_block):

@@ -16,9 +16,9 @@ from tauform.identification.recording.segments import Segment
 # Share of the velocities' power that counts as the motion; the rest is ripple and noise.
 MOTION_SHARE = 0.99
 # Density of the velocities' power, relative to its peak, that ends the motion's band.
-VALLEY = 1e-4
+MIN_MOTION_DENSITY = 1e-4
 # The floor of the noise, relative to the median power of the positions in the upper half of the spectrum.
-FLOOR = 3.0
+NOISE_FLOOR_FACTOR = 3.0
 N_BINS = 60
 LONGEST_SPECTRUM = 2_000_000
 
@@ -48,7 +48,7 @@ def motion_spectrum(segment: Segment) -> Spectrum:
     """
     frequencies, positions = position_spectrum(segment)
     squares = (2 * np.pi * frequencies[:, None]) ** 2
-    floor = FLOOR * np.median(positions[len(positions) // 2 :], axis=0)
+    floor = NOISE_FLOOR_FACTOR * np.median(positions[len(positions) // 2 :], axis=0)
     motion, noisy = np.maximum(positions - floor, 0.0) * squares, positions * squares
     moving = motion.any(axis=0)
     if not moving.any():
@@ -66,7 +66,7 @@ def _bands(frequencies: Array, power: Array, edges: Array) -> tuple[float, float
     # Differentiation lifts noise with the square of the frequency: only what comes before the first valley counts.
     density = np.array([power[a:b].mean() for a, b in itertools.pairwise(edges)])
     peak = int(np.argmax(density[: max(1, int(0.7 * len(density)))]))
-    low = np.flatnonzero(density[peak:] < VALLEY * density[peak])
+    low = np.flatnonzero(density[peak:] < MIN_MOTION_DENSITY * density[peak])
     last = int(edges[peak + low[0]]) if len(low) else len(power)
     shares = (np.cumsum(power[:last] * frequencies[:last] ** k) for k in (0, 2))
     velocity, acceleration = (frequencies[np.searchsorted(x, MOTION_SHARE * x[-1])] for x in shares)

@@ -18,7 +18,7 @@ from tauform.identification.regression.evidence import gather
 # Passes in which the torque that a joint carries and its friction settle: each gains about a digit.
 MOST_PASSES = 25
 # Changes of the values that settle it: of their standard deviations, and of the largest value.
-SETTLED_OF_DEVIATION, SETTLED = 1e-3, 1e-12
+MAX_SETTLED_SHARE_OF_DEVIATION, MAX_SETTLED_SHARE = 1e-3, 1e-12
 
 
 def settled_load(estimated: Callable[[Robot | None], Fitted]) -> Fitted:
@@ -31,7 +31,7 @@ def settled_load(estimated: Callable[[Robot | None], Fitted]) -> Fitted:
     for _ in range(MOST_PASSES):
         before, fit = fit, estimated(fit.carrier)
         if before.names == fit.names:
-            allowed = SETTLED_OF_DEVIATION * fit.deviations + SETTLED * np.abs(fit.values).max()
+            allowed = MAX_SETTLED_SHARE_OF_DEVIATION * fit.deviations + MAX_SETTLED_SHARE * np.abs(fit.values).max()
             if (np.abs(fit.values - before.values) <= allowed).all():
                 break
     return fit

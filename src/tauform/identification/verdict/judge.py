@@ -26,23 +26,23 @@ GOOD_ERROR, USABLE_ERROR = 0.10, 0.25
 GOOD_JOINT, USABLE_JOINT = 0.25, 0.9
 GOOD_CONDITION, USABLE_CONDITION = 1e3, 1e5
 # Growth of the error from fitted to unseen data, and error from which on it is worth a word.
-MUCH_WORSE, WORTH_A_WORD = 2.0, 0.02
+MAX_ERROR_GROWTH, MIN_ERROR_TO_MENTION = 2.0, 0.02
 # Motion [s] that seldom shows every value, and what to do about it.
-SHORT, LONGER = 5.0, "record for longer, every joint both ways many times, in postures that differ"
+MIN_MOTION_TIME, RECORD_LONGER = 5.0, "record for longer, every joint both ways many times, in postures that differ"
 # Share of the torque that a joint must carry before its own relative error counts.
-CARRIES = 0.02
+MIN_TORQUE_SHARE_OF_JOINT = 0.02
 # Relative deviation beyond which a value is not known.
-UNKNOWN = 0.5
+MAX_KNOWN_DEVIATION = 0.5
 # Share of the torque's peak at its joint that makes an unknown value matter.
-MATTERS = 0.02
+MIN_PEAK_SHARE = 0.02
 # Growth of the error on held-out blocks, relative and in absolute terms, that physically consistent links may cost.
-PHYSICAL_GROWTH, PHYSICAL_COST = 1.25, 0.005
+MAX_PHYSICAL_GROWTH, MAX_PHYSICAL_COST = 1.25, 0.005
 # Share of the joints with errors above GOOD_JOINT that no value of the described links explains.
-MANY_JOINTS = 0.4
+MAX_SHARE_OF_BAD_JOINTS = 0.4
 # Novelty of held-out blocks up to which they repeat the others; see `Evidence.novelty`.
-REPEATED = 1.15
+MAX_NOVELTY_OF_REPEATS = 1.15
 # Ratio of identified and described gravity up to which a careless description explains it; real arms: 0.85 to 1.1.
-GRAVITY_OFF = 1.3
+MAX_GRAVITY_RATIO = 1.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +118,12 @@ def judge(fit: FittedModel) -> Verdict:
 
 def _praise(fit: FittedModel) -> str:
     """What the verdict rests on, in figures."""
-    known, count = int((fit.relative_deviations <= UNKNOWN).sum()), len(fit.values)
+    known, count = int((fit.relative_deviations <= MAX_KNOWN_DEVIATION).sum()), len(fit.values)
     which = "every value is" if known == count else f"{known} of {count} values are"
     rest = "" if known == count else "; the others do not matter here"
     errors = fit.unseen
-    return f"{100 * errors.total:.2g} % error on {errors.source}; {which} known within {100 * UNKNOWN:.0f} %{rest}"
+    known_within = f"{which} known within {100 * MAX_KNOWN_DEVIATION:.0f} %{rest}"
+    return f"{100 * errors.total:.2g} % error on {errors.source}; {known_within}"
 
 
 def white_share(fit: FittedModel, n_lags: int = 20) -> Array:
@@ -136,14 +137,14 @@ def white_share(fit: FittedModel, n_lags: int = 20) -> Array:
 def carries_torque(fit: FittedModel) -> AnyArray:
     """(n,) whether a joint's torque is large enough for its relative error to count."""
     squares = (fit.residuals.measured**2).sum(axis=0)
-    return np.asarray(squares / max(float(squares.sum()), 1e-300) > CARRIES**2)
+    return np.asarray(squares / max(float(squares.sum()), 1e-300) > MIN_TORQUE_SHARE_OF_JOINT**2)
 
 
 def _judge_physical(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     if fit.free_error is None:
         return 0
     held_out = fit.held_out.total
-    if held_out <= max(PHYSICAL_GROWTH * fit.free_error, fit.free_error + PHYSICAL_COST):
+    if held_out <= max(MAX_PHYSICAL_GROWTH * fit.free_error, fit.free_error + MAX_PHYSICAL_COST):
         return 0
     reasons.append(
         f"physically consistent links leave {100 * held_out:.2g} % of the torque on held-out blocks, "
@@ -166,7 +167,7 @@ def _judge_joints(fit: FittedModel, errors: Errors, reasons: list[str]) -> int:
 def _name_missing_joint(fit: FittedModel, errors: Errors, reasons: list[str], following: list[str]) -> None:
     """Errors at many joints that no hypothesis explains: the geometry is not the recorded one."""
     wrong = carries_torque(fit) & (errors.joints > GOOD_JOINT)
-    if not wrong.any() or wrong.sum() < MANY_JOINTS * len(wrong) or fit.suspicions:
+    if not wrong.any() or wrong.sum() < MAX_SHARE_OF_BAD_JOINTS * len(wrong) or fit.suspicions:
         return
     reasons.append(
         f"{int(wrong.sum())} of {len(wrong)} joints are off by more than {100 * GOOD_JOINT:.0f} %, and no links, "
@@ -180,7 +181,7 @@ def _name_missing_joint(fit: FittedModel, errors: Errors, reasons: list[str], fo
 
 def _judge_novelty(fit: FittedModel, errors: Errors, reasons: list[str], following: list[str]) -> int:
     """Held-out blocks that repeat the motion of the others judge nothing."""
-    if errors.source != HELD_OUT or fit.evidence.novelty() > REPEATED:
+    if errors.source != HELD_OUT or fit.evidence.novelty() > MAX_NOVELTY_OF_REPEATS:
         return 0
     reasons.append("held-out blocks repeat the motion of the others, so that nothing unseen has judged the fit")
     following.append(f"record another motion, with other postures and speeds, and give it with {argument('validate')}")
@@ -190,14 +191,18 @@ def _judge_novelty(fit: FittedModel, errors: Errors, reasons: list[str], followi
 def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
     # A value matters where its uncertainty alone makes a visible part of a joint's torque.
     reach = (fit.evidence.peaks * fit.deviations) / np.maximum(fit.evidence.torque_peaks, 1e-300)[:, None]
-    vague = [k for k in range(len(fit.values)) if fit.relative_deviations[k] > UNKNOWN and reach[:, k].max() > MATTERS]
+    vague = [
+        k
+        for k in range(len(fit.values))
+        if fit.relative_deviations[k] > MAX_KNOWN_DEVIATION and reach[:, k].max() > MIN_PEAK_SHARE
+    ]
     if vague:
         names = [fit.names[k] for k in vague]
         shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-        short = _seconds(fit) < SHORT
+        short = _seconds(fit) < MIN_MOTION_TIME
         span = f", after no more than {_seconds(fit):.2g} s of motion" if short else ""
-        reasons.append(f"{shown} are known to no better than {100 * UNKNOWN:.0f} % and matter{span}")
-        following += [LONGER] * short + [missing_motion(fit.design, vague)]
+        reasons.append(f"{shown} are known to no better than {100 * MAX_KNOWN_DEVIATION:.0f} % and matter{span}")
+        following += [RECORD_LONGER] * short + [missing_motion(fit.design, vague)]
     negative = _negative(fit)
     if negative and fit.physical is None:
         reasons.append(f"{', '.join(negative[:6])} came out negative; {argument('physical', True)} forbids that")
@@ -228,12 +233,12 @@ def _judge_generality(fit: FittedModel, reasons: list[str], following: list[str]
     """Whether unseen data is predicted much worse than what was fitted, and why."""
     errors = fit.unseen
     worse = errors.total / max(fit.residuals.total, 1e-300)
-    if worse <= MUCH_WORSE or errors.total <= WORTH_A_WORD:
+    if worse <= MAX_ERROR_GROWTH or errors.total <= MIN_ERROR_TO_MENTION:
         return 0
     told = f"errors on {errors.source} are {worse:.1f} times those on the fitted rows: "
     if errors.source == HELD_OUT:
         reasons.append(f"{told}{_seconds(fit):.2g} s of motion are too short, or too plain, to tell the values apart")
-        following.append(LONGER)
+        following.append(RECORD_LONGER)
     for what, remedy in errors.unlike:
         reasons.append(what)
         following.append(remedy)
@@ -312,7 +317,7 @@ def _judge_scale(fit: FittedModel, ratios: Array, reasons: list[str], following:
 def _judge_gravity(fit: FittedModel, ratios: Array, reasons: list[str], following: list[str]) -> int:
     """A gain that is wrong by a factor scales gravity too, and leaves no error of its own."""
     told = np.flatnonzero(np.isfinite(ratios))
-    if not (np.abs(np.log(ratios[told])) > np.log(GRAVITY_OFF)).any():
+    if not (np.abs(np.log(ratios[told])) > np.log(MAX_GRAVITY_RATIO)).any():
         return 0
     each = ", ".join(f"{ratios[j]:.2g} times at {fit.robot.joint_names[j]}" for j in told)
     reasons.append(

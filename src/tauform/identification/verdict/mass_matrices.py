@@ -8,9 +8,9 @@ from tauform.arrays import AnyArray, Array
 from tauform.identification.fitted.model import FittedModel
 
 # Postures at which the inertias of joints are looked at, and the share of the largest that is no rounding.
-N_POSTURES, ROUNDING = 100, 1e-6
+N_POSTURES, MAX_ROUNDING_SHARE = 100, 1e-6
 # Part of a mass matrix's largest eigenvalue below which the smallest is zero.
-SINGULAR = 1e-12
+MIN_EIGENVALUE_SHARE = 1e-12
 
 
 def postures(fit: FittedModel) -> Array:
@@ -33,7 +33,7 @@ def negative_inertias(fit: FittedModel) -> AnyArray:
     p = rows.shape[1]
     inertia = rows @ fit.values[:p]
     deviation = np.sqrt(np.maximum(np.einsum("kp,pq,kq->k", rows, fit.covariance[:p, :p], rows), 0.0))
-    negative = inertia < -np.maximum(3 * deviation, ROUNDING * np.abs(inertia).max())
+    negative = inertia < -np.maximum(3 * deviation, MAX_ROUNDING_SHARE * np.abs(inertia).max())
     return np.asarray(negative.reshape(N_POSTURES, n).any(axis=0))
 
 
@@ -43,7 +43,7 @@ def indefinite_postures(fit: FittedModel) -> int:
         return 0
     columns = _mass_columns(fit, postures(fit))
     eigenvalues = np.linalg.eigvalsh(columns @ fit.values[: columns.shape[-1]])
-    return int((eigenvalues[:, 0] < -SINGULAR * eigenvalues[:, -1]).sum())
+    return int((eigenvalues[:, 0] < -MIN_EIGENVALUE_SHARE * eigenvalues[:, -1]).sum())
 
 
 def _mass_columns(fit: FittedModel, q: Array) -> Array:

@@ -15,15 +15,15 @@ from tauform.wording import argument, call
 # Stretches that stand for a long recording.
 N_STRETCHES = 200
 # A column that varies by less than this, relative to its size, is constant.
-CONSTANT = 1e-9
+MAX_VARIATION_OF_CONSTANT = 1e-9
 # Positions may pass a joint's limits by this much [rad or m].
 LIMIT_MARGIN = 0.3
 # A measured velocity may differ from the derivative of the position by this factor before its unit is doubted.
 VELOCITY_FACTOR = 1.3
 # Joints turn at usual speeds, some as fast as the fastest [rad/s]; speeds are taken over a window [s].
-USUAL_SPEED, FASTEST, SPEED_WINDOW = 10.0, 40.0, 0.05
+USUAL_SPEED, MAX_SPEED, SPEED_WINDOW = 10.0, 40.0, 0.05
 # Correlation with a position that makes a velocity its own.
-ALIKE = 0.9
+MIN_CORRELATION = 0.9
 
 
 def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def _sampled(values: Array) -> Array:
 
 
 def _is_constant(column: Array) -> bool:
-    return float(np.ptp(column)) <= CONSTANT * max(1.0, float(np.abs(column).max()))
+    return float(np.ptp(column)) <= MAX_VARIATION_OF_CONSTANT * max(1.0, float(np.abs(column).max()))
 
 
 def _check_joints(robot: Robot, recording: Recording) -> None:
@@ -108,7 +108,7 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
     speeds = np.abs(q[apart:] - q[:-apart]) / (t[apart:] - t[:-apart])[:, None]
     turning = {joint.name: joint.type.is_angle for joint in robot.joints}
     for name, speed in zip(robot.joint_names, np.percentile(speeds, 95, axis=0), strict=True):
-        if turning[name] and speed > FASTEST:
+        if turning[name] and speed > MAX_SPEED:
             unit = "positions seem to be in degrees" if np.deg2rad(speed) < USUAL_SPEED else "a unit is wrong"
             raise RecordingError(
                 f"{recording.name}: joint {name!r} would turn at {speed:.3g} rad/s, so that {unit}",
@@ -178,4 +178,4 @@ def _owner(moved: Array, regained: Array) -> int | None:
     size = np.maximum((a**2).sum(axis=0), 1e-300)
     factor, follows = a.T @ b / size, a.T @ b / np.sqrt(size * (b @ b))
     j = int(np.argmax(follows))
-    return j if follows[j] > ALIKE and 1 / VELOCITY_FACTOR < factor[j] < VELOCITY_FACTOR else None
+    return j if follows[j] > MIN_CORRELATION and 1 / VELOCITY_FACTOR < factor[j] < VELOCITY_FACTOR else None

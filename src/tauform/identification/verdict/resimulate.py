@@ -26,15 +26,15 @@ from tauform.wording import argument
 
 # A sharp sign of friction would make a simulation chatter at rest; it is smoothed over this part of each joint's
 # largest speed.
-SMOOTHED = 2e-3
+SMOOTHED_SPEED_SHARE = 2e-3
 # Longest step of a simulation [s].
-LONGEST_STEP = 2e-3
+MAX_STEP = 2e-3
 # Seconds after which an open loop starts anew.
 HORIZON = 0.5
 # Change of a velocity, relative to the speed that friction is smoothed over, that slopes are taken from.
-SMALL = 1e-2
+VELOCITY_CHANGE_SHARE = 1e-2
 # Change of an acceleration [rad/s^2 or m/s^2] that the mass matrix is taken from.
-SLIGHT = 1e-2
+ACCELERATION_CHANGE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ class _Motion:
         everything = slice(0, segment.n_samples)
         q, qd, _ = Smoother().states(segment, everything, filters)
         settle = 0.0 if filters is None else filters.settle
-        step = 1.0 / segment.rate / np.ceil(1.0 / segment.rate / LONGEST_STEP)
+        step = 1.0 / segment.rate / np.ceil(1.0 / segment.rate / MAX_STEP)
         t = np.arange(segment.t[0] + settle, max(segment.t[-1] - settle, segment.t[0] + settle + 2 * step), step)
         middle = (t[1:] + t[:-1]) / 2
         commanded = replace(segment, q=segment.q if segment.reference is None else segment.reference, qd=None, qdd=None)
@@ -233,21 +233,25 @@ class _System:
     def _linearized(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> tuple[Array, Array, Array]:
         """Slopes M by accelerations and D by velocities, (K, n, n), and the torque (K, n) at no acceleration."""
         n = q.shape[1]
-        small = SMALL * np.maximum(np.array(self.design.widths), 1e-9) @ np.abs(self.design.robot.tree_rates)
+        small = (
+            VELOCITY_CHANGE_SHARE
+            * np.maximum(np.array(self.design.widths), 1e-9)
+            @ np.abs(self.design.robot.tree_rates)
+        )
         # n + 1 of these states give the mass matrix, n more the slopes D.
         many, rates, accelerations = (np.repeat(x[:, None], 2 * n + 1, axis=1) for x in (q, qd, qdd))
         rates[:, n + 1 :] += np.diag(small)
-        accelerations[:, 1 : n + 1] += SLIGHT * np.eye(n)
+        accelerations[:, 1 : n + 1] += ACCELERATION_CHANGE * np.eye(n)
         warm = None if temperature is None else np.repeat(temperature, 2 * n + 1, axis=0)
         flat_q, flat_qd, flat_qdd = (x.reshape(-1, n) for x in (many, rates, accelerations))
         columns = self.design.columns(flat_q, flat_qd, flat_qdd, temperature=warm)
         torques = (columns @ self.values).reshape(many.shape)
-        M = np.swapaxes(torques[:, 1 : n + 1] - torques[:, :1], 1, 2) / SLIGHT
+        M = np.swapaxes(torques[:, 1 : n + 1] - torques[:, :1], 1, 2) / ACCELERATION_CHANGE
         D = np.swapaxes(torques[:, n + 1 :] - torques[:, :1], 1, 2) / small
         return M, D, torques[:, 0] - (M @ qdd[..., None])[..., 0]
 
 
 def _without_jumps(design: Design, qd: Array) -> Design:
     """The same columns with every sharp sign smoothed over a small speed."""
-    smallest = SMOOTHED * np.abs(qd @ design.robot.tree_rates.T).max(axis=0)
+    smallest = SMOOTHED_SPEED_SHARE * np.abs(qd @ design.robot.tree_rates.T).max(axis=0)
     return design.with_widths([max(width, least) for width, least in zip(design.widths, smallest, strict=True)])

@@ -11,11 +11,11 @@ from tauform.identification.verdict.mass_matrices import postures
 from tauform.rigidbody.gravity import gravity_torque
 
 # Masses that differ by less may be those of a gripper, or of a careless description.
-OFF = 5.0
+MIN_SCALE_ERROR = 5.0
 # Correlation of two torques that are the same but for a scale, and share of a joint's torque that must be so.
-ALIKE, MUCH = 0.9, 0.2
+MIN_CORRELATION, MIN_CORRELATED_SHARE = 0.9, 0.2
 # A joint tells of gravity where it holds this share of the most loaded joint's, and its ratio is known this well.
-HOLDS, RATIO_DEVIATION = 0.1, 0.1
+MIN_GRAVITY_SHARE, MAX_RATIO_DEVIATION = 0.1, 0.1
 
 
 def scales_off(fit: FittedModel) -> dict[int, float]:
@@ -27,7 +27,7 @@ def scales_off(fit: FittedModel) -> dict[int, float]:
     if not has_plausible_masses(fit.robot):
         return {}
     scales = {j: scale for j in range(fit.robot.n_joints) if (scale := _scale_at(fit, j)) is not None}
-    one_way = all(x > OFF for x in scales.values()) or all(x < 1 / OFF for x in scales.values())
+    one_way = all(x > MIN_SCALE_ERROR for x in scales.values()) or all(x < 1 / MIN_SCALE_ERROR for x in scales.values())
     return scales if one_way else {}
 
 
@@ -51,10 +51,10 @@ def gravity_ratios(fit: FittedModel) -> Array:
     described = gravity_torque(fit.robot, q)
     identified = Y_g @ theta
     squares, products = (described**2).sum(axis=0), (described * identified).sum(axis=0)
-    for j in np.flatnonzero(squares > HOLDS**2 * squares.max()):
+    for j in np.flatnonzero(squares > MIN_GRAVITY_SHARE**2 * squares.max()):
         c = described[:, j] @ Y_g[:, j] / squares[j]
-        alike = products[j] > ALIKE * np.sqrt(squares[j] * (identified[:, j] ** 2).sum())
-        if alike and c @ covariance @ c < RATIO_DEVIATION**2 * (c @ theta) ** 2:
+        alike = products[j] > MIN_CORRELATION * np.sqrt(squares[j] * (identified[:, j] ** 2).sum())
+        if alike and c @ covariance @ c < MAX_RATIO_DEVIATION**2 * (c @ theta) ** 2:
             ratios[j] = c @ theta
     return ratios
 
@@ -70,7 +70,9 @@ def _scale_at(fit: FittedModel, joint: int) -> float | None:
     columns, measured = rows[:, :-1], rows[:, -1]
     expected, left = (_outside(columns[:, of_drives], x) for x in (columns @ described, measured))
     own, other, together = expected @ expected, left @ left, expected @ left
-    tells = together > ALIKE * np.sqrt(own * other) and other > MUCH**2 * (measured @ measured)
+    tells = together > MIN_CORRELATION * np.sqrt(own * other) and other > MIN_CORRELATED_SHARE**2 * (
+        measured @ measured
+    )
     return float(together / own) if tells else None
 
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from tauform.identification.fitted.model import FittedModel
 
 # A joint stands below this many times the speed at which it would without any noise of its sensor.
-STANDS = 10.0
+REST_SPEED_FACTOR = 10.0
 # Shares of the time and of the squared error at rest from which on they explain an error.
-LONG, MOST = 0.2, 0.5
+MIN_TIME_SHARE_AT_REST, MIN_ERROR_SHARE_AT_REST = 0.2, 0.5
 # How much further than the fitted motion another one goes where a model is extrapolated.
-FURTHER = 1.5
+MIN_EXTRAPOLATION = 1.5
 
 
 def unlike(fit: FittedModel, rows: Iterable[Rows], rest: Array | None) -> tuple[tuple[str, str], ...]:
@@ -29,7 +29,7 @@ def unlike(fit: FittedModel, rows: Iterable[Rows], rest: Array | None) -> tuple[
     """
     n = fit.robot.n_joints
     squares, at_rest, times, speeds, torques = np.zeros((5, n))
-    count, slow = 0, np.zeros(n) if rest is None else STANDS * rest
+    count, slow = 0, np.zeros(n) if rest is None else REST_SPEED_FACTOR * rest
     for part in rows:
         stands, left = np.abs(part.qd) < slow, (part.tau - part.A @ fit.values) ** 2
         squares, at_rest = squares + left.sum(axis=0), at_rest + (left * stands).sum(axis=0)
@@ -42,8 +42,12 @@ def unlike(fit: FittedModel, rows: Iterable[Rows], rest: Array | None) -> tuple[
 def _standing(names: Sequence[str], squares: Array, at_rest: Array, times: Array) -> tuple[tuple[str, str], ...]:
     """Errors of joints that stand: friction may have any value there."""
     share = float(at_rest.sum() / max(squares.sum(), 1e-300))
-    long = [j for j in range(len(names)) if times[j] > LONG and at_rest[j] > MOST * squares[j]]
-    if share < MOST or not long:
+    long = [
+        j
+        for j in range(len(names))
+        if times[j] > MIN_TIME_SHARE_AT_REST and at_rest[j] > MIN_ERROR_SHARE_AT_REST * squares[j]
+    ]
+    if share < MIN_ERROR_SHARE_AT_REST or not long:
         return ()
     which = ", ".join(names[j] for j in long)
     what = (
@@ -63,7 +67,9 @@ def _further(fit: FittedModel, speeds: Array, torques: Array) -> tuple[tuple[str
         peaks = {"torque": (torques[j], fit.evidence.torque_peaks[j])}
         if viscous is not None:
             peaks["speed"] = (speeds[j], fit.evidence.peaks[j, viscous])
-        more = {kind: there / max(here, 1e-300) for kind, (there, here) in peaks.items() if there > FURTHER * here}
+        more = {
+            kind: there / max(here, 1e-300) for kind, (there, here) in peaks.items() if there > MIN_EXTRAPOLATION * here
+        }
         said += [f"{ratio:.2g} times the {kind} of {name}" for kind, ratio in more.items()]
     if not said:
         return ()

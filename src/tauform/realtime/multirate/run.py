@@ -24,7 +24,7 @@ from tauform.realtime.multirate.tasks import Results, Tasks, with_gravity
 # q, qd, qdd and, where friction depends on them, temperatures at given times.
 MotionFunction = Callable[[Array], States]
 # Sleeping is not precise: the last part of each wait is spent polling the clock [s].
-POLLING = 3e-4
+POLLED_SECONDS = 3e-4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +139,7 @@ def _background(split: Tasks, shared: _Shared, coefficients_every: int) -> None:
 
 def _wait(due: float) -> float:
     """Sleep, then poll, until a point in time; returns the time at the end."""
-    rest = due - time.perf_counter() - POLLING
+    rest = due - time.perf_counter() - POLLED_SECONDS
     if rest > 0:
         time.sleep(rest)
     while (now := time.perf_counter()) < due:

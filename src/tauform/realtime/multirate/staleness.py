@@ -12,7 +12,7 @@ from tauform.errors import ModelError
 
 N_AGES, FEW_TICKS = 6, 10
 MOST_RUNS = 100  # between two renewals of the coefficients
-LONGEST = 3600.0  # s; beyond it a time is a slip of the unit, and squares of it overflow
+MAX_SECONDS = 3600.0  # s; beyond it a time is a slip of the unit, and squares of it overflow
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Rates:
         check_fields(self)
         for name in ("control", "background"):
             period = getattr(self, name)
-            if not 0 < period <= LONGEST:
-                raise ModelError(f"{name} period: expected a positive time, at most {LONGEST:g} s, got {period}")
-        if not 0 <= self.latency <= LONGEST:
-            raise ModelError(f"latency: expected a time in seconds from 0 to {LONGEST:g}, got {self.latency}")
+            if not 0 < period <= MAX_SECONDS:
+                raise ModelError(f"{name} period: expected a positive time, at most {MAX_SECONDS:g} s, got {period}")
+        if not 0 <= self.latency <= MAX_SECONDS:
+            raise ModelError(f"latency: expected a time in seconds from 0 to {MAX_SECONDS:g}, got {self.latency}")
         if self.background < self.control:
             raise ModelError(
                 f"the background period ({self.background:g} s) is shorter than the synchronous one "

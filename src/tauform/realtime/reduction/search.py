@@ -31,7 +31,7 @@ ROUTE_STATES, FAILING_STATES, STATES_BOUNDS = 3000, 30, (4000, 30_000)
 GUARD_STATES = 500
 # Routes aim a little below the tolerance, so that unseen states confirm them. Where these do not, the next attempt aims
 # lower: by what the error was beyond the tolerance, and a little more.
-AIM, LOWER, MOST_ATTEMPTS = 0.97, 0.97, 5
+FIRST_AIM, AIM_PER_ATTEMPT, MOST_ATTEMPTS = 0.97, 0.97, 5
 
 Attempt = Callable[[float], Route | None]
 
@@ -53,7 +53,7 @@ class RouteResult:
     remark: str
     verification: Verification
     bound: BoundModel | None = None
-    aim: float = AIM
+    aim: float = FIRST_AIM
     larger: tuple[Program, ...] = ()
 
 
@@ -123,7 +123,7 @@ class Search:
         return attempts
 
     def _first_verified(
-        self, name: str, attempt: Attempt, cheapest: Program, verify: Verifier, aim: float = AIM
+        self, name: str, attempt: Attempt, cheapest: Program, verify: Verifier, aim: float = FIRST_AIM
     ) -> RouteResult:
         """The first attempt that unseen states confirm; each next one aims lower, the last is reported all the same.
 
@@ -147,7 +147,7 @@ class Search:
     def _lowered(self, result: RouteResult) -> float:
         """Where to aim after a result that unseen states did not confirm."""
         excess = max(1.0, result.verification.error / self.verify.tolerance)
-        return LOWER * result.aim / excess
+        return AIM_PER_ATTEMPT * result.aim / excess
 
     def refined(self, result: RouteResult, verify: Verifier) -> RouteResult:
         """Next larger result that holds, in place of one that more states refuse."""
@@ -188,7 +188,7 @@ class Search:
         expected = flat_results(self.exact, states)
         weights = result_weights(self.exact.name, expected, self.verify.joints)
         task = Task(states, expected, weights, confidence, soundness)
-        return prune(start, task, AIM * self.verify.tolerance)
+        return prune(start, task, FIRST_AIM * self.verify.tolerance)
 
     def _nothing(self, name: str) -> RouteResult:
         return RouteResult(name, self.exact, "nothing can be left out", self.verify.exactly())

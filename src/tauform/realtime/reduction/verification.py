@@ -17,9 +17,9 @@ from tauform.realtime.reduction.guards import guard, is_definite, result_weights
 from tauform.realtime.reduction.subject import Subject, function_states
 
 # Standard deviations of the count to spare with which the guarantee must hold, so that it holds on other states too.
-SPARE = 2.5
+DEVIATIONS_TO_SPARE = 2.5
 # With this many too much, a part of the states is enough to refuse.
-HOPELESS = 5.0
+DEVIATIONS_TO_REFUSE = 5.0
 GUARD_STATES = 10_000
 # So many states of ranges show whether a function is anything but zero.
 FEW_STATES = 1000
@@ -100,10 +100,10 @@ class Verifier:
             counts.add(found)
             n_failed += int((found > self.tolerance).sum())
             allowed = (1 - self.confidence) * counts.n_states
-            if fresh and n_failed > allowed + HOPELESS * np.sqrt(allowed):
+            if fresh and n_failed > allowed + DEVIATIONS_TO_REFUSE * np.sqrt(allowed):
                 break  # more states would not save it
         # recorded states hang together, so their number says nothing about chance
-        spare = SPARE * np.sqrt(allowed) if fresh else 0.0
+        spare = DEVIATIONS_TO_SPARE * np.sqrt(allowed) if fresh else 0.0
         holds = n_failed <= max(allowed - spare, 0.0)
         return counts.n_states, counts.quantile(self.confidence), n_failed, bool(holds)
 

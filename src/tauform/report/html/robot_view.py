@@ -17,7 +17,7 @@ from tauform.rigidbody.kinematics import forward_kinematics, link_placements
 
 N_POSES = 200
 # The radius of a robot without any lengths [m].
-SMALLEST = 0.1
+MIN_RADIUS = 0.1
 # Transforms keep more digits than a picture needs, so that the tool stands where the package says.
 EXACT_DIGITS = 12
 

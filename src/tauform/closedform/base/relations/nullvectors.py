@@ -30,9 +30,9 @@ from tauform.rigidbody.kinematics import link_placements
 NullVector = dict[int, Polynomial]
 ONE = Polynomial.constant(1.0)
 # Entries of a rotation this close to 0 or +-1 are that.
-EXACT = 4 * np.finfo(float).eps
+MAX_ROUNDING_OF_ROTATION = 4 * np.finfo(float).eps
 # Relative rotations of two links that agree to this in several states are constant.
-PARALLEL = 1e-12
+MAX_ROTATION_CHANGE = 1e-12
 
 
 def null_vectors(robot: Robot) -> list[NullVector]:
@@ -81,12 +81,14 @@ def _free_changes(joint: Joint) -> list[AnyArray]:
 def _symbolic_transform(joint: Joint, j: int) -> tuple[Array, AnyArray]:
     p = np.array([Polynomial({})] * 3, dtype=object)
     for name, _, direction in named_lengths(joint, j):
-        p = p + np.array([Polynomial.symbol(name) * float(x) for x in _exact(direction, EXACT)], dtype=object)
+        p = p + np.array(
+            [Polynomial.symbol(name) * float(x) for x in _exact(direction, MAX_ROUNDING_OF_ROTATION)], dtype=object
+        )
     return _rotation(joint), p
 
 
 def _rotation(joint: Joint) -> Array:
-    return _exact(joint.parent_from_joint[:3, :3], EXACT)
+    return _exact(joint.parent_from_joint[:3, :3], MAX_ROUNDING_OF_ROTATION)
 
 
 def _exact(entries: Array, tolerance: float) -> Array:
@@ -144,8 +146,8 @@ def _parallel_links(robot: Robot) -> list[NullVector]:
     for j in range(1, robot.n_bodies):
         for i in range(j):
             relative = product(np.swapaxes(R[i], -1, -2), R[j])
-            if np.abs(relative - relative[0]).max() <= PARALLEL:
-                vectors.extend(_tensors_as_of(robot, i, j, _exact(relative[0], PARALLEL)))
+            if np.abs(relative - relative[0]).max() <= MAX_ROTATION_CHANGE:
+                vectors.extend(_tensors_as_of(robot, i, j, _exact(relative[0], MAX_ROTATION_CHANGE)))
     return vectors
 
 

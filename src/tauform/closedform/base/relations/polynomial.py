@@ -16,7 +16,7 @@ from tauform.portable.correct import power as raised
 # ((name, exponent), ...) sorted by name; () is the constant.
 Monomial = tuple[tuple[str, int], ...]
 # A sum this much smaller than its terms is rounding of the rotations' entries.
-CANCELLED = 1e-12
+MAX_CANCELLED_SHARE = 1e-12
 # Of a number in a text: 2, -0.5, 0.0872664626.
 DIGITS = 10
 # `R3^2 D4`: as LaTeX does, products are written without a sign.
@@ -60,7 +60,7 @@ class Polynomial:
         terms = dict(self.terms)
         for monomial, b in _of(other).terms.items():
             a = terms.pop(monomial, 0.0)
-            if abs(a + b) > CANCELLED * max(abs(a), abs(b)):
+            if abs(a + b) > MAX_CANCELLED_SHARE * max(abs(a), abs(b)):
                 terms[monomial] = a + b
         return Polynomial(terms)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Style = Literal["names", "gautier", "latex"]
 # How exactly a candidate must leave the base parameters alone to be a relation of this robot.
-AGREEMENT = 1e-8
+MAX_RELATION_ERROR = 1e-8
 # A part of another parameter, in the robot's own units, that is too small to be shown or to give a base parameter
 # another name: twists of 1e-12 rad, and the rounding of different sources, must not decide what a parameter is called.
 NEGLIGIBLE = 1e-9
@@ -189,4 +189,4 @@ def _holds(vector: NullVector, base: BaseParameters, lengths: Mapping[str, float
     for k, value in vector.items():
         change[k] = value.evaluate(lengths)
     felt = product(base.grouping, change) * factors[list(base.pivots)]
-    return bool(np.abs(felt).max(initial=0.0) <= AGREEMENT * np.abs(change * factors).max())
+    return bool(np.abs(felt).max(initial=0.0) <= MAX_RELATION_ERROR * np.abs(change * factors).max())

@@ -86,7 +86,7 @@ def _lines(track: Track) -> Iterator[str]:
 
 def _arrays(kernels: Sequence[Kernels]) -> Iterator[str]:
     for k, own in enumerate(kernels):
-        for name, values in (("between", own.between), ("thin", own.thin), ("lowpass", own.lowpass)):
+        for name, values in (("between", own.between), ("decimate", own.decimate), ("lowpass", own.lowpass)):
             yield _array(f"{name}_{k}", values)
 
 
@@ -97,7 +97,7 @@ def _array(name: str, values: Array) -> str:
 
 def _filters(k: int, own: Kernels) -> str:
     places, taps = own.between.shape
-    return f"{{{places}, {taps}, {len(own.thin)}, {len(own.lowpass)}, between_{k}, thin_{k}, lowpass_{k}}}"
+    return f"{{{places}, {taps}, {len(own.decimate)}, {len(own.lowpass)}, between_{k}, decimate_{k}, lowpass_{k}}}"
 
 
 def _function(program: Program, name: str, real: Real) -> str:

@@ -19,8 +19,8 @@
 #define WIDTH (1 + INPUTS + JOINTS)
 
 typedef struct {
-    int places, between_taps, thin_taps, lowpass_taps;
-    const double *between, *thin, *lowpass;
+    int places, between_taps, decimate_taps, lowpass_taps;
+    const double *between, *decimate, *lowpass;
 } filters;
 
 typedef struct {
@@ -130,7 +130,7 @@ static int add_squares(void (*torque)(const $real *, $real *), const track *part
     for (i = 0; ready && i < part->states; i++)
         for (k = 0; k < JOINTS; k++)
             errors[i*JOINTS + k] = states[i*WIDTH + 1 + INPUTS + k]
-                - weighted(torques + k, n, JOINTS, f->thin, f->thin_taps, i*f->places);
+                - weighted(torques + k, n, JOINTS, f->decimate, f->decimate_taps, i*f->places);
     for (i = 0; ready && i < part->states; i++)
         for (k = 0; k < JOINTS && states[i*WIDTH] != 0.0; k++) {
             const double error = weighted(errors + k, part->states, JOINTS, f->lowpass, f->lowpass_taps, i);
