@@ -1,4 +1,4 @@
-"""What an annotation lets through, and its name in a sentence."""
+"""Test of a value by its annotation, and the annotation's name in a sentence."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def members(annotation: Any) -> Iterator[Any]:
 
 
 def named(annotation: Any) -> str:
-    """What an annotation takes, in words: `a number or None`."""
+    """Values that an annotation takes, in words: `a number or None`."""
     return joined(map(_one_named, members(annotation)))
 
 

@@ -64,7 +64,7 @@ class ProgramTooLongError(GenerationError):
 
 
 class VerificationError(GenerationError):
-    """What was made deviates from the textbook algorithms; it is not handed over."""
+    """A result deviates from the textbook algorithms; it is not handed over."""
 
 
 class RecordingError(TauformError, ValueError):

@@ -1,4 +1,4 @@
-"""What to say where a name does not exist: the names of ours that it resembles, or that other tools call so."""
+"""Hints where a name does not exist: the names of ours that it resembles, or that other tools call so."""
 
 from __future__ import annotations
 

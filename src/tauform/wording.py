@@ -1,4 +1,4 @@
-"""How sentences name arguments and functions: as Python spells them, or as a front end does that says so.
+"""Wording of arguments and functions in sentences: as Python spells them, or as a front end does that says so.
 
 Sentences are made with `argument("snap", 1e-5)` in their midst: `snap=1e-05` for Python, `--snap 1e-05` once the
 command line speaks. No sentence is taken apart again.
@@ -21,11 +21,11 @@ class Wording(Protocol):
         """A call of a public function, of which only some arguments matter."""
 
     def place(self, owner: str, name: str) -> str:
-        """How a sentence about an argument of a function or class begins."""
+        """Beginning of a sentence about an argument of a function or class."""
 
 
 class Named:
-    """In place of a value: the argument itself is meant."""
+    """Placeholder for a value: the argument itself is meant."""
 
 
 NAMED = Named()

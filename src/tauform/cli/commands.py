@@ -15,7 +15,7 @@ class Command(TyperCommand):
         return without_values(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """What the line after Usage holds: ROBOT, not {ROBOT}."""
+        """Arguments on the line after Usage: ROBOT, not {ROBOT}."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
 

@@ -1,4 +1,4 @@
-"""What the verbs that identify refuse before they read a log."""
+"""Refusals of the verbs that identify, before they read a log."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ COMMON_OPTIONS: dict[str, Any] = {
 
 
 def info_of(parameter: inspect.Parameter) -> Any:
-    """What Typer was told about an option; None for an argument."""
+    """Typer's description of an option; None for an argument."""
     found = [info for info in getattr(parameter.annotation, "__metadata__", ()) if hasattr(info, "prompt")]
     return found[0] if found else None
 

@@ -1,4 +1,4 @@
-"""What a verb writes: conflicts are found before any work, and what can be written is written whatever else fails."""
+"""Outputs of a verb: conflicts are found before any work, and what can be written is written whatever else fails."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Writing:
 
     @property
     def failure(self) -> str | None:
-        """What failed, and where the rest is; None where nothing did."""
+        """Failures, and the place of what was written; None where nothing did."""
         if not self.failures:
             return None
         tops = list(dict.fromkeys(str(path) for path in self.written))

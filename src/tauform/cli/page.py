@@ -1,4 +1,4 @@
-"""What a verb says: a page for people, the same facts as JSON for machines, notes and complaints on stderr."""
+"""Answer of a verb: a page for people, the same facts as JSON for machines, notes and complaints on stderr."""
 
 from __future__ import annotations
 

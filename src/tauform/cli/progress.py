@@ -1,4 +1,4 @@
-"""What a verb is doing, on stderr once it lasts: a bar that vanishes in a terminal, plain lines everywhere else."""
+"""Progress of a verb, on stderr once it lasts: a bar that vanishes in a terminal, plain lines everywhere else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Progress:
         """Begin another stage."""
 
     def reached(self, part: float) -> None:
-        """How far the stage is, from 0 to 1, where that is known."""
+        """Report the share of the stage that is done, from 0 to 1, where that is known."""
 
     def close(self, finished: bool) -> None:
         """The verb has ended."""
@@ -52,7 +52,7 @@ class Lines(Progress):
             self._timer = _later(self._show)
 
     def reached(self, part: float) -> None:
-        """How far the stage is, from 0 to 1."""
+        """Report the share of the stage that is done, from 0 to 1."""
         with self._lock:
             milestone = int(LINES_PER_STAGE * part)
             if self._shown and self._milestone < milestone < LINES_PER_STAGE:
@@ -105,7 +105,7 @@ class Bar(Progress):
                 self._bar.reset(self._task, description=visible(words), total=None)
 
     def reached(self, part: float) -> None:
-        """How far the stage is, from 0 to 1."""
+        """Report the share of the stage that is done, from 0 to 1."""
         with self._lock:
             if self._bar is not None:
                 self._bar.update(self._task, total=1.0, completed=part)

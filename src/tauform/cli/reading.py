@@ -1,4 +1,4 @@
-"""How logs are read: the options that every verb with recordings takes."""
+"""Reading of logs: the options that every verb with recordings takes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ RECORDING_OPTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """What the command line says about logs."""
+    """Options of the command line about logs."""
 
     column: list[str] | None = None
     map: list[str] | None = None

@@ -1,4 +1,4 @@
-"""How closed forms and relations are written: plain text that Python can evaluate, or LaTeX."""
+"""Notation of closed forms and relations: plain text that Python can evaluate, or LaTeX."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Notation:
         return tuple(self.times.join(factors) for factors in powers)
 
     def friction_terms(self, joint: int) -> tuple[str, str, str]:
-        """What viscous, Coulomb and offset torque of a joint are multiplied with."""
+        """Factors of a joint's viscous, Coulomb and offset torque."""
         velocity = self.generators[3].format(joint + 1)
         return velocity, self.sign.format(velocity), ""
 

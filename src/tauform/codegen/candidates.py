@@ -190,7 +190,7 @@ def _with_vectors(program: Program, problem: Problem, function: Function, option
 
 
 def _about(function: Function, problem: Problem) -> About:
-    """What the function is, the names of the entries of each run-time port, and the values that describe this robot."""
+    """Summary of the function, names of the entries of each run-time port, and this robot's values of them."""
     entries = {port.name: port.entries for port in problem.ports}
     base = None if function.theta is None else function.theta(problem.robot)
     columns = {} if base is None else {"theta": tuple(base.names)}

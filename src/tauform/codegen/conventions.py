@@ -1,4 +1,4 @@
-"""What a caller of generated code must know of the robot and cannot see in a prototype."""
+"""Conventions that a caller of generated code must know and cannot see in a prototype."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def conventions(robot: Robot) -> tuple[str, ...]:
 
 
 def wrench_lines(ports: Sequence[tuple[str, Frame]]) -> list[str]:
-    """What the inputs for external wrenches mean; each is given with its frame."""
+    """Meaning of the inputs for external wrenches; each is given with its frame."""
     return [
         f"{port}: force [N], then moment [N m], on the robot at frame {frame.name}, in its axes, about its origin."
         for port, frame in ports

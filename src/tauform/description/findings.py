@@ -1,4 +1,4 @@
-"""What is doubtful about a robot's numbers, in words; nothing is changed."""
+"""Doubts about a robot's numbers, in words; nothing is changed."""
 
 from __future__ import annotations
 

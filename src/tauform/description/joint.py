@@ -1,4 +1,4 @@
-"""What a robot is made of: joints and links, one of each with a common frame, z along the joint axis; frames, loops."""
+"""Parts of a robot: joints and links, one of each with a common frame, z along the joint axis; frames, loops."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Joint(Value):
 
     @cached_property
     def type(self) -> JointType:
-        """What its kind means: units, motion, transform."""
+        """Type of the joint, by its kind: units, motion, transform."""
         return joint_type(self.kind, self.constants)
 
     @property

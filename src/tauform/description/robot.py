@@ -190,7 +190,7 @@ class Robot(Value):
 
     @cached_property
     def layout(self) -> Layout:
-        """Which column of `parameters` is which."""
+        """Layout of `parameters`: the meaning of each column."""
         return Layout.of([joint.type for joint in self.joints], self.further_drives)
 
     @cached_property
@@ -366,7 +366,7 @@ class Robot(Value):
         return changed
 
     def check(self) -> list[Finding]:
-        """What is doubtful about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
+        """Doubts about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
         findings: list[Finding] = deferred("Robot.check")(self)
         return findings
 

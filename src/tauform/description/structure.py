@@ -1,4 +1,4 @@
-"""What must hold for joints and links to be a Robot: a tree, depth first, with unique names."""
+"""Structure that joints and links of a Robot must have: a tree, depth first, with unique names."""
 
 from __future__ import annotations
 

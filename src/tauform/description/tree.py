@@ -116,7 +116,7 @@ class Tree:
 
     @cached_property
     def layout(self) -> Layout:
-        """Which parameter is which."""
+        """Meaning of each parameter."""
         return Layout.of(self.types, self.drives[len(OF_JOINTS) * self.n :])
 
     @cached_property

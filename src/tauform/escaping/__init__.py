@@ -1,4 +1,4 @@
-"""How each language that we write takes names and texts of others, whatever they hold: one function per language.
+"""Escaping of names and texts of others, whatever they hold, in each language that we write: one function per language.
 
 Whoever writes the name of a robot, joint, link, frame or file into something takes the function of that language from
 here, or the language's own library where Python has one:

@@ -42,7 +42,7 @@ TIER_DOCUMENT = """\
 
 
 class Entry:
-    """What answers calls of one function of a robot with the same options.
+    """Kernels that answer calls of one function of a robot with the same options.
 
     Attributes:
         kernels: by tier.

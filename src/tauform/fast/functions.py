@@ -34,7 +34,7 @@ PIVOTS = "pivots"
 
 
 def function_of(name: str, options: dict[str, Any]) -> Function:
-    """What a kernel of this public function computes under these options."""
+    """Function that a kernel of this public function computes under these options."""
     build = _BUILD.get(name)
     return FUNCTIONS[name] if build is None else build(**options)
 

@@ -1,4 +1,4 @@
-"""Where frames are, and how they move with the joints."""
+"""Kinematics: placements of frames, and how they move with the joints."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def check_owner(folder: str | os.PathLike[str], target: Path, force: bool) -> No
 
 
 def workplace(target: Path) -> Path:
-    """Where a folder is put together: beside its place, or inside where it cannot be renamed."""
+    """Place where a folder is put together: beside its place, or inside where it cannot be renamed."""
     parent = nearest_folder(target.parent)
     stays = target.is_dir() and (is_mount_point(target) or not os.access(parent, os.W_OK | os.X_OK))
     return target if stays else parent

@@ -24,7 +24,7 @@ MAX_MANIFEST_BYTES = 10_000_000
 
 @dataclass(frozen=True)
 class Manifest:
-    """What stands in a folder that we wrote.
+    """Manifest of a folder that we wrote.
 
     Attributes:
         files: relative path -> SHA-256 of what we wrote there.

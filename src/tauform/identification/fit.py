@@ -47,7 +47,7 @@ class Fit(FittedModel):
         most: int | None = None,
         keep_accuracy: bool = True,
     ) -> Fit:
-        """Only the significant values, refitted; a physical fit stays one.
+        """Fit of the significant values alone; a physical fit stays one.
 
         See `tauform.identification.selection.significance.reduced`.
         """

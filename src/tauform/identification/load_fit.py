@@ -163,7 +163,7 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
 
 
 def _include(robot: Robot, columns: list[int]) -> Include:
-    """What was asked for, by what took part."""
+    """Request of the fit, found from what took part."""
     if columns == list(robot.columns("declared")):
         return "declared"
     groups = {robot.layout.parameters[c].group for c in columns}
@@ -184,7 +184,7 @@ def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
 
 
 def _unreduced(design: Design, evidence: Evidence, data: dict[str, Any], text: dict[str, Any]) -> Unreduced | None:
-    """What a reduced fit was reduced from."""
+    """Fit that a reduced fit was reduced from."""
     if "unreduced_triangles" not in data:
         return None
     terms = _terms(text["unreduced_terms"], design.robot)

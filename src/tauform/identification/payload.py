@@ -30,7 +30,7 @@ TYPICAL_RADIUS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class PayloadEstimate:
-    """What is carried, in the tool frame.
+    """Inertia that is carried, in the tool frame.
 
     Attributes:
         inertia: mass, first moments and inertia tensor about the tool's origin.

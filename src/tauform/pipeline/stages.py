@@ -45,7 +45,7 @@ class Stage:
 
     @property
     def verdict(self) -> str:
-        """What was verified, in a few words."""
+        """Summary of what was verified, in a few words."""
         if self.figure is None:
             return "" if self.status == "done" else self.status
         within = "" if self.allowed is None else f" < {self.allowed:.0e}"

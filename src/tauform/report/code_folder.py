@@ -28,7 +28,7 @@ SELF_TEST_SECONDS = 300
 
 @dataclass(frozen=True)
 class SelfTest:
-    """What `make check` found, (deviation, what is allowed) each, that of the function which is nearest to failing.
+    """Result of `make check`, (deviation, what is allowed) each, that of the function which is nearest to failing.
 
     Attributes:
         on_states: largest deviation of results at random states.

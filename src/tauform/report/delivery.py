@@ -23,7 +23,7 @@ from tauform.version import __version__
 
 @dataclass(frozen=True, eq=False)
 class Delivery:
-    """What was written.
+    """Files that were written.
 
     Attributes:
         folder: where.

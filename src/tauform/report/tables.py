@@ -105,7 +105,7 @@ def loss_table(robot: Robot) -> FittedTable | None:
 
 
 def loop_table(robot: Robot) -> FittedTable | None:
-    """How the joints that q does not hold follow from those it does; None where no loop constraint holds."""
+    """Relations of the joints that q does not hold to those it does; None where no loop constraint holds."""
     closure = robot.closure
     if closure is None:
         return None
@@ -132,7 +132,7 @@ def frame_table(robot: Robot) -> FittedTable | None:
 
 
 def finding_list(findings: Sequence[Finding]) -> Bullets | Text:
-    """What `check()` found, one item each, or that it found nothing."""
+    """Findings of `check()`, one item each, or that it found nothing."""
     if not findings:
         return Text("Check: nothing unphysical, nothing almost aligned.", style="green")
     return Bullets("Check:", tuple((str(finding), SEVERITY_STYLE[finding.severity]) for finding in findings))

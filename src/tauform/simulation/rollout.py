@@ -30,7 +30,7 @@ Tell = Callable[[float], None]
 
 @dataclass(frozen=True, eq=False)
 class Rollout:
-    """What is simulated: states at the beginning, inputs and times.
+    """Subject of a simulation: states at the beginning, inputs and times.
 
     Attributes:
         batch: leading dimensions that a function sees.
@@ -111,7 +111,7 @@ class Stretch:
         inputs: Mapping[str, Array],
         room: list[Array],
     ) -> Stretch:
-        """In the room of four arrays, with the state that the stretch begins with; given torques are not copied."""
+        """Room of four arrays, with the state that the stretch begins with; given torques are not copied."""
         room[0][:, 0], room[1][:, 0] = q, qd
         qdd, own = room[2][:, : len(t)], room[3][:, : len(t)]
         tau = np.broadcast_to(inputs["tau"], qdd.shape) if "tau" in inputs else own

@@ -43,7 +43,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Plant:
-    """What is simulated, and how: all that a step's program depends on.
+    """Subject and method of a simulation: all that a step's program depends on.
 
     Attributes:
         law: of the controller.
@@ -132,7 +132,7 @@ def _refused(robot: Robot, joint: int, why: str) -> SimulationError:
 
 
 class Dynamics(Protocol):
-    """What a step asks for, on arrays (n, ...) of one kind of scalar."""
+    """Torques of a step, on arrays (n, ...) of one kind of scalar."""
 
     def control(self) -> AnyArray: ...
 

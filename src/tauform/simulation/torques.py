@@ -53,7 +53,7 @@ def control_inputs(
 
 
 def checked_torques(given: ArrayLike, shape: tuple[int, ...], t: float) -> Array:
-    """What a function returned, as an array of this shape.
+    """Result of a user's function, as an array of this shape.
 
     Raises:
         ShapeError: it is none, or not finite.

@@ -1,4 +1,4 @@
-"""What `tauform bench` times: our kernel and C, and other tools on the same robot."""
+"""Peers of `tauform bench`: our kernel and C, and other tools on the same robot."""
 
 from __future__ import annotations
 

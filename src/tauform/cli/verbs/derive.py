@@ -62,7 +62,7 @@ def derive(
 
 
 def _foreseen(robot: Robot) -> str:
-    """How large the closed form of a long chain will be; nothing where it takes no time."""
+    """Expected size of the closed form of a long chain; nothing where it takes no time."""
     from tauform.closedform.expansion.estimate import ALWAYS_FITS, estimate_size
 
     return str(estimate_size(robot)) if robot.is_chain and robot.n_bodies > ALWAYS_FITS else ""

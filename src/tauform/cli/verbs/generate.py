@@ -169,7 +169,7 @@ def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path], chec
 
 
 def _others(programs: Sequence[Program]) -> list[Any]:
-    """What else was tried."""
+    """Candidates that were tried."""
     from tauform.report.tables import table
 
     rows = []

@@ -144,7 +144,7 @@ def _made(making: Callable[[], RobotModel], output: Path, force: bool) -> tuple[
 
 
 def _written(writing: Callable[[], Delivery]) -> tuple[Delivery, list[str]]:
-    """What was written, and what could not be."""
+    """Files that were written, and those that could not be."""
     from tauform.report.delivery import Delivery
 
     try:

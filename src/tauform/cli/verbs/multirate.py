@@ -108,7 +108,7 @@ def _run(
 
 
 def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
-    """How often each group of terms must be renewed along the first recorded motion [Hz]."""
+    """Rate at which each group of terms must be renewed along the first recorded motion [Hz]."""
     if not recordings:
         return {}
     from tauform.realtime.multirate.bandwidth import bandwidths
@@ -171,7 +171,7 @@ def _page(
 
 
 def friction_hint(predicted: Prediction) -> str | None:
-    """What to do where late friction makes most of the error; None where it does not."""
+    """Remedy where late friction makes most of the error; None where it does not."""
     if predicted.relative_without_friction > 0.5 * predicted.relative:
         return None
     return (

@@ -111,7 +111,7 @@ class BaseParameters:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What each base parameter is: kind, joints and unit of the standard parameter it grows from."""
+        """Meaning of each base parameter: kind, joints and unit of the standard parameter it grows from."""
         standard, alone = (self.layout.parameters[k] for k in self.pivots), set(self.alone)
         return tuple(_base_parameter(parameter, parameter.name in alone) for parameter in standard)
 
@@ -155,7 +155,7 @@ class BaseParameters:
         )
 
     def spectrum(self, scaled: bool = True) -> Spectrum:
-        """What decided the rank: T_ii, singular values, R_ii, rows of V2, the threshold.  [Gautier1991, Table II]
+        """Figures that set the rank: T_ii, singular values, R_ii, rows of V2, the threshold.  [Gautier1991, Table II]
 
         Args:
             scaled: rows and columns scaled to unit size, as the decision is made; False takes the matrix in SI units as
@@ -197,7 +197,7 @@ class BaseParameters:
 
     @property
     def composition(self) -> str:
-        """What was counted, by group: "60 link, 6 rotor"."""
+        """Number of columns by group: "60 link, 6 rotor"."""
         return composition(self.columns, self.layout)
 
     def values(self, parameters: Robot | ArrayLike) -> Array:
@@ -281,7 +281,7 @@ class BaseParameters:
 
 
 def composition(columns: Iterable[int], layout: Layout) -> str:
-    """How many of these indices into robot.parameters belong to each group: "60 link, 6 rotor"."""
+    """Number of these indices into robot.parameters in each group: "60 link, 6 rotor"."""
     groups = [layout.parameters[k].group for k in columns]
     return ", ".join(f"{groups.count(group)} {group}" for group in PARAMETER_GROUPS if group in groups)
 

@@ -1,4 +1,4 @@
-"""Which columns of a scaled matrix are independent, and how the others follow from them.  [Gautier1991]
+"""Rank: the independent columns of a scaled matrix, and how the others follow from them.  [Gautier1991]
 
 Three ways to the same answer: QR in the order of preference (Eqs. 13-17), QR with column pivoting (Eq. 14, which
 chooses the columns itself, for the best condition), and SVD (Eqs. 21-27).
@@ -45,7 +45,7 @@ class Split:
 
     @property
     def gap(self) -> float:
-        """How far the weakest independent column stands above the strongest dependent one."""
+        """Ratio of the weakest independent column to the strongest dependent one."""
         return self.weakest_kept / max(self.strongest_folded, EPSILON)
 
 
@@ -78,7 +78,7 @@ def eliminate(matrix: Array, preferred: Sequence[int], method: Method = "qr") ->
 
 
 def threshold_in_gap(sizes: Array) -> float:
-    """Where rounding ends: the middle of the widest gap between sizes, each relative to one."""
+    """Threshold of rounding: the middle of the widest gap between sizes, each relative to one."""
     floor = _floor(len(sizes))
     # Sizes outside the doubtful range are clipped to its ends, so that gaps among them do not count.
     levels = np.unique(np.clip(np.concatenate([sizes, [floor, MIN_CERTAIN_RESIDUAL]]), floor, MIN_CERTAIN_RESIDUAL))

@@ -27,7 +27,7 @@ BASE_MOTIONS = (*(f"sliding along {axis}" for axis in "xyz"), *(f"turning about 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What the torques say about one parameter.
+    """Explanation of one parameter: how the torques depend on it.
 
     Attributes:
         parameter: its name.

@@ -1,4 +1,4 @@
-"""From base parameters back to physically consistent links, nearest to a prior."""
+"""Feasible parameters: from base parameters back to physically consistent links, nearest to a prior."""
 
 from __future__ import annotations
 
@@ -117,12 +117,12 @@ class _Nearest:
         return parameters
 
     def lacking(self, parameters: Array) -> float:
-        """How far the most unphysical link's second moments are below zero, without units."""
+        """Distance of the most unphysical link's second moments below zero, without units."""
         self.links.x.value = parameters / self.links.size
         return max((-float(np.linalg.eigvalsh(m.value)[0]) for m in self.links.pseudo_inertias()), default=0.0)
 
     def why_impossible(self) -> str:
-        """Which links must stay unphysical: the least that has to be added to their second moments."""
+        """Links that must stay unphysical: the least that has to be added to their second moments."""
         links, cp = self.links, self.links.cp
         # What each link lacks: the multiple of the identity that makes it physical, least over all links together.
         missing = cp.Variable(max(len(links.movable), 1), nonneg=True)

@@ -94,7 +94,7 @@ class PhysicalLinks:
         return matrices
 
     def equations(self) -> list[Any]:
-        """What takes no part is as in the prior, and what was left out of the base parameters is zero."""
+        """Equations of parameters that take no part (as in the prior) and of base parameters left out (zero)."""
         equations = [self.x[self.fixed] == (self.prior / self.size)[self.fixed]] if len(self.fixed) else []
         if self.base.left_out:
             equations.append(self._scaled_rows_left_out() @ self.x == 0)

@@ -19,7 +19,7 @@ from tauform.wording import call
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """What is left of the c columns of W that have an effect, by three decompositions.
+    """Spectrum of the c columns of W that have an effect, by three decompositions.
 
     Attributes:
         names: (c,) standard parameters in the order in which they are preferred.

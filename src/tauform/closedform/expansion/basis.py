@@ -1,4 +1,4 @@
-"""How each joint of a robot moves parameters and wrenches: the functions of its type, at its place on the parent.
+"""Matrices of the joints, which move parameters and wrenches: the functions of its type, at its place on the parent.
 
 T(q) = T_placement sum_e T_e f_e(q), with the functions f_e of `tauform.description.joint_types`.
 """
@@ -22,7 +22,7 @@ _PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # the six tensor entr
 
 @dataclass(frozen=True, eq=False)
 class JointMatrices:
-    """How one joint moves rows: row_in_link = row_in_parent @ matrix, one matrix per function of the joint.
+    """Matrices of one joint: row_in_link = row_in_parent @ matrix, one matrix per function of the joint.
 
     Attributes:
         ten, ten_rate: (k, 10, 10) inertial parameters, link to parent, and the derivative by q.

@@ -1,4 +1,4 @@
-"""How large a closed form will be, before it is derived: the sweep over the first joints shows how fast it grows."""
+"""Size of a closed form, before it is derived: the sweep over the first joints shows how fast it grows."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class KeyLayout:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What is known at one link: rows over its ten parameters, and rows over wrenches on it.
+    """Coefficients at one link: rows over its ten parameters, and rows over wrenches on it.
 
     Attributes:
         energies: INERTIA and POTENTIAL, still to be differentiated by later joints.

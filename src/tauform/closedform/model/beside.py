@@ -85,7 +85,7 @@ class Beside:
         return friction_torque(self.tree, self._state(q, qd, temperature)._replace(carried=rigid))
 
     def driving(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, tau: AnyArray) -> AnyArray:
-        """What of a torque is left for links and rotors."""
+        """Torque that is left for links and rotors."""
         return driving_torque(self.tree, self._state(q, qd, temperature), tau)
 
     def _state(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None) -> JointState:

@@ -1,4 +1,4 @@
-"""From a robot's geometry to its closed form."""
+"""derive: from a robot's geometry to its closed form."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def derive(
 
 
 def _columns(robot: Robot, include: Include | None) -> tuple[int, ...]:
-    """What theta may hold: all but drive terms that are no products of generators, which `bind` carries beside it.
+    """Columns of theta: all but drive terms that are no products of generators, which `bind` carries beside it.
 
     Raises:
         ModelError: `include` names such terms, of which nothing can be derived.

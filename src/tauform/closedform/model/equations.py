@@ -63,7 +63,7 @@ def bound_equations(
 
 
 def _written_drives(model: BoundModel, digits: int | None, notation: Notation) -> list[list[str]]:
-    """For each joint the torque of drive terms beside theta, as a text, where there are any.
+    """Torque of drive terms beside theta for each joint, as a text, where there are any.
 
     Raises:
         ModelError: friction depends on load, whose equation would hold all others.
@@ -91,7 +91,7 @@ def shown_in_notebook(lines: Sequence[str]) -> str:
 
 
 def structure_summary(model: ClosedFormModel) -> str:
-    """What `print(model)` shows."""
+    """Text of `print(model)`."""
     kinds = np.bincount(term_kinds(model.exponents), minlength=len(KIND_NAMES))
     counts = ", ".join(f"{count} {name}" for count, name in zip(kinds, KIND_NAMES, strict=True))
     used = [name for k, name in enumerate(FRICTION_NAMES) if model.joint_terms[:, k].any()]
@@ -111,7 +111,7 @@ def structure_summary(model: ClosedFormModel) -> str:
 
 
 def term_kinds(exponents: NDArray[np.int8]) -> NDArray[np.int64]:
-    """What each term multiplies: 0 gravity, 1 acceleration, 2 squared velocity, 3 product of velocities."""
+    """Kind of each term by its factor: 0 gravity, 1 acceleration, 2 squared velocity, 3 product of velocities."""
     n = len(exponents) // 5
     qd, qdd = exponents[3 * n : 4 * n], exponents[4 * n :]
     return np.where(qdd.any(axis=0), 1, np.where((qd == 2).any(axis=0), 2, 3 * qd.any(axis=0)))

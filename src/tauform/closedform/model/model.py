@@ -48,7 +48,7 @@ MAX_BREACH_OF_ASSUMPTION = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """What a model was derived for; inertias and friction play no part.
+    """Geometry that a model was derived for; inertias and friction play no part.
 
     Attributes:
         parent_from_joint: (n, 4, 4).

@@ -1,4 +1,4 @@
-"""How much each term of a closed form contributes to the torque over a profile.  [Lloyd2021, Eqs. 65-66]"""
+"""Contribution of each term of a closed form to the torque over a profile.  [Lloyd2021, Eqs. 65-66]"""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class _Parts:
 def model_contributions(
     bound: BoundModel, profile: Profile | Speed | None = None, n_states: int = 10_000, seed: int = 0
 ) -> Contributions:
-    """What each term contributes; see `BoundModel.contributions`.
+    """Contribution of each term; see `BoundModel.contributions`.
 
     Raises:
         ModelError: fewer than one state, or a profile of another robot.

@@ -50,7 +50,7 @@ def relative_error(found: Array, exact: Array, confidence: float, joints: Array 
 
 @dataclass(frozen=True, eq=False)
 class Refit:
-    """Where theta is refitted to the full model.
+    """States at which theta is refitted to the full model.
 
     Attributes:
         weights: (N, n), or (1, n) where the joints have weights of their own.

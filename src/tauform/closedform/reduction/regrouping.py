@@ -23,7 +23,7 @@ from tauform.portable.products import product
 
 @dataclass(frozen=True, eq=False)
 class Regrouping:
-    """Which base parameters stay, and what becomes of the others.
+    """Base parameters that stay, and what becomes of the others.
 
     Attributes:
         kept: (k,) indices of those that stay.

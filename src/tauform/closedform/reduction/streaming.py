@@ -31,7 +31,7 @@ def sizes(results: Array) -> Array:
 
 
 class ErrorCounts:
-    """How many errors fell where; quantiles are exact to a bin, 0.12 %, and never below the true ones."""
+    """Counts of errors by size; quantiles are exact to a bin, 0.12 %, and never below the true ones."""
 
     def __init__(self) -> None:
         self.n_states = 0

@@ -17,7 +17,7 @@ from tauform.version import __version__
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be printed.
+    """Request to print programs.
 
     Attributes:
         programs: of one robot; each becomes a function.

@@ -16,7 +16,7 @@ _FUNCTIONS = (Op.SIN, Op.COS, Op.SQRT, Op.SIGN, Op.ABS, Op.EXP, Op.TANH, Op.ATAN
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a language writes what a straight-line function is made of.
+    """Spelling of straight-line functions in a language.
 
     Attributes:
         entry: an entry of a port, by its flat index.

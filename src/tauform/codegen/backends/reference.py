@@ -1,4 +1,4 @@
-"""What a self-test compares with: random states, and the results of the program as Python interprets it."""
+"""Reference of a self-test: random states, and the results of the program as Python interprets it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Reference:
 
     @property
     def tolerance(self) -> float:
-        """What the self-test allows.
+        """Deviation that the self-test allows.
 
         Raises:
             VerificationError: the program's results are mostly rounding in this type.

@@ -25,7 +25,7 @@ Powers = list[list[list[int]]]
 
 
 class ClosedForm(Protocol):
-    """What is read of a BoundModel: exponents (5 n, p), coefficients (n, p), joint_coefficients (n, 3), and others."""
+    """Protocol of a BoundModel: exponents (5 n, p), coefficients (n, p), joint_coefficients (n, 3), and others."""
 
     @property
     def exponents(self) -> NDArray[np.int8]: ...
@@ -63,7 +63,7 @@ def factored_torques(
 def factored_rest(
     bound: ClosedForm, q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None
 ) -> AnyArray:
-    """What of a torque is left for accelerations."""
+    """Torque that is left for accelerations."""
     if not bound.beside:
         return tau - np.array(factored_torques(bound, q, qd, 0 * qd), dtype=object)
     friction = np.array(_with_friction(bound, [0.0] * len(q), qd), dtype=object)

@@ -97,7 +97,7 @@ def _mild(bound: BoundModel) -> Array:
 
 
 def _conventions(bound: BoundModel) -> tuple[str, ...]:
-    """What a caller must know of the robot, and of fixed joints."""
+    """Conventions of the robot, and its fixed joints."""
     names = ("q", "qd", "qdd", "tau of forward_dynamics")
     fixed = [
         f"{joint} is fixed at {position:g}: its entries of {', '.join(names)} are not read."

@@ -72,7 +72,7 @@ class Function:
         return {**self.inputs(problem.robot), **{wrench_port(frame): (6,) for frame in problem.frames}}
 
     def expected(self, problem: Problem, *arrays: AnyArray) -> Any:
-        """What the textbook function gives for arrays of all ports."""
+        """Results of the textbook function for arrays of all ports."""
         if not problem.frames:
             return self.reference(problem.robot, *arrays)
         n = len(arrays) - len(problem.frames)

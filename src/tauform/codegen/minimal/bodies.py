@@ -102,7 +102,7 @@ class Bodies:
         return self.types[i].screw[1] / self.unit
 
     def felt(self, i: int, moment: Vector, force: Vector) -> Any:
-        """What joint i feels of a wrench in its frame: z . moment of a turn, z . force of a shift."""
+        """Torque that joint i feels of a wrench in its frame: z . moment of a turn, z . force of a shift."""
         turning = moment[2] if self.turns(i) else 0.0
         return turning + force[2] * self.shift(i) if self.shift(i) else turning
 

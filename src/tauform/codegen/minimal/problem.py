@@ -33,7 +33,7 @@ class RuntimePort:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a tracer works on.
+    """Problem that a tracer works on.
 
     Attributes:
         bodies: geometry and inertias; parameters are affine in the run-time inputs.

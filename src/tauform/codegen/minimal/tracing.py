@@ -28,7 +28,7 @@ COUNTED = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE})
 
 @dataclass(frozen=True, eq=False)
 class Tracing:
-    """What a tracer sees: inputs as scalars, bodies with their parameters as numbers or scalars.
+    """Symbols of a tracer: inputs as scalars, bodies with their parameters as numbers or scalars.
 
     Attributes:
         inputs: arrays in the user's coordinates, by name.
@@ -52,7 +52,7 @@ class Tracing:
         return replace(self.problem.robot.tree, coefficients=self.drives[:, None])
 
     def drive_state(self, carried: Sequence[Any] | None = None) -> JointState:
-        """What drive terms see: (n, 1) arrays of the inputs that the function has.
+        """State that drive terms see: (n, 1) arrays of the inputs that the function has.
 
         Args:
             carried: torques of links and rotors on the tree.

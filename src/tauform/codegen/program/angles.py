@@ -72,7 +72,7 @@ def neighbours(program: Program, angles: tuple[int, ...]) -> Run | None:
 
 
 def _place(program: Program, angle: int) -> tuple[int, int]:
-    """Where among the inputs an angle is found; others come first, in the order of the program."""
+    """Place of an angle among the inputs; others come first, in the order of the program."""
     place, _ = _shifted_input(program, angle)
     return place if place[0] >= 0 else (-1, angle)
 
@@ -92,7 +92,7 @@ def _shifted_input(program: Program, value: int) -> tuple[tuple[int, int], float
 
 
 def _levels(program: Program) -> list[int]:
-    """How many sines or cosines lie on the deepest path to each value, itself included."""
+    """Number of sines or cosines on the deepest path to each value, itself included."""
     level: list[int] = []
     for instruction in program.instructions:
         below = max((level[k] for k in instruction.args), default=0)

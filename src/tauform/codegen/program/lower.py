@@ -1,4 +1,4 @@
-"""From a graph to a Program: dead code falls away, signs become operations only where something needs one."""
+"""Lowering of a graph to a Program: dead code falls away, signs become operations only where something needs one."""
 
 from __future__ import annotations
 

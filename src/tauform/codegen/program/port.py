@@ -33,7 +33,7 @@ class Port:
 
 
 def misfit(title: str, ports: Sequence[Port], arrays: Sequence[Any]) -> ShapeError | None:
-    """What is wrong with arrays of shape (..., *port.shape), None where each fits its port.
+    """Fault of arrays of shape (..., *port.shape), None where each fits its port.
 
     Args:
         title: of the program.

@@ -75,7 +75,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a program was checked against before it was handed over; there is none of a check that failed.
+    """Record of the check of a program before it was handed over; there is none of a check that failed.
 
     Attributes:
         states: number of random states tried.
@@ -110,7 +110,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class About:
-    """What people, headers and self-tests need to know of a program beside its instructions.
+    """Facts that people, headers and self-tests need of a program beside its instructions.
 
     Attributes:
         summary: what it computes, in one line.
@@ -180,7 +180,7 @@ class Program:
         return read_only(product(grouping, values))
 
     def count(self, *ops: Op) -> int:
-        """How many instructions have one of these operations."""
+        """Number of instructions with one of these operations."""
         return sum(instruction.op in ops for instruction in self.instructions)
 
     @cached_property

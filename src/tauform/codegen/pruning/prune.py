@@ -36,7 +36,7 @@ REFIT_STEPS, REFIT_STATES, REFIT_DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What a pruned program must reproduce.
+    """Results that a pruned program must reproduce.
 
     Attributes:
         states: for each input port (N, size).

@@ -70,7 +70,7 @@ def cached(key: str, build: Callable[[], bytes], kind: str = "kernel") -> bytes:
 
 
 def entries(place: Path) -> list[tuple[float, int, Path]]:
-    """When each entry was last read or written, its size and its place, the oldest first."""
+    """Time at which each entry was last read or written, its size and its place, the oldest first."""
     found = []
     for path in place.glob("*"):
         if not _NAME.fullmatch(path.name):  # files of others are not ours to count or to remove

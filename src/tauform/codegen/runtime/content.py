@@ -1,4 +1,4 @@
-"""What results depend on, as a digest: the robot by its fields, the package by its files."""
+"""Digest of all that results depend on: the robot by its fields, the package by its files."""
 
 from __future__ import annotations
 

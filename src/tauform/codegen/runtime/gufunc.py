@@ -42,7 +42,7 @@ def _constructor() -> Any:
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
-    """Such as (6),(6),(6)->(6)."""
+    """Signature such as (6),(6),(6)->(6)."""
 
     def sizes(ports: Sequence[Port]) -> str:
         return ",".join("(" + ",".join(map(str, port.shape)) + ")" for port in ports)

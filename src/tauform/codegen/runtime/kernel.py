@@ -64,7 +64,7 @@ class Kernel:
 
     @property
     def loop_address(self) -> int:
-        """Where the loop over a batch stands: that of a NumPy generalised ufunc."""
+        """Address of the loop over a batch: that of a NumPy generalised ufunc."""
         return int(self._engine.get_function_address("loop"))
 
     def answering(self, general: Callable[..., Any]) -> tuple[Any, Any] | None:

@@ -36,7 +36,7 @@ class Strided:
         return 0 if self.array.shape[1] == 1 else self.array.strides[1]
 
     def address(self, state: int, step: int) -> int:
-        """Where the entries of a state and step begin."""
+        """Offset of the entries of a state and step."""
         return int(self.array.ctypes.data) + state * self.row + step * self.time
 
 

@@ -18,7 +18,7 @@ STATES = 200
 
 
 def single_certificate(kernel: Callable[..., Any], program: Program) -> Certificate:
-    """What rounding costs: the largest deviation of an entry, relative to its largest magnitude over the states.
+    """Cost of rounding: the largest deviation of an entry, relative to its largest magnitude over the states.
 
     Entries below a hundredth of the output's largest are measured against that: zeros hold rounding noise. The
     program as Python interprets it in single precision, on the same states, says how much rounding explains.

@@ -29,7 +29,7 @@ LABEL = re.compile(r"[\w.+-]*")
 
 
 class Own(NamedTuple):
-    """What a shape sees: arrays of any scalar, one entry per joint that it acts on; a single array for one joint.
+    """Motion of a shape's joints: arrays of any scalar, one per joint that it acts on; a single array for one joint.
 
     Attributes:
         q, qd, qdd: motion of its joints.
@@ -168,12 +168,12 @@ class Drive:
 
     @property
     def name(self) -> str:
-        """That of its parameter: `K_3`, or `Iam_5_6` of a shaft that joints share."""
+        """Name of its parameter: `K_3`, or `Iam_5_6` of a shaft that joints share."""
         return f"{self.kind}_{'_'.join(str(j + 1) for j in self.joints)}{self.suffix}"
 
     @property
     def suffix(self) -> str:
-        """What its parameter's name ends in."""
+        """Suffix of its parameter's name."""
         return f"@{self.label}" if self.label else ""
 
     def with_coefficient(self, value: float) -> Drive:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class JointState(NamedTuple):
-    """What drive terms act on: arrays (n, N) of any scalar, one row per joint of the tree; None where not needed."""
+    """Motion of all joints: arrays (n, N) of any scalar, one row per joint of the tree; None where not needed."""
 
     q: AnyArray | None
     qd: AnyArray | None
@@ -51,7 +51,7 @@ class Group:
         return Own(**seen, joints=tuple(self.joints[:, 0].tolist()), tree=tree)
 
     def torques(self, own: Own) -> tuple[Any, ...]:
-        """Per joint that a term acts on, (k, N) torques for coefficients of one."""
+        """Torques (k, N) for coefficients of one, per joint that a term acts on."""
         torque = self.shape.torque(own, self.constants)
         return (torque,) if self.shape.n_joints == 1 else torque
 

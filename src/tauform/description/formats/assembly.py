@@ -1,4 +1,4 @@
-"""From the bodies of a tree format (URDF, MJCF) to a Robot: rigid bodies merged, z turned onto each joint's axis."""
+"""Assembly of the bodies of a URDF or MJCF into a Robot: rigid bodies merged, z turned onto each joint's axis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tauform.portable.products import norm, product
 
 @dataclass(frozen=True, eq=False)
 class BodyJoint:
-    """How a body moves on its parent: about or along an axis through a point, both in the body's own frame.
+    """Joint between a body and its parent: about or along an axis through a point, both in the body's own frame.
 
     Attributes:
         axis: (3,) any length but zero.

@@ -1,4 +1,4 @@
-"""What the base parameters leave of the torques, whichever column is whose and whatever its sign.
+"""Torques that the base parameters leave unexplained, whichever column is whose and whatever its sign.
 
 A joint's smoothed position, velocity and acceleration depend on its own column alone, so that another order or sign is
 tried on the states, without filtering anything anew; torques need not even new columns.

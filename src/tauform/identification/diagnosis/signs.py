@@ -18,7 +18,7 @@ MAX_LOG_RATIO_OF_EQUALS = np.log(2.0)
 
 @on_one_thread
 def find_signs(explained: Explained, names: tuple[str, ...]) -> tuple[float, list[Suspicion]]:
-    """What other signs leave, as a sum of logarithms, and the suspicions; none where they do not help far more."""
+    """Errors of other signs, as a sum of logarithms, and the suspicions; none where they do not help far more."""
     if explained.needs_no_reason:
         return np.inf, []
     start = float(np.log(explained.before).sum())

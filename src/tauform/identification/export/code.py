@@ -23,7 +23,7 @@ from tauform.wording import argument
 
 @dataclass(frozen=True)
 class CodeOptions:
-    """How the C of a fit is written; made before long work, it refuses what could not be written.
+    """Plan of the C of a fit; made before long work, it refuses what could not be written.
 
     Attributes:
         real: floating-point type.

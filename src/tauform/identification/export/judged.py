@@ -107,7 +107,7 @@ class JudgedMotion:
         return np.concatenate([start + row * period for start, row, period in zip(starts, rows, periods, strict=True)])
 
     def tracks(self) -> tuple[tuple[Track, ...], tuple[Kernels, ...]]:
-        """For code that repeats this: the states with their measured torques, and the filters."""
+        """Data for code that repeats this: the states with their measured torques, and the filters."""
         tracks: list[Track] = []
         kernels: list[Kernels] = []
         known: dict[tuple[float, tuple[int, int]], int] = {}
@@ -186,7 +186,7 @@ def _cut(stretch: Stretch, part: slice, rows: AnyArray) -> Stretch:
 
 
 def _stored(stretch: Stretch, is_thermal: bool) -> Stretch:
-    """As a file holds it."""
+    """Plain values, as a file holds them."""
     names = ("t", "q", "qd", "qdd", "tau")
     temperatures = rounded(stretch.temperature) if is_thermal and stretch.temperature is not None else None
     stored: dict[str, Any] = {name: rounded(getattr(stretch, name)) for name in names}

@@ -35,7 +35,7 @@ class Loss:
 
     @property
     def points(self) -> float:
-        """What the other one loses, in per cent of the torque."""
+        """Loss of the other one, in per cent of the torque."""
         return 100 * (self.other - self.fit)
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ def robot_with_plain_friction(fit: FittedModel) -> Robot:
 
 
 def loss_of(fit: FittedModel, robot: Robot) -> Loss:
-    """What is lost where a robot's torque, its friction sharp, takes the place of a fit's prediction."""
+    """Loss where a robot's torque, its friction sharp, takes the place of a fit's prediction."""
     if fit.others is not None and fit.validation is not None:
         return Loss(fit.validation.total, _error(fit.others, robot), VALIDATION)
     if fit.source is not None:

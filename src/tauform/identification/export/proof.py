@@ -54,7 +54,7 @@ class Proof:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What terminals and pages say."""
+        """Sentence for terminals and pages."""
         return tuple(sentence for sentence in (self.torque_error, self.verdict, self.remark) if sentence)
 
     @property
@@ -66,7 +66,7 @@ class Proof:
         return f"## Torque error on recorded motion\n\n{told}\n"
 
     def described(self) -> dict[str, Any]:
-        """In plain values, for files and `--json`."""
+        """Plain values, for files and `--json`."""
         return {
             "functions": {figure.function: figure.error for figure in self.figures},
             "motion": self.motion,
@@ -114,7 +114,7 @@ def proof_of(
 
 
 def _check(fit: FittedModel, program: Program, motion: JudgedMotion) -> None:
-    """What was judged must be what is shipped."""
+    """Proof that what was judged is what is shipped."""
     difference = abs(motion.error_of(program) - motion.judged)
     what = f"{program.name} of {fit.robot.name}, compared with the fit on {motion.source},"
     within(difference, MAX_FIGURE_DIFFERENCE, what, "please report the recording's filters")

@@ -64,7 +64,7 @@ def check_save(path: Path, own_columns: bool = False) -> None:
 
 
 def summary(fit: FittedModel) -> dict[str, Any]:
-    """What a fit says, in plain values."""
+    """Contents of a fit, in plain values."""
     verdict = judge(fit)
     return {
         "format": FORMAT,
@@ -101,7 +101,7 @@ def summary(fit: FittedModel) -> dict[str, Any]:
 
 
 def _plain_terms(terms: Sequence[Term]) -> list[dict[str, Any]]:
-    """What `Drive.of` takes; of a user's column the name alone."""
+    """Arguments of `Drive.of`; of a user's column the name alone."""
     return [{"shape": term.shape, **asdict(term)} if isinstance(term, Drive) else {"name": term.name} for term in terms]
 
 

@@ -133,7 +133,7 @@ class FittedModel:
 
     @property
     def base(self) -> Any:
-        """What theta means: names, grouping."""
+        """Meaning of theta: names, grouping."""
         return self.design.base
 
     @cached_property

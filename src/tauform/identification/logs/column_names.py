@@ -1,4 +1,4 @@
-"""How names of columns are made of a joint's name or number: after a prefix, or anywhere in a pattern."""
+"""Names of columns, made of a joint's name or number: after a prefix, or anywhere in a pattern."""
 
 from __future__ import annotations
 

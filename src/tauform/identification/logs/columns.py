@@ -1,4 +1,4 @@
-"""Which column of a log holds what: guessed from the usual names, or mapped by the user."""
+"""Meaning of the columns of a log: guessed from the usual names, or mapped by the user."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class Clearance:
         return worst
 
     def findings(self) -> list[str]:
-        """What was not looked at, in words."""
+        """Links that were not looked at, in words."""
         if not self.ignored:
             return []
         return [f"not kept apart, since they touch at rest: {'; '.join(self.ignored)}"]

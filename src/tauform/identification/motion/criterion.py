@@ -1,4 +1,4 @@
-"""How well rows of columns show their parameters: one number, and its derivative by every entry.
+"""Criterion of excitation: one number for how well rows show their parameters, and its derivative by every entry.
 
 The condition number is that of the columns as they are, in SI units, neither scaled nor weighted: the largest singular
 value over the smallest, of all rows of a motion.

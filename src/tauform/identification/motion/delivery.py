@@ -1,4 +1,4 @@
-"""From amplitudes to the trajectory that is handed over: finely sampled, and checked against every limit there."""
+"""Delivery: from amplitudes to a trajectory, finely sampled, and checked against every limit there."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class SemidefiniteFit:
 
 
 def needed(design: Design, left_out: Sequence[int], prior: Array, evidence: Evidence, weights: Array) -> list[int]:
-    """Which of the columns that were left out no physical links lack at about the same error.
+    """Columns that were left out although no physical links lack them at about the same error.
 
     Of all physical links that explain the recordings about as well as the best, those are taken whose left-out values
     make the least torque; the sum of absolute torques makes most of them exactly zero.

@@ -165,7 +165,7 @@ class Design:
 
     @cached_property
     def felt(self) -> tuple[slice, ...]:
-        """Per joint, from the first to the last column that it feels: of its own drive and of the links it carries."""
+        """Range of columns, per joint, that it feels: of its own drive and of the links it carries."""
         links = [(k, pivot) for k, pivot in enumerate(self.base.pivots) if self.robot.layout.is_link(pivot)]
         q, qd, qdd = np.random.default_rng(0).uniform(0.5, 1.0, (3, self.robot.n_joints))
         some: AnyArray = np.zeros((self.robot.n_joints, self.n_columns), dtype=bool)
@@ -181,7 +181,7 @@ class Design:
 
     @property
     def sharp_reads(self) -> frozenset[str]:
-        """What the sharp columns depend on; of a user's column everything may count."""
+        """Quantities that the sharp columns depend on; of a user's column everything may count."""
         return frozenset({"q", "qd", "qdd"}) if self.has_own_columns else frozenset(self._drives.sharp.reads)
 
     def sharp_columns(self, q: Array, qd: Array, qdd: Array) -> Iterator[tuple[int, int, Array]]:

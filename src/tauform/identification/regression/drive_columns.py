@@ -35,13 +35,13 @@ class DriveColumns:
 
     @cached_property
     def reads(self) -> frozenset[Quantity]:
-        """What the terms depend on; the torque that is carried depends on the whole motion."""
+        """Quantities that the terms depend on; the torque that is carried depends on the whole motion."""
         read: frozenset[Quantity] = frozenset().union(*(term.reads for term in self.drives))
         return read | {"q", "qd", "qdd"} if "carried" in read else read
 
     @cached_property
     def sharp(self) -> DriveColumns:
-        """Those that jump or bend where a velocity changes its sign."""
+        """Terms that jump or bend where a velocity changes its sign."""
         chosen = [k for k, term in enumerate(self.drives) if term.is_sharp]
         drives, places = (tuple(x[k] for k in chosen) for x in (self.drives, self.places))
         return DriveColumns(self.robot, drives, places, self.carrier)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ class DriveColumns:
         return grouped(self.drives)
 
     def _motion(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> JointState:
-        """What the terms act on, for each joint of the tree."""
+        """Motion that the terms act on, for each joint of the tree."""
         closure = self.robot.closure
         positions, rates, accelerations = (x.T if closure is None else closure.F @ x.T for x in (q, qd, qdd))
         if closure is not None:

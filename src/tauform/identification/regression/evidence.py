@@ -105,7 +105,7 @@ class Evidence:
         return self.blocks(rest), self.blocks(judging)
 
     def novelty(self) -> float:
-        """How far the folds' motions differ: 1 where each repeats the others, more where each shows something new.
+        """Novelty of the folds' motions: 1 where each repeats the others, more where each shows something new.
 
         The mean over folds of tr(P_others^-1 P_fold) / p, both per row: what values from the others are uncertain of,
         relative to what they would be if the fold were among them.

@@ -109,7 +109,7 @@ def unexcited(evidence: Evidence) -> list[int]:
 
 
 def missing_motion(design: Design, columns: Iterable[int]) -> str:
-    """What to record so that these columns show."""
+    """Advice on what to record so that these columns show."""
     meant = [design.kinds[k] for k in columns]
     kinds, joints = {kind for kind, _ in meant}, sorted({j + 1 for _, own in meant for j in own})
     which = f"joint{'s' if len(joints) > 1 else ''} {', '.join(map(str, joints))}"

@@ -1,4 +1,4 @@
-"""What a fit leaves unexplained: residuals at its rows, and errors on other data."""
+"""Residuals: what a fit leaves unexplained at its rows, and errors on other data."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class RowSource:
             yield from (replace(rows, segment=index) for rows in self._of(segment))
 
     def n_rows(self, segment: Segment) -> int:
-        """How many rows a segment gives, those at rest among them."""
+        """Number of rows of a segment, and of those at rest among them."""
         return grid_of(segment.rate, self.filters).n_rows(segment.n_samples)
 
     @property
@@ -183,7 +183,7 @@ class RowSource:
         return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording)
 
     def _thin_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
-        """What jumps or bends passes the filter before decimation, as the torques do; all else is unchanged by it."""
+        """Filter what jumps or bends before decimation, as the torques do; all else is unchanged by it."""
         length = (len(A) - 1) * stride + 1
         # Most steps of friction depend on velocities alone.
         needed = [name in self.design.sharp_reads for name in ("q", "qd", "qdd")]

@@ -1,4 +1,4 @@
-"""What chance alone saves: of a hundred candidates that explain nothing, the best looks as if it did.
+"""Chance: of a hundred candidates that explain nothing, the best looks as if it did.
 
 Candidates are tried on the same stretches that later judge the winner, so that its gain there is not that of a term
 which was named beforehand. A term therefore has to pass a test at a level that all independent candidates share
@@ -37,7 +37,7 @@ class Chance:
     n_changes: float
 
     def explains(self, richer: Sequence[int], simpler: Sequence[int]) -> float:
-        """How much of what a richer selection saves chance explains: 1 and more where it needs no other reason."""
+        """Share of what a richer selection saves that chance explains: 1 and more where it needs no other reason."""
         evidence = self.held_out.evidence
         left, more = (evidence.residual_squares(self.held_out.values(x)).sum(axis=0) for x in (richer, simpler))
         freedom = max(1.0, evidence.n_rows - len(richer) / evidence.n_joints)
@@ -50,7 +50,7 @@ class Chance:
 
 
 def independent(held_out: HeldOut, columns: Sequence[int], start: Sequence[int]) -> float:
-    """How many independent candidates these columns are: nine widths of a step are not nine chances.
+    """Number of independent candidates among these columns: nine widths of a step are not nine chances.
 
     Of the eigenvalues of their correlations, beside the plain columns `start`, each that is at least 1 counts once, and
     all by what they have beyond whole numbers (Li and Ji 2005, for tests on correlated markers).

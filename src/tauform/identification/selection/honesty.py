@@ -1,4 +1,4 @@
-"""What a choice of terms costs on data that it has not seen.
+"""Honest errors: the cost of a choice of terms on data that it has not seen.
 
 Terms are chosen on all blocks. Errors on the same blocks flatter the choice, so it is repeated without some of them,
 and these judge it: the ratio of both errors is what `held_out` is multiplied by.
@@ -15,7 +15,7 @@ from tauform.identification.selection.held_out import HeldOut
 
 
 def cost_of_choice(evidence: Evidence, columns: Sequence[int], chosen: Callable[[Evidence], list[int]]) -> float:
-    """How many times as large errors are on blocks that took no part in the choice; at least one.
+    """Growth of errors on blocks that took no part in the choice; at least one.
 
     Args:
         columns: that all blocks chose.

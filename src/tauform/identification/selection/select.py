@@ -1,4 +1,4 @@
-"""Which further terms the data ask for, decided on held-out blocks of time.
+"""Selection of further terms that the data ask for, decided on held-out blocks of time.
 
 The loss is the sum over joints of log(held-out squares). A term joins when it lowers the loss by more than a
 threshold; single samples are never shuffled, so a term must help on stretches of motion it has not seen.

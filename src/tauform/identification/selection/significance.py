@@ -44,7 +44,7 @@ def reduced(
     most: int | None = None,
     keep_accuracy: bool = True,
 ) -> Fitted:
-    """Only the significant values, refitted; a physical fit is made physical again, with its links as the prior.
+    """Fit of the significant values alone; a physical fit is made physical again, with its links as the prior.
 
     First go the values that fail the 1 % rule; then, one by one, the value with the largest relative deviation, as
     long as that is above `max_deviation` and an F-test or the held-out error does not ask for it.

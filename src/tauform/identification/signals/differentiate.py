@@ -1,4 +1,4 @@
-"""From positions to velocities and accelerations."""
+"""Differentiation: from positions to velocities and accelerations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ POLYNOMIAL_DEGREE = 3
 
 @dataclass(frozen=True)
 class Smoother:
-    """How states are estimated.
+    """Method by which states are estimated.
 
     "lowpass" is the zero-phase filter with derivatives of fourth order, "central" the same filter with central
     differences; "savitzky_golay" fits polynomials, "spline" splines, "kalman" is a Rauch-Tung-Striebel smoother.

@@ -69,7 +69,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class Grid:
-    """Which samples of a segment are used: the one rule of decimation and settling.
+    """Samples of a segment that are used: the one rule of decimation and settling.
 
     Attributes:
         states: columns are evaluated at every such sample,

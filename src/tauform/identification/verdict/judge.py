@@ -117,7 +117,7 @@ def judge(fit: FittedModel) -> Verdict:
 
 
 def _praise(fit: FittedModel) -> str:
-    """What the verdict rests on, in figures."""
+    """Figures that the verdict rests on."""
     known, count = int((fit.relative_deviations <= MAX_KNOWN_DEVIATION).sum()), len(fit.values)
     which = "every value is" if known == count else f"{known} of {count} values are"
     rest = "" if known == count else "; the others do not matter here"
@@ -263,7 +263,7 @@ def _judge_suspicions(fit: FittedModel, reasons: list[str], following: list[str]
 
 
 def _name_misalignment(fit: FittedModel, reasons: list[str], following: list[str]) -> None:
-    """What is the fault of the description, and not of the motion."""
+    """Faults of the description, and not of the motion."""
     crooked = misalignment(fit.design) if fit.condition > GOOD_CONDITION else None
     if crooked is not None:
         reasons.append(f"{crooked.place}: {crooked.what}, so that parameters can hardly be told apart")

@@ -77,7 +77,7 @@ def _scale_at(fit: FittedModel, joint: int) -> float | None:
 
 
 def _outside(columns: Array, values: Array) -> Array:
-    """What these columns cannot make of the values."""
+    """Part of the values that these columns cannot make."""
     size = np.linalg.norm(columns, axis=0)
     unit = columns[:, size > 0] / size[size > 0]
     return values - unit @ np.linalg.lstsq(unit, values, rcond=1e-10)[0]

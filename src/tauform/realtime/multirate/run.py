@@ -29,7 +29,7 @@ POLLED_SECONDS = 3e-4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunReport:
-    """What happened.
+    """Record of a run.
 
     Attributes:
         rates: as asked for; n_ticks and n_updates: runs of the synchronous and the background task.

@@ -64,7 +64,7 @@ def cheapest(results: Sequence[RouteResult]) -> Program:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What all routes share.
+    """Data that all routes share.
 
     Attributes:
         subject: what is reduced.
@@ -145,7 +145,7 @@ class Search:
         return result or self._nothing(name)
 
     def _lowered(self, result: RouteResult) -> float:
-        """Where to aim after a result that unseen states did not confirm."""
+        """Aim after a result that unseen states did not confirm."""
         excess = max(1.0, result.verification.error / self.verify.tolerance)
         return AIM_PER_ATTEMPT * result.aim / excess
 

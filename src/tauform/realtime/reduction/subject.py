@@ -25,7 +25,7 @@ from tauform.rigidbody.load import has_load, load_gains
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is reduced.
+    """Subject of a reduction.
 
     Attributes:
         robot: gives names and limits, and the dynamics where these are its own.
@@ -70,7 +70,7 @@ class Subject:
 
     @cached_property
     def companions(self) -> Completed:
-        """Which entries of the closed form stay with others at no cost."""
+        """Entries of the closed form that stay with others at no cost."""
         return companions(self.closed_form)
 
     def torque(self, q: Array, qd: Array, qdd: Array, temperature: Array | None = None) -> Array:

@@ -27,7 +27,7 @@ FEW_STATES = 1000
 
 @dataclass(frozen=True)
 class Verification:
-    """What states showed that were not used to make a program.
+    """Verification on states that were not used to make a program.
 
     Attributes:
         n_states: how many they were; fewer than asked for where the outcome was clear before.
@@ -80,7 +80,7 @@ class Verifier:
         return Verification(n_states, 0.0, 1.0, True, self._definite(compile_program(self.exact)))
 
     def __call__(self, program: Program) -> Verification:
-        """What the unseen states show, and for a recording all of it."""
+        """Errors on the unseen states, and for a recording on all of it."""
         kernels = compile_program(program), compile_program(self.exact)
         sound = guard(self.exact.name, self._guarded(), self.definite, self.subject.moving)(program, kernels[0])
         n_done, error, n_failed, holds = self._counted(self.unseen, *kernels)

@@ -55,7 +55,7 @@ def check_motion_figure(path: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Figure:
-    """What is drawn: quantities of the joints over time, and words about them."""
+    """Contents of a figure: quantities of the joints over time, and words about them."""
 
     title: str
     heading: str

@@ -39,7 +39,7 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """What one tab of a plot shows; a joint, for example."""
+    """Tab of a plot; a joint, for example."""
 
     name: str
     series: Sequence[Series]

@@ -1,4 +1,4 @@
-"""How the recordings were filtered, as a section of a page: the spectrum of the motion with the cut-offs in it."""
+"""Filters of the recordings, as a section of a page: the spectrum of the motion with the cut-offs in it."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Sequence6 = Sequence[AnyArray]
 
 
 class BaseFactor(NamedTuple):
-    """What comes tip to base, one entry per joint.
+    """Results of the sweep from tip to base, one entry per joint.
 
     Attributes:
         P: (6, 6, N) articulated inertia.
@@ -40,7 +40,7 @@ class BaseFactor(NamedTuple):
 
 
 class Mobility(NamedTuple):
-    """What comes base to tip, one entry per joint.
+    """Results of the sweep from base to tip, one entry per joint.
 
     Attributes:
         Y: (6, 6, N) mobility of the body.

@@ -18,7 +18,7 @@ from tauform.rigidbody.sweeps.articulated_inertia import times
 
 
 class Inward(NamedTuple):
-    """What comes tip to base, one entry per joint.
+    """Results of the sweep from tip to base, one entry per joint.
 
     Attributes:
         P: (6, 6, N) articulated inertia.

@@ -66,7 +66,7 @@ def inverse_vector(
 
 
 def perturbation(tree: Tree, nominal: Nominal, dq: AnyArray, dqd: AnyArray) -> tuple[list[AnyArray], list[AnyArray]]:
-    """What dq and dqd do: to each joint's acceleration (Sddot dq + 2 Sdot dqd), to each body's wrench."""
+    """Effect of dq and dqd: on each joint's acceleration (Sddot dq + 2 Sdot dqd), to each body's wrench."""
     transforms, twists, accelerations = nominal.motion
     etas: list[AnyArray] = []
     drifts, biases = [], []

@@ -1,4 +1,4 @@
-"""How parameters change accelerations, and a whole trajectory."""
+"""Sensitivity of accelerations, and of a whole trajectory, to the parameters."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def linearize_forward_parameters(
 
 @dataclass(frozen=True, eq=False)
 class TrajectorySensitivity:
-    """How a trajectory under given torques changes with the parameters.
+    """Sensitivity of a trajectory under given torques to the parameters.
 
     Attributes:
         names: of the parameters.

@@ -1,4 +1,4 @@
-"""What drive terms add to the derivatives of links and rotors.
+"""Derivatives of drive terms, added to those of links and rotors.
 
 With the rigid torque r, tau = r + friction(q, qd) + load(r, qd), so that D_tau = D_r + (d load / d r) D_r + D_friction.
 """
@@ -14,7 +14,7 @@ from tauform.rigidbody.load import carried_torque, carried_transposed, has_load,
 
 
 def state_of(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> JointState:
-    """What drive terms see of a motion."""
+    """Motion as drive terms see it."""
     carried = carried_torque(robot, newton_euler(robot.tree, q, qd, qdd)) if has_load(robot.tree) else None
     return JointState(q, qd, qdd, temperature, carried)
 

@@ -1,4 +1,4 @@
-"""What every algorithm shares: checks of its inputs, broadcasting, loop constraints, and the layout inside.
+"""Evaluation, for every algorithm: checks of inputs, broadcasting, loop constraints, and the layout inside.
 
 Outside, the joint is the last dimension: (..., n). Inside, components come first and a single batch dimension
 last, (n, N), so that every operation runs over contiguous states; large batches pass through in slices that fit

@@ -18,7 +18,7 @@ from tauform.rigidbody.sweeps.spatial import (
 
 
 class Motion(NamedTuple):
-    """What every body does, each in its own frame; accelerations contain -gravity."""
+    """Motion of every body, each in its own frame; accelerations contain -gravity."""
 
     transforms: list[Transform]
     twists: list[AnyArray]

@@ -84,7 +84,7 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
 
 
 def _local(program: Program, port: Port) -> str:
-    """What a part is given for a port: the block, or the copy of what all states share."""
+    """Argument of a part for a port: the block, or the copy of what all states share."""
     if not port.shared:
         return f"{port.name}_block"
     return f"&{port.name}_copy" if member_names(program, port) else f"{port.name}_copy"

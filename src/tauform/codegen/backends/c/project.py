@@ -119,7 +119,7 @@ def project_files(
 
 
 def _build_files(programs: Sequence[Program], name: str, about: dict[str, str]) -> dict[str, str]:
-    """What each build system reads, by its place in the folder."""
+    """Build files by their places in the folder."""
     files = {file: template(text).substitute(about, **_package(programs)) for file, text in BUILD_FILES.items()}
     files["CMakeLists.txt"] = cmake_lists(
         name,
@@ -136,7 +136,7 @@ def _build_files(programs: Sequence[Program], name: str, about: dict[str, str]) 
 
 
 def _package(programs: Sequence[Program]) -> dict[str, str]:
-    """What build systems are told of the library; no name of a robot, which they would take for more than a name."""
+    """Facts for build systems; no name of a robot, which they would take for more than a name."""
     functions = ", ".join(identifier(program.name) for program in programs)
     return {"release": release(), "description": json.dumps(f"Robot dynamics in C99: {functions}")}
 

@@ -97,7 +97,7 @@ def _batch(program: Program, real: Real, prefix: str, largest: int) -> Iterator[
 
 
 def batch_functions(real: Real) -> str:
-    """What the tests of batch functions call."""
+    """Functions that the tests of batch functions call."""
     return template("test_batch.c").substitute(real=real.name, states=N_STATES, batch=N_BATCH)
 
 

@@ -1,4 +1,4 @@
-"""Which products are fused with the sums that read them.
+"""Fusion of products with the sums that read them.
 
 A product vanishes when every sum that reads it computes it along (multiply-add costs no more than the addition).
 LLVM itself fuses only products that are read once.

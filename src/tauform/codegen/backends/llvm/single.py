@@ -101,7 +101,7 @@ def _check(k: int, port: Port, real: Real) -> list[str]:
 
 
 def _finite(ports: Sequence[Port], real: Real) -> list[str]:
-    """On to %finite where all numbers are: integers compare in one cycle and need no vectors of odd length."""
+    """Branch to %finite where all numbers are: integers compare in one cycle and need no vectors of odd length."""
     lines, said, exponent, kind = [], "false", _EXPONENT[real.bits], f"i{real.bits}"
     for k, port in enumerate(ports):
         for entry in range(port.size):

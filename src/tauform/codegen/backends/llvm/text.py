@@ -59,7 +59,7 @@ class Vector:
 
     @property
     def suffix(self) -> str:
-        """What the names of LLVM's functions on such vectors end in."""
+        """Ending of the names of LLVM's functions on such vectors."""
         return f"v{self.lanes}f{self.scalar.bits}"
 
     @property

@@ -1,4 +1,4 @@
-"""What drives a joint of a MuJoCo model: rotor, friction and limits, its own and those of its motors."""
+"""Drive of a joint of a MuJoCo model: rotor, friction and limits, its own and those of its motors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else acts on the bodies of a MuJoCo model: gravity as its flag says, what we have no term for is refused."""
+"""Forces on the bodies of a MuJoCo model: gravity as its flag says, what we have no term for is refused."""
 
 from __future__ import annotations
 

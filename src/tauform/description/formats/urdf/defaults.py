@@ -1,4 +1,4 @@
-"""What a URDF leaves to defaults that may not be meant, as findings."""
+"""Defaults of a URDF that may not be meant, as findings."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ FIRST_COUNTS = {("joint", "origin")}
 
 @dataclass(frozen=True)
 class Form:
-    """What an element holds.
+    """Contents of an element.
 
     Attributes:
         numbers: attribute -> how many finite numbers it holds.

@@ -1,4 +1,4 @@
-"""What a URDF has no place for, in words."""
+"""Losses of a URDF, in words: what it has no place for."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def gravity_note(robot: Robot) -> Iterator[str]:
 
 
 def other_than_urdf(robot: Robot) -> Iterator[str]:
-    """What else a Robot says that a URDF cannot, or says in another way."""
+    """Facts of a Robot that a URDF cannot say, or says in another way."""
     yield from gravity_note(robot)
     if robot.tip is not None:
         yield f"URDF names no tip; the tool frame of this robot is {robot.tip!r}"

@@ -53,7 +53,7 @@ def numbers(values: Iterable[float]) -> str:
 
 
 def geometry(solid: Solid | None, folder: Path) -> Any:
-    """What <geometry> holds for a solid, a mesh by its way from a folder; None for one that URDF does not know."""
+    """Contents of <geometry> for a solid, a mesh by its way from a folder; None for one that URDF does not know."""
     if isinstance(solid, Box):
         return ElementTree.Element("box", size=numbers(solid.size))
     if isinstance(solid, Cylinder):

@@ -1,4 +1,4 @@
-"""How much the expansion of a xacro file may compute: bounds on numbers, texts, lists and the work in total."""
+"""Budget of the expansion of a xacro file: bounds on numbers, texts, lists and the work in total."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class _Expansion:
             raise DescriptionError(f"{text}{self._in(filename)}") from None
 
     def _in(self, filename: str) -> str:
-        """Where an error is, if not in the file itself, which every message names."""
+        """Place of an error, if not in the file itself, which every message names."""
         return "" if Path(filename) == self.path else f" (in {os.path.basename(filename)})"
 
     def _load_yaml(self, filename: str) -> Any:

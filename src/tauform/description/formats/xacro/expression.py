@@ -39,7 +39,7 @@ DATA = (*NUMBERS, *CONTAINERS, str, range)
 
 @dataclass(frozen=True)
 class Rules:
-    """What the expressions of one file may reach.
+    """Names that the expressions of one file may reach.
 
     Attributes:
         functions: what may be called, by identity.

@@ -106,7 +106,7 @@ def symbols(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def callables(names: Mapping[str, Any]) -> dict[int, Any]:
-    """What may be called, by identity."""
+    """Functions that may be called, by identity."""
     found: dict[int, Any] = {}
     for value in names.values():
         if isinstance(value, Functions):

@@ -22,7 +22,7 @@ EVAL_NAMES = ("list", "dict", "map", "str", "float", "int")
 
 
 def substituted(text: str, expansion: _Expansion) -> str:
-    """What $(...) stands for; xacro hands over one at a time.
+    """Value of $(...); xacro hands over one at a time.
 
     Raises:
         DescriptionError: there is no such command, argument, package or variable.

@@ -27,7 +27,7 @@ def check_packing(n_bytes: int, packed: int, path: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """What a file holds.
+    """Contents of a file.
 
     Attributes:
         widths: name -> None for a column (N,), or the number of columns of a matrix (N, width).

@@ -126,7 +126,7 @@ def _csv_block(samples: _Samples, separator: str | None, places: Sequence[int], 
 
 
 def _explained(error: ValueError, names: Sequence[str]) -> str:
-    """What is wrong with a line, with the column's name in NumPy's words about a value."""
+    """Fault of a line, with the column's name in NumPy's words about a value."""
     words = " ".join(str(error).split())
     if text := re.search(r"could not convert string (.*) to float64 at row \d+, column (\d+)", words):
         return f", column {names[int(text[2]) - 1]}: {text[1]} is not a number"
