@@ -79,7 +79,7 @@ def box_of(robot: Robot, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]
     always = np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])
     ends = np.quantile(places, [0.01, 0.99], axis=0)
     ends = np.array([np.minimum(ends[0], always.min(axis=0)), np.maximum(ends[1], always.max(axis=0))])
-    centre, half = ends.mean(axis=0), max(float(np.ptp(ends, axis=0).max()) / 2, SMALLEST)
+    centre, half = ends.mean(axis=0), max(float(np.ptp(ends, axis=0).max()) / 2, MIN_RADIUS)
     return centre - half, centre + half
 
 
