@@ -12,7 +12,7 @@ from tauform.arrays import Array
 from tauform.identification.logs.contents import Contents, numbered
 from tauform.identification.logs.unit_table import unit_of
 from tauform.identification.logs.units import IN_BRACKETS
-from tauform.identification.recording.recording import SLOWEST, TIME_UNITS
+from tauform.identification.recording.recording import MAX_SAMPLE_PERIOD, TIME_UNITS
 from tauform.messages import counted
 from tauform.wording import argument
 
@@ -124,7 +124,7 @@ def clock_of(read: Clock | None, stamps: Array | None) -> Clock | None:
     if clock is None or clock.first is None or clock.last is None or not clock.typical:
         return None
     step = clock.typical
-    unit = "s" if step < SLOWEST else "ns" if step > 1e5 else "us" if step > 300 else "ms"
+    unit = "s" if step < MAX_SAMPLE_PERIOD else "ns" if step > 1e5 else "us" if step > 300 else "ms"
     second = TIME_UNITS[unit][1]
     return replace(
         clock,

@@ -12,7 +12,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.errors import RecordingError
 from tauform.identification.logs.parts import Part
 from tauform.identification.recording.recording import typical_step
-from tauform.identification.recording.segments import GAP, resampled
+from tauform.identification.recording.segments import MIN_GAP_STEPS, resampled
 from tauform.wording import argument
 
 # Time stamps of two files that differ by less, in steps, are the same.
@@ -54,7 +54,7 @@ def _at(times: Array, part: Part, arrays: dict[str, Any], base: Part) -> tuple[d
     if len(t) == len(times) and np.abs(t - times).max() <= SAME_STAMP * step:
         return fields, np.ones(len(times), dtype=bool)
     after = np.clip(np.searchsorted(t, times), 1, len(t) - 1)
-    near = (t[after] - t[after - 1] <= GAP * step) | (times == t[after])
+    near = (t[after] - t[after - 1] <= MIN_GAP_STEPS * step) | (times == t[after])
     part.own_findings.append(
         f"{part.path.name}: {1 / step:.4g} Hz, interpolated at the time stamps of {base.path.name}"
         + (f"; {int((~near).sum())} samples in its gaps left out" if not near.all() else "")
