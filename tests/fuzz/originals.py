@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import os
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -172,6 +175,28 @@ def bag(storage: str) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in sorted((Path(folder) / "bag").iterdir())}
 
 
+def bag_ros1(compression: str | None) -> bytes:
+    """The recording as a bag of ROS 1."""
+    from rosbags import rosbag1
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS1_NOETIC)
+    kinds = ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
+    state, header, stamp = (store.types[kind] for kind in kinds)
+    held = swing()
+    with tempfile.TemporaryDirectory() as folder:
+        writer = rosbag1.Writer(Path(folder) / "a.bag")
+        if compression is not None:
+            writer.set_compression(rosbag1.Writer.CompressionFormat[compression])
+        with writer:
+            connection = writer.add_connection("/joint_states", state.__msgtype__, typestore=store)
+            for k, (q, tau) in enumerate(zip(held["q"], held["tau"], strict=True)):
+                message = state(header(k, stamp(1, 10_000_000 * k), ""), ["joint1", "joint2"], q, np.zeros(0), tau)
+                data = store.serialize_ros1(message, state.__msgtype__)
+                writer.write(connection, 1_000_000_000 + 10_000_000 * k, data)
+        return (Path(folder) / "a.bag").read_bytes()
+
+
 def _arrays(path: Path) -> dict[str, Any]:
     with np.load(path) as archive:
         return {name: archive[name] for name in archive.files}
@@ -217,6 +242,21 @@ def motion() -> bytes:
 def program() -> Any:
     """A small program, ready to be written as C."""
     return tf.generate(robot(), "gravity_torque")
+
+
+@cache
+def program_entry(function: str) -> tuple[str, bytes]:
+    """Name and payload of a stored program."""
+    arm = replace(robot(), joints=tuple(replace(joint, viscous=0.3) for joint in robot().joints))
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.environ.get("TAUFORM_CACHE")
+        os.environ["TAUFORM_CACHE"] = folder
+        try:
+            tf.generate(arm if function == "friction" else robot(), function)
+        finally:
+            os.environ["TAUFORM_CACHE"] = before or ""
+        (entry,) = Path(folder).glob("*.program")
+        return entry.name, entry.read_bytes()[hashlib.sha256().digest_size :]
 
 
 def manifest() -> bytes:

@@ -210,6 +210,67 @@ def _entry() -> bytes:
     return hashlib.sha256(of_key + PAYLOAD).digest() + PAYLOAD
 
 
+def read_program(path: Path) -> str:
+    """What is read in place of a search computes what the textbook function does, interpreted and compiled."""
+    from tauform.codegen import generate as generation
+
+    def refuse(*arguments: Any) -> Any:
+        raise Rebuilt("built")
+
+    before, made = os.environ.get("TAUFORM_CACHE"), generation._generated
+    os.environ["TAUFORM_CACHE"], generation._generated = str(path.parent), refuse
+    try:
+        program = tf.generate(originals.robot(), "gravity_torque")
+        q = np.random.default_rng(0).uniform(-3, 3, (20, 2))
+        expected = tf.textbook.gravity_torque(originals.robot(), q)
+        ways = [program, tf.compile(program)] if _share(path, ROBOTS_PER_VERB) else [program]
+        assert all(np.abs(run(q) - expected).max() < 1e-9 for run in ways), "another program"
+    finally:
+        os.environ["TAUFORM_CACHE"], generation._generated = before or "", made
+    return str(program)
+
+
+def write_program(folder: Path, data: bytes) -> Path:
+    """An entry whose digest is right, whatever it holds: a forged one, or one of a defect of our own."""
+    place = folder / "programs"
+    place.mkdir(mode=0o700, exist_ok=True)
+    name = originals.program_entry("gravity_torque")[0]
+    of_key = bytes.fromhex(name.partition(".")[0])
+    (place / name).write_bytes(hashlib.sha256(of_key + data).digest() + data)
+    (place / name).chmod(0o600)
+    return place / name
+
+
+def _damaged_program(rng: Random, data: bytes) -> bytes:
+    """Damage to the text or the tree, one instruction changed, or the program of something else."""
+    how = rng.random()
+    if how < 0.15:
+        return damaged_text(rng, data)
+    if how < 0.2:
+        return originals.program_entry(rng.choice(["mass_matrix", "friction", "inverse_dynamics"]))[1]
+    tree = json.loads(data)
+    if how < 0.5:
+        return json.dumps(damaged_tree(rng, tree)).encode()
+    listed = tree["instructions"]
+    k = rng.randrange(len(listed))
+    part = rng.choice(["op", "argument", "number", "place", "order", "result", "any"])
+    if part == "op":
+        listed[k][0] = rng.choice(["add", "divide", "sqrt", "same", "unit", "lane", "input", "atan2", "x"])
+    elif part == "argument":
+        listed[k][1] = [rng.choice([-1, k, k + 1, 10**6, 0.0, True, None, "0"]) for _ in range(rng.randrange(4))]
+    elif part == "number":
+        listed[k][2] = rng.choice([1.0, 0.5, -2.0, 1e308, 10**400, None, "1", []])
+    elif part == "place":
+        listed[k][3:] = [rng.choice([0, 1, -1, 99, 2**63, None]) for _ in range(rng.choice([1, 2, 2, 2, 3]))]
+    elif part == "order":
+        listed.insert(rng.randrange(len(listed)), listed.pop(k))
+    elif part == "result":
+        tree["results"][0] = [rng.choice([0, 1, -1, 10**6, None]) for _ in range(rng.randrange(4))]
+    else:
+        listed[k] = damaged_tree(rng, listed[k])
+    return json.dumps(tree).encode()
+
+
 OUTSIDE, MINE = "outside.txt", "mine.txt"
 
 
@@ -308,6 +369,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "bag_db3": lambda: _bag("db3"),
     "bag_mcap": lambda: _bag("mcap"),
     "bag_metadata": _bag_folder,
+    "bag_ros1": lambda: _logs("bag_ros1", [originals.bag_ros1(how) for how in (None, "BZ2", "LZ4")], ".bag"),
     "model": lambda: _saved("model", originals.model(), {"facts": _as_bytes}, read_model),
     "fit": lambda: _saved("fit", originals.fit(), {"summary": np.array, "robot": np.array}, read_fit),
     "fit_json": lambda: Reader("fit_json", [originals.fit_json()], read_fit, _file("fit.json"), _damaged_fit),
@@ -316,6 +378,9 @@ READERS: dict[str, Callable[[], Reader]] = {
     ),
     "manifest": lambda: Reader(
         "manifest", [originals.manifest()], read_manifest, write_manifest, _damaged_manifest
+    ),
+    "program": lambda: Reader(
+        "program", [originals.program_entry("gravity_torque")[1]], read_program, write_program, _damaged_program
     ),
     "cache": lambda: Reader("cache", [_entry()], read_cache, write_cache, damaged_binary),
 }  # fmt: skip

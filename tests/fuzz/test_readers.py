@@ -39,11 +39,13 @@ CASES = {
     "bag_db3": 60,
     "bag_mcap": 60,
     "bag_metadata": 60,
+    "bag_ros1": 60,
     "model": 200,
     "fit": 200,
     "fit_json": 150,
     "motion": 100,
     "manifest": 60,
+    "program": 150,
     "cache": 100,
 }
 # Modules without which a reader refuses every file; the extra of tests brings all of them.
@@ -55,6 +57,7 @@ EXTRAS = {
     "bag_db3": "rosbags",
     "bag_mcap": "rosbags",
     "bag_metadata": "rosbags",
+    "bag_ros1": "rosbags",
 }
 # A case has its number for ever; a campaign starts where no other day's does.
 FIRST = 0 if SCALE == 1 else int(os.environ.get("FUZZ_FIRST", int(time.time() // 86_400) * 1_000_000))
@@ -64,8 +67,8 @@ FIRST = 0 if SCALE == 1 else int(os.environ.get("FUZZ_FIRST", int(time.time() //
 GROUPS = {
     "XML": ("urdf", "xacro", "mjcf"),
     "TOML and tables": ("toml_saved", "toml_by_hand", "csv", "motion", "parquet"),
-    "archives": ("npz", "npz_arrays", "mat", "hdf5", "bag_db3", "bag_mcap", "bag_metadata"),
-    "own": ("model", "fit", "fit_json", "manifest", "cache"),
+    "archives": ("npz", "npz_arrays", "mat", "hdf5", "bag_db3", "bag_mcap", "bag_metadata", "bag_ros1"),
+    "own": ("model", "fit", "fit_json", "manifest", "program", "cache"),
 }
 
 

@@ -16,7 +16,7 @@ from tauform.codegen.program.program import Program
 from tauform.codegen.request import check_request, is_factorable, usable_algorithms
 from tauform.codegen.runtime.programs import kept_program
 from tauform.description.robot import Robot
-from tauform.errors import GenerationError
+from tauform.errors import GenerationError, VerificationError
 from tauform.rigidbody.sweeps.pivots import named_pivots
 
 # A factored closed form of more joints costs more than the recursive program.
@@ -63,7 +63,20 @@ def generate(
     make = partial(_generated, source, wanted, algorithm, parameters, payload, wrenches)
     if algorithm == "fastest":  # on this machine, today
         return make()
-    return kept_program((source, function, algorithm, parameters, payload, tuple(wrenches)), make)
+    check = partial(_check_kept, source, wanted, parameters, payload, wrenches)
+    return kept_program((source, function, algorithm, parameters, payload, tuple(wrenches)), make, check)
+
+
+def _check_kept(
+    source: Robot, wanted: Function, parameters: Parameters, payload: Payload, wrenches: Sequence[str], found: Program
+) -> None:
+    """Compare a program that was read with the textbook function, as `certified` does with one that is made."""
+    problem = problem_of(source, parameters, payload, wrenches)
+    shapes = [(name, tuple(shape)) for name, shape in wanted.shapes(problem).items()]
+    given = [(port.name, port.shape) for port in found.inputs if not port.shared]
+    if (found.name, found.robot, given) != (wanted.name, source.name, shapes) or found.certificate is None:
+        raise VerificationError(f"{found.name} of {found.robot}: no program of {wanted.name} of {source.name}")
+    certified(found, wanted, problem)
 
 
 def _generated(

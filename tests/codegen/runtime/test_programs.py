@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,3 +65,28 @@ def test_equal_content_has_equal_digests() -> None:
     assert content(("ab", "c")) != content(("a", "bc"))
     with pytest.raises(TypeError):
         content(object())
+
+
+@pytest.mark.parametrize("part", ["number", "order", "foreign", "text"])
+def test_an_entry_of_another_program_is_made_again_and_replaced(part: str, made: list[str], tmp_path: Path) -> None:
+    """Its digest is right: a search that was forged, or went wrong, is held against the textbook function."""
+    robot = tf.load("two_link")
+    right = tf.generate(robot, "gravity_torque")
+    (entry,) = (tmp_path / "cache").iterdir()
+    kept = entry.read_bytes()
+    of_key, tree = bytes.fromhex(entry.stem), json.loads(kept[32:])
+    if part == "number":
+        constant = next(i for i in tree["instructions"] if i[0] == "constant")
+        constant[2] *= 1 + 1e-9
+    elif part == "order":
+        tree["instructions"].reverse()
+    elif part == "foreign":
+        tree = json.loads(encoded(tf.generate(tf.load("kr6_r700"), "gravity_torque")))
+    data = b"[" * 10_000 if part == "text" else json.dumps(tree).encode()
+    entry.write_bytes(hashlib.sha256(of_key + data).digest() + data)
+    made.clear()
+    assert encoded(tf.generate(robot, "gravity_torque")) == encoded(right)
+    assert made == ["two_link"]
+    assert entry.read_bytes() == kept
+    tf.generate(robot, "gravity_torque")
+    assert made == ["two_link"]

@@ -10,7 +10,9 @@ import numpy as np
 
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import About, Candidate, Certificate, Instruction, Op, Program
+from tauform.codegen.program.soundness import check_sound
 from tauform.documents import parse_json
+from tauform.errors import VerificationError
 
 TYPES = {kind.__name__: kind for kind in (Program, Port, Certificate, Candidate, About)}
 _OPS = {op.value: op for op in Op}
@@ -29,10 +31,13 @@ def decoded(data: bytes) -> Program:
     """
     try:
         program = _value(parse_json(data))
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, VerificationError) as error:
         raise ValueError(f"no program: {error}") from None
+    except RecursionError:
+        raise ValueError("no program: nested too deeply") from None
     if not isinstance(program, Program):
         raise ValueError("no program")
+    check_sound(program)
     return program
 
 

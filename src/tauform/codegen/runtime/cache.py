@@ -46,8 +46,14 @@ def folder() -> Path | None:
     return platformdirs.user_cache_path("tauform", appauthor=False)
 
 
-def cached(key: str, build: Callable[[], bytes], kind: str = "kernel") -> bytes:
-    """The bytes that belong to this key: read if they are on disk and intact, else built and kept."""
+def cached(
+    key: str, build: Callable[[], bytes], kind: str = "kernel", usable: Callable[[bytes], bool] | None = None
+) -> bytes:
+    """The bytes that belong to this key: read if they are on disk and intact, else built and kept.
+
+    Args:
+        usable: looks at what was read; where it returns False the entry is built again and replaced.
+    """
     try:
         place = folder()
     except RuntimeError:
@@ -58,7 +64,7 @@ def cached(key: str, build: Callable[[], bytes], kind: str = "kernel") -> bytes:
     name = f"{of_key.hexdigest()}.{kind}"
     with private_folder(place) as own:
         found = None if own is None else _intact(own.read(name), of_key.digest())
-        if found is not None:
+        if found is not None and (usable is None or usable(found)):
             used(place / name)
             return found
     found = build()  # the folder is not held open meanwhile

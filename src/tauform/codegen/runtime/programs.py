@@ -1,39 +1,61 @@
-"""Programs on disk: what a search found for a robot is not searched for again."""
+"""Programs on disk: what a search found for a robot is not searched for again.
+
+A program that is read is checked as one that is made: its parts, and its results against the textbook function.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tauform.codegen.program.document import decoded, encoded
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.cache import cached
 from tauform.codegen.runtime.content import content, package
+from tauform.errors import TauformError
 
 # Tests that change how programs are made turn it off.
 ENABLED = True
 
 
-def kept_program(depends_on: tuple[Any, ...], make: Callable[[], Program]) -> Program:
-    """The program of this robot and these options: read if it is on disk and intact, else made and kept."""
+def kept_program(
+    depends_on: tuple[Any, ...], make: Callable[[], Program], check: Callable[[Program], object] | None = None
+) -> Program:
+    """The program of this robot and these options: read if it is on disk and intact, else made and kept.
+
+    Args:
+        check: compares a program that was read with what it should compute, as one that is made has been; it raises
+            TauformError where they differ.
+    """
     if not ENABLED:
         return make()
-    made: list[Program] = []
+    held: list[Program] = []
 
     def build() -> bytes:
-        made.append(make())
-        return encoded(made[0])
+        held[:] = [make()]
+        return encoded(held[0])
+
+    def usable(data: bytes) -> bool:
+        held[:] = _read(data, check)
+        return bool(held)
 
     try:
         key = f"{package()} {content(depends_on)}"
     except (TypeError, OSError):  # a part of the robot without a digest, or a package without files
         return make()
-    data = cached(key, build, "program")
-    return made[0] if made else _read(data, make)
+    cached(key, build, "program", usable)
+    return held[0]
 
 
-def _read(data: bytes, make: Callable[[], Program]) -> Program:
+def _read(data: bytes, check: Callable[[Program], object] | None) -> list[Program]:
+    """The program of an entry, or none."""
     try:
-        return decoded(data)
-    except ValueError:
-        return make()
+        program = decoded(data)
+        if check is not None:
+            with np.errstate(all="ignore"):
+                check(program)
+    except (ValueError, TauformError):
+        return []
+    return [program]
