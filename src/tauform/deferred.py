@@ -28,6 +28,13 @@ DEFERRED = {
     "BoundModel.reduce": "tauform.realtime.reduction.reduce:reduce",
     # the reader compares what it read with MuJoCo's torques
     "read_mjcf": "tauform.rigidbody.inverse_dynamics:inverse_dynamics",
+    "_repr_html_": "tauform.report.notebook.summaries:summary",
+    "Robot.view": "tauform.report.notebook.view:view",
+    "Recording.plot": "tauform.report.notebook.plots:plot_recording",
+    "Fit.plot": "tauform.report.notebook.plots:plot_fit",
+    "plot_breakdown": "tauform.report.notebook.plots:plot_breakdown",
+    "Reduction.plot": "tauform.report.notebook.plots:plot_reduction",
+    "plot_motion": "tauform.report.notebook.plots:plot_motion",
     "Fit.report": "tauform.report.sections.identification:write_report",
     "Trajectory.plot": "tauform.report.figures.motion:write_motion_figure",
     "Motion.plot": "tauform.report.figures.motion:write_simulated_figure",

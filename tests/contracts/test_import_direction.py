@@ -30,6 +30,7 @@ LEVELS = (
         "documents",
         "files",
         "messages",
+        "notebook",
         "portable",
         "description",
         "rigidbody",
@@ -40,7 +41,7 @@ LEVELS = (
 )
 # Types of arguments and results of methods whose work is deferred (`tauform.deferred`); only type checkers import them.
 TYPES = {
-    Path("description/robot.py"): {("closedform", "base", "baseset")},
+    Path("description/robot.py"): {("closedform", "base", "baseset"), ("report", "notebook", "view")},
     Path("closedform/model/bound.py"): {("realtime", "reduction", "reduce")},
     Path("pipeline/model_robot.py"): {("report", "delivery")},
 }

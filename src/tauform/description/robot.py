@@ -26,17 +26,19 @@ from tauform.description.tree import Tree, own_drives
 from tauform.description.values import Value
 from tauform.hints import no_attribute
 from tauform.messages import counted, no_such
+from tauform.notebook import Displayed
 
 if TYPE_CHECKING:
     from tauform.closedform.base.baseset import BaseParameters
     from tauform.description.formats.save import Written
+    from tauform.report.notebook.view import RobotView
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
 
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
-class Robot(Value):
+class Robot(Value, Displayed):
     """A fixed-base tree of links: link i is moved by joint i, parents come before children (depth first).
 
     Attributes:
@@ -364,6 +366,20 @@ class Robot(Value):
         """
         changed: Robot = deferred("Robot.with_base_parameters")(self, theta, base)
         return changed
+
+    def view(self, motion: Any = None) -> RobotView:
+        """The robot in space, with its meshes, a slider for each joint and a motion that plays.
+
+        Notebooks display it; `.save("robot.html")` writes a page that opens offline, `.show("robot.html")` opens it.
+
+        Args:
+            motion: what plays: a `Motion`, a `Trajectory` or positions (N, n); a sweep through the ranges if not given.
+
+        Raises:
+            ShapeError: positions of another number of joints, or a batch.
+        """
+        shown: RobotView = deferred("Robot.view")(self, motion)
+        return shown
 
     def check(self) -> list[Finding]:
         """Doubts about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""

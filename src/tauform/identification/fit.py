@@ -107,6 +107,19 @@ class Fit(FittedModel):
         """
         return write_code(self, Path(folder), name, CodeOptions(real, recording, excerpt), force).files
 
+    def plot(self, what: Literal["torque", "errors", "friction", "residuals", "spectrum", "filters"] = "torque") -> Any:
+        """A figure of Plotly: notebooks display it, `.show()` opens it, `.write_html(path)` writes it.
+
+        Args:
+            what: "torque" (measured and predicted, on the motion that the fit was judged on), "errors" by joint before
+                and after, "friction" over velocity with its data, "residuals" (their correlation in time), "spectrum"
+                of the residuals, or "filters" (spectrum of the motion and cut-offs).
+
+        Raises:
+            IdentificationError: the fit has nothing of the kind.
+        """
+        return deferred("Fit.plot")(self, what)
+
     def report(self, path: str | Path) -> Path:
         """One HTML file with plots and tables that opens offline."""
         return deferred("Fit.report")(self, Path(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from tauform.escaping.tables import csv_line
 from tauform.files.file import fresh_file
 from tauform.identification.recording.recording import Recording
 from tauform.messages import counted
+from tauform.notebook import Displayed
 from tauform.rigidbody.energy import kinetic_energy, potential_energy
 
 QUANTITIES = ("q", "qd", "qdd", "tau")
@@ -24,7 +26,7 @@ QUANTITIES = ("q", "qd", "qdd", "tau")
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
-class Motion:
+class Motion(Displayed):
     """States of a robot over time, of one simulation or of a batch: leading dimensions are those of q0 and qd0.
 
     Attributes:
@@ -91,16 +93,23 @@ class Motion:
             np.savetxt(file, table, delimiter=",", header=header, comments="", fmt="%r", encoding="utf-8")
         return Path(path)
 
-    def plot(self, path: str | Path) -> Path:
-        """Draw positions, velocities, accelerations and torques with the robot's limits: .html, .png, .svg or .pdf.
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw positions, velocities, accelerations and torques.
+
+        Args:
+            path: .html, .png, .svg or .pdf, written with the robot's limits; without one, the figure of Plotly that
+                notebooks display.
+
+        Returns:
+            The path, or the figure.
 
         Raises:
             SimulationError: a batch; choose one of it.
             IdentificationError: the file's name has another ending, or it cannot be written.
             MissingExtraError: pictures need matplotlib.
         """
-        drawn: Path = deferred("Motion.plot")(self._single("plot"), Path(path))
-        return drawn
+        one = self._single("plot")
+        return deferred("plot_motion")(one) if path is None else deferred("Motion.plot")(one, Path(path))
 
     def _single(self, what: str) -> Motion:
         if self.batch:

@@ -10,7 +10,7 @@ import pytest
 
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, data_script, facts, rounded, shown, table
-from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.plot import Panel, Plot, Series
 
 EVIL = "</script><script>alert(1)</script> & \"'"
 
@@ -52,7 +52,7 @@ def test_a_marked_cell_has_its_tone() -> None:
         table((EVIL,), [(EVIL,)], caption=EVIL),
         facts({EVIL: EVIL}),
         data_script({EVIL: EVIL}),
-        plot(EVIL, [Panel(EVIL, [Series(EVIL, [1.0])])], x=[0.0], xlabel=EVIL, ylabel=EVIL),
+        Plot(EVIL, [Panel(EVIL, [Series(EVIL, [1.0])])], x=[0.0], xlabel=EVIL, ylabel=EVIL).html,
     ],
 )
 def test_no_text_becomes_markup(html: str) -> None:

@@ -21,6 +21,7 @@ from tauform.description.parameter_groups import PARAMETER_GROUPS
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, ShapeError, UnknownNameError
 from tauform.escaping.shown import visible
+from tauform.notebook import Displayed
 from tauform.portable.factorization import by_size
 from tauform.portable.products import product
 from tauform.wording import call
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
-class BaseParameters:
+class BaseParameters(Displayed):
     """theta = grouping @ robot.parameters: l numbers that determine the dynamics, none of them redundant.
 
     Attributes:

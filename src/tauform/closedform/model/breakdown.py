@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from tauform.arrays import Array
+from tauform.deferred import deferred
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,3 +24,7 @@ class Breakdown:
         """The whole torque."""
         total: Array = self.inertial + self.coriolis + self.centrifugal + self.gravity + self.friction
         return total
+
+    def plot(self) -> Any:
+        """The parts over the states, joint by joint, a figure of Plotly."""
+        return deferred("plot_breakdown")(self)

@@ -38,6 +38,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
 from tauform.messages import counted
+from tauform.notebook import Displayed
 from tauform.portable.products import product, sparse_product
 from tauform.rigidbody.sweeps.evaluation import batched
 from tauform.wording import call
@@ -83,7 +84,7 @@ class Geometry:
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
-class ClosedFormModel:
+class ClosedFormModel(Displayed):
     """tau_i = y(q, qd, qdd) P_i theta: terms, base parameters, and the map from one to the other.
 
     Attributes:

@@ -19,6 +19,7 @@ from tauform.codegen.program.port import Port, misfit
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ShapeError, VerificationError
 from tauform.escaping.shown import visible
+from tauform.notebook import Displayed
 from tauform.portable.elementwise import arctan2, exp, sin_cos, tanh
 from tauform.portable.products import product
 
@@ -128,7 +129,7 @@ class About:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class Program(Displayed):
     """A straight-line function from input arrays to output arrays of one state.
 
     Attributes:

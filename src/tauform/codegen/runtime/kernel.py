@@ -31,11 +31,12 @@ from tauform.codegen.runtime.single_precision import single_certificate
 from tauform.codegen.runtime.slices import in_slices
 from tauform.errors import GenerationError, ShapeError
 from tauform.escaping.shown import visible
+from tauform.notebook import Displayed
 
 REALS = {real.name: real for real in (DOUBLE, FLOAT)}
 
 
-class Kernel:
+class Kernel(Displayed):
     """A compiled program.
 
     Attributes:

@@ -24,6 +24,7 @@ from tauform.identification.regression.residuals import Errors, Residuals
 from tauform.identification.regression.rows import Rows, RowSource
 from tauform.identification.regression.terms import Column, Term
 from tauform.identification.signals.filters import Filters
+from tauform.notebook import Displayed
 from tauform.rigidbody.sweeps.evaluation import batched
 
 STATES_PER_SLICE = 5000
@@ -60,7 +61,7 @@ class Unreduced:
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
-class FittedModel:
+class FittedModel(Displayed):
     """Values that explain recordings, how well they are known, and where they came from.
 
     Attributes:

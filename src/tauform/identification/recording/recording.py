@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.arrays import LARGEST, Array, read_only
+from tauform.deferred import deferred
 from tauform.description.drives.friction import ABSOLUTE_ZERO
 from tauform.errors import RecordingError
 from tauform.identification.recording.stored import is_lazy
 from tauform.identification.recording.turns import unwrapped
+from tauform.notebook import Displayed
 from tauform.wording import call
 
 # Checks and filters walk through long recordings in pieces of this many samples.
@@ -40,7 +42,7 @@ FIELDS = ("t", "q", "tau", "qd", "qdd", "reference", "temperature")
 
 @checked_methods
 @dataclass(frozen=True, eq=False, repr=False)
-class Recording:
+class Recording(Displayed):
     """Positions and torques of all joints over time; arrays may stay in files (memory-mapped, or read by `stream`).
 
     Other arrays are copied, unless they cannot be written to, so that what was checked stays as it is.
@@ -151,6 +153,10 @@ class Recording:
         cut: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
         cut = {name: None if values is None else values[first:last] for name, values in cut.items()}
         return replace(self, **cut)
+
+    def plot(self) -> Any:
+        """Positions, velocities and torques over time, a figure of Plotly, decimated for the eye."""
+        return deferred("Recording.plot")(self)
 
     def __repr__(self) -> str:
         measured = "positions, velocities and torques" if self.qd is not None else "positions and torques"

@@ -35,6 +35,7 @@ from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
+from tauform.notebook import Displayed
 from tauform.realtime.drives import depends_on_position, of_load, of_position, of_velocity, without_load
 from tauform.rigidbody.drives import friction_torque, temperatures
 from tauform.rigidbody.friction import friction, friction_under
@@ -50,7 +51,7 @@ TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tasks:
+class Tasks(Displayed):
     """Programs of both tasks.
 
     Attributes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.codegen.program.program import Candidate, Certificate, Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.deferred import deferred
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
 from tauform.escaping.shown import visible
+from tauform.notebook import Displayed
 from tauform.realtime.reduction.joints import OF_TORQUES, Norm, joint_sizes, joint_tolerances, joint_weights
 from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, Search
 from tauform.realtime.reduction.search import ROUTES as ROUTES
@@ -37,7 +39,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reduction:
+class Reduction(Displayed):
     """The cheapest program within a tolerance, and what it was compared with.
 
     Attributes:
@@ -76,6 +78,10 @@ class Reduction:
     def compile(self) -> Kernel:
         """The program as a kernel for this machine."""
         return compile_program(self.program)
+
+    def plot(self) -> Any:
+        """Error over operations of the best program of each route, a figure of Plotly."""
+        return deferred("Reduction.plot")(self)
 
     def __repr__(self) -> str:
         return (

@@ -16,7 +16,7 @@ from tauform.files.file import fresh_file, write_text
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import bullets, facts
-from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.plot import Panel, Plot, Series
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.simulation.motion import Motion
 
@@ -153,7 +153,7 @@ def _page(figure: _Figure, step: int) -> str:
             ]
             panels.append(Panel(name, [Series(quantity.name, quantity.values[::step, j], colour=0), *limits]))
         label = f"{quantity.name} [{quantity.unit}]"
-        body += plot(quantity.name.capitalize(), panels, x=t, xlabel="time [s]", ylabel=label)
+        body += Plot(quantity.name.capitalize(), panels, x=t, xlabel="time [s]", ylabel=label, link="time").html
     return document(figure.title, figure.words, [Section("motion", figure.heading, body)])
 
 

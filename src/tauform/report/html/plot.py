@@ -1,4 +1,4 @@
-"""plot: interactive curves, points and bars, drawn by Plotly: zoom, pan, values under the pointer."""
+"""Plot: interactive curves, points and bars, drawn by Plotly: zoom, pan, values under the pointer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from tauform.escaping.markup import html_text
 from tauform.report.html.elements import data_script
 
+# What the page's script reads of a plot, beside its panels.
+DRAWN_FIELDS = ("x", "xlabel", "ylabel", "xlog", "ylog", "points", "bars", "link")
 Style = Literal["", "dashed", "dotted", "thin", "thick", "points"]
 
 
@@ -46,22 +48,13 @@ class Panel:
     ylabel: str = ""
 
 
-def plot(
-    caption: str,
-    panels: Sequence[Panel],
-    *,
-    xlabel: str,
-    ylabel: str,
-    x: ArrayLike | None = None,
-    xlog: bool = False,
-    ylog: bool = False,
-    points: bool = False,
-    bars: bool = False,
-    link: str = "",
-) -> str:
+@dataclass(frozen=True, eq=False)
+class Plot:
     """A figure with a tab for each panel, a legend that hides and shows series, and values under the pointer.
 
-    Args:
+    Pages draw it by `html`; notebooks by `plotly_figure`.
+
+    Attributes:
         caption: title above it.
         panels: at least one; their series share the legend by name.
         xlabel: with unit.
@@ -73,33 +66,40 @@ def plot(
         bars: groups of bars in place of curves; x may hold names.
         link: figures of one page with the same word share the range of their abscissas.
     """
-    data = {
-        "x": x,
-        "xlabel": xlabel,
-        "ylabel": ylabel,
-        "xlog": xlog,
-        "ylog": ylog,
-        "points": points,
-        "bars": bars,
-        "link": link,
-        "panels": [
+
+    caption: str
+    panels: Sequence[Panel]
+    xlabel: str
+    ylabel: str
+    x: ArrayLike | None = None
+    xlog: bool = False
+    ylog: bool = False
+    points: bool = False
+    bars: bool = False
+    link: str = ""
+
+    @property
+    def html(self) -> str:
+        """The figure as an element of a page, with its data."""
+        data = {name: getattr(self, name) for name in DRAWN_FIELDS}
+        data["panels"] = [
             {"name": panel.name, "ylabel": panel.ylabel, "series": [_described(s) for s in panel.series]}
-            for panel in panels
-        ],
-    }
-    named = [name for panel in panels if (name := panel.name)]
-    tabs = "".join(
-        f'<button type="button" role="tab" aria-selected="{str(k == 0).lower()}" tabindex="{-min(k, 1)}">'
-        f"{html_text(name)}</button>"
-        for k, name in enumerate(named)
-    )
-    curves = ", ".join(dict.fromkeys(series.name for panel in panels for series in panel.series))
-    said = html_text(f"{caption}: {curves} over {xlabel}")
-    return (
-        f'<figure class="plot"><figcaption>{html_text(caption)}</figcaption>{data_script(data)}'
-        + (f'<div class="tabs" role="tablist">{tabs}</div>' if len(named) > 1 else "")
-        + f'<div class="stage" role="img" aria-label="{said}"></div></figure>\n'
-    )
+            for panel in self.panels
+        ]
+        named = [panel.name for panel in self.panels if panel.name]
+        tabs = "".join(map(_tab, range(len(named)), named))
+        curves = ", ".join(dict.fromkeys(series.name for panel in self.panels for series in panel.series))
+        said = html_text(f"{self.caption}: {curves} over {self.xlabel}")
+        return (
+            f'<figure class="plot"><figcaption>{html_text(self.caption)}</figcaption>{data_script(data)}'
+            + (f'<div class="tabs" role="tablist">{tabs}</div>' if len(named) > 1 else "")
+            + f'<div class="stage" role="img" aria-label="{said}"></div></figure>\n'
+        )
+
+
+def _tab(k: int, name: str) -> str:
+    selected = f'aria-selected="{str(k == 0).lower()}" tabindex="{-min(k, 1)}"'
+    return f'<button type="button" role="tab" {selected}>{html_text(name)}</button>'
 
 
 def _described(series: Series) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tauform.realtime.reduction.figures import CONFIDENCES, Tradeoff
 from tauform.realtime.reduction.reduce import Reduction
 from tauform.report.html.document import Section
 from tauform.report.html.elements import Marked, paragraph, table
-from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.plot import Panel, Plot, Series
 
 
 def accuracy_sections(model: RobotModel) -> list[Section]:
@@ -42,7 +42,7 @@ def _figure(curve: Tradeoff, found: Reduction | None) -> str:
                 notes=[c.name for c in reduced],
             )
         )
-    figure = plot(
+    figure = Plot(
         f"Correct digits of the torque over the operations of the program, states within {curve.profile}",
         [Panel("", series)],
         xlabel="multiplications and additions",
@@ -50,7 +50,7 @@ def _figure(curve: Tradeoff, found: Reduction | None) -> str:
         xlog=True,
         points=True,
     )
-    return figure + paragraph(
+    return figure.html + paragraph(
         "The times beside the points are for one state of a batch, compiled on the machine that wrote this.", "quiet"
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from tauform.identification.fit import Fit
 from tauform.report.html.document import Section
 from tauform.report.html.elements import facts, paragraph
-from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.plot import Panel, Plot, Series
 
 
 def filter_sections(fit: Fit) -> list[Section]:
@@ -25,6 +25,20 @@ def filter_sections(fit: Fit) -> list[Section]:
     spectrum = filters.spectrum
     if spectrum is None:
         return [Section("filters", "Filters", body + paragraph("The cut-offs were given."))]
+    body += paragraph(
+        f"99 % of the velocities' power lies below {spectrum.bandwidth:.3g} Hz; the cut-offs are multiples of that. "
+        "Where the curves rise again, noise of the positions is differentiated."
+    )
+    drawn = filter_plot(fit)
+    return [Section("filters", "Filters", body + (drawn.html if drawn is not None else ""))]
+
+
+def filter_plot(fit: Fit) -> Plot | None:
+    """Spectrum of the velocities with the cut-offs in it; None where they were given, or nothing was filtered."""
+    filters = fit.filters
+    if filters is None or filters.spectrum is None:
+        return None
+    spectrum = filters.spectrum
     density = np.asarray(spectrum.density)
     heights = [float(density[density > 0].min()), float(density.max())]
     marks = {
@@ -34,11 +48,7 @@ def filter_sections(fit: Fit) -> list[Section]:
     }
     series = [Series(name, row, style="thin") for name, row in zip(fit.robot.joint_names, density, strict=True)]
     series += [Series(name, heights, x=[at, at], style="thick", colour=7) for name, at in marks.items()]
-    body += paragraph(
-        f"99 % of the velocities' power lies below {spectrum.bandwidth:.3g} Hz; the cut-offs are multiples of that. "
-        "Where the curves rise again, noise of the positions is differentiated."
-    )
-    body += plot(
+    return Plot(
         "Spectrum of the velocities, and the cut-offs that were chosen from it",
         [Panel("", series)],
         x=spectrum.frequencies,
@@ -47,4 +57,3 @@ def filter_sections(fit: Fit) -> list[Section]:
         xlog=True,
         ylog=True,
     )
-    return [Section("filters", "Filters", body)]

@@ -9,7 +9,7 @@ from tauform.identification.fit import Fit
 from tauform.pipeline.motion import reference_temperature
 from tauform.report.html.document import Section
 from tauform.report.html.elements import paragraph
-from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.plot import Panel, Plot, Series
 from tauform.report.sections.judged import JudgedTorques
 from tauform.rigidbody.friction import friction
 
@@ -19,9 +19,24 @@ CURVE_POINTS = 241
 
 def friction_sections(fit: Fit, torques: JudgedTorques) -> list[Section]:
     """A figure with a tab for each joint; nothing where the fit has no friction or was loaded without recordings."""
+    drawn = friction_plot(fit, torques)
+    if drawn is None:
+        return []
+    body = drawn.html
+    body += paragraph(
+        "Points are the measured torque less inertia, velocity and gravity torques of the identified links; the curve "
+        "is the identified law in the recordings' middle posture. Points that leave the curve on one side are friction "
+        "that the law does not know; springs and friction that grows with load spread them upwards and downwards.",
+        "quiet",
+    )
+    return [Section("friction", "Friction", body)]
+
+
+def friction_plot(fit: Fit, torques: JudgedTorques) -> Plot | None:
+    """Friction over velocity, joint by joint: the identified law, and the data less all that is not friction."""
     robot = fit.carrier
     if not torques.states or all(term.is_inertial for term in robot.drives if term.coefficient):
-        return []
+        return None
     q, qd, qdd, *temperature = torques.states
     warm = {"temperature": temperature[0]} if temperature else {}
     lost = friction(robot, qd, q, qdd, **warm)
@@ -35,14 +50,7 @@ def friction_sections(fit: Fit, torques: JudgedTorques) -> list[Section]:
         data = Series("measured, without inertia and gravity", points[few, j], x=qd[few, j], style="points", colour=7)
         law = Series("identified friction", curve, x=speed, colour=0)
         panels.append(Panel(name, [data, law], f"friction [{kind.effort_unit}]"))
-    body = plot("Friction by joint", panels, xlabel="velocity [rad/s or m/s]", ylabel="friction")
-    body += paragraph(
-        "Points are the measured torque less inertia, velocity and gravity torques of the identified links; the curve "
-        "is the identified law in the recordings' middle posture. Points that leave the curve on one side are friction "
-        "that the law does not know; springs and friction that grows with load spread them upwards and downwards.",
-        "quiet",
-    )
-    return [Section("friction", "Friction", body)]
+    return Plot("Friction by joint", panels, xlabel="velocity [rad/s or m/s]", ylabel="friction")
 
 
 def _curve(fit: Fit, j: int, q: Array, qd: Array) -> tuple[Array, Array]:

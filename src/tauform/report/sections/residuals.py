@@ -7,7 +7,7 @@ import numpy as np
 from tauform.identification.fit import Fit
 from tauform.identification.verdict.validate import autocorrelation, spectrum
 from tauform.report.html.document import Section
-from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.plot import Panel, Plot, Series
 from tauform.report.sections.verdict import MOST_POINTS
 
 N_LAGS = 60
@@ -15,19 +15,29 @@ N_LAGS = 60
 
 def residual_section(fit: Fit) -> Section:
     """Correlation of the residuals in time, and their spectrum."""
+    return Section("residuals", "Residuals", correlation_plot(fit).html + spectrum_plot(fit).html)
+
+
+def correlation_plot(fit: Fit) -> Plot:
+    """Autocorrelation of each joint's residuals."""
     residuals, names = fit.residuals, fit.robot.joint_names
     lags = min(N_LAGS, max(1, len(residuals.t) // 4))
     rho = autocorrelation(residuals.error - residuals.error.mean(axis=0), lags)
-    body = plot(
+    return Plot(
         "Correlation of the residuals in time (white residuals stay near zero)",
         [Panel("", [Series(name, rho[:, j]) for j, name in enumerate(names)])],
         x=np.arange(lags + 1) / residuals.rate,
         xlabel="lag [s]",
         ylabel="correlation",
     )
-    frequencies, amplitude = spectrum(residuals)
+
+
+def spectrum_plot(fit: Fit) -> Plot:
+    """Amplitude of each joint's residuals over frequency."""
+    frequencies, amplitude = spectrum(fit.residuals)
     few = slice(1, None, max(1, len(frequencies) // MOST_POINTS))
-    body += plot(
+    names = fit.robot.joint_names
+    return Plot(
         "Spectrum of the residuals",
         [Panel("", [Series(name, amplitude[few, j], style="thin") for j, name in enumerate(names)])],
         x=frequencies[few],
@@ -35,4 +45,3 @@ def residual_section(fit: Fit) -> Section:
         ylabel="amplitude [N m or N]",
         ylog=True,
     )
-    return Section("residuals", "Residuals", body)

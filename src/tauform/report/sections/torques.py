@@ -10,7 +10,7 @@ from tauform.description.robot import Robot
 from tauform.pipeline.motion import Motion, reference_temperature
 from tauform.report.html.document import Section
 from tauform.report.html.elements import paragraph, table
-from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.plot import Panel, Plot, Series
 from tauform.rigidbody.friction import friction
 from tauform.rigidbody.gravity import bias_torque, gravity_torque
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -49,13 +49,13 @@ def torque_section(robot: Robot, bound: BoundModel | None, motion: Motion) -> Se
         )
         for j, name in enumerate(robot.joint_names)
     ]
-    body = plot(
+    body = Plot(
         "Torque by origin along a sweep through the joints' ranges",
         panels,
         x=motion.t,
         xlabel="time [s]",
         ylabel="torque",
-    )
+    ).html
     rows = [
         (name, *(_rms(torque[:, j]) for torque in parts.values()), _rms(total[:, j]), float(np.abs(total[:, j]).max()))
         for j, name in enumerate(robot.joint_names)

@@ -11,7 +11,7 @@ from tauform.identification.fit import Fit
 from tauform.identification.regression.residuals import HELD_OUT
 from tauform.report.html.document import Section
 from tauform.report.html.elements import bullets, paragraph, table
-from tauform.report.html.plot import Panel, Series, plot
+from tauform.report.html.plot import Panel, Plot, Series
 from tauform.report.sections.judged import JudgedTorques
 
 MOST_POINTS = 1500
@@ -26,14 +26,10 @@ def verdict_section(fit: Fit, torques: JudgedTorques, proof: Proof | None = None
         proof: torque error of the C on the same motion.
         view: the robot as a figure.
     """
-    body = _headline(fit, proof)
-    body += (
-        f'<div class="pair"><div>{_measured(fit, torques)}</div><div>{view}</div></div>\n'
-        if view
-        else _measured(fit, torques)
-    )
-    body += _next_steps(fit) + _before_and_after(fit, torques)
-    return Section("verdict", "Verdict", body)
+    measured = torque_plot(fit, torques).html
+    pair = f'<div class="pair"><div>{measured}</div><div>{view}</div></div>\n' if view else measured
+    after = error_plot(fit, torques).html + _joint_table(fit, torques.errors)
+    return Section("verdict", "Verdict", _headline(fit, proof) + pair + _next_steps(fit) + after)
 
 
 def _headline(fit: Fit, proof: Proof | None) -> str:
@@ -64,7 +60,8 @@ def thinned(count: int) -> slice:
     return slice(None, None, max(1, count // MOST_POINTS))
 
 
-def _measured(fit: Fit, torques: JudgedTorques) -> str:
+def torque_plot(fit: Fit, torques: JudgedTorques) -> Plot:
+    """Measured and predicted torque over time, joint by joint."""
     few = thinned(len(torques.t))
 
     def series(j: int) -> list[Series]:
@@ -79,7 +76,7 @@ def _measured(fit: Fit, torques: JudgedTorques) -> str:
 
     panels = [Panel(name, series(j), _label(fit, name)) for j, name in enumerate(fit.robot.joint_names)]
     caption = f"Measured and predicted torque, {torques.source}"
-    return plot(caption, panels, x=torques.t[few], xlabel="time [s]", ylabel="torque", link=JUDGED)
+    return Plot(caption, panels, x=torques.t[few], xlabel="time [s]", ylabel="torque", link=JUDGED)
 
 
 def _label(fit: Fit, name: str) -> str:
@@ -87,10 +84,11 @@ def _label(fit: Fit, name: str) -> str:
     return f"{kind.effort} [{kind.effort_unit}]"
 
 
-def _before_and_after(fit: Fit, torques: JudgedTorques) -> str:
+def error_plot(fit: Fit, torques: JudgedTorques) -> Plot:
+    """Torque errors of each joint, as described and as identified."""
     names, errors = list(fit.robot.joint_names), torques.errors
     bars = [Series(what, 100 * values, x=names, colour=(8, 0)[k]) for k, (what, values) in enumerate(errors.items())]
-    body = plot(
+    return Plot(
         f"Torque error by joint before and after, {torques.source}",
         [Panel("", bars)],
         xlabel="joint",
@@ -98,7 +96,6 @@ def _before_and_after(fit: Fit, torques: JudgedTorques) -> str:
         ylog=True,
         bars=True,
     )
-    return body + _joint_table(fit, errors)
 
 
 def _joint_table(fit: Fit, found: dict[str, AnyArray]) -> str:

@@ -1,0 +1,78 @@
+"""plotly_figure: a plot of the reports as a figure of Plotly, which notebooks display and scripts save."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tauform.escaping.markup import html_text
+from tauform.report.html.elements import rounded
+from tauform.report.html.plot import Panel, Plot, Series
+
+# The colours of the reports, in their order; the last stands back.
+COLOURS = ("#1f63c4", "#d1571a", "#18855d", "#9b3fa5", "#a97b00", "#c22f55", "#2f8fa8", "#5b6470", "#b4bcc5")
+# Told apart without colours: thick under thin, solid beside dashed and dotted.
+LINES: dict[str, dict[str, Any]] = {
+    "": {"width": 1.8},
+    "thin": {"width": 1.2},
+    "thick": {"width": 4},
+    "dashed": {"dash": "dash"},
+    "dotted": {"dash": "dot", "width": 1.5},
+    "points": {},
+}
+
+
+def plotly_figure(plot: Plot) -> Any:
+    """A `plotly.graph_objects.Figure` with a menu of the panels where there are several."""
+    from plotly import graph_objects
+
+    traces, owners = [], []
+    for k, panel in enumerate(plot.panels):
+        for order, series in enumerate(panel.series):
+            traces.append(_trace(plot, series, order) | {"visible": _visible(series) if k == 0 else False})
+            owners.append(k)
+    figure = graph_objects.Figure(traces, _layout(plot))
+    if len(plot.panels) > 1:
+        shown = [series for panel in plot.panels for series in panel.series]
+        buttons = [_button(plot, k, panel, owners, shown) for k, panel in enumerate(plot.panels)]
+        figure.update_layout(
+            updatemenus=[{"buttons": buttons, "x": 1, "y": 1.16, "xanchor": "right", "yanchor": "top"}]
+        )
+    return figure
+
+
+def _visible(series: Series) -> bool | str:
+    return "legendonly" if series.hidden else True
+
+
+def _button(plot: Plot, k: int, panel: Panel, owners: list[int], shown: list[Series]) -> dict[str, Any]:
+    visible = [_visible(series) if owner == k else False for owner, series in zip(owners, shown, strict=True)]
+    label = {"yaxis.title.text": html_text(panel.ylabel or plot.ylabel)}
+    return {"label": html_text(panel.name), "method": "update", "args": [{"visible": visible}, label]}
+
+
+def _layout(plot: Plot) -> dict[str, Any]:
+    def axis(label: str, log: bool) -> dict[str, Any]:
+        return {"title": {"text": html_text(label)}, "type": "log" if log else None, "exponentformat": "power"}
+
+    return {
+        "title": {"text": html_text(plot.caption)},
+        "xaxis": axis(plot.xlabel, plot.xlog) | ({"type": "category"} if plot.bars else {}),
+        "yaxis": axis(plot.panels[0].ylabel or plot.ylabel, plot.ylog),
+        "hovermode": "x unified",
+        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom"},
+        "margin": {"t": 90, "r": 20},
+    }
+
+
+def _trace(plot: Plot, series: Series, order: int) -> dict[str, Any]:
+    colour = COLOURS[series.colour if series.colour is not None else order % 8]
+    x = series.x if series.x is not None else plot.x
+    about = {"name": html_text(series.name), "x": rounded(x), "y": rounded(series.y)}
+    about["text"] = None if series.notes is None else [html_text(note) for note in series.notes]
+    if series.spread is not None:
+        about["error_y"] = {"type": "data", "array": rounded(series.spread)}
+    if plot.bars:
+        return about | {"type": "bar", "marker": {"color": colour, "pattern": {"shape": ("", "/")[order % 2]}}}
+    mode = "markers" if series.style == "points" else "lines+markers" if plot.points else "lines"
+    line = {"color": colour, **LINES[series.style]}
+    return about | {"type": "scatter", "mode": mode, "line": line, "marker": {"color": colour, "size": 4}}

@@ -1,0 +1,105 @@
+"""What `.plot()` of recordings, fits, motions, reductions and breakdowns draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.model.breakdown import Breakdown
+from tauform.errors import IdentificationError
+from tauform.identification.fit import Fit
+from tauform.identification.recording.recording import Recording
+from tauform.messages import no_such
+from tauform.realtime.reduction.reduce import Reduction
+from tauform.report.html.plot import Panel, Plot, Series
+from tauform.report.notebook.plotly_figure import plotly_figure
+from tauform.report.sections.filters import filter_plot
+from tauform.report.sections.friction import friction_plot
+from tauform.report.sections.judged import judged_torques
+from tauform.report.sections.residuals import correlation_plot, spectrum_plot
+from tauform.report.sections.verdict import error_plot, thinned, torque_plot
+from tauform.simulation.motion import Motion
+
+# What a fit can show, by name.
+FIT_PLOTS: dict[str, Callable[[Fit], Plot | None]] = {
+    "torque": lambda fit: torque_plot(fit, judged_torques(fit)),
+    "errors": lambda fit: error_plot(fit, judged_torques(fit)),
+    "friction": lambda fit: friction_plot(fit, judged_torques(fit)),
+    "residuals": correlation_plot,
+    "spectrum": spectrum_plot,
+    "filters": filter_plot,
+}
+NOTHING = (
+    "fit.plot: there is nothing to draw of {what!r}: the fit has none, or was loaded from a file without recordings"
+)
+
+
+def plot_fit(fit: Fit, what: str) -> Any:
+    """A figure of one side of a fit; see `Fit.plot`."""
+    if what not in FIT_PLOTS:
+        raise no_such("fit.plot: what", what, FIT_PLOTS)
+    drawn = FIT_PLOTS[what](fit)
+    if drawn is None:
+        raise IdentificationError(NOTHING.format(what=what), remedy=f"draw one of {', '.join(FIT_PLOTS)}")
+    return plotly_figure(drawn)
+
+
+def plot_recording(recording: Recording) -> Any:
+    """Positions, velocities and torques over time; see `Recording.plot`."""
+    few = thinned(len(recording.t))
+    quantities = {"position [rad or m]": recording.q, "velocity [rad/s or m/s]": recording.qd}
+    quantities |= {"torque [N m or N]": recording.tau, "temperature [°C]": recording.temperature}
+    names = [f"joint {j + 1}" for j in range(recording.n_joints)]
+    held = {label: np.asarray(values[few]) for label, values in quantities.items() if values is not None}
+    return plotly_figure(_over_time(recording.name, np.asarray(recording.t[few]), names, held))
+
+
+def plot_motion(motion: Motion) -> Any:
+    """Positions, velocities, accelerations, torques and energy over time; see `Motion.plot`."""
+    few = thinned(len(motion.t))
+    held = {"position [rad or m]": motion.q[few], "velocity [rad/s or m/s]": motion.qd[few]}
+    held |= {"acceleration [rad/s² or m/s²]": motion.qdd[few], "torque [N m or N]": motion.tau[few]}
+    plot = _over_time(f"Motion of {motion.robot.name}", motion.t[few], motion.robot.joint_names, held)
+    energy = Panel("energy [J]", [Series("kinetic and potential", motion.energy[few])], "energy [J]")
+    return plotly_figure(Plot(plot.caption, [*plot.panels, energy], plot.xlabel, plot.ylabel, x=plot.x))
+
+
+def plot_breakdown(breakdown: Breakdown) -> Any:
+    """Torque by origin over the states, joint by joint; see `Breakdown.plot`."""
+    parts = {name: np.atleast_2d(values) for name, values in vars(breakdown).items()}
+    n = next(iter(parts.values())).shape[-1]
+    rows = {name: values.reshape(-1, n) for name, values in parts.items()}
+    total = sum(rows.values(), np.zeros(1))
+    panels = []
+    for j in range(n):
+        series = [Series(name, values[:, j]) for name, values in rows.items() if np.abs(values[:, j]).max() > 0]
+        panels.append(Panel(f"joint {j + 1}", [*series, Series("total", total[:, j], style="thick", colour=8)]))
+    states = np.arange(len(total))
+    return plotly_figure(Plot("Torque by origin", panels, "state", "torque [N m or N]", x=states))
+
+
+def plot_reduction(found: Reduction) -> Any:
+    """Error over operations of the best program of each route; see `Reduction.plot`."""
+    tried = [c for c in found.candidates if c.verification.error > 0]
+    series = [
+        Series(c.name, [100 * c.verification.error], x=[c.program.n_operations], style="points", notes=[c.remark])
+        for c in tried
+    ]
+    operations = [found.program.n_operations, found.exact.n_operations]
+    limit = Series("tolerance", [100 * found.tolerance] * 2, x=operations, style="dashed", colour=7)
+    caption = f"{found.robot.name}: error at {100 * found.confidence:g} % of the states over operations"
+    label = f"error [%] (exact: {found.exact.n_operations} operations)"
+    return plotly_figure(
+        Plot(caption, [Panel("", [*series, limit])], "multiplications and additions", label, ylog=True)
+    )
+
+
+def _over_time(caption: str, t: Array, names: Sequence[str], held: dict[str, Array]) -> Plot:
+    panels = [
+        Panel(label, [Series(name, values[:, j], style="thin") for j, name in enumerate(names)], label)
+        for label, values in held.items()
+    ]
+    return Plot(caption, panels, "time [s]", "", x=t)

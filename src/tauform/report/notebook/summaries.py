@@ -1,0 +1,171 @@
+"""What notebooks show of each type: the figures that matter, and one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tauform.arrays import Array
+from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.model.equations import KIND_NAMES, term_kinds
+from tauform.closedform.model.model import ClosedFormModel
+from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.kernel import Kernel
+from tauform.description.robot import Robot
+from tauform.escaping.markup import html_text
+from tauform.identification.fit import Fit
+from tauform.identification.recording.recording import Recording
+from tauform.realtime.multirate.multirate import MultiRate
+from tauform.realtime.reduction.reduce import Reduction
+from tauform.report.html.elements import Marked, bullets, shown
+from tauform.report.sections.verdict import TONES
+from tauform.simulation.motion import Motion
+
+# Rows of a table that a notebook shows; the rest is counted.
+MOST_ROWS = 24
+Facts = dict[str, Any]  # what -> value
+COLOURS = {"good": "#1b7a43", "warn": "#9a5b00", "bad": "#b3261e"}
+
+
+def summary(value: Any) -> str:
+    """HTML of a value, for `_repr_html_`; styles stand on the elements, since notebooks drop style sheets."""
+    found = next(describe for kind, describe in SUMMARIES.items() if isinstance(value, kind))
+    return f"<div>{found(value)}</div>"
+
+
+def _title(text: str, facts: Mapping[str, Any]) -> str:
+    told = " · ".join(f"{html_text(name)} <b>{_cell(value)}</b>" for name, value in facts.items() if value is not None)
+    return f'<p style="margin: .3em 0"><b>{html_text(text)}</b><br>{told}</p>'
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    listed = [tuple(row) for row in rows]
+    head = "".join(f'<th style="text-align: left">{html_text(column)}</th>' for column in columns)
+    body = "".join(f"<tr>{''.join(map(_table_cell, row))}</tr>" for row in listed[:MOST_ROWS])
+    more = f"<p>and {len(listed) - MOST_ROWS} more</p>" if len(listed) > MOST_ROWS else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _table_cell(value: Any) -> str:
+    return f'<td style="text-align: left">{_cell(value)}</td>'
+
+
+def _cell(value: Any) -> str:
+    text = html_text(shown(value))
+    return f'<span style="color: {COLOURS[value.tone]}">{text}</span>' if isinstance(value, Marked) else text
+
+
+def _robot(robot: Robot) -> str:
+    mass = sum(inertia.mass for inertia in robot.inertias)
+    known: Facts = {"coordinates": robot.n_joints, "bodies": robot.n_bodies, "moving mass [kg]": mass}
+    known |= {"gravity [m/s²]": robot.gravity, "tip": robot.tip}
+    rows = [
+        (joint.name, joint.kind, link.name, inertia.mass, joint.limits.lower, joint.limits.upper, joint.limits.effort)
+        for joint, link, inertia in zip(robot.joints, robot.links, robot.inertias, strict=True)
+    ]
+    columns = ("joint", "kind", "link", "mass [kg]", "lower [rad, m]", "upper [rad, m]", "effort [N m, N]")
+    return _title(robot.name, known) + _table(columns, rows)
+
+
+def _recording(recording: Recording) -> str:
+    seconds = float(recording.t[-1] - recording.t[0])
+    known: Facts = {
+        "samples": len(recording.t),
+        "length [s]": seconds,
+        "rate [Hz]": (len(recording.t) - 1) / max(seconds, 1e-9),
+    }
+    few = slice(None, None, max(1, len(recording.t) // 20_000))
+    q, tau = np.asarray(recording.q[few]), np.asarray(recording.tau[few])
+    rows = [
+        (j + 1, q[:, j].min(), q[:, j].max(), tau[:, j].min(), tau[:, j].max(), float(np.sqrt((tau[:, j] ** 2).mean())))
+        for j in range(recording.n_joints)
+    ]
+    columns = ("joint", "lowest q", "highest q", "lowest torque", "highest torque", "RMS torque")
+    return _title(recording.name, known) + _table(columns, rows) + bullets(recording.findings)
+
+
+def _fit(fit: Fit) -> str:
+    errors, verdict = fit.unseen, fit.verdict
+    known: Facts = {"verdict": Marked(verdict.grade, TONES[verdict.grade])}
+    known |= {f"torque error on {errors.source}": f"{100 * errors.total:.2g} %", "values": len(fit.values)}
+    found = zip(fit.robot.joint_names, 100 * errors.joints, errors.rms, strict=True)
+    body = _title(f"Fit of {fit.robot.name}, {fit.method}", known) + bullets(verdict.reasons or (verdict.praise,))
+    return body + _table(("joint", f"{errors.source} [%]", "the same [N m, N]"), found) + bullets(verdict.next)
+
+
+def _program(program: Program) -> str:
+    known: Facts = {"multiplications": program.n_multiplications, "additions": program.n_additions}
+    known["by"] = program.algorithm
+    if program.certificate is not None:
+        known["error"] = f"{program.certificate.error:.1e} against {program.certificate.reference}"
+    ports = [("input", port.name, str(port.shape)) for port in program.inputs]
+    ports += [("output", port.name, str(port.shape)) for port in program.outputs]
+    return _title(f"{program.name} of {program.robot}", known) + _table(("", "name", "shape"), ports)
+
+
+def _kernel(kernel: Kernel) -> str:
+    known: Facts = {"precision": kernel.real, "states at once": kernel.lanes}
+    return _title("Compiled kernel", known) + _program(kernel.program)
+
+
+def _closed_form(model: ClosedFormModel) -> str:
+    known: Facts = {"terms p": model.n_terms, "base parameters l": model.n_base, "joints": model.n_joints}
+    kinds = np.bincount(term_kinds(model.exponents), minlength=len(KIND_NAMES)).tolist()
+    return _title("Closed form", known) + _table(("terms that multiply", "count"), zip(KIND_NAMES, kinds, strict=True))
+
+
+def _base(base: BaseParameters) -> str:
+    known: Facts = {"standard": len(base.columns), "without effect": len(base.no_effect)}
+    known |= {"regrouped": len(base.regrouped), "base parameters": base.n, "condition number": f"{base.condition:.3g}"}
+    rows = [(name, relation.text()) for name, relation in zip(base.names, base.relations, strict=True)]
+    return _title("Base parameters", known) + _table(("name", "relation"), rows)
+
+
+def _reduction(found: Reduction) -> str:
+    known: Facts = {"route": found.route, "operations": found.program.n_operations, "exact": found.exact.n_operations}
+    known |= {f"error at {100 * found.confidence:g} %": f"{100 * found.error:.2g} %", "profile": found.profile.name}
+    rows = [
+        (c.name, c.remark, c.program.n_operations, f"{100 * c.verification.error:.2g} %", c.verification.holds)
+        for c in found.candidates
+    ]
+    columns = ("route", "what was left out", "operations", "error", "holds")
+    return _title(f"Reduction of {found.robot.name}", known) + _table(columns, rows)
+
+
+def _multirate(split: MultiRate) -> str:
+    tasks = ("background", "synchronous", "coefficients", "velocity")
+    rows = [(task, p.n_multiplications, p.n_additions) for task, p in zip(tasks, split.programs, strict=True)]
+    title = _title(f"{split.robot.name} split into two rates", {"friction in": split.task})
+    return title + _table(("task", "multiplications", "additions"), rows)
+
+
+def _motion(motion: Motion) -> str:
+    known: Facts = {"length [s]": float(motion.t[-1] - motion.t[0]), "step [s]": motion.step}
+    known |= {"integrator": motion.integrator, "batch": str(motion.batch) if motion.batch else None}
+    last = motion.q.reshape(-1, *motion.q.shape[-2:])
+    rows = [
+        (name, last[..., j].min(), last[..., j].max(), _peak(motion.qd[..., j]), _peak(motion.tau[..., j]))
+        for j, name in enumerate(motion.robot.joint_names)
+    ]
+    columns = ("joint", "lowest q", "highest q", "largest speed", "largest torque")
+    return _title(f"Motion of {motion.robot.name}", known) + _table(columns, rows)
+
+
+def _peak(values: Array) -> float:
+    return float(np.abs(values).max())
+
+
+SUMMARIES: dict[type, Callable[[Any], str]] = {
+    Robot: _robot,
+    Recording: _recording,
+    Fit: _fit,
+    Program: _program,
+    Kernel: _kernel,
+    ClosedFormModel: _closed_form,
+    BaseParameters: _base,
+    Reduction: _reduction,
+    MultiRate: _multirate,
+    Motion: _motion,
+}
