@@ -45,7 +45,7 @@ class RobotView:
     def show(self, path: str | Path) -> Path:
         """Write the page and open it in the browser."""
         written = self.save(path)
-        webbrowser.open(written.resolve().as_uri())
+        webbrowser.open_new_tab(written.resolve().as_uri())
         return written
 
     def _repr_html_(self) -> str:
