@@ -7,7 +7,7 @@ import pytest
 
 import tauform as tf
 from real_robots import urdf
-from tauform.codegen.minimal.problem import Payload
+from tauform.codegen.minimal.problem import PayloadBinding
 from tauform.codegen.program.program import Op
 from tauform.description.inertia import parameter_transform
 from tauform.description.robot import Robot
@@ -62,7 +62,7 @@ def test_inverse_dynamics(name: str, most: int, paper: int, casadi: int) -> None
         ("velocity_torque", "runtime", 265, 200 + 170),
     ],
 )
-def test_puma260(function: str, payload: Payload, most: int, paper: int) -> None:
+def test_puma260(function: str, payload: PayloadBinding, most: int, paper: int) -> None:
     robot = tf.load("puma260_izaguirre")
     assert cost(tf.generate(robot, function, payload=payload), robot) <= most < paper
 

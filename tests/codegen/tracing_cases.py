@@ -13,7 +13,7 @@ from real_robots import urdf
 from tauform.arrays import Array
 from tauform.codegen.functions import Function
 from tauform.codegen.minimal.problem import Problem
-from tauform.codegen.minimal.search import Choice, Search
+from tauform.codegen.minimal.search import Choice, FrameSearch
 from tauform.codegen.minimal.split import lowered
 from tauform.codegen.minimal.tracing import traced
 from tauform.description.robot import Robot
@@ -36,7 +36,7 @@ def robot_named(name: str) -> Robot:
     return tf.load(urdf("ur5_robot"), snap=1e-5) if name == "ur5" else tf.load(name)
 
 
-def random_choice(search: Search, rng: np.random.Generator) -> Choice:
+def random_choice(search: FrameSearch, rng: np.random.Generator) -> Choice:
     """A point far from the start: several random moves, one after the other."""
     choice = search.start()
     for _ in range(6):
@@ -65,7 +65,7 @@ def listed(outputs: Any) -> list[Array]:
 def evaluated(function: Function, algorithm: str, problem: Problem, choice: Choice | None, arrays: list[Array]) -> Any:
     """The algorithm traced at a choice (None: as it stands), lowered and interpreted."""
     way = function.algorithms[algorithm]
-    search = Search(problem.bodies, any_unit=way.any_unit, sums_angles=way.sums_angles)
+    search = FrameSearch(problem.bodies, any_unit=way.any_unit, sums_angles=way.sums_angles)
     choice = choice or search.start()
     bodies = search.realised(choice) if way.moves_frames else problem.bodies
     graph, outputs = traced(problem, choice, bodies, function.inputs(problem.robot), way.trace, opaque=False)

@@ -12,7 +12,7 @@ import tauform as tf
 from random_robots import random_tree
 from real_robots import urdf
 from tauform.errors import ShapeError, SimulationError
-from tauform.simulation.dry import Box, settled
+from tauform.simulation.dry import JointBounds, settled
 
 INTEGRATORS = ("semi_implicit", "rk4", "midpoint")
 
@@ -109,7 +109,7 @@ def test_velocities_settle_at_the_minimum(n, stops):
     lower, upper = (-rng.uniform(0, 1, (count, n)), rng.uniform(0, 1, (count, n)))
     wide = 1e3 * np.ones((count, n))
     lower, upper = (lower, upper) if stops else (-wide, wide)
-    box = Box(list(lower.T), list(upper.T))
+    box = JointBounds(list(lower.T), list(upper.T))
     v = settled(np.moveaxis(M, 0, -1), u.T, before.T, impulses.T, box).T
     for k in range(count):
         expected, least = best(M[k], u[k], impulses[k], lower[k], upper[k])

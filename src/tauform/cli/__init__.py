@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from tauform.cli.commands import Command, Group
+from tauform.cli.commands import Command, VerbGroup
 from tauform.cli.page import complain, note
 from tauform.cli.wording import CommandLine
 from tauform.errors import TauformError
@@ -41,7 +41,7 @@ WIDEST = 10_000  # columns of a terminal
 
 app = typer.Typer(
     name="tauform",
-    cls=Group,
+    cls=VerbGroup,
     help="tau in closed form: robot dynamics, base parameters, identification and verified real-time code.",
     epilog="Start with: tauform show kr6_r700, then tauform model kr6_r700 -o out. A robot is a name of the catalogue "
     "or a file; tauform COMMAND --help says what a command takes.",

@@ -19,7 +19,7 @@ class Command(TyperCommand):
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
 
-class Group(TyperGroup):
+class VerbGroup(TyperGroup):
     """All verbs."""
 
     def get_params(self, ctx: Any) -> list[Any]:

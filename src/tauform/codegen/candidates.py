@@ -11,7 +11,7 @@ from tauform.codegen.conventions import conventions, wrench_lines
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.problem import Problem, problem_of, wrench_port
-from tauform.codegen.minimal.search import Choice, Search, cheapest
+from tauform.codegen.minimal.search import Choice, FrameSearch, cheapest
 from tauform.codegen.minimal.split import lowered
 from tauform.codegen.minimal.tracing import MAX_NODES, operations, traced
 from tauform.codegen.program.graph import GraphTooLargeError
@@ -142,8 +142,8 @@ def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
     return replace(option, choice=choice, bodies=bodies, cost=cost, remark=remark)
 
 
-def _search(problem: Problem, algorithm: Algorithm) -> Search:
-    return Search(problem.bodies, any_unit=algorithm.any_unit, sums_angles=algorithm.sums_angles)
+def _search(problem: Problem, algorithm: Algorithm) -> FrameSearch:
+    return FrameSearch(problem.bodies, any_unit=algorithm.any_unit, sums_angles=algorithm.sums_angles)
 
 
 def _price(

@@ -11,7 +11,7 @@ from tauform.codegen.candidates import program_of
 from tauform.codegen.certificate import certified
 from tauform.codegen.factored.model_program import CHOICES, cheaper, factored_program, model_program, verified
 from tauform.codegen.functions import Function
-from tauform.codegen.minimal.problem import Parameters, Payload, problem_of
+from tauform.codegen.minimal.problem import Parameters, PayloadBinding, problem_of
 from tauform.codegen.program.program import Program
 from tauform.codegen.request import check_request, is_factorable, usable_algorithms
 from tauform.codegen.runtime.programs import kept_program
@@ -29,7 +29,7 @@ def generate(
     *,
     algorithm: str = "auto",
     parameters: Parameters = "baked",
-    payload: Payload = "baked",
+    payload: PayloadBinding = "baked",
     wrenches: Sequence[str] = (),
 ) -> Program:
     """The program of a function with the fewest operations, checked against the textbook algorithms.
@@ -80,7 +80,12 @@ def _check_kept(
 
 
 def _generated(
-    source: Robot, wanted: Function, algorithm: str, parameters: Parameters, payload: Payload, wrenches: Sequence[str]
+    source: Robot,
+    wanted: Function,
+    algorithm: str,
+    parameters: Parameters,
+    payload: PayloadBinding,
+    wrenches: Sequence[str],
 ) -> Program:
     if algorithm == "factored":
         return _factored(source, wanted)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from tauform.codegen.factored.model_program import CHOICES, FACTORABLE
 from tauform.codegen.functions import FUNCTIONS, Function
-from tauform.codegen.minimal.problem import Parameters, Payload, has_friction
+from tauform.codegen.minimal.problem import Parameters, PayloadBinding, has_friction
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, UnknownNameError
 from tauform.rigidbody.linearize import forward_by_inverse
@@ -19,7 +19,7 @@ def check_request(
     function: str,
     algorithm: str = "auto",
     parameters: Parameters = "baked",
-    payload: Payload = "baked",
+    payload: PayloadBinding = "baked",
     wrenches: Sequence[str] = (),
 ) -> Function:
     """The function of that name; asked before long work, it refuses what `generate` would.
@@ -64,7 +64,7 @@ def _check_wrenches(robot: Robot, function: Function, wrenches: Sequence[str]) -
             )
 
 
-def is_factorable(robot: Robot, function: str, parameters: Parameters, payload: Payload) -> bool:
+def is_factorable(robot: Robot, function: str, parameters: Parameters, payload: PayloadBinding) -> bool:
     """Whether a closed form of the function exists: only chains have one, and its terms hold numbers."""
     closed = robot.is_chain and all(joint.type.has_functions for joint in robot.joints)
     return closed and function in FACTORABLE and (parameters, payload) == ("baked", "baked")

@@ -19,7 +19,7 @@ PERIODS = (1, 2, 1, 3, 2, 3, 2)
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class ShownMotion:
     """Positions, velocities and accelerations over time, t (N,), the others (N, n)."""
 
     t: Array
@@ -28,7 +28,7 @@ class Motion:
     qdd: Array
 
 
-def sweep_motion(robot: Robot) -> Motion:
+def sweep_motion(robot: Robot) -> ShownMotion:
     """Every coordinate swings sinusoidally about the middle of its range, within limits of position and velocity."""
     t = np.linspace(0.0, DURATION, N_SAMPLES)
     low, high = coordinate_ranges(robot).T
@@ -38,7 +38,7 @@ def sweep_motion(robot: Robot) -> Motion:
     fastest = np.array([speeds[name] for name in robot.joint_names])
     amplitude = np.minimum(SWEPT_SHARE_OF_RANGE * (high - low) / 2, np.where(np.isfinite(fastest), fastest, np.inf) / w)
     phase = w * t[:, None] + np.arange(robot.n_joints)
-    return Motion(
+    return ShownMotion(
         t, middle + amplitude * np.sin(phase), amplitude * w * np.cos(phase), -amplitude * w**2 * np.sin(phase)
     )
 

@@ -9,7 +9,7 @@ from tauform.description.robot import Robot
 from tauform.identification.export.proof import Proof
 from tauform.messages import counted
 from tauform.pipeline.model_robot import RobotModel
-from tauform.pipeline.motion import Motion, sweep_motion
+from tauform.pipeline.motion import ShownMotion, sweep_motion
 from tauform.pipeline.stages import Stage
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, bullets, facts, folded, paragraph, preformatted, table
@@ -56,7 +56,7 @@ def _subtitle(robot: Robot) -> str:
     return f"{shape} {letters}, {counted(robot.n_joints, 'coordinate')}, moving mass {mass:.4g} kg{carried}"
 
 
-def _described(model: RobotModel, motion: Motion) -> Section:
+def _described(model: RobotModel, motion: ShownMotion) -> Section:
     """The first screen of a model without recordings: what is here, and the robot."""
     made = f"{counted(len(model.delivered), 'function')} of C" if model.delivered else "no code"
     body = paragraph(f"The robot as described, with {made}. Nothing was identified: record a motion to judge it.")

@@ -30,7 +30,7 @@ MAX_ROUNDS = 2000
 MAX_ROUNDING_SHARE, MIN_SPEED = 1e-13, 1e-9
 
 
-class Box(NamedTuple):
+class JointBounds(NamedTuple):
     """Bounds of each joint; None where it has none."""
 
     lower: list[Any]
@@ -48,7 +48,7 @@ def dry_sizes(tree: Tree, motion: JointState) -> AnyArray:
     return sizes
 
 
-def settled(M: Array, u: Array, before: Array, impulses: Array, box: Box) -> Array:
+def settled(M: Array, u: Array, before: Array, impulses: Array, box: JointBounds) -> Array:
     """Velocities after a step.
 
     Args:

@@ -72,7 +72,7 @@ class Rollout:
         for first in range(0, total, size):
             now = slice(first, min(first + size, total))
             own = {name: x if x.shape[1] == 1 else np.ascontiguousarray(x[:, now]) for name, x in inputs.items()}
-            stretch = Stretch.of(self, scan, self.times[now], q, qd, own, states)
+            stretch = StepArrays.of(self, scan, self.times[now], q, qd, own, states)
             for done in stretch.run():
                 if tell is not None:
                     tell((first + done) / total)
@@ -84,7 +84,7 @@ class Rollout:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class StepArrays:
     """Arrays of some steps: (N, T + 1, n) states, (N, T, n) what belongs to a step.
 
     Attributes:
@@ -110,7 +110,7 @@ class Stretch:
         qd: Array,
         inputs: Mapping[str, Array],
         room: list[Array],
-    ) -> Stretch:
+    ) -> StepArrays:
         """Room of four arrays, with the state that the stretch begins with; given torques are not copied."""
         room[0][:, 0], room[1][:, 0] = q, qd
         qdd, own = room[2][:, : len(t)], room[3][:, : len(t)]

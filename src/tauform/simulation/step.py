@@ -20,7 +20,7 @@ from tauform.codegen.functions.function import Shapes
 from tauform.codegen.functions.inertia import forward_system
 from tauform.codegen.functions.torques import rigid_torques
 from tauform.codegen.minimal.problem import problem_of, user_efforts
-from tauform.codegen.minimal.search import Search
+from tauform.codegen.minimal.search import FrameSearch
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.program.program import Program
 from tauform.description.drives.groups import JointState
@@ -33,7 +33,7 @@ from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.load import driving_torque, has_load
 from tauform.simulation.control import PORTS, Law
-from tauform.simulation.dry import Box, clipped, dry_sizes, settled
+from tauform.simulation.dry import JointBounds, clipped, dry_sizes, settled
 from tauform.simulation.integrators import INTEGRATORS, Integrator
 
 OUTPUTS = ("q_next", "qd_next", "qdd", "tau")
@@ -88,7 +88,7 @@ class Plant:
         return np.abs(F.T) * rubbing
 
     @cached_property
-    def stops(self) -> Box:
+    def stops(self) -> JointBounds:
         """Limits of each coordinate of q."""
         limits = {joint.name: joint.limits for joint in self.robot.joints}
         own = [limits[name] for name in self.robot.joint_names]
@@ -96,7 +96,7 @@ class Plant:
         def finite(x: float | None) -> float | None:
             return x if self.has_stops and x is not None and np.isfinite(x) else None
 
-        return Box([finite(limit.lower) for limit in own], [finite(limit.upper) for limit in own])
+        return JointBounds([finite(limit.lower) for limit in own], [finite(limit.upper) for limit in own])
 
     @property
     def has_contact(self) -> bool:
@@ -149,7 +149,7 @@ def _settled(plant: Plant, dynamics: _Textbook, q: Array, qd: Array, h: Array) -
     """Outputs of a step with dry friction and stops."""
     free, tau = stepped(plant, dynamics, q, qd, h)
     stops = plant.stops
-    rates = Box(*([None if x is None else (x - q[j]) / h for j, x in enumerate(side)] for side in stops))
+    rates = JointBounds(*([None if x is None else (x - q[j]) / h for j, x in enumerate(side)] for side in stops))
     impulses = 0.0 * qd
     if plant.is_dry:
         impulses = h * (plant.dry_joints @ dynamics.dry_sizes(tau))
@@ -195,7 +195,7 @@ class _Traced:
         if self.plant.model == self.plant.robot:
             return tracing
         problem = problem_of(self.plant.model)
-        search = Search(problem.bodies)
+        search = FrameSearch(problem.bodies)
         choice = search.start()
         bodies = search.realised(choice).with_scalars(np.empty(0, dtype=object))
         return replace(tracing, problem=problem, choice=choice, bodies=bodies, drives=problem.drives[:, 0])

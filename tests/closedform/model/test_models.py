@@ -11,7 +11,7 @@ import pytest
 import tauform as tf
 from closedform.arms import relative_error
 from random_robots import random_states, random_tree
-from tauform.closedform.model.monomials import Products
+from tauform.closedform.model.monomials import TermProducts
 
 ALL = ("link", "rotor", "viscous", "coulomb", "offset")
 STEP = 1e-30
@@ -107,7 +107,7 @@ def test_terms_are_products_of_powers():
     q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 4, 5))
     generators = np.concatenate([q, np.sin(q), np.cos(q), qd, qdd])
     expected = np.prod(generators[:, None] ** model.exponents[:, :, None], axis=0)
-    np.testing.assert_allclose(Products.of(model.exponents).terms(q, qd, qdd), expected, rtol=1e-13)
+    np.testing.assert_allclose(TermProducts.of(model.exponents).terms(q, qd, qdd), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("source", ["structure", "bound"])

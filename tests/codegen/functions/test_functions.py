@@ -22,8 +22,8 @@ from sampling import representatives
 from tauform.codegen.certificate import relative_error
 from tauform.codegen.factored.model_program import FACTORABLE, verified
 from tauform.codegen.functions import FUNCTIONS
-from tauform.codegen.minimal.problem import Parameters, Payload, problem_of
-from tauform.codegen.minimal.search import Search
+from tauform.codegen.minimal.problem import Parameters, PayloadBinding, problem_of
+from tauform.codegen.minimal.search import FrameSearch
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError, UnknownNameError
 
@@ -53,7 +53,7 @@ def test_every_algorithm_is_the_textbook_function(case: tuple[str, str, str]) ->
             tf.generate(robot, name, algorithm=algorithm)
         return
     problem, way = problem_of(robot), function.algorithms[algorithm]
-    search = Search(problem.bodies, any_unit=way.any_unit, sums_angles=way.sums_angles)
+    search = FrameSearch(problem.bodies, any_unit=way.any_unit, sums_angles=way.sums_angles)
     choice = random_choice(search, np.random.default_rng(len(name))) if way.moves_frames else None
     arrays = states(function, robot)
     found = evaluated(function, algorithm, problem, choice, arrays)
@@ -117,7 +117,7 @@ def test_generated_programs_carry_ports_candidates_and_certificate(name: str) ->
     assert program.robot == robot.name
 
 
-RUNTIME: list[tuple[Parameters, Payload]] = [("runtime", "baked"), ("baked", "runtime"), ("runtime", "runtime")]
+RUNTIME: list[tuple[Parameters, PayloadBinding]] = [("runtime", "baked"), ("baked", "runtime"), ("runtime", "runtime")]
 
 
 def changed(robot: tf.Robot) -> tf.Robot:
@@ -133,7 +133,9 @@ def changed(robot: tf.Robot) -> tf.Robot:
 
 @pytest.mark.parametrize("robot_name", ["puma260_izaguirre", "parallelogram", "small_tree"])
 @pytest.mark.parametrize(("parameters", "payload"), RUNTIME)
-def test_runtime_parameters_describe_another_robot(robot_name: str, parameters: Parameters, payload: Payload) -> None:
+def test_runtime_parameters_describe_another_robot(
+    robot_name: str, parameters: Parameters, payload: PayloadBinding
+) -> None:
     robot = robot_named(robot_name)
     program = tf.generate(robot, "bias_torque", parameters=parameters, payload=payload)
     assert program.setup is not None

@@ -16,7 +16,7 @@ from tauform.codegen.minimal.composite import composites, gravity_torque, mass_m
 from tauform.codegen.minimal.equivalence import null_vectors, regrouped
 from tauform.codegen.minimal.newton_euler import trace
 from tauform.codegen.minimal.problem import problem_of
-from tauform.codegen.minimal.search import Search, cheapest
+from tauform.codegen.minimal.search import FrameSearch, cheapest
 from tauform.codegen.minimal.straighten import straightened
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
@@ -105,7 +105,7 @@ def test_booking_leaves_as_many_parameters_as_there_are_base_parameters(robot: R
         robot, joints=tuple(replace(j, rotor_inertia=0.1 + 0.1 * k) for k, j in enumerate(robot.joints))
     )
     bodies = bodies_of(with_all_rotors)
-    order = Search(bodies).start().order
+    order = FrameSearch(bodies).start().order
     parameters = regrouped(null_vectors(bodies), bodies.parameters, order)
     base = tf.base_parameters(with_all_rotors, include=("link", "rotor"))
     assert np.count_nonzero(parameters) == len(base.names)
@@ -127,7 +127,7 @@ def test_null_vectors_are_in_the_null_space_of_the_regressor(robot: Robot) -> No
 @robots
 def test_random_moves_together_leave_every_result_as_it_is(robot: Robot) -> None:
     states = random_states(robot, 5, seed=0)
-    search, rng = Search(bodies_of(robot)), np.random.default_rng(5)
+    search, rng = FrameSearch(bodies_of(robot)), np.random.default_rng(5)
     for _ in range(3):
         choice = random_choice(search, rng)
         bodies = search.realised(choice)
@@ -179,7 +179,7 @@ def test_search_is_deterministic_and_never_worse_than_its_start(name: str) -> No
     assert first.instructions == second.instructions
     assert first.results == second.results
 
-    search = Search(bodies_of(tf.load(name)))
+    search = FrameSearch(bodies_of(tf.load(name)))
     tried: list[int] = []
 
     def cost(choice: object, bodies: Bodies) -> int:

@@ -9,7 +9,7 @@ from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Op, Program
 from tauform.codegen.pruning.moves import cost, moves
-from tauform.codegen.pruning.prune import Rung, Task, flat_results, prune, refitted, relative_weights
+from tauform.codegen.pruning.prune import PruningTask, Rung, flat_results, prune, refitted, relative_weights
 from tauform.codegen.pruning.rewrite import rewritten
 from tauform.codegen.pruning.sensitivity import sensitivity
 
@@ -62,7 +62,7 @@ def test_pruning_keeps_the_error_and_saves_operations() -> None:
     rng = np.random.default_rng(0)
     x = [rng.uniform(-b, b, (3000, 4)) for b in (np.pi, 0.1, 1.0)]
     expected = program(*x)
-    task = Task(x, expected, relative_weights(expected), 0.99)
+    task = PruningTask(x, expected, relative_weights(expected), 0.99)
     kept = prune(program, task, 0.01)
     sizes = [cost(p) for p in kept]
     assert sizes == sorted(sizes, reverse=True)
@@ -73,7 +73,7 @@ def test_pruning_keeps_the_error_and_saves_operations() -> None:
 def test_a_condition_is_kept() -> None:
     program, x = example(), states()
     expected = program(*x)
-    task = Task(x, expected, relative_weights(expected), 0.9, accepts=lambda p: p.count(Op.SQRT) == 1)
+    task = PruningTask(x, expected, relative_weights(expected), 0.9, accepts=lambda p: p.count(Op.SQRT) == 1)
     assert prune(program, task, 0.9)[-1].count(Op.SQRT) == 1
 
 
@@ -81,6 +81,6 @@ def test_refit_finds_the_numbers_again() -> None:
     program, x = example(), states(3000)
     expected = program(*x)
     constant = next(k for k, i in enumerate(program.instructions) if i.op is Op.CONSTANT)
-    task = Task(x, expected, relative_weights(expected), 0.99)
+    task = PruningTask(x, expected, relative_weights(expected), 0.99)
     spoiled = Rung.of(rewritten(program, {}, {constant: 2.0}), task)
     assert task.reached(refitted(spoiled, task)) < 0.05 * task.reached(spoiled)

@@ -68,7 +68,7 @@ class KeyLayout:
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class LinkCoefficients:
     """Coefficients at one link: rows over its ten parameters, and rows over wrenches on it.
 
     Attributes:
@@ -87,7 +87,7 @@ def sweep(robot: Robot, fixed: dict[int, float], progress: Progress | None = Non
     layout = KeyLayout(robot.n_bodies)
     # U = -g . h: a row over the link's first moments.
     potential = np.concatenate([[0.0], -_without_noise(robot.gravity), np.zeros(6)])
-    level = Level(
+    level = LinkCoefficients(
         CoefficientRows.one(layout.key(POTENTIAL), potential).where(slice(0, int(potential.any()))),
         CoefficientRows.empty(10),
         CoefficientRows.empty(6),
@@ -100,7 +100,9 @@ def sweep(robot: Robot, fixed: dict[int, float], progress: Progress | None = Non
             progress(N_DIGITS ** (z + 1 - layout.n))
 
 
-def _next_level(layout: KeyLayout, level: Level, z: int, joint: JointMatrices, own_type: JointType) -> Level:
+def _next_level(
+    layout: KeyLayout, level: LinkCoefficients, z: int, joint: JointMatrices, own_type: JointType
+) -> LinkCoefficients:
     step = layout.step(z)
     own = CoefficientRows.one(layout.key(INERTIA, z), own_type.moved(np.zeros(6), 1.0))
     whole = layout.parts(level.forces.keys)[0] == INERTIA
@@ -118,7 +120,7 @@ def _next_level(layout: KeyLayout, level: Level, z: int, joint: JointMatrices, o
 
     # d/dq_z of inertia and potential: this joint's factor differentiated, all others as they are.
     rates = level.energies.times(joint.ten_rate, step)
-    return Level(
+    return LinkCoefficients(
         energies=CoefficientRows.joined(level.energies.times(joint.ten, step), inertia),
         torques=CoefficientRows.joined(level.torques.times(joint.ten, step), *_new_torques(layout, E1, rates, z)),
         forces=forces,

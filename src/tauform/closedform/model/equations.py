@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
-from tauform.closedform.model.written import Written, generators
+from tauform.closedform.model.written import WrittenNumber, generators
 from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
@@ -77,7 +77,7 @@ def _written_drives(model: BoundModel, digits: int | None, notation: Notation) -
         )
     q, qd, temperature = generators(notation, model.n_joints, digits)
     torques = model.beside.torque(q, qd, temperature, None)[:, 0]
-    return [[torque.text] if isinstance(torque, Written) else [] for torque in torques]
+    return [[torque.text] if isinstance(torque, WrittenNumber) else [] for torque in torques]
 
 
 def aligned(lines: Sequence[str], environment: str = "align") -> str:

@@ -26,7 +26,7 @@ from tauform.closedform.model.equations import (
     structure_equations,
     structure_summary,
 )
-from tauform.closedform.model.monomials import Products
+from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.notation import LATEX
 from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
@@ -316,8 +316,8 @@ class ClosedFormModel(Displayed):
         deferred("ClosedFormModel.save")(self, path)
 
     @cached_property
-    def _products(self) -> Products:
-        return Products.of(self.exponents)
+    def _products(self) -> TermProducts:
+        return TermProducts.of(self.exponents)
 
     @cached_property
     def _term_to_regressor(self) -> scipy.sparse.csr_array:

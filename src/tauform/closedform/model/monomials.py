@@ -38,7 +38,7 @@ class ProductStage:
 
 
 @dataclass(frozen=True, eq=False)
-class Products:
+class TermProducts:
     """Terms as (monomial in q) times (acceleration), each distinct one evaluated once.
 
     Attributes:
@@ -56,7 +56,7 @@ class Products:
     rates: NDArray[np.int8]
 
     @classmethod
-    def of(cls, exponents: NDArray[np.int8]) -> Products:
+    def of(cls, exponents: NDArray[np.int8]) -> TermProducts:
         """Monomials of the exponent matrix E (5 n, p)."""
         n = len(exponents) // 5
         place = np.zeros(exponents.shape[1], dtype=np.int64)
@@ -110,13 +110,13 @@ class Products:
 class Projection:
     """Torque coefficients of each acceleration as a function of q: tau = sum_a G[:, a](q) acceleration_a."""
 
-    products: Products
+    products: TermProducts
     matrix: scipy.sparse.csr_array
 
     @classmethod
     def of(cls, exponents: NDArray[np.int8], coefficients: Array) -> Projection:
         """Sums of the monomials of E (5 n, p) with (n, p) coefficients."""
-        products = Products.of(exponents)
+        products = TermProducts.of(exponents)
         joint, term = np.nonzero(coefficients)
         n_rates = products.rates.shape[1]
         # One sparse product for all joints: rows are (joint, acceleration), columns are monomials.

@@ -15,7 +15,7 @@ SUM, QUOTIENT, PRODUCT, ATOM = range(4)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenNumber:
     """A text of some notation that behaves like a number.
 
     Attributes:
@@ -29,14 +29,14 @@ class Written:
     sine: str = ""
     cosine: str = ""
 
-    def _of(self, value: Any) -> Written:
-        if isinstance(value, Written):
+    def _of(self, value: Any) -> WrittenNumber:
+        if isinstance(value, WrittenNumber):
             return value
         text = self.notation.number(digits_of(float(value), self.digits))
-        return Written(text, self.notation, self.digits, PRODUCT if text.startswith("-") or " " in text else ATOM)
+        return WrittenNumber(text, self.notation, self.digits, PRODUCT if text.startswith("-") or " " in text else ATOM)
 
-    def _new(self, text: str, holds: int) -> Written:
-        return Written(text, self.notation, self.digits, holds)
+    def _new(self, text: str, holds: int) -> WrittenNumber:
+        return WrittenNumber(text, self.notation, self.digits, holds)
 
     def _within(self, holds: int) -> str:
         return self.text if self.holds >= holds else f"({self.text})"
@@ -44,14 +44,14 @@ class Written:
     def __add__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented
-        if not isinstance(other, Written) and other == 0:
+        if not isinstance(other, WrittenNumber) and other == 0:
             return self
         return self._new(f"{self.text} + {self._of(other).text}".replace("+ -", "- "), SUM)
 
     def __radd__(self, other: Any) -> Any:
         return self if other == 0 else self._of(other) + self
 
-    def __neg__(self) -> Written:
+    def __neg__(self) -> WrittenNumber:
         inner = self._within(PRODUCT)
         return self._new(inner[1:] if inner.startswith("-") else f"-{inner}", PRODUCT)
 
@@ -64,7 +64,7 @@ class Written:
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented
-        if not isinstance(other, Written):
+        if not isinstance(other, WrittenNumber):
             if other == 0:
                 return 0.0
             if abs(other) == 1:
@@ -79,42 +79,42 @@ class Written:
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented
-        if not isinstance(other, Written) and abs(other) == 1:
+        if not isinstance(other, WrittenNumber) and abs(other) == 1:
             return self * other
         return self._new(f"{self._within(PRODUCT)} / {self._of(other)._within(ATOM)}", QUOTIENT)
 
     def __rtruediv__(self, other: Any) -> Any:
         return self._of(other) / self
 
-    def _function(self, name: str) -> Written:
+    def _function(self, name: str) -> WrittenNumber:
         letters = rf"\operatorname{{{name}}}" if self.notation is LATEX else name
         return self._new(f"{letters}({self.text})", ATOM)
 
-    def sin(self) -> Written:
+    def sin(self) -> WrittenNumber:
         """`s1`."""
         return self._new(self.sine, ATOM)
 
-    def cos(self) -> Written:
+    def cos(self) -> WrittenNumber:
         """`c1`."""
         return self._new(self.cosine, ATOM)
 
-    def sign(self) -> Written:
+    def sign(self) -> WrittenNumber:
         """`sign(qd1)`."""
         return self._new(self.notation.sign.format(self.text), ATOM)
 
-    def abs(self) -> Written:
+    def abs(self) -> WrittenNumber:
         """`abs(qd1)`."""
         return self._function("abs")
 
-    def tanh(self) -> Written:
+    def tanh(self) -> WrittenNumber:
         """`tanh(qd1 / 0.05)`."""
         return self._function("tanh")
 
-    def exp(self) -> Written:
+    def exp(self) -> WrittenNumber:
         """`exp(-abs(qd1) / 0.05)`."""
         return self._function("exp")
 
-    def sqrt(self) -> Written:
+    def sqrt(self) -> WrittenNumber:
         """`sqrt(...)`."""
         return self._function("sqrt")
 
@@ -122,7 +122,7 @@ class Written:
 def generators(notation: Notation, n: int, digits: int | None) -> tuple[AnyArray, AnyArray, AnyArray]:
     """(n, 1) arrays q, qd and temperatures."""
     q, s, c, qd, _ = notation.generators
-    plain = Written("", notation, digits)
+    plain = WrittenNumber("", notation, digits)
     rows = [
         (
             replace(plain, text=q.format(i), sine=s.format(i), cosine=c.format(i)),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.equations import term_names
-from tauform.closedform.model.monomials import Products
+from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.profile import Profile, States, usual_temperatures
 from tauform.closedform.reduction.streaming import over_states, sizes
 from tauform.errors import ModelError
@@ -133,13 +133,13 @@ class _Parts:
     """
 
     bound: BoundModel
-    products: Products
+    products: TermProducts
     size: Array
     groups: list[NDArray[np.int64]]
 
     @classmethod
     def of(cls, bound: BoundModel) -> _Parts:
-        products = Products.of(bound.exponents)
+        products = TermProducts.of(bound.exponents)
         groups = [np.flatnonzero(products.acceleration == a) for a in range(products.rates.shape[1])]
         return cls(bound, products, np.linalg.norm(bound.coefficients, axis=0), groups)
 

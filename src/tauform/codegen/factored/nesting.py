@@ -20,12 +20,12 @@ Mask = NDArray[np.bool_]
 # A child of a sum: digit of the variable, sum that it multiplies, number.
 Child = tuple[int, int, float]
 # The children of a sum in units of the first one's number.
-Shape = tuple[Child, ...]
+SumShape = tuple[Child, ...]
 CONSTANT = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class NestedSums:
     """The different sums over one variable.
 
     Attributes:
@@ -37,7 +37,7 @@ class Level:
     """
 
     variable: int
-    shapes: list[Shape]
+    shapes: list[SumShape]
     shares: list[list[float]]
     place: list[int]
     parent: Integers
@@ -56,7 +56,7 @@ class Nesting:
         outputs: (g,) output of each group that is left at the end, numbers and which: what it is, number times sum.
     """
 
-    levels: tuple[Level, ...]
+    levels: tuple[NestedSums, ...]
     outputs: Integers
     numbers: list[float]
     which: list[int]
@@ -120,12 +120,12 @@ class Nesting:
 
 def _level(
     variable: int, children: list[Child], parent: Integers, n_groups: int, n_made: int, known: Numbers
-) -> tuple[Level, list[float], list[int]]:
+) -> tuple[NestedSums, list[float], list[int]]:
     """The different sums of one variable, and for each group its number and its sum."""
     groups: list[list[Child]] = [[] for _ in range(n_groups)]
     for at, child in zip(parent.tolist(), children, strict=True):
         groups[at].append(child)
-    same, places = known.same, dict[Shape, int]()
+    same, places = known.same, dict[SumShape, int]()
     uses: list[Counter[float]] = []
     shape_of: list[int] = []
     scales: list[float] = []
@@ -148,7 +148,7 @@ def _level(
         edges.setdefault((shape_of[at], digit, k), len(edges))
         for at, (digit, k, _) in zip(parent.tolist(), children, strict=True)
     ]
-    level = Level(variable, shapes, shares, [], parent, np.array(edge, dtype=np.int64))
+    level = NestedSums(variable, shapes, shares, [], parent, np.array(edge, dtype=np.int64))
     for k, shape in enumerate(shapes):
         level.place.append(n_made if level.is_made(k) else shape[0][1])
         n_made += level.is_made(k)
@@ -156,7 +156,7 @@ def _level(
     return level, left, [level.place[k] for k in shape_of]
 
 
-def _own_scale(shape: Shape, used: Counter[float], known: Numbers) -> float:
+def _own_scale(shape: SumShape, used: Counter[float], known: Numbers) -> float:
     """The factor that a sum is made with: where it leaves the fewest products with numbers."""
     if len(shape) == 1:
         return 1.0
@@ -169,7 +169,7 @@ def _own_scale(shape: Shape, used: Counter[float], known: Numbers) -> float:
     return min(options, key=price)
 
 
-def _products(level: Level, functions: Sequence[Any], made: list[Any]) -> Callable[[int, int, float], Any]:
+def _products(level: NestedSums, functions: Sequence[Any], made: list[Any]) -> Callable[[int, int, float], Any]:
     """The product function times sum times number, multiplied in the order that more products share."""
     with_function: Counter[tuple[int, int]] = Counter()
     with_number: Counter[tuple[int, float]] = Counter()

@@ -28,7 +28,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.minimal.bodies import HX, IA, KXX, KZZ, Bodies
 from tauform.codegen.minimal.composite import Composites, accelerating, composites, lever, turn
-from tauform.codegen.minimal.newton_euler import Motion, motion, own_wrench
+from tauform.codegen.minimal.newton_euler import BodyMotion, motion, own_wrench
 from tauform.codegen.minimal.vectors import Matrix, Vector, cross, dot, forth, plus, turned, turned_matrix
 
 Wrench = tuple[Vector, Vector]  # moment, force
@@ -76,7 +76,7 @@ class _Axis:
     c_curve: Vector
 
     @classmethod
-    def of(cls, bodies: Bodies, i: int, state: Motion) -> _Axis:
+    def of(cls, bodies: Bodies, i: int, state: BodyMotion) -> _Axis:
         turns, along = bodies.turns(i), bodies.shift(i)
         z_rate = [state.w[1], -state.w[0], 0.0]  # w x z
         z_curve = [state.U[row][2] for row in range(3)]
@@ -95,7 +95,7 @@ class _Columns:
     """Fills rows and columns of the matrices."""
 
     bodies: Bodies
-    states: list[Motion]
+    states: list[BodyMotion]
     axes: list[_Axis]
     q: AnyArray
     qd: AnyArray
@@ -170,7 +170,7 @@ def _mixed_moment(bodies: Bodies, k: int, moving: _Carried) -> Vector:
     return plus(t, t)
 
 
-def _carried(bodies: Bodies, states: list[Motion], q: AnyArray, qd: AnyArray, still: Composites) -> _Carried:
+def _carried(bodies: Bodies, states: list[BodyMotion], q: AnyArray, qd: AnyArray, still: Composites) -> _Carried:
     """Sums over what each joint carries, tip to base."""
     rows = bodies.parameters.tolist()
     G = [_mixed(state.w, row[KXX : KZZ + 1]) for row, state in zip(rows, states, strict=True)]
@@ -213,7 +213,7 @@ def _inertia_times(K: Vector, x: Vector) -> Vector:
     ]
 
 
-def _origin_rate(bodies: Bodies, i: int, states: list[Motion], q: AnyArray, qd: AnyArray) -> Vector:
+def _origin_rate(bodies: Bodies, i: int, states: list[BodyMotion], q: AnyArray, qd: AnyArray) -> Vector:
     """Velocity of the origin of frame i from that of its parent, in the parent's axes."""
     rate = cross(states[bodies.parents[i]].w, lever(bodies, i, q))
     if along := bodies.shift(i):

@@ -41,7 +41,7 @@ from tauform.codegen.minimal.vectors import (
 
 
 @dataclass
-class Motion:
+class BodyMotion:
     """Motion of one body, in its own frame."""
 
     w: Vector
@@ -91,9 +91,9 @@ def outside_wrenches(bodies: Bodies, wrenches: Sequence[Vector]) -> Iterator[tup
             yield carrier, force, plus(forth(R, wrench[3:]), cross(p, force))
 
 
-def motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[Motion]:
+def motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[BodyMotion]:
     """Motion of each body, base to tip."""
-    states: list[Motion] = []
+    states: list[BodyMotion] = []
     for i in range(bodies.n):
         parent = states[bodies.parents[i]] if bodies.parents[i] >= 0 else _fixed_base(bodies)
         along = bodies.shift(i)
@@ -106,12 +106,12 @@ def motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: fro
     return states
 
 
-def _fixed_base(bodies: Bodies) -> Motion:
+def _fixed_base(bodies: Bodies) -> BodyMotion:
     zero = [0.0, 0.0, 0.0]
-    return Motion(zero, zero, [zero, zero, zero], [-g for g in bodies.gravity.tolist()])
+    return BodyMotion(zero, zero, [zero, zero, zero], [-g for g in bodies.gravity.tolist()])
 
 
-def _turned(bodies: Bodies, i: int, parent: Motion, q: Any, qd: Any, qdd: Any, summed: bool) -> Motion:
+def _turned(bodies: Bodies, i: int, parent: BodyMotion, q: Any, qd: Any, qdd: Any, summed: bool) -> BodyMotion:
     X, P = bodies.X[i].tolist(), bodies.P[i].tolist()
     z = column(X, 2)
     s, c = sin(q), cos(q)
@@ -136,26 +136,26 @@ def _turned(bodies: Bodies, i: int, parent: Motion, q: Any, qd: Any, qdd: Any, s
         [p13 - wd[1], p23 + wd[0], U33],
     ]
     V = unturned(s, c, back(X, plus(parent.V, times(parent.U, P))))
-    return Motion(w, wd, U, V, S, C, w_before, column_before)
+    return BodyMotion(w, wd, U, V, S, C, w_before, column_before)
 
 
-def _carried(bodies: Bodies, i: int, parent: Motion) -> Motion:
+def _carried(bodies: Bodies, i: int, parent: BodyMotion) -> BodyMotion:
     """Motion of the joint's frame, which the parent carries along."""
     X = bodies.X[i].tolist()
     w, wd = back(X, parent.w), back(X, parent.wd)
     U_columns = [back(X, times(parent.U, column(X, k))) for k in range(3)]
     U = [[U_columns[k][row] for k in range(3)] for row in range(3)]
-    return Motion(w, wd, U, back(X, plus(parent.V, times(parent.U, bodies.P[i].tolist()))))
+    return BodyMotion(w, wd, U, back(X, plus(parent.V, times(parent.U, bodies.P[i].tolist()))))
 
 
-def _shifted(state: Motion, d: Any, rate: Any, acceleration: Any) -> Motion:
+def _shifted(state: BodyMotion, d: Any, rate: Any, acceleration: Any) -> BodyMotion:
     """The same at a distance d along z: V + U z d + 2 w x z rate + z acceleration."""
     w, U, twice = state.w, state.U, 2.0 * rate
     V = plus(state.V, [U[k][2] * d for k in range(3)])
     return replace(state, V=[V[0] + w[1] * twice, V[1] - w[0] * twice, V[2] + acceleration])
 
 
-def own_wrench(p: Vector, state: Motion) -> tuple[Vector, Vector]:
+def own_wrench(p: Vector, state: BodyMotion) -> tuple[Vector, Vector]:
     """Force F and moment N that the body's motion needs, about its frame origin."""
     U, V, h = state.U, state.V, p[HX : HX + 3]
     F = [p[M] * V[k] + dot(h, U[k]) for k in range(3)]
@@ -169,7 +169,7 @@ def own_wrench(p: Vector, state: Motion) -> tuple[Vector, Vector]:
 
 def _backward(
     bodies: Bodies,
-    states: list[Motion],
+    states: list[BodyMotion],
     q: AnyArray,
     qdd: AnyArray,
     summed: frozenset[int],

@@ -20,7 +20,7 @@ from tauform.portable.products import product
 from tauform.rigidbody.load import leading_joints
 
 Parameters = Literal["baked", "runtime"]
-Payload = Literal["baked", "runtime"]
+PayloadBinding = Literal["baked", "runtime"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Problem:
 
 
 def problem_of(
-    robot: Robot, parameters: Parameters = "baked", payload: Payload = "baked", wrenches: Sequence[str] = ()
+    robot: Robot, parameters: Parameters = "baked", payload: PayloadBinding = "baked", wrenches: Sequence[str] = ()
 ) -> Problem:
     """Prepare a robot.
 

@@ -70,7 +70,7 @@ class Choice:
 
 
 @dataclass
-class Search:
+class FrameSearch:
     """Neighbours of a choice, and the bodies that a choice stands for.
 
     Attributes:
@@ -149,7 +149,7 @@ class Search:
         ]
 
 
-def cheapest(search: Search, cost: Cost, budget: int = 400) -> tuple[Choice, Bodies]:
+def cheapest(search: FrameSearch, cost: Cost, budget: int = 400) -> tuple[Choice, Bodies]:
     """Descend from the start to a choice that no neighbour beats, within a budget of candidates.
 
     The budget shrinks as programs grow, so that the search takes about a second for any robot. Of the moves a third

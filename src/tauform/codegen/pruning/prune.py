@@ -35,7 +35,7 @@ REFIT_STEPS, REFIT_STATES, REFIT_DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class PruningTask:
     """Results that a pruned program must reproduce.
 
     Attributes:
@@ -120,7 +120,7 @@ def flat_results(program: Program, states: list[Array]) -> Array:
     return np.concatenate(parts)
 
 
-def prune(program: Program, task: Task, tolerance: float) -> list[Program]:
+def prune(program: Program, task: PruningTask, tolerance: float) -> list[Program]:
     """Smaller and smaller programs whose error stays within the tolerance; the first is the one given."""
     rung = Rung.of(program, task)
     kept = [program]
@@ -146,12 +146,12 @@ class Rung:
     errors: Array
 
     @classmethod
-    def of(cls, program: Program, task: Task) -> Rung:
+    def of(cls, program: Program, task: PruningTask) -> Rung:
         """The program, tried at all states."""
         return cls(program, task.errors(program))
 
 
-def _step(rung: Rung, task: Task, tolerance: float) -> Rung | None:
+def _step(rung: Rung, task: PruningTask, tolerance: float) -> Rung | None:
     """A smaller program within the tolerance, or None."""
     program = rung.program
     n_ranked = max(FEWEST_RANKED, RANKED_RESULTS // task.expected.shape[1])
@@ -182,7 +182,7 @@ def _step(rung: Rung, task: Task, tolerance: float) -> Rung | None:
     return None
 
 
-def _fitting(candidates: list[Move], error: Array, task: Task, room: float) -> list[Move]:
+def _fitting(candidates: list[Move], error: Array, task: PruningTask, room: float) -> list[Move]:
     """The first moves, in order, whose errors together stay within the room."""
     chosen: list[Move] = []
     for move in candidates:
@@ -201,7 +201,7 @@ def _applied(program: Program, chosen: list[Move]) -> Program:
     return rewritten(program, dropped, numbers)
 
 
-def refitted(rung: Rung, task: Task) -> Rung:
+def refitted(rung: Rung, task: PruningTask) -> Rung:
     """The same program with its numbers fitted to the exact results, where that lowers the error (Gauss-Newton)."""
     states = [s[:REFIT_STATES] for s in task.states]
     weights, expected = task.weights[:REFIT_STATES], task.expected[:REFIT_STATES]

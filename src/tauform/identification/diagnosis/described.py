@@ -20,7 +20,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.description.robot import Robot
-from tauform.identification.diagnosis.regression import Products
+from tauform.identification.diagnosis.regression import NormalProducts
 from tauform.identification.diagnosis.samples import Samples
 from tauform.identification.diagnosis.suspicion import SPOILS, Suspicion
 from tauform.rigidbody.gravity import gravity_torque
@@ -79,7 +79,7 @@ class Described:
         """(N, n) of the links as they are described."""
         return np.tensordot(np.asarray(self.robot.gravity), self.gravity, axes=1) + self.inertial
 
-    def under(self, shared: Array, own: Array, known: Array) -> Products:
+    def under(self, shared: Array, own: Array, known: Array) -> NormalProducts:
         """Products under a hypothesis.
 
         Args:
@@ -94,7 +94,7 @@ class Described:
         for j in range(n):
             first = len(shared) + j * len(of_joints)
             A[:, j, first : first + len(of_joints)] = of_joints[:, :, j].T
-        return Products(A, self.samples.tau - known, self.samples.folds)
+        return NormalProducts(A, self.samples.tau - known, self.samples.folds)
 
 
 @on_one_thread
@@ -127,7 +127,7 @@ def compare_with_description(robot: Robot, samples: Samples) -> list[Suspicion]:
     ]
 
 
-def _shares(products: Products, samples: Samples) -> Array:
+def _shares(products: NormalProducts, samples: Samples) -> Array:
     """(n,) squares that are left over those of the torques, on held-out stretches."""
     left = products.held_out() * products.whole.sum(axis=0)
     return left / np.maximum((samples.tau**2).sum(axis=0), 1e-300)

@@ -10,7 +10,7 @@ from tauform.arrays import AnyArray, Array
 N_PASSES, RIDGE, NEGLIGIBLE = 4, 1e-6, 1e-6
 
 
-class Products:
+class NormalProducts:
     """Products of the columns A (N, n, p) of each joint with each other and with its torque, fold by fold."""
 
     def __init__(self, A: Array, tau: Array, folds: AnyArray) -> None:

@@ -11,7 +11,7 @@ from tauform.arrays import Array
 from tauform.errors import RecordingError
 from tauform.identification.recording.segments import Segment
 from tauform.identification.signals.fir import butterworth, filtered
-from tauform.identification.signals.spectrum import Spectrum, motion_spectrum
+from tauform.identification.signals.spectrum import MotionSpectrum, motion_spectrum
 from tauform.wording import argument
 
 # Cut-off of the torques above the bandwidth of the velocities, wide enough to leave what friction and coupling make,
@@ -45,13 +45,13 @@ class Filters:
     torque: float
     rows: float
     bandwidth: float | None = None
-    spectrum: Spectrum | None = field(default=None, repr=False)
+    spectrum: MotionSpectrum | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.spectrum, dict):  # as files hold it
             held = {**self.spectrum, "frequencies": tuple(self.spectrum["frequencies"])}
             held["density"] = tuple(tuple(row) for row in held["density"])
-            object.__setattr__(self, "spectrum", Spectrum(**held))
+            object.__setattr__(self, "spectrum", MotionSpectrum(**held))
 
     @classmethod
     def of(cls, position: float, torque: float, rows: float | None = None) -> Filters:

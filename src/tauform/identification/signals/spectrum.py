@@ -24,7 +24,7 @@ LONGEST_SPECTRUM = 2_000_000
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class MotionSpectrum:
     """Power density of each joint's velocity, in bins that widen with the frequency.
 
     Attributes:
@@ -40,7 +40,7 @@ class Spectrum:
     acceleration_bandwidth: float = 0.0
 
 
-def motion_spectrum(segment: Segment) -> Spectrum:
+def motion_spectrum(segment: Segment) -> MotionSpectrum:
     """Spectrum of the velocities, taken from that of the positions.
 
     Raises:
@@ -58,7 +58,7 @@ def motion_spectrum(segment: Segment) -> Spectrum:
     bandwidth, quickest = (float(x) for x in bands.max(axis=0))
     density = np.array([noisy[a:b].mean(axis=0) for a, b in itertools.pairwise(edges)]).T
     middle = [float(frequencies[a:b].mean()) for a, b in itertools.pairwise(edges)]
-    return Spectrum(bandwidth, tuple(middle), tuple(tuple(row) for row in density.tolist()), quickest)
+    return MotionSpectrum(bandwidth, tuple(middle), tuple(tuple(row) for row in density.tolist()), quickest)
 
 
 def _bands(frequencies: Array, power: Array, edges: Array) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from tauform.errors import ModelError, UnknownNameError
 from tauform.escaping.shown import visible
 from tauform.notebook import Displayed
 from tauform.realtime.reduction.joints import OF_TORQUES, Norm, joint_sizes, joint_tolerances, joint_weights
-from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, Search
+from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, RouteSearch
 from tauform.realtime.reduction.search import ROUTES as ROUTES
 from tauform.realtime.reduction.subject import Subject
 from tauform.realtime.reduction.velocity import Quiet
@@ -187,7 +187,7 @@ def reduce(
     sizes = joint_sizes(subject, exact, unseen) if function in OF_TORQUES else None
     joints = None if tolerances is None or sizes is None else joint_weights(sizes, tolerances)
     verify = Verifier(exact, subject, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads, joints)
-    search = Search(subject, exact, seen, verify, asked, rng, tell)
+    search = RouteSearch(subject, exact, seen, verify, asked, rng, tell)
     results = search.results(routes)
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
@@ -202,7 +202,7 @@ def reduce(
     )
 
 
-def _verified_winner(results: list[RouteResult], search: Search, verify: Verifier) -> list[RouteResult]:
+def _verified_winner(results: list[RouteResult], search: RouteSearch, verify: Verifier) -> list[RouteResult]:
     """The results with the winner verified on all states; where these refuse it, it is refined."""
     verified: list[RouteResult] = []
     while (best := _cheapest(results)).name != "exact" and best not in verified:

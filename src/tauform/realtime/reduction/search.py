@@ -12,7 +12,7 @@ from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.fewest import TermSearch
 from tauform.codegen.program.program import Program
-from tauform.codegen.pruning.prune import Task, flat_results, prune
+from tauform.codegen.pruning.prune import PruningTask, flat_results, prune
 from tauform.codegen.pruning.rewrite import polished
 from tauform.realtime.reduction.error_norm import ErrorNorm
 from tauform.realtime.reduction.guards import NEED_DEFINITE, guard, result_weights
@@ -63,7 +63,7 @@ def cheapest(results: Sequence[RouteResult]) -> Program:
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class RouteSearch:
     """Data that all routes share.
 
     Attributes:
@@ -187,7 +187,7 @@ class Search:
         )
         expected = flat_results(self.exact, states)
         weights = result_weights(self.exact.name, expected, self.verify.joints)
-        task = Task(states, expected, weights, confidence, soundness)
+        task = PruningTask(states, expected, weights, confidence, soundness)
         return prune(start, task, FIRST_AIM * self.verify.tolerance)
 
     def _nothing(self, name: str) -> RouteResult:

@@ -10,7 +10,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.escaping.markup import html_text
-from tauform.pipeline.motion import Motion, coordinate_ranges, home_position
+from tauform.pipeline.motion import ShownMotion, coordinate_ranges, home_position
 from tauform.report.html.elements import bullets, data_script, rounded
 from tauform.report.html.meshes import LinkMesh, link_meshes
 from tauform.rigidbody.kinematics import forward_kinematics, link_placements
@@ -22,7 +22,7 @@ MIN_RADIUS = 0.1
 EXACT_DIGITS = 12
 
 
-def robot_view(robot: Robot, motion: Motion) -> str:
+def robot_view(robot: Robot, motion: ShownMotion) -> str:
     """A figure of the robot, moved by sliders or along a motion; frames follow from the robot's own transforms.
 
     Links look as their meshes do, or their collision shapes, or are lines where the description has neither.
@@ -44,7 +44,7 @@ def robot_view(robot: Robot, motion: Motion) -> str:
     ) + (bullets(missing) if missing else "")
 
 
-def view_data(robot: Robot, motion: Motion, meshes: Sequence[LinkMesh] = ()) -> dict[str, Any]:
+def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()) -> dict[str, Any]:
     """What the script needs: constant transforms, loop constraints, coordinates, meshes, scale and motion."""
     low, high = box_of(robot, meshes)
     reach = float(np.max(high - low)) / 2

@@ -7,7 +7,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.description.robot import Robot
-from tauform.pipeline.motion import Motion, reference_temperature
+from tauform.pipeline.motion import ShownMotion, reference_temperature
 from tauform.report.html.document import Section
 from tauform.report.html.elements import paragraph, table
 from tauform.report.html.plot import Panel, Plot, Series
@@ -16,7 +16,7 @@ from tauform.rigidbody.gravity import bias_torque, gravity_torque
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 
-def torque_parts(robot: Robot, bound: BoundModel | None, motion: Motion) -> dict[str, Array]:
+def torque_parts(robot: Robot, bound: BoundModel | None, motion: ShownMotion) -> dict[str, Array]:
     """(N, n) torque by origin; parts that vanish throughout are left out. A closed form tells Coriolis from
     centrifugal."""
     states, warm = (motion.q, motion.qd, motion.qdd), reference_temperature(robot)
@@ -33,7 +33,7 @@ def torque_parts(robot: Robot, bound: BoundModel | None, motion: Motion) -> dict
     return {name: part for name, part in named.items() if np.abs(part).max() > 1e-12 * largest}
 
 
-def torque_section(robot: Robot, bound: BoundModel | None, motion: Motion) -> Section:
+def torque_section(robot: Robot, bound: BoundModel | None, motion: ShownMotion) -> Section:
     """A plot with a tab for each joint, and the share of each origin."""
     parts = torque_parts(robot, bound, motion)
     total = inverse_dynamics(robot, motion.q, motion.qd, motion.qdd, **reference_temperature(robot))

@@ -20,7 +20,7 @@ from tauform.rigidbody.linearize.inverse_vector import (
     zero_base,
 )
 from tauform.rigidbody.sweeps.factorization import factorize, solve
-from tauform.rigidbody.sweeps.motion import Motion, body_twists, transforms_of
+from tauform.rigidbody.sweeps.motion import BodyMotions, body_twists, transforms_of
 
 
 def forward_vector(
@@ -33,7 +33,7 @@ def forward_vector(
     rates, wrenches = velocity_terms(tree, twists)
     # The nominal motion: its accelerations come from the articulated bodies, not from a mass matrix.
     response = nominal_response(tree, transforms, twists, wrenches, articulated, qd, tau)
-    nominal = nominal_of(tree, Motion(transforms, twists, response.bodies), rates, wrenches)
+    nominal = nominal_of(tree, BodyMotions(transforms, twists, response.bodies), rates, wrenches)
     drifts, biases = perturbation(tree, nominal, dq, dqd)
     # The base stands still under a perturbation: gravity does not change.
     return respond(tree, transforms, articulated, drifts, biases, dtau, zero_base(dtau)).qdd

@@ -15,7 +15,7 @@ from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 from tauform.rigidbody.inverse_dynamics import body_wrenches, joint_torques, joint_wrenches
 from tauform.rigidbody.sweeps.moment_rate import moment_rate, rate_times
-from tauform.rigidbody.sweeps.motion import Motion, body_motion
+from tauform.rigidbody.sweeps.motion import BodyMotions, body_motion
 from tauform.rigidbody.sweeps.spatial import (
     cross_motion,
     twist_to_child,
@@ -31,7 +31,7 @@ class Nominal(NamedTuple):
         wrenches: wrench through each joint, (6, N).
     """
 
-    motion: Motion
+    motion: BodyMotions
     rates: list[AnyArray]
     wrenches: list[AnyArray]
 
@@ -42,7 +42,7 @@ def velocity_terms(tree: Tree, twists: list[AnyArray]) -> tuple[list[AnyArray], 
     return rates, [rate_times(rate, v) for rate, v in zip(rates, twists, strict=True)]
 
 
-def nominal_of(tree: Tree, motion: Motion, rates: list[AnyArray], biases: list[AnyArray]) -> Nominal:
+def nominal_of(tree: Tree, motion: BodyMotions, rates: list[AnyArray], biases: list[AnyArray]) -> Nominal:
     """The joint wrenches of a motion with these velocity terms."""
     bodies = body_wrenches(tree, motion.accelerations, biases)
     return Nominal(motion, rates, joint_wrenches(tree, motion.transforms, bodies))

@@ -15,7 +15,7 @@ from tauform.rigidbody.drives import coupled_torque, has_coupled_inertia
 from tauform.rigidbody.inverse_dynamics import joint_wrenches
 from tauform.rigidbody.linearize.inverse_vector import Nominal, nominal_of, velocity_terms, zero_base
 from tauform.rigidbody.sweeps.moment_rate import rate_transposed_times
-from tauform.rigidbody.sweeps.motion import Motion, body_motion, body_twists, transforms_of
+from tauform.rigidbody.sweeps.motion import BodyMotions, body_motion, body_twists, transforms_of
 from tauform.rigidbody.sweeps.spatial import (
     ANGULAR,
     cross_motion,
@@ -42,7 +42,7 @@ def forward_transposed(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, wei
     # M is symmetric: weights^T M^-1 is the response to torques `weights`
     inner = respond(tree, transforms, articulated, rest, rest, weights, nothing).qdd
     # dqdd/dq = -M^-1 dtau/dq at the accelerations that tau causes
-    result = -_weighted(tree, nominal_of(tree, Motion(transforms, twists, response.bodies), rates, biases), inner)
+    result = -_weighted(tree, nominal_of(tree, BodyMotions(transforms, twists, response.bodies), rates, biases), inner)
     result[:, 2] = inner
     return result
 

@@ -17,7 +17,7 @@ from tauform.rigidbody.sweeps.spatial import (
 )
 
 
-class Motion(NamedTuple):
+class BodyMotions(NamedTuple):
     """Motion of every body, each in its own frame; accelerations contain -gravity."""
 
     transforms: list[Transform]
@@ -55,11 +55,11 @@ def body_accelerations(
     return accelerations
 
 
-def body_motion(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Motion:
+def body_motion(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> BodyMotions:
     """Transforms, twists and accelerations of all bodies; (n, N) arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
-    return Motion(transforms, twists, body_accelerations(tree, transforms, twists, qd, qdd))
+    return BodyMotions(transforms, twists, body_accelerations(tree, transforms, twists, qd, qdd))
 
 
 def velocity_wrenches(tree: Tree, twists: list[AnyArray]) -> list[AnyArray]:

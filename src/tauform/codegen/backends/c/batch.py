@@ -7,7 +7,7 @@ part: compilers turn such loops into vector code without being told that nothing
 from __future__ import annotations
 
 from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Real
-from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, Function
+from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, CFunction
 from tauform.codegen.backends.c.printer import PartPrinter, member_names
 from tauform.codegen.backends.c.source import argument, function_name, struct_name
 from tauform.codegen.program.parts import Part, parts
@@ -135,6 +135,6 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
     if n_angles:
         local.append(f"    static const {real.name} offset[{n_angles}*{BLOCK}] = {{{real.number(0.0)}}};")
     counter = ["    int l;"] if lines else []
-    function = Function(name, parameters, arguments, linkage="static NOINLINE ")
+    function = CFunction(name, parameters, arguments, linkage="static NOINLINE ")
     text = function.body_text("\n".join([*counter, *local, *lines, ""]))
     return f"{text}\n{function.variants()}", printer.used_ports

@@ -22,7 +22,7 @@ def dispatch_definitions(real: Real) -> str:
 
 
 @dataclass(frozen=True)
-class Function:
+class CFunction:
     """A function in C.
 
     Attributes:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real
-from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, Function
+from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, CFunction
 from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.program.angles import AngleStage, neighbours
@@ -130,7 +130,7 @@ def vector_definitions(real: Real) -> str:
 def function_text(program: Program, real: Real, prefix: str) -> str:
     """The function for one state: with vectors, where compilers have them, or with numbers alone."""
     ports = (*program.inputs, *program.outputs)
-    function = Function(
+    function = CFunction(
         function_name(program, prefix),
         [argument(program, port, real, prefix) for port in ports],
         [port.name for port in ports],
@@ -169,7 +169,7 @@ def _statements(program: Program, real: Real, prefix: str) -> tuple[list[str], s
         body, used = _body(program, piece, real, last=piece is pieces[-1])
         touched |= used
         ports = [port for port in (*program.inputs, *program.outputs) if port.name in used]
-        part = Function(
+        part = CFunction(
             f"{function_name(program, prefix)}_part_{number}",
             [*(argument(program, port, real, prefix) for port in ports), f"{real.name} w[{n_slots}]"],
             [*(port.name for port in ports), "w"],

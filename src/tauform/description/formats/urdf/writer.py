@@ -25,7 +25,7 @@ from tauform.wording import call
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class UrdfBody:
     """A moving link of the URDF: its name there, and its frame on our link."""
 
     name: str
@@ -48,7 +48,7 @@ def to_urdf(robot: Robot, folder: Path, notes: Sequence[str] = (), heading: str 
     taken = {frame.name for frame in robot.frames} | {link.name for link in robot.links}
     bodies = [_body(robot, i, taken) for i in range(robot.n_bodies)]
     root = next((frame.name for frame in robot.frames if _is_root(robot, frame)), None) or _free("base", taken)
-    writer = _Writer(robot, {-1: Body(root, np.eye(4)), **dict(enumerate(bodies))}, folder)
+    writer = _Writer(robot, {-1: UrdfBody(root, np.eye(4)), **dict(enumerate(bodies))}, folder)
     renamed = [
         f"the axis of joint {joint.name!r} passes beside the frame of {link.name!r}, so the link that turns is called "
         f"{body.name!r} and {link.name!r} is fixed to it"
@@ -90,13 +90,13 @@ def _is_root(robot: Robot, frame: Frame) -> bool:
     return frame.link == -1 and not named and np.array_equal(frame.link_from_frame, np.eye(4))
 
 
-def _body(robot: Robot, i: int, taken: set[str]) -> Body:
+def _body(robot: Robot, i: int, taken: set[str]) -> UrdfBody:
     """The link's own frame, or the frame of the link's name where the joint's axis passes through its origin."""
     joint, name = robot.joints[i], robot.links[i].name
     frame = robot.frame(name)
     if frame.link == i and (not joint.type.is_angle or not frame.link_from_frame[:2, 3].any()):
-        return Body(name, frame.link_from_frame)
-    return Body(_free(f"{name}_at_joint", taken), np.eye(4))
+        return UrdfBody(name, frame.link_from_frame)
+    return UrdfBody(_free(f"{name}_at_joint", taken), np.eye(4))
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -112,7 +112,7 @@ class _Writer:
     """A robot, its bodies by index (-1 is the root) and the folder that meshes are named from."""
 
     robot: Robot
-    bodies: dict[int, Body]
+    bodies: dict[int, UrdfBody]
     folder: Path
 
     def elements(self) -> Iterator[Any]:
