@@ -68,7 +68,12 @@ def generate(
 
 
 def _check_kept(
-    source: Robot, wanted: Function, parameters: Parameters, payload: Payload, wrenches: Sequence[str], found: Program
+    source: Robot,
+    wanted: Function,
+    parameters: Parameters,
+    payload: PayloadBinding,
+    wrenches: Sequence[str],
+    found: Program,
 ) -> None:
     """Compare a program that was read with the textbook function, as `certified` does with one that is made."""
     problem = problem_of(source, parameters, payload, wrenches)
