@@ -15,8 +15,7 @@ from tauform.description.robot import Robot
 from tauform.errors import DescriptionError, ShapeError
 from tauform.files.file import write_text
 from tauform.identification.motion.trajectory import Trajectory
-from tauform.pipeline.motion import Motion as Swept
-from tauform.pipeline.motion import sweep_motion
+from tauform.pipeline.motion import ShownMotion, sweep_motion
 from tauform.report.html.document import Section, document
 from tauform.report.html.robot_view import robot_view
 from tauform.simulation.motion import Motion
@@ -64,7 +63,7 @@ def view(robot: Robot, motion: Motion | Trajectory | ArrayLike | None = None) ->
     return RobotView(page)
 
 
-def _played(robot: Robot, motion: Motion | Trajectory | ArrayLike | None) -> Swept:
+def _played(robot: Robot, motion: Motion | Trajectory | ArrayLike | None) -> ShownMotion:
     if motion is None:
         return sweep_motion(robot)
     if isinstance(motion, Motion | Trajectory):
@@ -76,4 +75,4 @@ def _played(robot: Robot, motion: Motion | Trajectory | ArrayLike | None) -> Swe
     if q.ndim != 2 or q.shape[1] != robot.n_joints:
         raise ShapeError(f"motion: expected positions (N, {robot.n_joints}), got {q.shape}; choose one of a batch")
     few = slice(None, None, max(1, len(t) // 500))
-    return Swept(t[few] - t[0], q[few], np.zeros_like(q[few]), np.zeros_like(q[few]))
+    return ShownMotion(t[few] - t[0], q[few], np.zeros_like(q[few]), np.zeros_like(q[few]))
