@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -28,8 +29,8 @@ from fuzz.runs import check
 from tauform.errors import TauformError
 
 VERBS = ("show", "base", "derive", "linearize")
-# One of so many robots that are read is worked with, and one of so many recordings identified.
-ROBOTS_PER_VERB, RECORDINGS_PER_FIT = 8, 32
+# One of so many robots that are read is worked with, one of so many recordings identified, and looked at.
+ROBOTS_PER_VERB, RECORDINGS_PER_FIT, RECORDINGS_PER_LOOK = 8, 32, 4
 
 
 def _file(name: str) -> Callable[[Path, bytes], Path]:
@@ -87,7 +88,10 @@ def read_robot(path: Path) -> tf.Robot:
 
 
 def read_recording(path: Path) -> tf.Recording:
-    """A recording is finite and whole, and a fit of it too."""
+    """A recording is finite and whole, and a fit of it too; a first look at it ends well or is refused."""
+    if path.is_file() and _share(path, RECORDINGS_PER_LOOK):
+        with suppress(TauformError):
+            assert tf.inspect_log(path).n_samples >= 0
     recording = tf.read_recording(path, originals.robot())
     assert recording.q.shape == recording.tau.shape == (recording.n_samples, 2)
     assert all(np.isfinite(x).all() for x in (recording.t, recording.q, recording.tau)), "a value is not finite"

@@ -75,7 +75,7 @@ def stored(recording: tf.Recording) -> tf.Recording:
 def test_pieces_of_a_file_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     recording = recorded()
     path = write(recording, tmp_path / name)
-    monkeypatch.setattr("tauform.identification.logs.read.ROWS_PER_CHUNK", 97)
+    monkeypatch.setattr("tauform.identification.logs.parts.ROWS_PER_CHUNK", 97)
     streamed, whole = (tf.read_recording(path, arm(), stream=stream) for stream in (True, False))
     assert isinstance(streamed.q, StoredArray)
     assert isinstance(whole.q, np.ndarray)
@@ -87,7 +87,7 @@ def test_pieces_of_a_file_are_the_whole(tmp_path: Path, monkeypatch: pytest.Monk
 def test_files_of_some_size_stay_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(recorded(), tmp_path / "a.npz")
     assert isinstance(tf.read_recording(path, arm()).q, np.ndarray)
-    monkeypatch.setattr("tauform.identification.logs.read.STREAMED_BYTES", path.stat().st_size)
+    monkeypatch.setattr("tauform.identification.logs.parts.STREAMED_BYTES", path.stat().st_size)
     assert isinstance(tf.read_recording(path, arm()).q, StoredArray)
 
 

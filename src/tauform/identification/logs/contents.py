@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import LARGEST, Array
 
 # Samples at the beginning of a log that are looked at.
 SAMPLES = 20_000
@@ -47,6 +47,7 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
         table: name -> (N,) first samples of each column.
         n_joints: of the robot; any number where None.
     """
+    table = {name: values for name, values in table.items() if not np.abs(values).max(initial=0.0) > LARGEST}
     clock = next((name for name, values in table.items() if is_clock(values)), None)
     names = [name for name in table if name != clock]
     if len(names) > MOST_COLUMNS:

@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from tauform.arrays import LARGEST
 from tauform.errors import RecordingError
 from tauform.identification.logs.column_names import Choice, ColumnIndex, listed, plain_name
 from tauform.identification.logs.columns import Given, Layout, guess_fields
@@ -70,7 +73,7 @@ def _layout(log: Log, path: Path, given: Mapping[str, Any], joints: Joints, time
     if timed and not log.has_names and "t" not in given:
         first = next(iter(log.widths))
         table = next(iter(log.chunks([first], SAMPLES)), {})
-        if first in table and is_clock(table[first]):
+        if first in table and np.abs(table[first]).max(initial=0.0) <= LARGEST and is_clock(table[first]):
             given = {**given, "t": first}
     layout = guess_fields(log.widths, joints, given, path.name, timed=timed)
     field = field_of(path)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import LARGEST, Array
 from tauform.identification.logs.contents import Contents, numbered
 from tauform.identification.logs.unit_table import unit_of
 from tauform.identification.logs.units import IN_BRACKETS
@@ -92,6 +92,7 @@ class Clock:
 
     def later(self, stamps: Array) -> Clock:
         """With the next stamps."""
+        stamps = stamps[np.abs(stamps) <= LARGEST]
         if not len(stamps):
             return self
         known = stamps if self.last is None else np.concatenate([[self.last], stamps])

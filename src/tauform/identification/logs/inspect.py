@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import LARGEST, Array
 from tauform.identification.logs.column_names import plain_name
 from tauform.identification.logs.contents import SAMPLES, Contents, guess_contents
 from tauform.identification.logs.field_names import FIELD_NAMES, MATRIX_NAMES, TIME_NAMES
@@ -147,7 +147,7 @@ class _Statistics:
         self.origin: float | None = None
 
     def add(self, values: Array) -> None:
-        known = values[np.isfinite(values)]
+        known = values[np.abs(values) <= LARGEST]
         self.missing += len(values) - len(known)
         if not len(known):
             return
