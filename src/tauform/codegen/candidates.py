@@ -13,7 +13,7 @@ from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.problem import Problem, problem_of, wrench_port
 from tauform.codegen.minimal.search import Choice, FrameSearch, cheapest
 from tauform.codegen.minimal.split import lowered
-from tauform.codegen.minimal.tracing import MAX_NODES, operations, traced
+from tauform.codegen.minimal.tracing import MAX_NODES, Graphs, operations, traced
 from tauform.codegen.program.graph import GraphTooLargeError
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import About, Candidate, Program
@@ -131,9 +131,10 @@ def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
         return option
     priced = FUNCTIONS["inverse_dynamics"] if algorithm.like_torques else function
     pricing = priced.algorithms["newton_euler"] if algorithm.like_torques else algorithm
+    graphs = Graphs() if pricing.in_steps else None
     choice, bodies = cheapest(
         _search(problem, algorithm),
-        lambda choice, bodies: sum(_price(problem, priced, pricing, choice, bodies)),
+        lambda choice, bodies: sum(_price(problem, priced, pricing, choice, bodies, graphs)),
     )
     cost = _price(problem, function, algorithm, choice, bodies)
     if sum(cost) >= sum(option.cost):
@@ -143,14 +144,20 @@ def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
 
 
 def _search(problem: Problem, algorithm: Algorithm) -> FrameSearch:
-    return FrameSearch(problem.bodies, any_unit=algorithm.any_unit, sums_angles=algorithm.sums_angles)
+    return FrameSearch(problem.bodies, problem.null, any_unit=algorithm.any_unit, sums_angles=algorithm.sums_angles)
 
 
 def _price(
-    problem: Problem, function: Function, algorithm: Algorithm, choice: Choice, bodies: Bodies
+    problem: Problem,
+    function: Function,
+    algorithm: Algorithm,
+    choice: Choice,
+    bodies: Bodies,
+    graphs: Graphs | None = None,
 ) -> tuple[int, int]:
     shapes = function.shapes(problem)
-    return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True))
+    steps = graphs.of(choice) if graphs else None
+    return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True, steps=steps))
 
 
 def _too_long(problem: Problem, function: Function, operations: str) -> ProgramTooLongError:

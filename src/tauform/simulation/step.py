@@ -195,7 +195,7 @@ class _Traced:
         if self.plant.model == self.plant.robot:
             return tracing
         problem = problem_of(self.plant.model)
-        search = FrameSearch(problem.bodies)
+        search = FrameSearch(problem.bodies, problem.null)
         choice = search.start()
         bodies = search.realised(choice).with_scalars(np.empty(0, dtype=object))
         return replace(tracing, problem=problem, choice=choice, bodies=bodies, drives=problem.drives[:, 0])

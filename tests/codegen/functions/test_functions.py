@@ -53,7 +53,7 @@ def test_every_algorithm_is_the_textbook_function(case: tuple[str, str, str]) ->
             tf.generate(robot, name, algorithm=algorithm)
         return
     problem, way = problem_of(robot), function.algorithms[algorithm]
-    search = FrameSearch(problem.bodies, any_unit=way.any_unit, sums_angles=way.sums_angles)
+    search = FrameSearch(problem.bodies, problem.null, any_unit=way.any_unit, sums_angles=way.sums_angles)
     choice = random_choice(search, np.random.default_rng(len(name))) if way.moves_frames else None
     arrays = states(function, robot)
     found = evaluated(function, algorithm, problem, choice, arrays)

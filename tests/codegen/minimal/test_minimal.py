@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from codegen.tracing_cases import random_choice
+from codegen.tracing_cases import random_choice, robot_named
 from random_robots import random_states, random_tree
 from tauform.arrays import Array
+from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.minimal.bodies import HX, HY, Bodies, scaled, shifted, to_second_moments, turned, turned_by_load
 from tauform.codegen.minimal.composite import composites, gravity_torque, mass_matrix
-from tauform.codegen.minimal.equivalence import null_vectors, regrouped
+from tauform.codegen.minimal.equivalence import null_vectors, shifted_null_vectors
 from tauform.codegen.minimal.newton_euler import trace
-from tauform.codegen.minimal.problem import problem_of
+from tauform.codegen.minimal.problem import Payload, problem_of
+from tauform.codegen.minimal.regrouping import Freedom
 from tauform.codegen.minimal.search import FrameSearch, cheapest
 from tauform.codegen.minimal.straighten import straightened
-from tauform.codegen.program.graph import Graph
+from tauform.codegen.minimal.tracing import Graphs, operations, traced
+from tauform.codegen.program.graph import Graph, references
 from tauform.codegen.program.lower import lower
 from tauform.description.robot import Robot
 from tauform.rigidbody.regressor import regressor
@@ -31,6 +34,11 @@ def bodies_of(robot: Robot) -> Bodies:
     """The bodies in the robot's own frames."""
     links, joints = (part(robot.parameters)[..., None] for part in (robot.layout.by_link, robot.layout.by_joint))
     return Bodies.of(robot.tree, links, joints[:, 0])
+
+
+def search_of(robot: Robot) -> FrameSearch:
+    """Moves of the bodies in the robot's own frames."""
+    return FrameSearch(bodies_of(robot), null_vectors(bodies_of(robot)))
 
 
 def torques(bodies: Bodies, states: Array, summed: frozenset[int] = frozenset()) -> Array:
@@ -92,10 +100,10 @@ def test_any_length_may_be_the_unit(robot: Robot) -> None:
 def test_booking_changes_parameters_but_no_torque(robot: Robot) -> None:
     states, rng = random_states(robot, 5, seed=0), np.random.default_rng(2)
     bodies = bodies_of(robot)
-    null = null_vectors(bodies)
+    freedom = Freedom(null_vectors(bodies))
     for _ in range(3):
         order = rng.permutation(bodies.parameters.shape[0] * bodies.parameters.shape[1]).tolist()
-        parameters = regrouped(null, bodies.parameters, order)
+        parameters = freedom.regrouped(bodies.parameters, order)
         assert_same(torques(replace(bodies, parameters=parameters), states), tf.inverse_dynamics(robot, *states))
 
 
@@ -105,8 +113,8 @@ def test_booking_leaves_as_many_parameters_as_there_are_base_parameters(robot: R
         robot, joints=tuple(replace(j, rotor_inertia=0.1 + 0.1 * k) for k, j in enumerate(robot.joints))
     )
     bodies = bodies_of(with_all_rotors)
-    order = FrameSearch(bodies).start().order
-    parameters = regrouped(null_vectors(bodies), bodies.parameters, order)
+    null = null_vectors(bodies)
+    parameters = Freedom(null).regrouped(bodies.parameters, FrameSearch(bodies, null).start().order)
     base = tf.base_parameters(with_all_rotors, include=("link", "rotor"))
     assert np.count_nonzero(parameters) == len(base.names)
 
@@ -125,9 +133,49 @@ def test_null_vectors_are_in_the_null_space_of_the_regressor(robot: Robot) -> No
 
 
 @robots
+def test_null_vectors_of_shifted_frames_follow_from_those_before(robot: Robot) -> None:
+    """Both span the same: every vector of one kind is a sum of the other kind."""
+    search, rng = search_of(robot), np.random.default_rng(6)
+    shifts = rng.uniform(0.1, 0.5, robot.n_bodies).tolist()
+    bodies = search.bodies
+    for i, shift in enumerate(shifts):
+        bodies = shifted(bodies, i, shift)
+    moved, fresh = shifted_null_vectors(search.null, bodies, shifts), null_vectors(bodies)
+    rank = np.linalg.matrix_rank(fresh, tol=1e-9)
+    assert np.linalg.matrix_rank(moved, tol=1e-9) == rank
+    assert np.linalg.matrix_rank(np.concatenate([moved, fresh]), tol=1e-9) == rank
+
+
+TREE = random_tree(4, seed=1, chain=False, prismatic=0.25, friction=True)
+
+
+@pytest.mark.parametrize("robot", [TREE, robot_named("parallelogram")], ids=str)
+@pytest.mark.parametrize("name", ["inverse_dynamics", "gravity_torque"])
+@pytest.mark.parametrize("payload", ["baked", "runtime"])
+def test_a_candidate_on_a_graph_of_others_is_traced_as_on_its_own(robot: Robot, name: str, payload: Payload) -> None:
+    """Node by node: the text of a program depends on their numbers."""
+    problem, function = problem_of(robot, payload=payload), FUNCTIONS[name]
+    way, graphs, rng = function.algorithms["newton_euler"], Graphs(), np.random.default_rng(4)
+    search = FrameSearch(problem.bodies, problem.null)
+    choice = random_choice(search, rng)
+    moves = list(search.neighbours(choice))
+    turns = [replace(choice, turned=frozenset(turned)) for turned in ((), search.turnable(), ())]
+    for near in (*turns, *(moves[k] for k in rng.permutation(len(moves))[:15])):
+        bodies, shapes = search.candidate(near), function.inputs(robot)
+        apart, together = (
+            traced(problem, near, bodies, shapes, way.trace, opaque=True, steps=steps)
+            for steps in (None, graphs.of(near))
+        )
+        results = [references(graph, list(outputs["tau"])) for graph, outputs in (apart, together)]
+        assert results[0] == results[1]
+        assert together[0].nodes[: len(apart[0].nodes)] == apart[0].nodes
+        assert operations(*apart) == operations(*together)
+
+
+@robots
 def test_random_moves_together_leave_every_result_as_it_is(robot: Robot) -> None:
     states = random_states(robot, 5, seed=0)
-    search, rng = FrameSearch(bodies_of(robot)), np.random.default_rng(5)
+    search, rng = search_of(robot), np.random.default_rng(5)
     for _ in range(3):
         choice = random_choice(search, rng)
         bodies = search.realised(choice)
@@ -164,8 +212,11 @@ def test_a_frame_turned_by_its_load_has_no_first_moment_across() -> None:
     graph = Graph()
     q, qd, qdd = (graph.input(name, 3) for name in ("q", "qd", "qdd"))
     load = graph.input("payload", 10, shared=True)
-    bodies = turned_by_load(problem.bodies.with_scalars(load), 2)
-    assert bodies.parameters[2, HY] == 0.0
+    bodies = problem.bodies.with_scalars(load)
+    parameters, offsets = bodies.parameters.copy(), bodies.offsets.astype(object)
+    parameters[2], offsets[2] = turned_by_load(parameters[2].tolist(), offsets[2])
+    assert parameters[2, HY] == 0.0
+    bodies = replace(bodies, parameters=parameters, offsets=offsets)
     program = lower(graph, "p", {"tau": trace(bodies, q, qd, qdd), "hx": [bodies.parameters[2, HX]]})
     states, carried = random_states(robot, 5, seed=0), tf.Inertia.of(1.5, [0.1, -0.2, 0.3], inertia_about="com")
     tau, hx = program(*states, carried.parameters)
@@ -179,7 +230,7 @@ def test_search_is_deterministic_and_never_worse_than_its_start(name: str) -> No
     assert first.instructions == second.instructions
     assert first.results == second.results
 
-    search = FrameSearch(bodies_of(tf.load(name)))
+    search = search_of(tf.load(name))
     tried: list[int] = []
 
     def cost(choice: object, bodies: Bodies) -> int:

@@ -28,6 +28,7 @@ class Algorithm:
             supported.
         with_load: friction that depends on load is supported.
         like_torques: the search prices inverse dynamics instead, which is quicker to trace and has its optimum near.
+        in_steps: what the trace does before and between its steps is the same for all candidates of a search.
         wide: builds the same outputs with vectors of four numbers among the values.
     """
 
@@ -38,6 +39,7 @@ class Algorithm:
     with_loops: bool = True
     with_load: bool = True
     like_torques: bool = False
+    in_steps: bool = False
     wide: Tracer | None = None
 
 

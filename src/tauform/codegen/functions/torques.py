@@ -36,7 +36,8 @@ def rigid_torques(
     bodies = tracing.bodies if gravity else replace(tracing.bodies, gravity=np.zeros(3))
     still = np.zeros(bodies.n)
     qd, qdd = (still if x is None else x for x in (qd, qdd))
-    torques = newton_euler(bodies, tracing.joints("q"), qd, qdd, tracing.choice.summed, quiet, wrenches)
+    summed, steps = tracing.choice.summed, tracing.steps
+    torques = newton_euler(bodies, tracing.joints("q"), qd, qdd, summed, quiet, wrenches, steps)
     tree = tracing.drive_tree
     if qdd is still or not has_coupled_inertia(tree):
         return torques
@@ -130,7 +131,7 @@ TORQUES = (
         "torques that a motion needs, with the drive terms that the robot has",
         joint_vectors("q", "qd", "qdd", drives=True),
         inverse_dynamics,
-        {"newton_euler": Algorithm(_inverse, any_unit=True, sums_angles=True)},
+        {"newton_euler": Algorithm(_inverse, any_unit=True, sums_angles=True, in_steps=True)},
         feels_wrenches=True,
     ),
     Function(
@@ -138,7 +139,7 @@ TORQUES = (
         "Coriolis, centrifugal and gravity torques",
         joint_vectors("q", "qd"),
         bias_torque,
-        {"newton_euler": Algorithm(_bias, any_unit=True, sums_angles=True)},
+        {"newton_euler": Algorithm(_bias, any_unit=True, sums_angles=True, in_steps=True)},
         feels_wrenches=True,
         may_vanish=True,
     ),
@@ -147,7 +148,7 @@ TORQUES = (
         "Coriolis and centrifugal torques",
         joint_vectors("q", "qd"),
         velocity_torque,
-        {"newton_euler": Algorithm(_velocity, any_unit=True, sums_angles=True)},
+        {"newton_euler": Algorithm(_velocity, any_unit=True, sums_angles=True, in_steps=True)},
         may_vanish=True,
     ),
     Function(
@@ -157,7 +158,7 @@ TORQUES = (
         textbook_gravity,
         {
             "composite": Algorithm(_gravity_composite, any_unit=True),
-            "newton_euler": Algorithm(_gravity, any_unit=True, sums_angles=True),
+            "newton_euler": Algorithm(_gravity, any_unit=True, sums_angles=True, in_steps=True),
         },
         may_vanish=True,
     ),

@@ -173,12 +173,16 @@ def from_second_moments() -> Array:
 
 def second_moment_transform(R: Array, p: Array) -> Array:
     """(10, 10) matrix that expresses m, h, K in a frame where x_new = R x_old + p."""
-    columns = []
-    for unit in np.eye(10):
-        m, h, K = unit[0], product(R, unit[1:4]), chain(R, unit[SECOND], R.T)
-        K = K + np.outer(h, p) + np.outer(p, h) + m * np.outer(p, p)
-        columns.append(np.concatenate([[m], h + m * p, K[_UPPER]]))
-    return np.column_stack(columns)
+    units = np.eye(10)  # one after the other, along the first dimension
+    m, h, K = units[:, 0, None], product(units[:, None, 1:4], R.T)[:, 0], chain(R, units[:, SECOND], R.T)
+    lever = h[:, :, None] * p
+    K = K + lever + lever.transpose(0, 2, 1) + m[:, :, None] * (p[:, None] * p)
+    return np.concatenate([m, h + m * p, K[:, *_UPPER]], axis=1).T
+
+
+def axial_shift(s: float) -> Array:
+    """(10, 10) matrix that expresses m, h, K in a frame whose origin lies at s along z."""
+    return second_moment_transform(np.eye(3), np.array([0.0, 0.0, -s]))
 
 
 def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
@@ -189,7 +193,7 @@ def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
     for child, parent in enumerate(bodies.parents):
         if parent == i:
             P[child] = snapped(P[child] - s * z)
-    parameters[i, :10] = product(second_moment_transform(np.eye(3), -s * z), parameters[i, :10])
+    parameters[i, :10] = product(axial_shift(s), parameters[i, :10])
     return replace(bodies, P=P, parameters=parameters, frames=bodies.moved_frames(i, np.eye(3), -s * z))
 
 
@@ -210,16 +214,12 @@ def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
     return replace(bodies, X=X, P=P, offsets=offsets, parameters=parameters, frames=frames)
 
 
-def turned_by_load(bodies: Bodies, i: int) -> Bodies:
-    """Turn by the angle that makes hy vanish, for parameters that are scalars: the angle is one too."""
-    row = bodies.parameters[i].tolist()
+def turned_by_load(row: Vector, offset: Any) -> tuple[Vector, Any]:
+    """Parameters and offset of a body turned such that hy vanishes, for scalars: the angle is one too."""
     angle = row[HY].arctan2(row[HX])
     s, c = angle.sin(), angle.cos()
-    parameters, offsets = bodies.parameters.copy(), bodies.offsets.astype(object)
-    parameters[i, HX : HZ + 1] = [c * row[HX] + s * row[HY], 0.0, row[HZ]]
-    parameters[i, KXX : KZZ + 1] = turned_symmetric(-s, c, row[KXX : KZZ + 1])
-    offsets[i] = offsets[i] + angle
-    return replace(bodies, parameters=parameters, offsets=offsets)
+    first, second = [c * row[HX] + s * row[HY], 0.0, row[HZ]], turned_symmetric(-s, c, row[KXX : KZZ + 1])
+    return [row[M], *first, *second, row[IA]], offset + angle
 
 
 def scaled(bodies: Bodies, unit: float) -> Bodies:

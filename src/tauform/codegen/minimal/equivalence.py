@@ -2,7 +2,7 @@
 
 Mass on a revolute joint's axis may be counted with either side of the joint; across a prismatic joint all second
 moments may be. What the base cannot excite (the first links of a robot on a fixed base) is found by sampling.
-`regrouped` uses this freedom to make chosen parameters vanish.
+`regrouping.py` uses this freedom to make chosen parameters vanish.
 """
 
 from __future__ import annotations
@@ -12,7 +12,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.minimal.bodies import HX, HZ, KZZ, N_PARAMETERS, SECOND, Bodies, M, from_second_moments
+from tauform.codegen.minimal.bodies import (
+    HX,
+    HZ,
+    KZZ,
+    N_PARAMETERS,
+    SECOND,
+    Bodies,
+    M,
+    axial_shift,
+    from_second_moments,
+)
+from tauform.codegen.minimal.regrouping import ROUNDING
 from tauform.description.inertia import LINK_PARAMETERS
 from tauform.description.joint import JOINT_PARAMETERS
 from tauform.description.tree import Tree
@@ -22,10 +33,6 @@ from tauform.rigidbody.regressor import inverse_regressor
 
 # Columns of a noise-free regressor: equal or zero beyond rounding.
 COLUMN_TOLERANCE = 1e-11
-ROUNDING = 1e-13
-# A parameter vanishes only by a change that moves no other by more than 200 times as much. Frames that are almost
-# aligned offer changes of a million times, whose large numbers of opposite sign would cost single precision its digits.
-WEAKEST_PIVOT = 5e-3
 _SAMPLES = 30
 # A fixed base ties the parameters of the links next to it; sampling more than these costs the cube of their number.
 FIRST_LINKS = 60
@@ -41,6 +48,24 @@ def null_vectors(bodies: Bodies) -> Array:
     vectors = np.array(known).reshape(len(known), -1)
     further = _further(columns, size, vectors)
     return np.concatenate([vectors, np.pad(further, ((0, 0), (0, n_all - further.shape[1])))])
+
+
+def shifted_null_vectors(null: Array, bodies: Bodies, shifts: Sequence[float]) -> Array:
+    """The null vectors of bodies whose frames were shifted along their axes, from those before.
+
+    What a base cannot excite is sampled once: parameters are a linear function of those in the frames before.
+
+    Args:
+        bodies: after the shifts.
+        shifts: of each body.
+    """
+    across = np.array(_across_joints(bodies)).reshape(-1, null.shape[1])
+    moved = null[len(across) :].reshape(-1, bodies.n, N_PARAMETERS).copy()
+    for i, shift in enumerate(shifts):
+        if shift:
+            moved[:, i, :10] = product(moved[:, i, :10], axial_shift(shift).T)
+    moved[np.abs(moved) <= ROUNDING * np.abs(moved).max(axis=(1, 2), keepdims=True)] = 0.0
+    return np.concatenate([across, moved.reshape(-1, null.shape[1])])
 
 
 def _across_joints(bodies: Bodies) -> list[Array]:
@@ -117,27 +142,3 @@ def _sampled_columns(bodies: Bodies) -> Array:
     of_links = product(from_second_moments().T, columns.transpose(0, 2, 3, 1)).transpose(1, 2, 0, 3)
     rotors = np.moveaxis(Y[:, list(tree.layout.columns_of("rotor"))], 1, 0)[:, None]
     return np.concatenate([of_links, rotors], axis=1).reshape(n * N_PARAMETERS, -1)
-
-
-def regrouped(null: Array, parameters: Array, order: Sequence[int]) -> Array:
-    """The parameters (n, 11, k) with as many as possible made zero, those first in `order` (flat places) first."""
-    null, values = null.copy(), parameters.reshape(-1, parameters.shape[-1]).copy()
-    size = np.abs(null).max(axis=1)
-    for place in order:
-        column = np.abs(null[:, place])
-        if not column.any():
-            continue
-        row = first_largest(column / size)
-        if column[row] <= WEAKEST_PIVOT * size[row]:
-            continue
-        vector = null[row] / null[row, place]
-        others = np.flatnonzero(column)
-        changed = null[others] - np.outer(null[others, place], vector)
-        changed[np.abs(changed) <= ROUNDING * size[others, None]] = 0.0
-        null[others] = changed
-        null[:, place] = null[row] = 0.0
-        moved = np.flatnonzero(vector)
-        values[moved] -= np.outer(vector[moved], values[place])
-        values[place] = 0.0
-    values[np.abs(values) <= ROUNDING * np.abs(values).max(axis=0)] = 0.0
-    return values.reshape(parameters.shape)

@@ -15,14 +15,16 @@ For a joint parallel to its parent's, angular quantities may be turned at once b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.codegen.minimal.bodies import HX, IA, KXX, KXY, KXZ, KYY, KYZ, KZZ, Bodies, M
+from tauform.codegen.minimal.bodies import HX, IA, KXX, KZZ, Bodies, M
+from tauform.codegen.minimal.steps import Steps, content
 from tauform.codegen.minimal.vectors import (
     Matrix,
     Vector,
@@ -62,6 +64,7 @@ def trace(
     summed: frozenset[int] = frozenset(),
     quiet: frozenset[int] = frozenset(),
     wrenches: Sequence[Vector] = (),
+    steps: Steps | None = None,
 ) -> list[Any]:
     """Torques of all joints, without friction.
 
@@ -71,12 +74,17 @@ def trace(
         summed: joints parallel to their parent's that turn by the sum of both angles.
         quiet: bodies that move as if all velocities were zero; what nobody needs of their motion is dead code.
         wrenches: force and moment from outside at each of `bodies.frames`, in its axes.
+        steps: of other candidates with the same q, qd, qdd and quiet bodies.
     """
-    states = motion(bodies, q, qd, qdd, summed)
+    take = steps.take if steps else _made
+    states = motion(bodies, q, qd, qdd, summed, take)
     if quiet:
-        still = motion(bodies, q, np.zeros(bodies.n), qdd, summed)
+        still = motion(bodies, q, np.zeros(bodies.n), qdd, summed, take)
         states = [still[i] if i in quiet else state for i, state in enumerate(states)]
-    return _backward(bodies, states, q, qdd, summed, wrenches)
+    rows = bodies.parameters.tolist()
+    needed = [take(content(row), partial(own_wrench, row, state)) for row, state in zip(rows, states, strict=True)]
+    outside = take((bodies.frames.tobytes(), bodies.unit), lambda: list(outside_wrenches(bodies, wrenches)))
+    return _backward(bodies, states, needed, outside, q, qdd, summed)
 
 
 def outside_wrenches(bodies: Bodies, wrenches: Sequence[Vector]) -> Iterator[tuple[int, Vector, Vector]]:
@@ -91,19 +99,40 @@ def outside_wrenches(bodies: Bodies, wrenches: Sequence[Vector]) -> Iterator[tup
             yield carrier, force, plus(forth(R, wrench[3:]), cross(p, force))
 
 
-def motion(bodies: Bodies, q: AnyArray, qd: AnyArray, qdd: AnyArray, summed: frozenset[int]) -> list[BodyMotion]:
-    """Motion of each body, base to tip."""
+def motion(
+    bodies: Bodies,
+    q: AnyArray,
+    qd: AnyArray,
+    qdd: AnyArray,
+    summed: frozenset[int],
+    take: Callable[..., Any] | None = None,
+) -> list[BodyMotion]:
+    """Motion of each body, base to tip; `take` of `Steps` repeats what candidates share."""
+    take = take or _made
     states: list[BodyMotion] = []
-    for i in range(bodies.n):
-        parent = states[bodies.parents[i]] if bodies.parents[i] >= 0 else _fixed_base(bodies)
-        along = bodies.shift(i)
-        shifts = [x[i] * along for x in (q, qd, qdd)] if along else None
-        if bodies.turns(i):
-            state = _turned(bodies, i, parent, q[i] + bodies.offsets[i], qd[i], qdd[i], i in summed)
-        else:
-            state = _carried(bodies, i, parent)
-        states.append(_shifted(state, *shifts) if shifts else state)
+    base, gravity = _fixed_base(bodies), bodies.gravity.tobytes()
+    offsets = content(bodies.offsets.tolist())
+    for i, parent in enumerate(bodies.parents):
+        before = states[parent] if parent >= 0 else base
+        reads = (bodies.X[i].tobytes(), bodies.P[i].tobytes(), offsets[i], bodies.shift(i), i in summed, gravity)
+        states.append(take(reads, partial(_moved, bodies, i, before, q[i], qd[i], qdd[i], i in summed)))
     return states
+
+
+def _made(_: object, make: Callable[[], Any]) -> Any:
+    """A step that shares nothing."""
+    return make()
+
+
+def _moved(bodies: Bodies, i: int, parent: BodyMotion, q: Any, qd: Any, qdd: Any, summed: bool) -> BodyMotion:
+    """Motion of body i, by its parent's and its joint's."""
+    along = bodies.shift(i)
+    shifts = [x * along for x in (q, qd, qdd)] if along else None
+    if bodies.turns(i):
+        state = _turned(bodies, i, parent, q + bodies.offsets[i], qd, qdd, summed)
+    else:
+        state = _carried(bodies, i, parent)
+    return _shifted(state, *shifts) if shifts else state
 
 
 def _fixed_base(bodies: Bodies) -> BodyMotion:
@@ -156,13 +185,14 @@ def _shifted(state: BodyMotion, d: Any, rate: Any, acceleration: Any) -> BodyMot
 
 
 def own_wrench(p: Vector, state: BodyMotion) -> tuple[Vector, Vector]:
-    """Force F and moment N that the body's motion needs, about its frame origin."""
-    U, V, h = state.U, state.V, p[HX : HX + 3]
-    F = [p[M] * V[k] + dot(h, U[k]) for k in range(3)]
+    """Force F and moment N that the body's motion needs, about its frame origin; most parameters are zero."""
+    U, V, h, mass = state.U, state.V, p[HX : HX + 3], p[M : M + 1]
+    F = [dot(mass, V[k : k + 1]) + dot(h, U[k]) for k in range(3)]
+    kxx, kxy, kyy, kxz, kyz, kzz = p[KXX : KZZ + 1]
     N = [
-        p[KXY] * U[2][0] - p[KXZ] * U[1][0] + p[KYY] * U[2][1] - p[KZZ] * U[1][2] + p[KYZ] * (U[2][2] - U[1][1]),
-        p[KXZ] * (U[0][0] - U[2][2]) + p[KYZ] * U[0][1] - p[KXY] * U[2][1] + p[KZZ] * U[0][2] - p[KXX] * U[2][0],
-        p[KXX] * U[1][0] - p[KYY] * U[0][1] + p[KXY] * (U[1][1] - U[0][0]) + p[KXZ] * U[1][2] - p[KYZ] * U[0][2],
+        dot([kxy, -kxz, kyy, -kzz, kyz], [U[2][0], U[1][0], U[2][1], U[1][2], U[2][2] - U[1][1]]),
+        dot([kxz, kyz, -kxy, kzz, -kxx], [U[0][0] - U[2][2], U[0][1], U[2][1], U[0][2], U[2][0]]),
+        dot([kxx, -kyy, kxy, kxz, -kyz], [U[1][0], U[0][1], U[1][1] - U[0][0], U[1][2], U[0][2]]),
     ]
     return F, plus(N, cross(h, V))
 
@@ -170,15 +200,14 @@ def own_wrench(p: Vector, state: BodyMotion) -> tuple[Vector, Vector]:
 def _backward(
     bodies: Bodies,
     states: list[BodyMotion],
+    needed: list[tuple[Vector, Vector]],
+    outside: list[tuple[int, Vector, Vector]],
     q: AnyArray,
     qdd: AnyArray,
     summed: frozenset[int],
-    wrenches: Sequence[Vector],
 ) -> list[Any]:
-    forces, moments = map(
-        list, zip(*(own_wrench(p, s) for p, s in zip(bodies.parameters.tolist(), states, strict=True)), strict=True)
-    )
-    for i, force, moment in outside_wrenches(bodies, wrenches):
+    forces, moments = map(list, zip(*needed, strict=True))
+    for i, force, moment in outside:
         forces[i] = [a - b for a, b in zip(forces[i], force, strict=True)]
         moments[i] = [a - b for a, b in zip(moments[i], moment, strict=True)]
     before: list[Vector] = [[0.0, 0.0] for _ in states]  # moments in the frame before the joint's rotation

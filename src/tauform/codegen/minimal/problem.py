@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.parameters import base_parameters
 from tauform.codegen.minimal.bodies import Bodies
+from tauform.codegen.minimal.equivalence import null_vectors
 from tauform.codegen.minimal.straighten import straightened
 from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
 from tauform.description.joint import Frame
@@ -51,6 +53,11 @@ class Problem:
     defaults: tuple[Array, ...]
     grouping: Array | None = None
     frames: tuple[Frame, ...] = ()
+
+    @cached_property
+    def null(self) -> Array:
+        """Changes of the bodies' parameters that no torque shows, for searches of all functions and algorithms."""
+        return null_vectors(self.bodies)
 
 
 def problem_of(

@@ -32,7 +32,8 @@ from tauform.codegen.minimal.bodies import (
     shifted,
     turned,
 )
-from tauform.codegen.minimal.equivalence import null_vectors, regrouped
+from tauform.codegen.minimal.equivalence import null_vectors, shifted_null_vectors
+from tauform.codegen.minimal.regrouping import Freedom
 from tauform.description.transform import angle_of
 from tauform.portable.products import product
 
@@ -74,13 +75,15 @@ class FrameSearch:
     """Neighbours of a choice, and the bodies that a choice stands for.
 
     Attributes:
+        null: null vectors of the bodies, from `null_vectors`.
         any_unit, sums_angles: whether the algorithm at hand can use those moves.
     """
 
     bodies: Bodies
+    null: Array
     any_unit: bool = True
     sums_angles: bool = True
-    _prepared: dict[tuple[float, ...], tuple[Bodies, Array]] = field(default_factory=dict)
+    _prepared: dict[tuple[float, ...], tuple[Bodies, Freedom]] = field(default_factory=dict)
 
     def start(self) -> Choice:
         """Choice without moved frames or turned links, parameters regrouped from the tip to the base."""
@@ -90,8 +93,17 @@ class FrameSearch:
 
     def realised(self, choice: Choice) -> Bodies:
         """The bodies after all moves of a choice."""
-        bodies, null = self._shifted(choice.shifts)
-        bodies = replace(bodies, parameters=regrouped(null, bodies.parameters, choice.order))
+        bodies, freedom = self._shifted(choice.shifts)
+        if any(choice.shifts):
+            freedom = Freedom(null_vectors(bodies))
+        return self._moved(choice, bodies, freedom)
+
+    def candidate(self, choice: Choice) -> Bodies:
+        """The same to rounding, quicker: what no torque shows is sampled once, not for each shift."""
+        return self._moved(choice, *self._shifted(choice.shifts))
+
+    def _moved(self, choice: Choice, bodies: Bodies, freedom: Freedom) -> Bodies:
+        bodies = replace(bodies, parameters=freedom.regrouped(bodies.parameters, choice.order))
         for i in sorted(choice.turned):
             if not bodies.baked[i, HX : HY + 1].all():
                 continue  # the angle depends on the load: the tracer turns by it
@@ -99,17 +111,17 @@ class FrameSearch:
             bodies = turned(bodies, i, angle_of(hy, hx))
             bodies.parameters[i, HY] = 0.0
         if choice.turned:  # turning mixes second moments, some of which can be regrouped away again
-            bodies = replace(bodies, parameters=regrouped(null, bodies.parameters, choice.order))
+            bodies = replace(bodies, parameters=freedom.regrouped(bodies.parameters, choice.order))
         return scaled(bodies, choice.unit)
 
     def neighbours(self, choice: Choice) -> Iterator[Choice]:
         """Choices one move away, those that usually pay first."""
-        present = self.realised(choice)
+        present = self.candidate(choice)
         for i in range(self.bodies.n):
             for shift in self._shift_options(i):
                 if shift != choice.shifts[i]:
                     yield replace(choice, shifts=(*choice.shifts[:i], shift, *choice.shifts[i + 1 :]))
-        for i in self._turnable():
+        for i in self.turnable():
             yield replace(choice, turned=choice.turned ^ {i})
         for i in self._parallel() if self.sums_angles else ():
             yield replace(choice, summed=choice.summed ^ {i})
@@ -120,12 +132,13 @@ class FrameSearch:
         for place in np.flatnonzero((present.parameters != 0).any(axis=-1)).tolist():
             yield replace(choice, order=(place, *(other for other in choice.order if other != place)))
 
-    def _shifted(self, shifts: tuple[float, ...]) -> tuple[Bodies, Array]:
+    def _shifted(self, shifts: tuple[float, ...]) -> tuple[Bodies, Freedom]:
         if shifts not in self._prepared:
             bodies = self.bodies
             for i, shift in enumerate(shifts):
                 bodies = shifted(bodies, i, shift) if shift else bodies
-            self._prepared[shifts] = bodies, null_vectors(bodies)
+            null = shifted_null_vectors(self.null, bodies, shifts) if any(shifts) else self.null
+            self._prepared[shifts] = bodies, Freedom(null)
         return self._prepared[shifts]
 
     def _shift_options(self, i: int) -> list[float]:
@@ -135,7 +148,7 @@ class FrameSearch:
         options += [float(bodies.P[child][2]) for child, parent in enumerate(bodies.parents) if parent == i]
         return [option for k, option in enumerate(options) if option not in options[:k]]
 
-    def _turnable(self) -> list[int]:
+    def turnable(self) -> list[int]:
         """Last bodies: nothing else depends on how their frames are turned."""
         bodies = self.bodies
         return [i for i in range(bodies.n) if bodies.turns(i) and not bodies.has_children(i)]
@@ -158,7 +171,7 @@ def cheapest(search: FrameSearch, cost: Cost, budget: int = 400) -> tuple[Choice
     prices: dict[tuple[object, ...], int] = {}
 
     def price_of(choice: Choice) -> int:
-        bodies = search.realised(choice)
+        bodies = search.candidate(choice)
         content = (choice.turned, choice.summed, bodies.unit, *map(np.ndarray.tobytes, bodies.arrays))
         if content not in prices:
             prices[content] = cost(choice, bodies)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from tauform.codegen.minimal.bodies import HX, HY, Bodies, affine, turned_by_loa
 from tauform.codegen.minimal.newton_euler import outside_wrenches
 from tauform.codegen.minimal.problem import Problem, at_leading_joints, tree_coordinates, user_efforts, wrench_port
 from tauform.codegen.minimal.search import Choice
+from tauform.codegen.minimal.steps import Steps, content
 from tauform.codegen.minimal.vectors import Vector
 from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.program import Op
@@ -23,6 +25,8 @@ from tauform.rigidbody.load import has_load
 
 # Values of a graph: so many times the longest program that no algebra brings it back.
 MAX_NODES = 100_000
+# Graphs that a search holds: about a megabyte each.
+MOST_GRAPHS = 30
 COUNTED = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE})
 
 
@@ -33,6 +37,7 @@ class Tracing:
     Attributes:
         inputs: arrays in the user's coordinates, by name.
         drives: (n_drives,) coefficients of the drive terms.
+        steps: what the trace of a candidate before may share with this one.
     """
 
     graph: Graph
@@ -41,6 +46,7 @@ class Tracing:
     bodies: Bodies
     drives: AnyArray
     inputs: Mapping[str, AnyArray]
+    steps: Steps
 
     def joints(self, name: str) -> AnyArray:
         """A joint vector in the coordinates of the tree."""
@@ -94,37 +100,71 @@ def traced(
     shapes: Mapping[str, tuple[int, ...]],
     tracer: Tracer,
     opaque: bool,
+    steps: Steps | None = None,
 ) -> tuple[Graph, Outputs]:
     """The graph of a tracer's outputs.
 
     Args:
         shapes: input ports of the function.
         opaque: give each run-time parameter an input of its own: enough for counting, and quicker.
+        steps: of other candidates of the same function; their results must not be used any more.
     """
-    graph = Graph(MAX_NODES)
-    inputs = {name: graph.input(name, *shape) for name, shape in shapes.items()}
+    steps = steps or Steps(Graph(MAX_NODES))
+    steps.begin()
+    graph = steps.graph
+    inputs = steps.take("inputs", lambda: {name: graph.input(name, *shape) for name, shape in shapes.items()})
     if opaque:
-        bodies, drives = _opaque(graph, bodies, problem)
+        bodies, drives = _opaque(steps, bodies, problem)
     else:
         runtime = [graph.input(port.name, len(port.entries), shared=True) for port in problem.ports]
         flat = np.concatenate(runtime) if runtime else np.empty(0, dtype=object)
         bodies = bodies.with_scalars(flat)
         drives = np.array([affine(row, flat) for row in problem.drives.tolist()], dtype=object)
-    for i in sorted(choice.turned):
+    bodies = _turned_by_load(steps, bodies, choice.turned)
+    return graph, tracer(Tracing(graph, problem, choice, bodies, drives, inputs, steps))
+
+
+class Graphs:
+    """Graphs of a search, one per choice of frames: with the same frames, bodies move the same."""
+
+    def __init__(self) -> None:
+        self._steps: dict[Hashable, Steps] = {}
+
+    def of(self, choice: Choice) -> Steps:
+        """Steps of the candidates with these frames so far; the oldest of many are forgotten."""
+        frames = choice.shifts, choice.summed, choice.unit
+        steps = self._steps.pop(frames, None) or Steps(Graph(MAX_NODES))
+        self._steps[frames] = steps  # the latest stand last
+        if len(self._steps) > MOST_GRAPHS:
+            del self._steps[next(iter(self._steps))]
+        return steps
+
+
+def _turned_by_load(steps: Steps, bodies: Bodies, turned: frozenset[int]) -> Bodies:
+    """The bodies to be turned whose angles come at run time; one step, whichever they are."""
+    parameters, offsets = bodies.parameters.copy(), bodies.offsets.astype(object)
+    places = [
         # a turn by an angle that comes at run time would make the places of wrenches depend on it
-        symbolic = isinstance(bodies.parameters[i, HX], Scalar) and isinstance(bodies.parameters[i, HY], Scalar)
-        if symbolic and i not in bodies.carriers:
-            bodies = turned_by_load(bodies, i)
-    return graph, tracer(Tracing(graph, problem, choice, bodies, drives, inputs))
+        i
+        for i in sorted(turned)
+        if i not in bodies.carriers and all(isinstance(parameters[i, k], Scalar) for k in (HX, HY))
+    ]
+    found = [(parameters[i].tolist(), offsets[i]) for i in places]
+    reads = tuple((i, content([*row, offset])) for i, (row, offset) in zip(places, found, strict=True))
+    made = steps.take(reads, lambda: [turned_by_load(row, offset) for row, offset in found])
+    for i, (row, offset) in zip(places, made, strict=True):
+        parameters[i], offsets[i] = row, offset
+    return replace(bodies, parameters=parameters, offsets=offsets) if places else bodies
 
 
-def _opaque(graph: Graph, bodies: Bodies, problem: Problem) -> tuple[Bodies, AnyArray]:
+def _opaque(steps: Steps, bodies: Bodies, problem: Problem) -> tuple[Bodies, AnyArray]:
     """Every parameter that is not a number becomes an input of its own."""
     own = bodies.parameters.reshape(-1, bodies.parameters.shape[-1])
     numbers = np.concatenate([own, problem.drives])
     symbolic = (numbers[:, 1:] != 0).any(axis=-1)
     values = numbers[:, 0].astype(object)
-    values[symbolic] = graph.input("parameters", int(symbolic.sum()), shared=True)
+    count = int(symbolic.sum())
+    values[symbolic] = steps.take(count, lambda: steps.graph.input("parameters", count, shared=True))
     parameters = values[: len(own)].reshape(bodies.parameters.shape[:2])
     return replace(bodies, parameters=parameters), values[len(own) :]
 
@@ -134,9 +174,9 @@ def operations(graph: Graph, outputs: Outputs) -> tuple[int, int]:
     flat = [value for array in outputs.values() for value in np.asarray(array, dtype=object).ravel().tolist()]
     results = references(graph, flat)
     live = state_dependent(graph, results)
-    products = sum(graph.nodes[node - 1][0] in (Op.MULTIPLY, Op.DIVIDE) for node in live)
-    sums = sum(graph.nodes[node - 1][0] in (Op.ADD, Op.SUBTRACT) for node in live)
-    return products, sums + len({r for r in results if r < 0 and -r in live})
+    ops = Counter([graph.nodes[node - 1][0] for node in live])
+    negated = len({r for r in results if r < 0 and -r in live})
+    return ops[Op.MULTIPLY] + ops[Op.DIVIDE], ops[Op.ADD] + ops[Op.SUBTRACT] + negated
 
 
 def state_dependent(graph: Graph, results: Sequence[int]) -> set[int]:

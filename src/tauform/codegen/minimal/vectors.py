@@ -39,8 +39,12 @@ def plus(a: Vector, b: Vector) -> Vector:
 
 
 def cross(a: Vector, b: Vector) -> Vector:
-    """a x b."""
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    """a x b; entries of a that are the number zero are left out."""
+    return [
+        dot([a[1], -a[2]], [b[2], b[1]]),
+        dot([a[2], -a[0]], [b[0], b[2]]),
+        dot([a[0], -a[1]], [b[1], b[0]]),
+    ]
 
 
 def times(rows: Matrix, v: Vector) -> Vector:

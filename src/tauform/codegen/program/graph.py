@@ -22,6 +22,9 @@ from tauform.portable.correct import arctan2, exp, sin_cos, tanh
 
 Key = tuple[Any, ...]
 
+# looking a member of an enumeration up takes as long as the sum of two references
+_ADD, _SUBTRACT, _MULTIPLY, _CONSTANT = Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.CONSTANT
+
 
 class GraphTooLargeError(GenerationError):
     """A graph has grown beyond what any program of it could be used for."""
@@ -39,18 +42,34 @@ class Graph:
         self.nodes: list[Key] = []
         self._numbers: list[float | None] = []  # of the nodes that are constants, for every operation asks
         self._index: dict[Key, int] = {}
+        # searches make millions of sums and products: a constant and a pair are found without making a key first
+        self._constants: dict[float, int] = {}
+        self._products: dict[tuple[int, int], int] = {}
+        self._sums: dict[tuple[int, int], int] = {}
         self.inputs: list[Port] = []
 
     def node(self, key: Key) -> int:
-        """Reference to the node of this key, made if it is new."""
+        """Reference to the node of this key, made if it is new; sums and products are made by `add` and `multiply`."""
         found = self._index.get(key)
         if found is None:
-            if len(self.nodes) >= self.most_nodes:
-                raise GraphTooLargeError(f"more than {self.most_nodes} values")
-            self.nodes.append(key)
-            self._numbers.append(key[1] if key[0] is Op.CONSTANT else None)
-            found = self._index[key] = len(self.nodes)
+            found = self._index[key] = self._new(key, key[1] if key[0] is _CONSTANT else None)
         return found
+
+    def _new(self, key: Key, number: float | None = None) -> int:
+        if len(self.nodes) >= self.most_nodes:
+            raise GraphTooLargeError(f"more than {self.most_nodes} values")
+        self.nodes.append(key)
+        self._numbers.append(number)
+        return len(self.nodes)
+
+    def shrink(self, n_nodes: int, n_inputs: int) -> None:
+        """Forget all but the first nodes and inputs; no reference to the others may be used any more."""
+        del self.nodes[n_nodes:], self._numbers[n_nodes:], self.inputs[n_inputs:]
+        indices: tuple[dict[Any, int], ...] = self._index, self._constants, self._products, self._sums
+        for found in indices:
+            # entries are in the order of their making, the latest last
+            while found and found[next(reversed(found))] > n_nodes:
+                found.popitem()
 
     def input(self, name: str, *shape: int, shared: bool = False) -> AnyArray:
         """A new input port as an object array of that shape."""
@@ -61,8 +80,11 @@ class Graph:
 
     def constant(self, number: float) -> int:
         """Reference to a constant; its sign goes to the reference."""
-        reference = self.node((Op.CONSTANT, abs(float(number))))
-        return -reference if number < 0 else reference
+        size = abs(number)
+        found = self._constants.get(size)
+        if found is None:
+            found = self._constants[size] = self.node((_CONSTANT, float(size)))
+        return -found if number < 0 else found
 
     def number(self, reference: int) -> float | None:
         """The value if the reference is a constant, else None."""
@@ -71,21 +93,26 @@ class Graph:
 
     def add(self, a: int, b: int) -> int:
         """a + b."""
-        x, y = self.number(a), self.number(b)
+        x, y = self._numbers[abs(a) - 1], self._numbers[abs(b) - 1]
+        if x is None and y is None and a != -b:
+            return self._sum(a, b)
         if x is not None and y is not None:
-            return self.constant(x + y)
+            return self.constant((x if a > 0 else -x) + (y if b > 0 else -y))
         if x == 0 or a == -b:
             return b if x == 0 else self.constant(0.0)
-        if y == 0:
-            return a
-        if a > 0 and b > 0:
-            return self.node((Op.ADD, a, b) if a < b else (Op.ADD, b, a))
-        if a < 0 and b < 0:
-            return -self.node((Op.ADD, -a, -b) if a > b else (Op.ADD, -b, -a))
-        plus, minus = (a, -b) if a > 0 else (b, -a)
-        if plus < minus:
-            return self.node((Op.SUBTRACT, plus, minus))
-        return -self.node((Op.SUBTRACT, minus, plus))
+        return a if y == 0 else self._sum(a, b)
+
+    def _sum(self, a: int, b: int) -> int:
+        """Node of a sum. Pairs are told apart by signs: (a, b) is a + b, (a, -b) is a - b, a before b."""
+        if abs(a) > abs(b):
+            a, b = b, a
+        pair = (a, b) if a > 0 else (-a, -b)
+        found = self._sums.get(pair)
+        if found is None:
+            first, second = pair
+            key = (_ADD, first, second) if second > 0 else (_SUBTRACT, first, -second)
+            found = self._sums[pair] = self._new(key)
+        return found if a > 0 else -found
 
     def multiply(self, a: int, b: int) -> int:
         """a b."""
@@ -93,7 +120,7 @@ class Graph:
         a, b = abs(a), abs(b)
         x, y = self._numbers[a - 1], self._numbers[b - 1]
         if x is None and y is None:
-            return sign * self.node((Op.MULTIPLY, a, b) if a < b else (Op.MULTIPLY, b, a))
+            return sign * self._product((a, b) if a < b else (b, a))
         if x is not None and y is not None:
             return sign * self.constant(x * y)
         if x is not None:
@@ -103,9 +130,15 @@ class Graph:
         if y == 1:
             return sign * a
         inner = self.nodes[a - 1]
-        if inner[0] is Op.MULTIPLY and (inside := self.number(inner[1])) is not None:
+        if inner[0] is _MULTIPLY and (inside := self.number(inner[1])) is not None:
             return sign * self.multiply(inner[2], self.constant(y * inside))  # type: ignore[operator]  # y is a number
-        return sign * self.node((Op.MULTIPLY, b, a))  # constant first
+        return sign * self._product((b, a))  # constant first
+
+    def _product(self, pair: tuple[int, int]) -> int:
+        found = self._products.get(pair)
+        if found is None:
+            found = self._products[pair] = self._new((_MULTIPLY, *pair))
+        return found
 
     def divide(self, a: int, b: int) -> int:
         """a / b."""
@@ -202,30 +235,37 @@ class Scalar:
     # Beside an array each operator steps back: NumPy then applies it entry by entry.
 
     def __add__(self, other: Any) -> Any:
+        graph = self.graph
         if type(other) is Scalar:
-            return Scalar(self.graph, self.graph.add(self.reference, other.reference))
+            return Scalar(graph, graph.add(self.reference, other.reference))
+        if type(other) is float:
+            return Scalar(graph, graph.add(self.reference, graph.constant(other))) if other != 0.0 else self
         if isinstance(other, np.ndarray):
             return NotImplemented
-        return self._wrap(self.graph.add(self.reference, self._other(other)))
+        return Scalar(graph, graph.add(self.reference, self._other(other)))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
+        graph = self.graph
         if type(other) is Scalar:
-            return Scalar(self.graph, self.graph.add(self.reference, -other.reference))
+            return Scalar(graph, graph.add(self.reference, -other.reference))
         if isinstance(other, np.ndarray):
             return NotImplemented
-        return self._wrap(self.graph.add(self.reference, -self._other(other)))
+        return Scalar(graph, graph.add(self.reference, -self._other(other)))
 
     def __rsub__(self, other: Any) -> Scalar:
         return self._wrap(self.graph.add(self._other(other), -self.reference))
 
     def __mul__(self, other: Any) -> Any:
+        graph = self.graph
         if type(other) is Scalar:
-            return Scalar(self.graph, self.graph.multiply(self.reference, other.reference))
+            return Scalar(graph, graph.multiply(self.reference, other.reference))
+        if type(other) is float:
+            return Scalar(graph, graph.multiply(self.reference, graph.constant(other))) if other != 1.0 else self
         if isinstance(other, np.ndarray):
             return NotImplemented
-        return self._wrap(self.graph.multiply(self.reference, self._other(other)))
+        return Scalar(graph, graph.multiply(self.reference, self._other(other)))
 
     __rmul__ = __mul__
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauform.codegen.program.graph import Graph
+from tauform.codegen.program.program import FREE, Op
+
+_ADD, _MULTIPLY = Op.ADD, Op.MULTIPLY
 
 
 def ordered(graph: Graph, results: Sequence[int]) -> list[int]:
@@ -46,11 +49,17 @@ def _registers_needed(graph: Graph, results: Sequence[int]) -> dict[int, int]:
 
 def reachable(graph: Graph, results: Sequence[int]) -> set[int]:
     """Nodes that the results depend on, themselves included."""
-    seen: set[int] = set()
-    stack = [abs(result) for result in results]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            stack.extend(abs(a) for a in graph.operands(node))
-    return seen
+    nodes, latest = graph.nodes, max(map(abs, results), default=0)
+    needed = bytearray(latest + 1)
+    for result in results:
+        needed[abs(result)] = 1
+    # nodes are numbered after their operands: downwards, all that need a node come before it
+    for node in range(latest, 0, -1):
+        if needed[node]:
+            key = nodes[node - 1]
+            if key[0] is _MULTIPLY or key[0] is _ADD:  # most are, and have no signs
+                needed[key[1]] = needed[key[2]] = 1
+            elif key[0] not in FREE:
+                for operand in key[1:]:
+                    needed[abs(operand)] = 1
+    return {node for node, found in enumerate(needed) if found}
