@@ -153,6 +153,69 @@ def test_all_tiers_agree_with_the_textbook(kind: str, name: str, tier: int) -> N
     check(kind, name, tier)
 
 
+FEELING = ("inverse_dynamics", "forward_dynamics", "bias_torque")
+
+
+def pushed(robot: tf.Robot) -> dict[str, np.ndarray]:
+    """A wrench for each state at the tool, and the same for all at a link."""
+    rng = np.random.default_rng(8)
+    return {robot.tool.name: rng.uniform(-9, 9, (N_STATES, 6)), robot.links[1].name: rng.uniform(-9, 9, 6)}
+
+
+def check_pushed(kind: str, name: str, tier: int) -> None:
+    robot = ROBOTS[kind]
+    states, warm, wrenches = states_of(robot, name), warmth(robot, name), pushed(robot)
+    expected = getattr(tf.textbook, name)(robot, *states, **warm, wrenches=wrenches)
+    share = share_of(robot, name, states[0])
+    compare(getattr(tf, name)(robot, *states, **warm, wrenches=wrenches, tier=tier), expected, share)
+    swapped = dict(reversed(wrenches.items()))
+    compare(getattr(tf, name)(robot, *states, **warm, wrenches=swapped, tier=tier), expected, share)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "tier"),
+    [*(("chain", name, 2) for name in FEELING), ("chain", "inverse_dynamics", 3), ("loop", "forward_dynamics", 2)],
+)
+def test_kernels_feel_external_wrenches(kind: str, name: str, tier: int) -> None:
+    check_pushed(kind, name, tier)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("tier", [2, 3])
+@pytest.mark.parametrize("kind", ROBOTS)
+@pytest.mark.parametrize("name", FEELING)
+def test_kernels_of_any_robot_feel_external_wrenches(kind: str, name: str, tier: int) -> None:
+    check_pushed(kind, name, tier)
+
+
+WRONG_WRENCHES: dict[str, Any] = {
+    "a NaN": {"link1": [1, 2, 3, 4, 5, np.nan]},
+    "three numbers": {"link1": [1, 2, 3]},
+    "no such frame": {"elsewhere": np.zeros(6)},
+    "no dict": [1, 2, 3, 4, 5, 6],
+    "another batch": {"link1": np.zeros((5, 6))},
+    "a text": {"link1": "abc"},
+    "None": {"link1": None},
+    "a number for a name": {3: np.zeros(6)},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_WRENCHES)
+def test_every_tier_refuses_the_same_wrenches(wrong: str) -> None:
+    robot = tf.load("two_link")
+    q = np.zeros((3, 2))
+    assert robot.links[0].name == "link1"
+    words = said(lambda: tf.textbook.inverse_dynamics(robot, q, q, q, wrenches=WRONG_WRENCHES[wrong]))
+    assert said(lambda: tf.inverse_dynamics(robot, q, q, q, wrenches=WRONG_WRENCHES[wrong], tier=2)) == words
+
+
+def test_no_wrench_is_none() -> None:
+    robot = ROBOTS["chain"]
+    states = states_of(robot, "inverse_dynamics")
+    expected = tf.textbook.inverse_dynamics(robot, *states)
+    compare(tf.inverse_dynamics(robot, *states, wrenches={}, tier=2), expected, AGREEMENT)
+
+
 def said(call: Callable[[], Any]) -> tuple[type, str]:
     with pytest.raises(TauformError) as caught:
         call()

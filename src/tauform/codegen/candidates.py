@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -66,14 +67,17 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
 
 
 @on_one_thread
-def plain_program(robot: Robot, function: Function) -> Program:
+def plain_program(robot: Robot, function: Function, wrenches: Sequence[str] = ()) -> Program:
     """The usual algorithm of a function as it stands: not searched, and not compared yet; made in a tenth of the time.
+
+    Args:
+        wrenches: frames or links whose external wrench is an input.
 
     Raises:
         GenerationError: the program would be too long.
         SingularMassMatrixError: a function that divides by inertias meets a link without one.
     """
-    problem = problem_of(robot)
+    problem = problem_of(robot, wrenches=wrenches)
     name = usable_algorithms(function, "auto", robot)[0]
     algorithm = function.algorithms[name]
     search = _search(problem, algorithm)
@@ -81,7 +85,7 @@ def plain_program(robot: Robot, function: Function) -> Program:
     bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
     try:
         with named_pivots(robot):
-            graph, outputs = traced(problem, choice, bodies, function.inputs(robot), algorithm.trace, opaque=False)
+            graph, outputs = traced(problem, choice, bodies, function.shapes(problem), algorithm.trace, opaque=False)
     except GraphTooLargeError:
         raise _too_long(problem, function, f"more than {MAX_NODES}") from None
     cost = sum(operations(graph, outputs))
@@ -91,15 +95,19 @@ def plain_program(robot: Robot, function: Function) -> Program:
     return lowered(graph, function.name, outputs, robot=robot.name, algorithm=name, about=about)
 
 
-def searched_program(robot: Robot, function: Function) -> Program:
+def searched_program(robot: Robot, function: Function, wrenches: Sequence[str] = ()) -> Program:
     """The cheapest program of a function after a search, compared with the function's reference.
+
+    Args:
+        wrenches: frames or links whose external wrench is an input.
 
     Raises:
         GenerationError: the program would be too long, or failed verification.
         SingularMassMatrixError: a function that divides by inertias meets a link without one.
     """
     with named_pivots(robot):
-        return program_of(problem_of(robot), function, usable_algorithms(function, "auto", robot))
+        problem = problem_of(robot, wrenches=wrenches)
+        return program_of(problem, function, usable_algorithms(function, "auto", robot))
 
 
 def _options(problem: Problem, function: Function, names: list[str]) -> list[_Option]:

@@ -135,10 +135,15 @@ class Tiered:
 
     def _variant(self, robot: Robot, options: Options) -> tuple[Robot, Key | None]:
         """The robot that a kernel is made of, and the options that it depends on; None where only NumPy will do."""
-        if options.get("method") is not None or options.get("wrenches") is not None:
+        if options.get("method") is not None:
             return robot, None
         chosen = []
         for name, value in options.items():
+            if name == "wrenches" and value is not None:
+                value = _frames(robot, value)
+                if value is None:
+                    return robot, None
+                value = value or None  # no frame, no wrench
             if name not in ("temperature", "drives") and value is not None:
                 chosen.append((name, tuple(value) if isinstance(value, list) else value))
         try:
@@ -150,9 +155,10 @@ class Tiered:
 
     def _by_kernel(self, kernel: Any, robot: Robot, states: Options, options: Options) -> Any:
         arrays = []
+        wrenches = options.get("wrenches") or {}
+        given = {**states, **options, **{f"wrench_{robot.frame(name).name}": value for name, value in wrenches.items()}}
         for port in kernel.program.inputs:
-            given = states[port.name] if port.name in states else options.get(port.name)
-            array = _plain_array(given, robot.n_joints)
+            array = _plain_array(given.get(port.name), port.shape[-1])
             if array is None or (port.name == "temperature" and (array < ABSOLUTE_ZERO).any()):
                 return _NOTHING
             arrays.append(array)
@@ -247,6 +253,16 @@ _NOTHING: Any = object()
 def _entry(robot: Robot, key: Key) -> Entry:
     entries: dict[Key, Entry] = robot.__dict__.setdefault("_fast_entries", {})
     return entries.setdefault(key, Entry()) if key not in entries else entries[key]
+
+
+def _frames(robot: Robot, wrenches: Any) -> tuple[str, ...] | None:
+    """Names of the frames that feel a wrench, in one order for all calls; None where the textbook function refuses."""
+    try:
+        names = tuple(sorted(robot.frame(name).name for name in wrenches))
+    except (TauformError, TypeError, AttributeError):
+        return None
+    is_usual = isinstance(wrenches, Mapping) and len(set(names)) == len(names)
+    return names if is_usual else None
 
 
 def _plain_array(value: Any, n: int) -> Array | None:

@@ -47,12 +47,12 @@ def with_pivots(function: Function) -> Function:
         pivots = np.diag(forward_system(tracing).factors) - PIVOT_TOLERANCE * np.diag(minimal_mass_matrix(tracing))
         return {**algorithm.trace(tracing), PIVOTS: pivots}
 
-    def reference(robot: Robot, q: AnyArray, *others: AnyArray) -> tuple[AnyArray, ...]:
+    def reference(robot: Robot, q: AnyArray, *others: AnyArray, **wrenches: Any) -> tuple[AnyArray, ...]:
         M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
         with named_pivots(robot):
             factors = factorize(M, tuple(range(-1, len(M) - 1)))
         pivots = [factors[k, k] - PIVOT_TOLERANCE * M[k, k] for k in range(len(M))]
-        results = function.reference(robot, q, *others)
+        results = function.reference(robot, q, *others, **wrenches)
         return (*(results if isinstance(results, tuple) else (results,)), np.stack(pivots, axis=-1))
 
     return replace(function, reference=reference, algorithms={name: replace(algorithm, trace=trace, wide=None)})

@@ -26,14 +26,15 @@ def kernel_stages(
     Raises:
         TauformError: there is none, and why.
     """
-    function = function_of(name, options)
+    wrenches = options.get("wrenches", ())
+    function = function_of(name, {key: value for key, value in options.items() if key != "wrenches"})
     if divides and not is_definite(robot):
         function = with_pivots(function)
     make = plain_program if tier == 2 else searched_program
-    program = kept_program((robot, name, tuple(sorted(options.items())), tier), lambda: make(robot, function))
+    program = kept_program((robot, name, tuple(sorted(options.items())), tier), lambda: make(robot, function, wrenches))
     yield
     kernel = compile_program(program)
     yield
     with np.errstate(all="ignore"):
-        certified(program, function, problem_of(robot), run=kernel)
+        certified(program, function, problem_of(robot, wrenches=wrenches), run=kernel)
     return kernel
