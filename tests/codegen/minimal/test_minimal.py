@@ -16,7 +16,7 @@ from tauform.codegen.minimal.bodies import HX, HY, Bodies, scaled, shifted, to_s
 from tauform.codegen.minimal.composite import composites, gravity_torque, mass_matrix
 from tauform.codegen.minimal.equivalence import null_vectors, shifted_null_vectors
 from tauform.codegen.minimal.newton_euler import trace
-from tauform.codegen.minimal.problem import Payload, problem_of
+from tauform.codegen.minimal.problem import PayloadBinding, problem_of
 from tauform.codegen.minimal.regrouping import Freedom
 from tauform.codegen.minimal.search import FrameSearch, cheapest
 from tauform.codegen.minimal.straighten import straightened
@@ -152,7 +152,9 @@ TREE = random_tree(4, seed=1, chain=False, prismatic=0.25, friction=True)
 @pytest.mark.parametrize("robot", [TREE, robot_named("parallelogram")], ids=str)
 @pytest.mark.parametrize("name", ["inverse_dynamics", "gravity_torque"])
 @pytest.mark.parametrize("payload", ["baked", "runtime"])
-def test_a_candidate_on_a_graph_of_others_is_traced_as_on_its_own(robot: Robot, name: str, payload: Payload) -> None:
+def test_a_candidate_on_a_graph_of_others_is_traced_as_on_its_own(
+    robot: Robot, name: str, payload: PayloadBinding
+) -> None:
     """Node by node: the text of a program depends on their numbers."""
     problem, function = problem_of(robot, payload=payload), FUNCTIONS[name]
     way, graphs, rng = function.algorithms["newton_euler"], Graphs(), np.random.default_rng(4)
