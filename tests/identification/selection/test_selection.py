@@ -83,6 +83,20 @@ def test_copies_of_a_candidate_are_one_chance() -> None:
     assert independent(held_out, [4, 10, 11], start) == pytest.approx(1, abs=0.1)
 
 
+def test_losses_of_near_selections_are_those_of_each_alone() -> None:
+    """One column more, fewer, another, or all of these for several: from one inverse as from a solution each."""
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(4000, 3, 13)) * rng.uniform(0.01, 100.0, 13)
+    table[:, 1, 3:6] = 0.0  # felt at some joints only
+    table[:, :, 7] = table[:, :, 6] + 1e-3 * table[:, :, 8]  # nearly the same
+    triangles = np.array([[np.linalg.qr(part[:, j], mode="r") for j in range(3)] for part in np.array_split(table, 8)])
+    held_out = HeldOut(Evidence(triangles, np.full(8, 500), (0,) * 8, np.ones((3, 12)), np.ones(3)))
+    chosen = [0, 1, 4, 6, 9]
+    held_out.settle_weights(chosen)
+    moves = [[*chosen, 7], [0, 1, 4, 9], [0, 1, 7, 4, 9], [*chosen, 10, 11], [0, 3, 4, 6, 9], [1, 4], chosen]
+    np.testing.assert_allclose(held_out.losses(chosen, moves), [held_out.loss(move) for move in moves], rtol=1e-9)
+
+
 @pytest.mark.parametrize("rate", [100.0, 1000.0])
 def test_viscous_friction_that_differs_by_direction_is_found(rate: float) -> None:
     extra = (tf.Drive.of("asymmetric", 1, 4.0),)

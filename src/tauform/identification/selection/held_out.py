@@ -23,21 +23,28 @@ class HeldOut:
         self.evidence = evidence
         self.floor = MIN_WORTHWHILE_SHARE * evidence.torque_squares
         self.folds = evidence.folds(N_FOLDS)
-        self.by_fold = np.array([evidence.products[fold].sum(axis=0) for fold in self.folds])
+        # (n, folds, p + 1, p + 1), joints first: a sum over joints by their weights walks through memory once
+        self.by_joint = np.array([evidence.products[fold].sum(axis=0) for fold in self.folds]).swapaxes(0, 1).copy()
+        # most columns act at few joints
+        self.active = np.einsum("jkpp->jp", self.by_joint) > 0
         self.weigh(np.ones(evidence.n_joints))
 
     def weigh(self, weights: Array) -> None:
         """Set the weights of the joints."""
-        weighted = np.tensordot(self.by_fold, weights**2, axes=(1, 0))
+        n, *shape = self.by_joint.shape
+        weighted = (weights**2 @ self.by_joint.reshape(n, -1)).reshape(shape)
         self.total = weighted.sum(axis=0)
         self.without = self.total - weighted
 
     def settle_weights(self, chosen: Sequence[int]) -> None:
         """Weights that suit a selection: the inverse of each joint's residuals."""
+        index = np.append(chosen, self.evidence.n_columns)
+        products = self.by_joint[:, :, index[:, None], index].sum(axis=1)
         weights = np.ones(self.evidence.n_joints)
         for _ in range(3):
-            self.weigh(weights)
-            squares = self.evidence.residual_squares(self.values(chosen)).sum(axis=0)
+            total = np.tensordot(weights**2, products, axes=1)
+            values = np.append(_solved(total[None, :-1, :-1], total[None, :-1, -1], np.diag(total)[:-1])[0], -1.0)
+            squares = np.maximum((products @ values) @ values, 0.0)
             weights = 1.0 / np.sqrt((squares + self.floor) / self.evidence.n_rows)
         self.weigh(weights)
 
@@ -47,13 +54,34 @@ class HeldOut:
         # The torque is the last column, and what is left of it is the sum of all with its own taken away.
         left = self._solve(self.without, chosen)[:, index[:-1]]
         left = np.concatenate([left, np.full((len(left), 1), -1.0)], axis=1)
-        products = self.by_fold[:, :, index[:, None], index]
-        squares: Array = np.einsum("kp,kjpq,kq->kj", left, products, left, optimize=True)
-        return np.maximum(squares, 0.0)
+        return self._squares_left(index, left[:, None])[:, 0]
+
+    def _squares_left(self, index: Array, left: Array) -> Array:
+        """(folds, m, n) squares of what (folds, m, columns) coefficients of these columns, the torque's -1, leave."""
+        found = []
+        for products, active in zip(self.by_joint, self.active[:, index], strict=True):
+            own, felt = left[..., active], index[active]
+            found.append(((own @ products[:, felt[:, None], felt]) * own).sum(axis=-1))
+        return np.maximum(np.stack(found, axis=-1), 0.0)
 
     def loss(self, chosen: Sequence[int]) -> float:
         """Sum over the joints of the log of their held-out squares."""
-        return float(np.log(self.squares(chosen).sum(axis=0) + self.floor).sum())
+        return float(self._loss(self.squares(chosen)))
+
+    def _loss(self, squares: Array) -> Array:
+        total: Array = np.log(squares.sum(axis=0) + self.floor).sum(axis=-1)
+        return total
+
+    def losses(self, chosen: Sequence[int], moves: Sequence[Sequence[int]]) -> list[float]:
+        """The loss of each selection that differs little from `chosen`: one column more, fewer, or another."""
+        kept = set(chosen)
+        near = [k for k, move in enumerate(moves) if len(set(move) - kept) <= 1 and len(kept - set(move)) <= 1]
+        found = {k: self.loss(moves[k]) for k in range(len(moves)) if k not in near}
+        if near:
+            neighbours = Neighbours(self, chosen, [moves[k] for k in near])
+            squares = self._squares_left(neighbours.index, neighbours.left)
+            found |= dict(zip(near, self._loss(squares).tolist(), strict=True))
+        return [found[k] for k in range(len(moves))]
 
     def gain(self, squares: Array, simpler: Array) -> tuple[float, float]:
         """Loss saved by squares (folds, n) against those of a simpler selection, fold by fold: mean and its error.
@@ -85,10 +113,71 @@ class HeldOut:
     def _solve(self, products: Array, chosen: Sequence[int]) -> Array:
         index = np.array(chosen)
         p = self.evidence.n_columns
-        size = np.sqrt(np.diag(self.total)[index])
-        size = np.where(size > 0, size, 1.0)
-        A = products[:, index[:, None], index] / np.outer(size, size) + RIDGE * np.eye(len(index))
-        b = products[:, index, p] / size
         values = np.zeros((len(products), p))
-        values[:, index] = np.linalg.solve(A, b[..., None])[..., 0] / size
+        own = products[:, index[:, None], index]
+        values[:, index] = _solved(own, products[:, index, p], np.diag(self.total)[index])
         return values
+
+
+def _solved(A: Array, b: Array, squares: Array) -> Array:
+    """x with A x = b, of several right sides and matrices, columns brought to one size and held by a little ridge."""
+    size = np.sqrt(squares)
+    size = np.where(size > 0, size, 1.0)
+    scaled = A / np.outer(size, size) + RIDGE * np.eye(len(size))
+    x: Array = np.linalg.solve(scaled, (b / size)[..., None])[..., 0] / size
+    return x
+
+
+class Neighbours:
+    """Values of selections near a chosen one, fold by fold, from one inverse.
+
+    With x = A^-1 b of the chosen columns: leaving out column i gives x - u x_i / u_i with u = A^-1 e_i; a further
+    column c with products C and square D takes z = (b_c - C x) / (D - C A^-1 C), and the others x - A^-1 C z.
+
+    Attributes:
+        index: columns that take part, the torque's last.
+        left: (folds, moves, columns) values of each selection, -1 for the torque.
+    """
+
+    def __init__(self, held_out: HeldOut, chosen: Sequence[int], moves: Sequence[Sequence[int]]) -> None:
+        place = {c: k for k, c in enumerate(chosen)}
+        fresh = list(dict.fromkeys(c for move in moves for c in move if c not in place))
+        p, m = held_out.evidence.n_columns, len(chosen)
+        columns = np.array([*chosen, *fresh])
+        self.index = np.append(columns, p)
+        size = np.sqrt(np.diag(held_out.total)[columns])
+        self.size = np.where(size > 0, size, 1.0)
+        A = held_out.without[:, columns[:, None], columns] / np.outer(self.size, self.size)
+        A += RIDGE * np.eye(len(columns))
+        b = held_out.without[:, columns, p] / self.size
+        self.inverse = np.linalg.inv(A[:, :m, :m])
+        self.x = np.einsum("kij,kj->ki", self.inverse, b[:, :m])
+        self.across, self.b = A[:, :m, m:], b[:, m:]
+        self.through = self.inverse @ self.across
+        self.own = np.einsum("kcc->kc", A[:, m:, m:])
+        self.left = np.zeros((len(A), len(moves), len(columns) + 1))
+        self.left[..., -1] = -1.0
+        places = {c: k for k, c in enumerate(fresh)}
+        for k, move in enumerate(moves):
+            gone = [place[c] for c in chosen if c not in move]
+            come = [places[c] for c in move if c in places]
+            self.left[:, k, :-1] = self._values(gone[0] if gone else None, come[0] if come else None) / self.size
+
+    def _values(self, gone: int | None, come: int | None) -> Array:
+        """(folds, columns) values without a chosen column, with a fresh one."""
+        m = self.x.shape[1]
+        found = np.zeros((len(self.x), len(self.size)))
+        x, u = self.x, None if come is None else self.through[:, :, come]
+        if gone is not None:
+            share = self.inverse[:, :, gone] / self.inverse[:, gone, gone, None]
+            x = x - share * x[:, gone, None]
+            u = None if u is None else u - share * u[:, gone, None]
+        if come is not None and u is not None:
+            C = self.across[:, :, come]
+            # what the fresh column has of its own, beside the others
+            own = self.own[:, come] - (C * u).sum(axis=1)
+            z = (self.b[:, come] - (C * x).sum(axis=1)) / own
+            found[:, m + come] = z
+            x = x - u * z[:, None]
+        found[:, :m] = x
+        return found

@@ -121,7 +121,8 @@ def select(
     for _ in range(MAX_STEPS):
         loss = held_out.loss(chosen)
         moves = [*_additions(choice, held_out, chosen), *_changes(choice, chosen), *_removals(choice, chosen, start)]
-        gains = [(loss - held_out.loss(following) - price, k) for k, (following, price) in enumerate(moves)]
+        losses = held_out.losses(chosen, [following for following, _ in moves])
+        gains = [(loss - after - price, k) for k, (after, (_, price)) in enumerate(zip(losses, moves, strict=True))]
         best, k = max(gains, default=(0.0, 0))
         if best <= 0:
             break
