@@ -67,7 +67,7 @@ def test_equal_content_has_equal_digests() -> None:
         content(object())
 
 
-@pytest.mark.parametrize("part", ["number", "order", "foreign", "text"])
+@pytest.mark.parametrize("part", ["number", "order", "foreign", "text", "size"])
 def test_an_entry_of_another_program_is_made_again_and_replaced(part: str, made: list[str], tmp_path: Path) -> None:
     """Its digest is right: a search that was forged, or went wrong, is held against the textbook function."""
     robot = tf.load("two_link")
@@ -80,6 +80,8 @@ def test_an_entry_of_another_program_is_made_again_and_replaced(part: str, made:
         constant[2] *= 1 + 1e-9
     elif part == "order":
         tree["instructions"].reverse()
+    elif part == "size":
+        tree["inputs"][0]["shape"] = [10**30]
     elif part == "foreign":
         tree = json.loads(encoded(tf.generate(tf.load("kr6_r700"), "gravity_torque")))
     data = b"[" * 10_000 if part == "text" else json.dumps(tree).encode()

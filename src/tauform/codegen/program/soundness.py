@@ -11,6 +11,8 @@ import numpy as np
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import BINARY, FREE, LANES, About, Candidate, Certificate, Instruction, Op, Program
 
+# Entries of a port, above all that a program of bounded length can read or make.
+LARGEST_PORT = 1 << 24
 # Operations of graphs, which no program holds, and those of wide programs alone.
 _NEVER, _WIDE = frozenset({Op.SAME}), frozenset({Op.UNIT, Op.LANE})
 
@@ -76,7 +78,8 @@ def _is_array(value: Any, n_dimensions: int | None = None) -> bool:
 def _is_port(port: Any) -> bool:
     if not isinstance(port, Port) or not isinstance(port.name, str) or not isinstance(port.shared, bool):
         return False
-    return isinstance(port.shape, tuple) and all(type(size) is int and size >= 0 for size in port.shape)
+    sizes_are_right = isinstance(port.shape, tuple) and all(type(size) is int and size >= 0 for size in port.shape)
+    return sizes_are_right and math.prod(port.shape) <= LARGEST_PORT
 
 
 def _is_instruction(instruction: Instruction, k: int, inputs: tuple[Port, ...], wide: bool) -> bool:
