@@ -87,6 +87,9 @@ def drive_findings(robot: Robot) -> list[Finding]:
         if joint.limits.lower > joint.limits.upper:
             what = f"its lower limit {joint.limits.lower:g} is above its upper limit {joint.limits.upper:g}"
             findings.append(Finding("doubtful", place, what, "exchange them"))
+        for name, bound in (("velocity", joint.limits.velocity), ("effort", joint.limits.effort)):
+            if bound < 0:
+                findings.append(Finding("doubtful", place, f"its {name} limit is negative ({bound:g})", "correct it"))
     for name, term in zip(robot.layout.names[robot.layout.further], robot.further_drives, strict=True):
         if term.is_nonnegative and term.coefficient < 0:
             what = f"its coefficient is negative ({term.coefficient:g})"

@@ -269,3 +269,28 @@ def test_a_gear_whose_square_is_no_number_is_refused(tmp_path):
     path.write_text(f"<mujoco><worldbody>{body}</worldbody>{motor}</mujoco>", encoding="utf-8")
     with pytest.raises(DescriptionError, match=r"motor of joint 'j' has the gear 1e\+200"):
         tf.load(path)
+
+
+def test_sites_are_frames_where_mujoco_has_them(tmp_path: Path) -> None:
+    import mujoco
+
+    path = tmp_path / "arm.xml"
+    path.write_text(
+        """<mujoco model="arm"><worldbody><site name="floor" pos="1 0 0"/>
+        <body name="a" pos="0 0 0.1" euler="10 20 30"><joint name="j1" axis="0 1 0.2" pos="0.02 0.1 0"/>
+        <geom size="0.1"/><site name="a" pos="0.1 0 0"/><site/>
+        <body name="b" pos="0.3 0 0"><joint name="j2" type="slide" axis="1 0 1" ref="0.1"/><geom size="0.1"/>
+        <body name="hand" pos="0 0 0.2"><geom size="0.05"/><site name="tcp" pos="0 0 0.1" euler="5 6 7"/></body>
+        </body></body></worldbody></mujoco>""",
+        encoding="utf-8",
+    )
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    robot = tf.load(path)
+    assert {"floor", "a:site", "tcp"} <= {frame.name for frame in robot.frames}
+    data.qpos[:] = [0.7, 0.4]
+    mujoco.mj_kinematics(model, data)
+    for frame, site in (("floor", 0), ("a:site", 1), ("tcp", 3)):
+        found = tf.forward_kinematics(robot, [0.7, 0.4], frame)
+        assert np.abs(found[:3, 3] - data.site_xpos[site]).max() < 1e-12
+        assert np.abs(found[:3, :3] - data.site_xmat[site].reshape(3, 3)).max() < 1e-12

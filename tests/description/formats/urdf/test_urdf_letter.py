@@ -83,6 +83,7 @@ def test_versions_that_urdfdom_refuses_are_refused(version: str, tmp_path: Path)
         ('<mass value="2"/>', '<mass value="２"/>', "expected a finite number in <mass"),
         ('<link name="base"/>', '<link name="base"><mass value="1"/></link>', "<mass> stands outside of <inertial>"),
         ('<link name="base"/>', '<link name="base"><Inertial/></link>', "<Inertial> .*; did you mean 'inertial'"),
+        ('<link name="base"/>', '<link name="base"/><robot name="b"/>', "a second <robot> stands in it"),
         ('<link name="base"/>', '<link name="base"/><inertial/>', "<inertial> stands outside of any link"),
         ('<link name="base"/>', '<link name="base"/><Joint name="x"/>', "<Joint> .*; did you mean <joint>"),
         ('<link name="base"/>', '<link name="base"/><xacro:macro name="m"/>', "<xacro:macro>.*name the file .xacro"),

@@ -28,9 +28,9 @@ def read_mjcf(path: Path) -> Robot:
     """Read a MuJoCo model with a fixed base; gravity is the model's, none where a flag disables it.
 
     A body with several joints becomes a chain with massless links between them; linear joint equalities become
-    relations; springs of joints become drive terms. Motors add their armature and damping, times the square of their
-    gear. What would silently change the torque (springs that are not linear, compensated gravity, a medium, other
-    equalities) is refused, at last by comparing with MuJoCo's.
+    relations; springs of joints become drive terms; named sites become frames. Motors add their armature and damping,
+    times the square of their gear. What would silently change the torque (springs that are not linear, compensated
+    gravity, a medium, other equalities) is refused, at last by comparing with MuJoCo's.
 
     Raises:
         DescriptionError: MuJoCo cannot read the file, or it holds something that we do not support.
@@ -51,6 +51,7 @@ def read_mjcf(path: Path) -> Robot:
     try:
         refuse_other_forces(mujoco, model)
         bodies = [body for i in range(model.nbody) for body in _bodies(mujoco, model, i)]
+        bodies += _sites(mujoco, model, {body.name for body in bodies})
         robot = assemble(_model_name(model) or path.stem, bodies, gravity_of(mujoco, model))
         robot = replace(
             robot, further_drives=springs_of(model, [_joint_name(model, k) for k in range(model.njnt)], robot)
@@ -108,6 +109,18 @@ def _bodies(mujoco: Any, model: Any, i: int) -> list[Body]:
         bodies.append(Body(own, parent, placement, inertia if last else Inertia.zero(), _joint(mujoco, model, k, name)))
         parent, placement = own, np.eye(4)
     return bodies
+
+
+def _sites(mujoco: Any, model: Any, taken: set[str]) -> list[Body]:
+    """Named sites as massless bodies, which become frames; one that is called as a body is `<name>:site`."""
+    sites = []
+    for k in range(model.nsite):
+        name = model.site(k).name
+        if name:
+            placement = _placement(mujoco, model.site_pos[k], model.site_quat[k], f"site {name!r}")
+            parent = _body_name(model, model.site_bodyid[k])
+            sites.append(Body(f"{name}:site" if name in taken else name, parent, placement, Inertia.zero()))
+    return sites
 
 
 def _placement(mujoco: Any, position: Array, quaternion: Array, place: str) -> Array:

@@ -126,6 +126,8 @@ def _check_root(root: Any) -> None:
         near = _misspelt(child.tag, ("link", "joint"))
         if child.tag not in (*FORMS, *IGNORED) and near:
             raise DescriptionError(f"<{child.tag}> is not an element of URDF; did you mean <{near}>?")
+        if child.tag == "robot":
+            raise DescriptionError("a second <robot> stands in it, whose links would be lost; keep one per file")
         if child.tag in MISPLACED or child.tag == "inertial":
             raise DescriptionError(f"<{child.tag}> stands outside of any link; move it into one")
 

@@ -17,8 +17,11 @@ for (const { name, inputs, outputs, scales, tolerance } of cases) {
     const lists = (result) => (outputs.length === 1 ? [result] : result);
     compare(lists(functions[name](...given())), state);
     for (let k = 0; k < inputs.length; k++) {
-      const args = given();
-      if (args[k].length >= outputs[0][0].length) compare(lists(functions[name](...args, args[k])), state);
+      outputs.forEach((expected, j) => {
+        const args = given();
+        const place = outputs.map((_, m) => (m === j ? args[k] : undefined));
+        if (args[k].length >= expected[0].length) compare(lists(functions[name](...args, ...place)), state);
+      });
     }
   }
   const ok = largest <= tolerance;
