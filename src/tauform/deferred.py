@@ -16,6 +16,7 @@ DEFERRED = {
     "Robot.up_to": "tauform.description.changes.edit:up_to",
     "Robot.snapped": "tauform.description.changes.edit:snapped",
     "Robot.with_relations": "tauform.description.changes.relations:related",
+    "Robot.with_closed_loop": "tauform.description.changes.relations:closed",
     "Robot.with_loops": "tauform.description.changes.relations:looped",
     "Robot.save": "tauform.description.formats.save:save",
     "Robot.check": "tauform.rigidbody.check:check",

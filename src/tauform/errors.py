@@ -40,6 +40,10 @@ class DescriptionError(TauformError, ValueError):
     """A robot description cannot be read or does not describe a robot we support."""
 
 
+class LoopError(DescriptionError):
+    """A loop of the robot does not close at a posture."""
+
+
 class UnknownNameError(TauformError, KeyError):
     """A joint, link, frame, parameter, function or robot of that name does not exist."""
 

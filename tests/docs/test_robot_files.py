@@ -10,7 +10,7 @@ from tauform.description.formats.dh import COLUMNS
 from tauform.description.formats.toml.reader import HEADER, JOINT
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "howto" / "robot_files.md").read_text(encoding="utf-8")
-TABLES = ("frame", "drive", "payload", "relations", "loops", "row", "joint", "end")
+TABLES = ("closed_loop", "frame", "drive", "payload", "relations", "loops", "row", "joint", "end")
 OTHERS = ("active", "F", "base", "tool", "convention")
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from tauform.codegen.factored.model_program import CHOICES, FACTORABLE
 from tauform.codegen.functions import FUNCTIONS, Function
 from tauform.codegen.minimal.problem import Parameters, PayloadBinding, has_friction
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.errors import GenerationError, UnknownNameError
 from tauform.rigidbody.linearize import forward_by_inverse
 from tauform.rigidbody.load import has_load
@@ -79,8 +79,13 @@ def usable_algorithms(function: Function, algorithm: str, robot: Robot) -> list[
     # a coefficient that is zero here may be another one at run time
     tied = forward_by_inverse.is_needed(robot) or any(term.is_inertial for term in robot.further_drives)
     loaded = has_load(robot.tree)
+    bends = isinstance(robot.closure, GeneralClosure)
     known = function.algorithms.items()
-    usable = [name for name, a in known if (a.with_loops or not tied) and (a.with_load or not loaded)]
+    usable = [
+        name
+        for name, a in known
+        if (a.with_loops or not tied) and (a.with_load or not loaded) and (a.with_bending or not bends)
+    ]
     if algorithm in CHOICES:
         return usable
     if algorithm not in usable:

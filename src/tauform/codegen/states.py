@@ -29,5 +29,8 @@ def random_inputs(
     for port in ports:
         low, high = RANGES.get(port.name, (-bound, bound))
         values = uniform(rng, low, high, (n, *port.shape))
+        if port.ranges:
+            low, high = np.array(port.ranges).T
+            values = low + (high - low) * (values + bound) / (2 * bound)
         arrays.append(values * slower[:, None] if bends and port.name == "qd" else values)
     return arrays

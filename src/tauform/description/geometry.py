@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 
 # Of lengths, rotations and gravity, relative to the largest; descriptions of one robot agree to rounding.
 GEOMETRY_TOLERANCE = 1e-9
@@ -23,6 +23,8 @@ def difference(robot: Robot, other: Robot) -> str | None:
             return f"the place of {joint.name!r}"
     if (robot.closure is None) != (other.closure is None):
         return "its loops"
+    if isinstance(robot.closure, GeneralClosure) or isinstance(other.closure, GeneralClosure):
+        return None if robot.closure == other.closure else "its loops"
     if robot.closure is not None and other.closure is not None:
         pairs = ((robot.closure.F, other.closure.F), (robot.closure.offset, other.closure.offset))
         if not all(_same(x, y) for x, y in pairs):

@@ -19,6 +19,7 @@ from tauform.description.finding import Finding
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Closure, Frame, Joint, Link, Payload
 from tauform.description.layout import Layout
+from tauform.description.loops.closure import GeneralClosure as GeneralClosure
 from tauform.description.parameter_groups import Include, chosen_columns
 from tauform.description.shapes import Shape
 from tauform.description.structure import check_structure
@@ -58,7 +59,7 @@ class Robot(Value, Displayed):
     gravity: Array = field(default_factory=lambda: read_only(EARTH_GRAVITY))
     frames: tuple[Frame, ...] = ()
     tip: str | None = None
-    closure: Closure | None = None
+    closure: Closure | GeneralClosure | None = None
     payload: Payload | None = None
     shapes: tuple[Shape, ...] = ()
     further_drives: tuple[Drive, ...] = ()
@@ -177,7 +178,7 @@ class Robot(Value, Displayed):
 
     @cached_property
     def tree_rates(self) -> Array:
-        """(n_bodies, n_joints) rates of the tree's joints for unit rates of q: F of the loops, else the identity."""
+        """(n_bodies, n_joints) rates of the tree's joints for unit rates of q: F of linear loops, else the identity."""
         return self.closure.F if self.closure else read_only(np.eye(self.n_bodies))
 
     @cached_property
@@ -310,11 +311,16 @@ class Robot(Value, Displayed):
         changed: Robot = deferred("Robot.snapped")(self, angle)
         return changed
 
-    def with_relations(self, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:
+    def with_relations(self, relations: Mapping[str, Mapping[str, float | str] | str]) -> Robot:
         """Make joints follow others, by name: {"joint5": {"joint3": -1.0, "": 3.14}} is q5 = 3.14 - q3.
 
-        The empty name holds the constant part. q then holds the joints that follow nothing; joints that follow
-        others already go on doing so.
+        The empty name holds the constant part. Text is any function of other joints: {"slide": "0.2*cos(crank)"}, with
+        + - * / **, pi, sin, cos, tan, sqrt, asin, acos, atan, atan2. q then holds the joints that follow nothing;
+        joints that follow others already go on doing so.
+
+        Raises:
+            DescriptionError: relations follow each other, or a text is no such function.
+            UnknownNameError: no such joint.
         """
         changed: Robot = deferred("Robot.with_relations")(self, relations)
         return changed
@@ -332,6 +338,34 @@ class Robot(Value, Displayed):
             DescriptionError: joints that follow others already would no longer do so.
         """
         changed: Robot = deferred("Robot.with_loops")(self, F, offset, active)
+        return changed
+
+    def with_closed_loop(
+        self,
+        name: str,
+        frames: Sequence[str],
+        passive: Sequence[str],
+        start: Mapping[str, float | str],
+        fixes: Literal["point", "frame"] = "point",
+    ) -> Robot:
+        """Close a loop: two frames coincide, which passive joints see to; q then holds the others.
+
+        At each posture the passive joints are solved for by Newton's method, along a way from the start posture, whose
+        branch is kept. Where f is known in closed form, `with_relations` with a text is quicker.
+
+        Args:
+            name: of the loop, for messages.
+            frames: two frames or links that coincide.
+            passive: joints that the loop determines, as many as it has independent equations.
+            start: positions of joints on the loop near which it is closed; 0 where none is given.
+            fixes: "point" keeps the origins together (a planar loop, a ball joint), "frame" the axes too.
+
+        Raises:
+            LoopError: it does not close at the start posture, by how many millimetres; or leaves a joint free.
+            DescriptionError: a joint moves neither frame, or follows others already.
+            UnknownNameError: no such frame or joint.
+        """
+        changed: Robot = deferred("Robot.with_closed_loop")(self, name, frames, passive, start, fixes)
         return changed
 
     def save(self, path: str | Path) -> Written:

@@ -8,11 +8,11 @@ import numpy as np
 
 from tauform.description.drives import OF_JOINTS
 from tauform.description.drives.shafts import Coupled
+from tauform.description.joint import Closure
 from tauform.errors import DescriptionError
 from tauform.messages import no_such
 
 if TYPE_CHECKING:
-    from tauform.description.joint import Closure
     from tauform.description.robot import Robot
 
 
@@ -39,7 +39,7 @@ def check_structure(robot: Robot) -> None:
                 f"frame {frame.name!r}: link {frame.link} does not exist; count from 0 to {len(robot.links) - 1}, "
                 "-1 is the base"
             )
-    if robot.closure:
+    if isinstance(robot.closure, Closure):
         _check_closure(robot.closure, names)
     if robot.tip is not None:
         robot.frame(robot.tip)

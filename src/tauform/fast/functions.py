@@ -17,7 +17,6 @@ from tauform.codegen.functions.function import joint_vectors
 from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.matrices import reference_columns, regressor_columns
 from tauform.codegen.functions.torques import rigid_torques
-from tauform.codegen.minimal.problem import user_efforts
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.description.robot import Robot
 from tauform.rigidbody import energy, kinematics
@@ -86,7 +85,7 @@ def _slotine_li(include: tuple[str, ...] | str | None = None) -> Function:
 def _user_columns(tracing: Tracing, Y: AnyArray, include: Any) -> AnyArray:
     robot = tracing.problem.robot
     chosen = Y[:, chosen_columns(robot, include), 0]
-    return np.array([user_efforts(robot, column) for column in chosen.T], dtype=object).T
+    return np.array([tracing.efforts(column) for column in chosen.T], dtype=object).T
 
 
 def _placement(frame: str | None = None) -> Function:
@@ -118,7 +117,7 @@ def _jacobian(frame: str | None = None, axes: Any = "world") -> Function:
         robot = tracing.problem.robot
         place = robot.tool if frame is None else robot.frame(frame)
         J = kinematics.frame_jacobian(robot.tree, tracing.joints("q")[:, None], place, axes == "local")[..., 0]
-        return {"J": np.array([user_efforts(robot, row) for row in J], dtype=object)}
+        return {"J": np.array([tracing.efforts(row) for row in J], dtype=object)}
 
     def reference(robot: Robot, q: AnyArray) -> AnyArray:
         return kinematics.jacobian(robot, q, frame, axes)
@@ -130,7 +129,7 @@ def _kinetic() -> Function:
     def trace(tracing: Tracing) -> Outputs:
         # E = qd . p / 2 with p = M qd, the torque of an acceleration qd at rest, without weight
         torques = rigid_torques(tracing, qdd=tracing.joints("qd"), gravity=False)
-        momentum = user_efforts(tracing.problem.robot, torques)
+        momentum = tracing.efforts(torques)
         return {"energy": np.array([0.5 * (momentum * tracing.inputs["qd"]).sum()], dtype=object)}
 
     def reference(robot: Robot, q: AnyArray, qd: AnyArray) -> AnyArray:

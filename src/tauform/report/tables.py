@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tauform.arrays import Array
 from tauform.description.finding import Finding
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.report.fitted import Bullets, FittedTable
 
 ROUNDING = 1e-14
@@ -109,6 +109,9 @@ def loop_table(robot: Robot) -> FittedTable | None:
     closure = robot.closure
     if closure is None:
         return None
+    if isinstance(closure, GeneralClosure):
+        follows = [(name, relation.text()) for relation in closure.relations for name in relation.joints]
+        return table("Loop constraints", ("joint", "follows"), follows, text_columns=2)
     rows = []
     for joint, factors, offset in zip(robot.joints, closure.F, closure.offset, strict=True):
         if joint.name in closure.active:

@@ -6,14 +6,17 @@ both I and B just add (Echeandia, Wensing 2021 reach the same recursion with a 6
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.sweeps.base_frame import base_inertias, base_placements, base_twists, composites, joint_axes
-from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.evaluation import TreeMotion, evaluate
 from tauform.rigidbody.sweeps.moment_rate import moment_rate, rate_times, rate_transposed_times
 from tauform.rigidbody.sweeps.motion import transforms_of
 from tauform.rigidbody.sweeps.spatial import ANGULAR, cross_motion, inertia_times
@@ -32,7 +35,20 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     Raises:
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
     """
-    return evaluate(robot, lambda q, qd: christoffel(robot.tree, q, qd), project=2, q=q, qd=qd)
+    return evaluate(
+        robot, lambda q, qd: christoffel(robot.tree, q, qd), project=2, bending=bending_of(robot.tree), q=q, qd=qd
+    )
+
+
+def bending_of(tree: Tree) -> Callable[[TreeMotion], AnyArray]:
+    """G^T M Gdot, which loops add to G^T C G; Mdot - 2C stays skew with it."""
+
+    def bending(loops: TreeMotion) -> AnyArray:
+        M = composite_rigid_body(tree, loops.vectors["q"])
+        assert loops.Gdot is not None
+        return loops.projected((M[:, :, None] * loops.Gdot[None]).sum(axis=1), 1)
+
+    return bending
 
 
 def christoffel(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:

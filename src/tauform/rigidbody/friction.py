@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.drives.groups import JointState
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.errors import DescriptionError
 from tauform.rigidbody.drives import friction_torque, temperatures
 from tauform.rigidbody.inverse_dynamics import newton_euler
@@ -75,6 +75,10 @@ def friction_under(
 def _needed(robot: Robot, name: str, value: ArrayLike | None) -> dict[str, ArrayLike]:
     """The argument, where a drive term needs it."""
     reading = [term for term in robot.further_drives if not term.is_inertial and {name, "carried"} & term.reads]
+    if name == "q" and isinstance(robot.closure, GeneralClosure):
+        if value is None:
+            raise DescriptionError(f"friction: loops of {robot.name} bend with its posture; give q=")
+        return {name: value}
     if not reading:
         return {}
     if value is None:

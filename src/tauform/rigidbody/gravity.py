@@ -48,10 +48,12 @@ def bias_torque(robot: Robot, q: ArrayLike, qd: ArrayLike, wrenches: Wrenches | 
         UnknownNameError: no such frame.
     """
 
-    def core(q: AnyArray, qd: AnyArray, wrenches: BodyWrenches | None = None) -> AnyArray:
-        return newton_euler(robot.tree, q, qd, 0 * qd, wrenches)
+    def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, wrenches: BodyWrenches | None = None) -> AnyArray:
+        return newton_euler(robot.tree, q, qd, qdd, wrenches)
 
-    return evaluate(robot, core, project=1, wrenches=wrenches, q=q, qd=qd)
+    # Without acceleration of q, general loops still accelerate the tree's joints, by Gdot qd.
+    still = np.zeros(robot.n_joints)
+    return evaluate(robot, core, project=1, wrenches=wrenches, q=q, qd=qd, qdd=still)
 
 
 def gravity(tree: Tree, q: AnyArray) -> AnyArray:

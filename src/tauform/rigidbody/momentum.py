@@ -21,7 +21,7 @@ from tauform.rigidbody.drives import coupled_torque, has_coupled_inertia
 from tauform.rigidbody.friction import friction
 from tauform.rigidbody.gravity import gravity_torque
 from tauform.rigidbody.load import has_load
-from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.evaluation import TreeMotion, evaluate, weighted_by
 from tauform.rigidbody.sweeps.motion import body_twists, transforms_of
 from tauform.rigidbody.sweeps.spatial import inertia_times, wrench_to_parent
 
@@ -74,12 +74,26 @@ def momentum_observer(
             that is not given.
     """
     refuse_load(robot)
-    drift = evaluate(robot, lambda q, qd: momentum_and_drift(robot.tree, q, qd)[1], project=1, q=q, qd=qd)
+    drift = evaluate(
+        robot,
+        lambda q, qd: momentum_and_drift(robot.tree, q, qd)[1],
+        project=1,
+        bending=lambda loops: bent_momentum(robot.tree, loops),
+        q=q,
+        qd=qd,
+    )
     losses = friction(robot, qd, q, temperature=temperature)
     inflow = np.asarray(tau) - losses + drift - gravity_torque(robot, q) + np.asarray(residual)
     # Explicit Euler: the observer runs at the period of the controller, with what the last period measured.
     new_integral = np.asarray(integral) + period * inflow
     return ObserverStep(np.asarray(gain) * (generalized_momentum(robot, q, qd) - new_integral), new_integral)
+
+
+def bent_momentum(tree: Tree, loops: TreeMotion) -> AnyArray:
+    """Gdot^T p: p = G^T p_tree of a loop also changes as G does."""
+    assert loops.Gdot is not None
+    momentum = momentum_and_drift(tree, loops.vectors["q"], loops.vectors["qd"])[0]
+    return weighted_by(loops.Gdot, momentum)
 
 
 def refuse_load(robot: Robot) -> None:

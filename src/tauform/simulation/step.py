@@ -19,7 +19,7 @@ from tauform.codegen.functions import Algorithm, Function
 from tauform.codegen.functions.function import Shapes
 from tauform.codegen.functions.inertia import forward_system
 from tauform.codegen.functions.torques import rigid_torques
-from tauform.codegen.minimal.problem import problem_of, user_efforts
+from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.minimal.search import FrameSearch
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.program.program import Program
@@ -184,9 +184,10 @@ class _Traced:
         if self.plant.law == "computed_torque":
             tracing = self._model(qdd=given["acceleration"] + feedback)
             torques = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd"))
-            return user_efforts(self.plant.model, torques)
+            return tracing.efforts(torques)
         if self.plant.law == "pd_gravity":
-            feedback = feedback + user_efforts(self.plant.model, rigid_torques(self._model()))
+            model = self._model()
+            feedback = feedback + model.efforts(rigid_torques(model))
         return given["command"] + feedback
 
     def _model(self, **inputs: AnyArray) -> Tracing:

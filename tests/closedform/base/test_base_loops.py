@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,12 +76,33 @@ def test_loop_robot_of_base_parameters_has_the_same_torques() -> None:
     )
 
 
-def test_relations_that_mix_lengths_of_the_loop_are_marked_as_numbers() -> None:
+def test_relations_around_a_loop_hold_for_any_lengths() -> None:
+    """Gautier1991, section V: those of the Hitachi HPR, in symbols, are the numbers of one with other lengths."""
+    robot = tf.load("hitachi_hpr_gautier")
+    base = tf.base_parameters(robot)
+    assert all(relation.exact for relation in base.relations)
+    lengths = {"D4": 0.37, "D5": 0.29, "D6": 0.41}
+    joints = []
+    for joint in robot.joints:
+        named = tuple(replace(length, value=lengths[length.name]) for length in joint.lengths)
+        T = joint.parent_from_joint.copy()
+        T[:3, 3] = sum((length.value * length.direction for length in named), np.zeros(3))
+        joints.append(replace(joint, parent_from_joint=T, lengths=named))
+    other = replace(robot, joints=tuple(joints))
+    numeric = tf.base_parameters(other)
+    assert numeric.pivots == base.pivots
+    place = {name: k for k, name in enumerate(base.parameter_names)}
+    for relation, row in zip(base.relations, numeric.grouping, strict=True):
+        symbolic = np.zeros_like(row)
+        for name, coefficient in relation.terms.items():
+            symbolic[place[name]] = coefficient.evaluate(lengths)
+        np.testing.assert_allclose(symbolic, row, rtol=0, atol=1e-9, err_msg=relation.name)
+
+
+def test_a_parallelogram_whose_pivots_have_one_length_is_in_symbols_too() -> None:
     relations = {relation.name: relation for relation in tf.base_parameters(tf.load("parallelogram")).relations}
-    assert relations["IzzR_1"].exact
-    assert relations["IxxR_2"].exact
-    assert not relations["mxR_3"].exact
-    assert "numbers of this robot" in str(relations["mxR_3"])
+    assert all(relation.exact for relation in relations.values())
+    assert str(relations["mxR_3"]) == "mxR_3 = mx_3 - x_3^-1 x_5 mx_5"
 
 
 def test_closed_form_of_a_loop_is_refused() -> None:

@@ -97,6 +97,13 @@ def describe(robot: Robot) -> dict[str, Any]:
         "joints": joints,
         "links": links,
         "frames": frames,
-        "loops": vars(robot.closure) if robot.closure else None,
+        "loops": _loops(robot.closure),
         "payload": robot.payload.frame if robot.payload else None,
     }
+
+
+def _loops(closure: Any) -> dict[str, Any] | None:
+    if closure is None or not hasattr(closure, "relations"):
+        return None if closure is None else vars(closure)
+    follows = {name: relation.text() for relation in closure.relations for name in relation.joints}
+    return {"active": closure.active, "relations": follows}

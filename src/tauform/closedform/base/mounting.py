@@ -10,7 +10,7 @@ from tauform.arrays import AnyArray, Array, read_only
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Closure, Joint, Link
 from tauform.description.joint_types import PRISMATIC, REVOLUTE
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.description.transform import inverse
 from tauform.portable.products import product
 
@@ -94,9 +94,11 @@ def _freedoms(at: int, parent: int, placed: Array) -> list[Joint]:
     return joints
 
 
-def _closure(robot: Robot, at: int, added: list[Joint]) -> Closure | None:
+def _closure(robot: Robot, at: int, added: list[Joint]) -> Closure | GeneralClosure | None:
     if robot.closure is None:
         return None
+    if isinstance(robot.closure, GeneralClosure):
+        return robot.closure.extended([freedom.name for freedom in added], at)
     F = np.zeros((robot.n_bodies + N_FREEDOMS, robot.n_joints + N_FREEDOMS))
     F[at : at + N_FREEDOMS, :N_FREEDOMS] = np.eye(N_FREEDOMS)
     bodies = [i + N_FREEDOMS * (i >= at) for i in range(robot.n_bodies)]

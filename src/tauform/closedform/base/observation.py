@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.description.robot import Robot
-from tauform.portable.products import product
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.portable.sampling import uniform
 from tauform.rigidbody.energy import energy_regressor
 from tauform.rigidbody.load import has_load
 from tauform.rigidbody.regressor import regressor
+from tauform.rigidbody.sweeps.evaluation import tree_motion
 
 ROWS_PER_COLUMN = 3
 # Velocities that stand for a path between two states, along which friction works.
@@ -50,7 +50,7 @@ def energy_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator
     # Energy of friction does not exist: its work along a path takes its place, linear in the same coefficients.
     losing = _losing_columns(robot)
     h[:, losing] = _work(robot, columns, q, path, rng)[:, losing]
-    h[:, list(robot.layout.columns_of("offset"))] = product(q, robot.tree_rates.T)
+    h[:, list(robot.layout.columns_of("offset"))] = tree_motion(robot, {"q": q.T}).vectors["q"].T
     # A difference of two energies, as between two instants of a motion: the zero of potential energy drops out.
     difference: Array = h[1:] - h[0]
     return difference[:, list(columns)]
@@ -114,9 +114,14 @@ def random_states(robot: Robot, n_states: int, rng: np.random.Generator) -> tupl
     """(n_states, n_joints) each: any angle, slides within one length, velocities and accelerations within 2."""
     types = {joint.name: joint.type for joint in robot.joints}
     reach = np.array([types[name].generic_range for name in robot.joint_names])
-    q = uniform(rng, -1.0, 1.0, (n_states, robot.n_joints)) * reach
+    q = reachable(robot, uniform(rng, -1.0, 1.0, (n_states, robot.n_joints)) * reach)
     qd, qdd = uniform(rng, -2.0, 2.0, (2, n_states, robot.n_joints))
     return q, qd, qdd
+
+
+def reachable(robot: Robot, q: Array) -> Array:
+    """Random positions (..., n), folded to where general loops close."""
+    return robot.closure.inside(q) if isinstance(robot.closure, GeneralClosure) else q
 
 
 def _rows(Y: Array, columns: Sequence[int]) -> Array:

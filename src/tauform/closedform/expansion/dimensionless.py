@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tauform.arrays import Array, read_only
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.portable.products import norm
 
 
@@ -49,9 +49,12 @@ def dimensionless(robot: Robot) -> Dimensionless:
         payload=None,
         further_drives=drives,
     )
-    if robot.closure:
+    units_of = np.array([joint.type.coordinate_unit(length) for joint in robot.joints])
+    if isinstance(robot.closure, GeneralClosure):
+        scaled = replace(scaled, closure=robot.closure.in_units(units_of))
+    elif robot.closure:
         # Rows and columns of F carry the units of the joints that they belong to.
-        unit = np.array([joint.type.coordinate_unit(length) for joint in robot.joints])
+        unit = units_of
         names = [joint.name for joint in robot.joints]
         active = unit[[names.index(name) for name in robot.closure.active]]
         closure = replace(

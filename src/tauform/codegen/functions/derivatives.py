@@ -15,7 +15,6 @@ from tauform.codegen.functions.function import Algorithm, Function, joint_vector
 from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.derivatives import inverse_derivatives
-from tauform.codegen.minimal.problem import tree_coordinates, user_efforts, user_matrix
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.codegen.program.graph import Scalar, references
 from tauform.description.robot import Robot
@@ -59,8 +58,7 @@ def _driving(tracing: Tracing) -> AnyArray:
 
 
 def _matrices(names: tuple[str, str, str], stacked: AnyArray, tracing: Tracing) -> Outputs:
-    robot = tracing.problem.robot
-    return {name: user_matrix(robot, stacked[:, :, k, 0]) for k, name in enumerate(names)}
+    return {name: tracing.matrix(stacked[:, :, k, 0]) for k, name in enumerate(names)}
 
 
 def _inverse_matrices(tracing: Tracing) -> Outputs:
@@ -86,7 +84,7 @@ def _inverse_vector(tracing: Tracing) -> Outputs:
     slopes, (dq, dqd, dqdd) = _friction_slopes(tracing), columns[3:]
     change = inverse_vector(tracing.bodies.to_tree(), *columns) + (_shafts(tracing) * dqdd).sum(axis=1)
     change = change + (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
-    return {"dtau": user_efforts(tracing.problem.robot, change[:, 0].tolist())}
+    return {"dtau": tracing.efforts(change[:, 0].tolist())}
 
 
 def _inverse_tangent(tracing: Tracing) -> Outputs:
@@ -99,9 +97,7 @@ def _torques(tracing: Tracing, qdd: AnyArray) -> list[Any]:
     """Torques of inverse dynamics; signs have no tangent, so that sharp friction takes no part in the derivatives."""
     rigid = rigid_torques(tracing, tracing.joints("qd"), qdd)
     friction = friction_torques(tracing, rigid)
-    total: list[Any] = user_efforts(
-        tracing.problem.robot, [a + b for a, b in zip(rigid, friction, strict=True)]
-    ).tolist()
+    total: list[Any] = tracing.efforts([a + b for a, b in zip(rigid, friction, strict=True)]).tolist()
     return total
 
 
@@ -147,7 +143,7 @@ def _torques_at(tracing: Tracing, qdd: AnyArray) -> tuple[list[Any], dict[int, i
     # Hidden from the tangents: accelerations would else be differentiated through the mass matrix again.
     held = [graph.hidden(reference) for reference in references(graph, list(qdd))]
     hidden = np.array([Scalar(graph, reference) for reference in held], dtype=object)
-    torques = _torques(tracing, tree_coordinates(tracing.problem.robot, hidden, is_position=False))
+    torques = _torques(tracing, tracing.tree_accelerations(hidden, tracing.inputs["qd"]))
     return torques, dict.fromkeys(held, graph.constant(0.0))
 
 
@@ -162,7 +158,7 @@ def _forward_matrices_tangent(tracing: Tracing) -> Outputs:
 def _forward_matrices_composite(tracing: Tracing) -> Outputs:
     """The same with derivatives from composite bodies."""
     system = forward_system(tracing)
-    qdd = tree_coordinates(tracing.problem.robot, system.accelerations(), is_position=False)
+    qdd = tracing.tree_accelerations(system.accelerations(), tracing.inputs["qd"])
     by = _composite_derivatives(tracing, qdd)
     return {**{name: system.response(-by[name]) for name in ("dq", "dqd")}, "dtau": system.inverse()}
 
@@ -267,6 +263,7 @@ DERIVATIVES = (
                 any_unit=True,
                 sums_angles=True,
                 with_load=False,
+                with_bending=False,
                 wide=_inverse_matrices_wide,
             ),
             "tangent": Algorithm(
@@ -276,7 +273,7 @@ DERIVATIVES = (
                 sums_angles=True,
                 wide=_inverse_matrices_wide,
             ),
-            "algorithm_2": Algorithm(_inverse_matrices, like_torques=True, with_load=False),
+            "algorithm_2": Algorithm(_inverse_matrices, like_torques=True, with_load=False, with_bending=False),
         },
         tolerance=1e-11,
     ),
@@ -287,7 +284,7 @@ DERIVATIVES = (
         linearize_inverse_vector,
         {
             "tangent": Algorithm(_inverse_tangent, like_torques=True, any_unit=True, sums_angles=True),
-            "algorithm_1": Algorithm(_inverse_vector, like_torques=True, with_load=False),
+            "algorithm_1": Algorithm(_inverse_vector, like_torques=True, with_load=False, with_bending=False),
         },
         tolerance=1e-11,
     ),
@@ -303,6 +300,7 @@ DERIVATIVES = (
                 any_unit=True,
                 sums_angles=True,
                 with_load=False,
+                with_bending=False,
                 wide=_forward_matrices_wide,
             ),
             "tangent": Algorithm(

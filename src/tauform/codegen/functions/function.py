@@ -27,6 +27,7 @@ class Algorithm:
         with_loops: robots whose bodies are tied together, by loop constraints, coupled rotors or friction by load, are
             supported.
         with_load: friction that depends on load is supported.
+        with_bending: loops whose Jacobian depends on the posture are supported.
         like_torques: the search prices inverse dynamics instead, which is quicker to trace and has its optimum near.
         in_steps: what the trace does before and between its steps is the same for all candidates of a search.
         wide: builds the same outputs with vectors of four numbers among the values.
@@ -38,6 +39,7 @@ class Algorithm:
     sums_angles: bool = False
     with_loops: bool = True
     with_load: bool = True
+    with_bending: bool = True
     like_torques: bool = False
     in_steps: bool = False
     wide: Tracer | None = None

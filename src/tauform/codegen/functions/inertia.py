@@ -13,7 +13,7 @@ from tauform.codegen.functions.function import Algorithm, Function, Shapes, join
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.minimal.composite import Composites, composites, gravity_torque
 from tauform.codegen.minimal.composite import mass_matrix as composite_mass_matrix
-from tauform.codegen.minimal.problem import at_leading_joints, user_efforts, user_matrix
+from tauform.codegen.minimal.problem import at_leading_joints
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
@@ -43,7 +43,7 @@ def _with_shafts(tracing: Tracing, D: AnyArray) -> AnyArray:
 def _composite_matrix(by_trace: bool) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         D = composite_mass_matrix(tracing.bodies, tracing.joints("q"), _composites(tracing, by_trace))
-        return {"M": user_matrix(tracing.problem.robot, _with_shafts(tracing, np.array(D, dtype=object)))}
+        return {"M": tracing.matrix(_with_shafts(tracing, np.array(D, dtype=object)))}
 
     return trace
 
@@ -57,7 +57,7 @@ def minimal_mass_matrix(tracing: Tracing) -> AnyArray:
 def _textbook_matrix(core: Callable[[Tree, AnyArray], AnyArray]) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         D = core(tracing.bodies.to_tree(), tracing.angles())[..., 0]
-        return {"M": user_matrix(tracing.problem.robot, _with_shafts(tracing, D))}
+        return {"M": tracing.matrix(_with_shafts(tracing, D))}
 
     return trace
 
@@ -66,9 +66,8 @@ def _coefficients(by_trace: bool) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         q, carried = tracing.joints("q"), _composites(tracing, by_trace)
         D = composite_mass_matrix(tracing.bodies, q, carried)
-        robot = tracing.problem.robot
-        gravity = user_efforts(robot, gravity_torque(tracing.bodies, q, carried))
-        return {"M": user_matrix(robot, _with_shafts(tracing, np.array(D, dtype=object))), "gravity": gravity}
+        gravity = tracing.efforts(gravity_torque(tracing.bodies, q, carried))
+        return {"M": tracing.matrix(_with_shafts(tracing, np.array(D, dtype=object))), "gravity": gravity}
 
     return trace
 
@@ -132,13 +131,13 @@ def forward_system(tracing: Tracing, bias: list[Any] | None = None) -> ForwardSy
     bias = rigid_torques(tracing, tracing.joints("qd"), wrenches=tracing.wrenches) if bias is None else bias
     friction = friction_torques(tracing)
     if not has_load(tree):
-        resisting = user_efforts(robot, [a + b for a, b in zip(bias, friction, strict=True)])
+        resisting = tracing.efforts([a + b for a, b in zip(bias, friction, strict=True)])
         return ForwardSystem(factors, parents, tracing.inputs["tau"] - resisting)
-    driving = tracing.inputs["tau"] - user_efforts(robot, friction)
+    driving = tracing.inputs["tau"] - tracing.efforts(friction)
     state = tracing.drive_state()._replace(carried=at_leading_joints(robot, driving)[:, None])
     # rigid = driving / (1 + gain), the gain by the sign of driving; see rigidbody/load.py
     shares = (1 / (1 + load_slopes(tree, state)[:, 0]))[leading_joints(robot)]
-    return ForwardSystem(factors, parents, shares * driving - user_efforts(robot, bias), shares)
+    return ForwardSystem(factors, parents, shares * driving - tracing.efforts(bias), shares)
 
 
 def _forward_by_matrix(tracing: Tracing) -> Outputs:
@@ -156,7 +155,7 @@ def _momentum(tracing: Tracing) -> Outputs:
     """M qd as the torque of an acceleration qd at rest, without weight."""
     # An acceleration qd at rest and without weight needs the torque M qd: no mass matrix is formed.
     torques = rigid_torques(tracing, qdd=tracing.joints("qd"), gravity=False)
-    return {"momentum": user_efforts(tracing.problem.robot, torques)}
+    return {"momentum": tracing.efforts(torques)}
 
 
 def _observer(tracing: Tracing) -> Outputs:
@@ -167,9 +166,9 @@ def _observer(tracing: Tracing) -> Outputs:
     momentum = [p + s for p, s in zip(momentum, coupled_torque(tracing.drive_tree, qd[:, None])[:, 0], strict=True)]
     gravity = rigid_torques(tracing)
     lost = [d - g - f for d, g, f in zip(drift, gravity, friction_torques(tracing), strict=True)]
-    inflow = x["tau"] + user_efforts(robot, lost) + x["residual"]
+    inflow = x["tau"] + tracing.efforts(lost) + tracing.bent_efforts(momentum) + x["residual"]
     integral = x["integral"] + x["period"][0] * inflow
-    return {"residual": x["gain"] * (user_efforts(robot, momentum) - integral), "integral": integral}
+    return {"residual": x["gain"] * (tracing.efforts(momentum) - integral), "integral": integral}
 
 
 def _observer_inputs(robot: Robot) -> Shapes:

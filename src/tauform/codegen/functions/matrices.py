@@ -10,10 +10,10 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.regressor import base_columns, base_regressor, declared_base
 from tauform.codegen.functions.function import Algorithm, Function, joint_vectors
 from tauform.codegen.functions.torques import rigid_torques
-from tauform.codegen.minimal.problem import user_efforts, user_matrix
 from tauform.codegen.minimal.tracing import Outputs, Tracing
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.rigidbody.coriolis import christoffel, coriolis_matrix
+from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.kinematics import (
     forward_kinematics,
     frame_jacobian,
@@ -39,7 +39,7 @@ def base_slotine_li_regressor(
 def _columns_of(tracing: Tracing, Y: AnyArray) -> AnyArray:
     robot = tracing.problem.robot
     chosen = Y[:, base_columns(robot), 0]
-    return np.array([user_efforts(robot, column) for column in chosen.T], dtype=object).T
+    return np.array([tracing.efforts(column) for column in chosen.T], dtype=object).T
 
 
 def regressor_columns(tracing: Tracing) -> AnyArray:
@@ -68,9 +68,16 @@ def _slotine_li(tracing: Tracing) -> Outputs:
     return {"Y": _columns_of(tracing, reference_columns(tracing))}
 
 
+def _bending(tracing: Tracing) -> AnyArray | float:
+    """G^T M Gdot of general loops."""
+    if not isinstance(tracing.problem.robot.closure, GeneralClosure):
+        return 0.0
+    return tracing.bent_matrix(composite_rigid_body(tracing.bodies.to_tree(), tracing.angles())[..., 0])
+
+
 def _coriolis(tracing: Tracing) -> Outputs:
     C = christoffel(tracing.bodies.to_tree(), tracing.angles(), tracing.joints("qd")[:, None])
-    return {"C": user_matrix(tracing.problem.robot, C[..., 0])}
+    return {"C": tracing.matrix(C[..., 0]) + _bending(tracing)}
 
 
 def _placement(tracing: Tracing) -> Outputs:
@@ -83,7 +90,7 @@ def _placement(tracing: Tracing) -> Outputs:
 def _jacobian(tracing: Tracing) -> Outputs:
     robot = tracing.problem.robot
     J = frame_jacobian(robot.tree, tracing.joints("q")[:, None], robot.tool, local=False)[..., 0]
-    return {"J": np.array([user_efforts(robot, row) for row in J], dtype=object)}
+    return {"J": np.array([tracing.efforts(row) for row in J], dtype=object)}
 
 
 MATRICES = (

@@ -12,10 +12,9 @@ from tauform.arrays import AnyArray, Array
 from tauform.codegen.functions.function import Algorithm, Function, Shapes, joint_vectors
 from tauform.codegen.minimal.composite import composites, gravity_torque
 from tauform.codegen.minimal.newton_euler import trace as newton_euler
-from tauform.codegen.minimal.problem import user_efforts
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.minimal.vectors import Vector
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.rigidbody import friction as friction_of
 from tauform.rigidbody.drives import coupled_torque, friction_torque, has_coupled_inertia
 from tauform.rigidbody.gravity import bias_torque
@@ -35,6 +34,8 @@ def rigid_torques(
     """Torques of links, rotors and coupled rotors; a motion that is None is zero, velocities of quiet bodies too."""
     bodies = tracing.bodies if gravity else replace(tracing.bodies, gravity=np.zeros(3))
     still = np.zeros(bodies.n)
+    # Loops whose Jacobian bends accelerate the tree's joints also where q has no acceleration.
+    qdd = tracing.bending() if qd is not None and qdd is None else qdd
     qd, qdd = (still if x is None else x for x in (qd, qdd))
     summed, steps = tracing.choice.summed, tracing.steps
     torques = newton_euler(bodies, tracing.joints("q"), qd, qdd, summed, quiet, wrenches, steps)
@@ -58,39 +59,41 @@ def friction_torques(tracing: Tracing, carried: list[Any] | None = None) -> list
 def _inverse(tracing: Tracing) -> Outputs:
     rigid = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd"), wrenches=tracing.wrenches)
     tau = [a + b for a, b in zip(rigid, friction_torques(tracing, rigid), strict=True)]
-    return {"tau": user_efforts(tracing.problem.robot, tau)}
+    return {"tau": tracing.efforts(tau)}
 
 
 def _bias(tracing: Tracing) -> Outputs:
     torques = rigid_torques(tracing, tracing.joints("qd"), wrenches=tracing.wrenches)
-    return {"tau": user_efforts(tracing.problem.robot, torques)}
+    return {"tau": tracing.efforts(torques)}
 
 
 def _velocity(tracing: Tracing) -> Outputs:
     torques = rigid_torques(tracing, tracing.joints("qd"), gravity=False)
-    return {"tau": user_efforts(tracing.problem.robot, torques)}
+    return {"tau": tracing.efforts(torques)}
 
 
 def _gravity(tracing: Tracing) -> Outputs:
-    return {"tau": user_efforts(tracing.problem.robot, rigid_torques(tracing))}
+    return {"tau": tracing.efforts(rigid_torques(tracing))}
 
 
 def _gravity_composite(tracing: Tracing) -> Outputs:
     q = tracing.joints("q")
     torques = gravity_torque(tracing.bodies, q, composites(tracing.bodies, q))
-    return {"tau": user_efforts(tracing.problem.robot, torques)}
+    return {"tau": tracing.efforts(torques)}
 
 
 def _friction(tracing: Tracing) -> Outputs:
     loaded = has_load(tracing.problem.robot.tree)
     carried = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd")) if loaded else None
-    return {"tau": user_efforts(tracing.problem.robot, friction_torques(tracing, carried))}
+    return {"tau": tracing.efforts(friction_torques(tracing, carried))}
 
 
 def _friction_inputs(robot: Robot) -> Shapes:
     """Velocities, and what else the drive terms of a robot depend on."""
     reading = {name for term in robot.drives if not term.is_inertial for name in term.reads}
     needed = {"q": {"q", "carried"}, "qdd": {"carried"}, "temperature": {"temperature"}}
+    if isinstance(robot.closure, GeneralClosure):
+        reading.add("q")  # torques of passive joints reach q through G(q)
     names = ("qd", *(name for name, reasons in needed.items() if reasons & reading))
     return dict.fromkeys(names, (robot.n_joints,))
 
@@ -107,7 +110,7 @@ def _breakdown(tracing: Tracing) -> Outputs:
     }
     whole = [sum(entries) for entries in zip(*parts.values(), strict=True)]
     parts["friction"] = friction_torques(tracing, whole if has_load(tracing.problem.robot.tree) else None)
-    return {name: user_efforts(tracing.problem.robot, part) for name, part in parts.items()}
+    return {name: tracing.efforts(part) for name, part in parts.items()}
 
 
 def velocity_torque(robot: Robot, q: AnyArray, qd: AnyArray) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,14 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.minimal.bodies import HX, HY, Bodies, affine, turned_by_load
 from tauform.codegen.minimal.newton_euler import outside_wrenches
-from tauform.codegen.minimal.problem import Problem, at_leading_joints, tree_coordinates, user_efforts, wrench_port
+from tauform.codegen.minimal.problem import (
+    Problem,
+    at_leading_joints,
+    tree_coordinates,
+    user_efforts,
+    user_matrix,
+    wrench_port,
+)
 from tauform.codegen.minimal.search import Choice
 from tauform.codegen.minimal.steps import Steps, content
 from tauform.codegen.minimal.vectors import Vector
@@ -20,8 +28,10 @@ from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.program import Op
 from tauform.codegen.program.schedule import reachable
 from tauform.description.drives.groups import JointState
+from tauform.description.loops.closure import GeneralClosure, LoopState
 from tauform.description.tree import Tree
 from tauform.rigidbody.load import has_load
+from tauform.rigidbody.sweeps.evaluation import RATE_OF
 
 # Values of a graph: so many times the longest program that no algebra brings it back.
 MAX_NODES = 100_000
@@ -48,9 +58,64 @@ class Tracing:
     inputs: Mapping[str, AnyArray]
     steps: Steps
 
+    @cached_property
+    def _loops(self) -> LoopState | None:
+        """Where general loops put the tree's joints; None where relations are linear."""
+        closure = self.problem.robot.closure
+        if not isinstance(closure, GeneralClosure):
+            return None
+        return closure.at(self.inputs["q"], self.inputs.get("qd"))
+
     def joints(self, name: str) -> AnyArray:
         """A joint vector in the coordinates of the tree."""
-        return tree_coordinates(self.problem.robot, self.inputs[name], name == "q")
+        before = RATE_OF.get(name, "")
+        if self._loops is not None and name == "q":
+            return self._loops.q
+        if self._loops is not None and before in self.inputs:
+            return self.tree_accelerations(self.inputs[name], self.inputs[before])
+        return self.tree_accelerations(self.inputs[name]) if name != "q" else self._positions
+
+    @property
+    def _positions(self) -> AnyArray:
+        return tree_coordinates(self.problem.robot, self.inputs["q"], is_position=True)
+
+    def tree_accelerations(self, qdd: AnyArray, qd: AnyArray | None = None) -> AnyArray:
+        """G qdd + Gdot qd; without qd also the tree's velocities of those of q."""
+        if self._loops is None:
+            return tree_coordinates(self.problem.robot, qdd, is_position=False)
+        moved = _product(self._loops.G, qdd)
+        return moved if qd is None else moved + _product(self._loops.Gdot, qd)
+
+    def bending(self) -> AnyArray | None:
+        """Gdot qd, accelerations of the tree's joints where q has none; None where loops are linear."""
+        return None if self._loops is None or "qd" not in self.inputs else _product(self._loops.Gdot, self.inputs["qd"])
+
+    def efforts(self, values: Sequence[Any]) -> AnyArray:
+        """G^T tau of the tree's torques."""
+        if self._loops is None:
+            return user_efforts(self.problem.robot, values)
+        return _product(self._loops.G.T, np.array(values, dtype=object))
+
+    def bent_efforts(self, values: Sequence[Any]) -> AnyArray:
+        """Gdot^T of values of the tree's joints; zero where loops are linear."""
+        if self._loops is None:
+            return np.zeros(self.problem.robot.n_joints)
+        assert self._loops.Gdot is not None
+        return _product(self._loops.Gdot.T, np.array(values, dtype=object))
+
+    def matrix(self, matrix: AnyArray) -> AnyArray:
+        """G^T M G of a matrix over the tree's joints."""
+        if self._loops is None:
+            return user_matrix(self.problem.robot, matrix)
+        half = [self.efforts(row) for row in np.asarray(matrix, dtype=object)]
+        return np.array([self.efforts(column) for column in np.array(half).T], dtype=object).T
+
+    def bent_matrix(self, matrix: AnyArray) -> AnyArray:
+        """G^T M Gdot, what loops add to the Coriolis matrix; zero where they are linear."""
+        if self._loops is None:
+            return np.zeros((self.problem.robot.n_joints,) * 2)
+        half = [self.bent_efforts(row) for row in np.asarray(matrix, dtype=object)]
+        return np.array([self.efforts(column) for column in np.array(half).T], dtype=object).T
 
     @property
     def drive_tree(self) -> Tree:
@@ -68,7 +133,7 @@ class Tracing:
         if "temperature" in self.inputs:
             rows["temperature"] = at_leading_joints(robot, self.inputs["temperature"])[:, None]
         if carried is not None and has_load(robot.tree):
-            rows["carried"] = at_leading_joints(robot, user_efforts(robot, carried))[:, None]
+            rows["carried"] = at_leading_joints(robot, self.efforts(carried))[:, None]
         return JointState(**{"q": None, "qd": None, **rows})
 
     @property
@@ -87,6 +152,18 @@ class Tracing:
     def angles(self) -> AnyArray:
         """(n, 1) positions for algorithms on `bodies.to_tree()`: the frames' offsets added."""
         return (self.joints("q") + self.bodies.offsets)[:, None]
+
+
+def _product(matrix: AnyArray | None, vector: AnyArray) -> AnyArray:
+    """Matrix times vector on scalars, without the zeros."""
+    assert matrix is not None
+    rows = []
+    for row in matrix:
+        total: Any = 0.0
+        for weight, value in zip(row, vector, strict=True):
+            total = total + (float(weight) if isinstance(weight, int) else weight) * value
+        rows.append(total)
+    return np.array(rows, dtype=object)
 
 
 Outputs = dict[str, Any]
@@ -112,7 +189,14 @@ def traced(
     steps = steps or Steps(Graph(MAX_NODES))
     steps.begin()
     graph = steps.graph
-    inputs = steps.take("inputs", lambda: {name: graph.input(name, *shape) for name, shape in shapes.items()})
+    closure = problem.robot.closure
+    ranges = tuple(map(tuple, closure.ranges.tolist())) if isinstance(closure, GeneralClosure) else ()
+    inputs = steps.take(
+        "inputs",
+        lambda: {
+            name: graph.input(name, *shape, ranges=ranges if name == "q" else ()) for name, shape in shapes.items()
+        },
+    )
     if opaque:
         bodies, drives = _opaque(steps, bodies, problem)
     else:

@@ -28,7 +28,7 @@ def embedded(graph: Graph, program: Program, inputs: Sequence[Sequence[int]]) ->
 
 def own_inputs(graph: Graph, program: Program) -> list[list[int]]:
     """References of new inputs of a graph that are like the program's."""
-    return [references(graph, graph.input(p.name, *p.shape).ravel().tolist()) for p in program.inputs]
+    return [references(graph, graph.input(p.name, *p.shape, ranges=p.ranges).ravel().tolist()) for p in program.inputs]
 
 
 def whole(program: Program) -> Program:
@@ -37,7 +37,7 @@ def whole(program: Program) -> Program:
         return replace(program, inputs=tuple(replace(port, shared=False) for port in program.inputs), wide=None)
     graph = Graph()
     state = [port for port in program.inputs if not port.shared]
-    arrays = {p.name: references(graph, graph.input(p.name, *p.shape).ravel().tolist()) for p in state}
+    arrays = {p.name: references(graph, graph.input(p.name, *p.shape, ranges=p.ranges).ravel().tolist()) for p in state}
     (block,) = embedded(graph, program.setup, own_inputs(graph, program.setup))
     results = embedded(graph, program, [block if port.shared else arrays[port.name] for port in program.inputs])
     outputs = {

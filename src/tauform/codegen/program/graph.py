@@ -17,10 +17,13 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import FREE, Op
+from tauform.description.drives.dual import Dual
 from tauform.errors import GenerationError
 from tauform.portable.correct import arctan2, exp, sin_cos, tanh
 
 Key = tuple[Any, ...]
+# Beside these a scalar leaves the arithmetic to the other side.
+_STEPS_BACK = (np.ndarray, Dual)
 
 # looking a member of an enumeration up takes as long as the sum of two references
 _ADD, _SUBTRACT, _MULTIPLY, _CONSTANT = Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.CONSTANT
@@ -71,10 +74,12 @@ class Graph:
             while found and found[next(reversed(found))] > n_nodes:
                 found.popitem()
 
-    def input(self, name: str, *shape: int, shared: bool = False) -> AnyArray:
+    def input(
+        self, name: str, *shape: int, shared: bool = False, ranges: tuple[tuple[float, float], ...] = ()
+    ) -> AnyArray:
         """A new input port as an object array of that shape."""
         port = len(self.inputs)
-        self.inputs.append(Port(name, shape, shared))
+        self.inputs.append(Port(name, shape, shared, ranges))
         scalars = [Scalar(self, self.node((Op.INPUT, port, k))) for k in range(self.inputs[-1].size)]
         return np.array(scalars, dtype=object).reshape(shape)
 
@@ -240,7 +245,7 @@ class Scalar:
             return Scalar(graph, graph.add(self.reference, other.reference))
         if type(other) is float:
             return Scalar(graph, graph.add(self.reference, graph.constant(other))) if other != 0.0 else self
-        if isinstance(other, np.ndarray):
+        if isinstance(other, _STEPS_BACK):
             return NotImplemented
         return Scalar(graph, graph.add(self.reference, self._other(other)))
 
@@ -250,7 +255,7 @@ class Scalar:
         graph = self.graph
         if type(other) is Scalar:
             return Scalar(graph, graph.add(self.reference, -other.reference))
-        if isinstance(other, np.ndarray):
+        if isinstance(other, _STEPS_BACK):
             return NotImplemented
         return Scalar(graph, graph.add(self.reference, -self._other(other)))
 
@@ -263,14 +268,14 @@ class Scalar:
             return Scalar(graph, graph.multiply(self.reference, other.reference))
         if type(other) is float:
             return Scalar(graph, graph.multiply(self.reference, graph.constant(other))) if other != 1.0 else self
-        if isinstance(other, np.ndarray):
+        if isinstance(other, _STEPS_BACK):
             return NotImplemented
         return Scalar(graph, graph.multiply(self.reference, self._other(other)))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
+        if isinstance(other, _STEPS_BACK):
             return NotImplemented
         return self._wrap(self.graph.divide(self.reference, self._other(other)))
 

@@ -15,12 +15,14 @@ from tauform.errors import ShapeError
 class Port:
     """A named input or output array of one state; flat indices are in C order.
 
-    An input that is `shared` is the same for all states of a batch (a block of parameters).
+    An input that is `shared` is the same for all states of a batch (a block of parameters). One with `ranges`, a pair
+    per entry, is tried at states within them only: loops may not close elsewhere.
     """
 
     name: str
     shape: tuple[int, ...]
     shared: bool = False
+    ranges: tuple[tuple[float, float], ...] = ()
 
     @property
     def size(self) -> int:

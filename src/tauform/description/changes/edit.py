@@ -9,13 +9,13 @@ import numpy as np
 
 from tauform.arrays import Array, read_only
 from tauform.description.changes.drives import carried_along
-from tauform.description.changes.relations import constraints_of
+from tauform.description.changes.relations import constraints_of, general_closure
 from tauform.description.drives.drive import Drive
 from tauform.description.drives.springs import BetweenPoints
 from tauform.description.fields import number
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Closure, Frame, Joint, Link
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.description.transform import angle_of, rotation_x, rotation_z
 from tauform.errors import DescriptionError
 from tauform.messages import no_such
@@ -29,6 +29,8 @@ FOLLOWER_TOLERANCE = 1e-9
 def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
     """Make joints rigid; see `Robot.locked`."""
     names = robot.joint_names
+    if isinstance(robot.closure, GeneralClosure):
+        return _locked_beside_loops(robot, robot.closure, positions)
     F, offset = constraints_of(robot)
     F, offset = F.copy(), offset.copy()
     followers = {}
@@ -48,6 +50,21 @@ def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
     merged = _merge_rigid(robot, rigid)
     moving = [i for i in range(robot.n_bodies) if i not in rigid]
     return replace(merged, closure=_closure(F[moving], offset[moving], tuple(names[k] for k in free)))
+
+
+def _locked_beside_loops(robot: Robot, closure: GeneralClosure, positions: Mapping[str, float | str]) -> Robot:
+    """Joints that no function reads become rigid; the loops stay as they are."""
+    names = [joint.name for joint in robot.joints]
+    tied = {name for relation in closure.relations for name in (*relation.joints, *relation.reads)}
+    rigid = {}
+    for name, value in positions.items():
+        if name not in names:
+            raise no_such("lock: joint", name, names)
+        if name in tied:
+            raise DescriptionError(f"lock: joint {name!r} is part of a loop given by a function; lock joints beside it")
+        rigid[names.index(name)] = number(value, f"lock: {name}")
+    merged = _merge_rigid(robot, rigid)
+    return replace(merged, closure=general_closure(merged, closure.relations))
 
 
 def _check_followers(robot: Robot, followers: Mapping[str, float], F: Array, offset: Array) -> None:

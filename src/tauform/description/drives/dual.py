@@ -88,3 +88,10 @@ class Dual:
         """sqrt' = 1 / (2 sqrt)."""
         value = scalars.sqrt(self.value)
         return self._scaled(0.5 / value, value)
+
+    def arctan2(self, x: Any) -> Dual:
+        """d atan2(y, x) = (x dy - y dx) / (x^2 + y^2)."""
+        beside = x if isinstance(x, Dual) else Dual(x, {})
+        square = beside.value * beside.value + self.value * self.value
+        turning = self._scaled(beside.value / square, 0) + beside._scaled(-self.value / square, 0)
+        return Dual(scalars.arctan2(self.value, beside.value), turning.slopes)

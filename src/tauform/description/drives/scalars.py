@@ -41,3 +41,15 @@ cos = _of_floats("cos", elementwise.cos)
 tanh = _of_floats("tanh", elementwise.tanh)
 exp = _of_floats("exp", elementwise.exp)
 sqrt = _of_floats("sqrt", np.sqrt)
+
+
+def arctan2(y: Any, x: Any) -> Any:
+    """Angle of the point (x, y) [rad]; of complex numbers to first order in imaginary parts (complex steps)."""
+    for one in (y, x):
+        if not isinstance(one, np.ndarray | np.generic | int | float | complex):
+            return (y if hasattr(y, "arctan2") else y + 0 * one).arctan2(x)
+    if np.iscomplexobj(y) or np.iscomplexobj(x):
+        (a, b), (c, d) = (np.real(y), np.imag(y)), (np.real(x), np.imag(x))
+        return elementwise.arctan2(np.asarray(a), np.asarray(c)) + 1j * (c * b - a * d) / (a * a + c * c)
+    angles = elementwise.arctan2(np.asarray(y, dtype=float), np.asarray(x, dtype=float))
+    return angles if angles.ndim else angles.item()

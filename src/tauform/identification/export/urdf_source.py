@@ -12,7 +12,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.formats.assembly import axis_frame
 from tauform.description.formats.urdf.elements import check_elements
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.description.transform import inverse, rotation_rpy, translation
 from tauform.errors import DescriptionError, IdentificationError
 
@@ -98,6 +98,11 @@ def check_joints(robot: Robot) -> None:
     """Raise IdentificationError where a URDF has no joints like the robot's."""
     if robot.closure is None:
         return
+    if isinstance(robot.closure, GeneralClosure):
+        raise IdentificationError(
+            f"URDF: joints of {robot.name} follow others by functions, mimic of a URDF is linear; save the identified "
+            "robot as .toml"
+        )
     for joint, row in zip(robot.joints, robot.closure.F, strict=True):
         if np.count_nonzero(row) > 1:
             raise IdentificationError(

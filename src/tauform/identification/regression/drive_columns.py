@@ -8,13 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.description.drives import Drive
 from tauform.description.drives.drive import Quantity
 from tauform.description.drives.groups import Group, JointState, grouped
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.load import leading_joints
+from tauform.rigidbody.sweeps.evaluation import TreeMotion, tree_motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,28 +51,34 @@ class DriveColumns:
         self, q: Array, qd: Array, qdd: Array, temperature: Array | None = None
     ) -> Iterator[tuple[int, int, Array]]:
         """(column, joint, (N,) torque for a coefficient of one) wherever a term acts; states are (N, n)."""
-        motion = self._motion(q, qd, qdd, temperature)
+        loops = tree_motion(self.robot, {"q": q.T, "qd": qd.T, "qdd": qdd.T})
+        motion = self._motion(loops, q, qd, qdd, temperature)
         for group in self._groups:
             own = group.torques(group.own(self.robot.tree, motion))
             for k, term in enumerate(group.columns.tolist()):
-                for joint, torque in self._projected(group, k, own).items():
+                for joint, torque in self._projected(loops, group, k, own).items():
                     yield self.places[term], joint, torque
 
     def felt(self) -> Iterator[tuple[int, int]]:
         """(column, joint) wherever a term can act."""
         for place, term in zip(self.places, self.drives, strict=True):
-            yield from ((place, int(j)) for j in np.flatnonzero(self.robot.tree_rates[list(term.joints)].any(axis=0)))
+            yield from ((place, int(j)) for j in np.flatnonzero(self._reach[list(term.joints)].any(axis=0)))
+
+    @cached_property
+    def _reach(self) -> AnyArray:
+        """(n_bodies, n) whether a joint of the tree moves with each coordinate of q."""
+        closure = self.robot.closure
+        if not isinstance(closure, GeneralClosure):
+            return self.robot.tree_rates != 0
+        return np.asarray((closure.at(closure.ranges.mean(axis=1)[:, None]).G[..., 0]) != 0)
 
     @cached_property
     def _groups(self) -> tuple[Group, ...]:
         return grouped(self.drives)
 
-    def _motion(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> JointState:
+    def _motion(self, loops: TreeMotion, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> JointState:
         """Motion that the terms act on, for each joint of the tree."""
-        closure = self.robot.closure
-        positions, rates, accelerations = (x.T if closure is None else closure.F @ x.T for x in (q, qd, qdd))
-        if closure is not None:
-            positions = positions + closure.offset[:, None]
+        positions, rates, accelerations = loops.vectors.values()
         carried = None
         if "carried" in self.reads:
             assert self.carrier is not None, "load friction without links that carry"
@@ -87,12 +94,12 @@ class DriveColumns:
         rows[leading_joints(self.robot)] = values.T
         return rows
 
-    def _projected(self, group: Group, k: int, torques: tuple[Array, ...]) -> dict[int, Array]:
-        """Torque of the k-th term of a group on each joint of q: tau = F^T tau_tree."""
+    def _projected(self, loops: TreeMotion, group: Group, k: int, torques: tuple[Array, ...]) -> dict[int, Array]:
+        """Torque of the k-th term of a group on each joint of q: tau = G^T tau_tree."""
         found: dict[int, Array] = {}
         for bodies, torque in zip(group.joints, torques, strict=True):
-            weights = self.robot.tree_rates[bodies[k]]
-            for j in np.flatnonzero(weights).tolist():
-                own = torque[k] if weights[j] == 1.0 else weights[j] * torque[k]
+            for j in np.flatnonzero(self._reach[bodies[k]]).tolist():
+                weight = 1.0 if loops.G is None else loops.G[bodies[k], j]
+                own = torque[k] if np.ndim(weight) == 0 and weight == 1.0 else weight * torque[k]
                 found[j] = found[j] + own if j in found else own
         return found

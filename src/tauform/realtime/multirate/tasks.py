@@ -233,8 +233,8 @@ def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> Outputs:
     # no torque is carried here, so that load friction is left out
     drives = friction_torques(replace(tracing, drives=np.where(stays, tracing.drives, 0.0)))
     if has_load(robot.tree):
-        return {"stored": user_efforts(robot, torques), "beside": user_efforts(robot, drives)}
-    return {"stored": user_efforts(robot, [a + b for a, b in zip(torques, drives, strict=True)])}
+        return {"stored": tracing.efforts(torques), "beside": tracing.efforts(drives)}
+    return {"stored": tracing.efforts([a + b for a, b in zip(torques, drives, strict=True)])}
 
 
 def _stored_reference(robot: Robot, with_friction: bool, motion: Sequence[AnyArray]) -> tuple[Array, ...]:

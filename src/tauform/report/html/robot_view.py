@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.escaping.markup import html_text
 from tauform.pipeline.motion import ShownMotion, coordinate_ranges, home_position
 from tauform.report.html.elements import bullets, data_script, rounded
@@ -27,6 +27,8 @@ def robot_view(robot: Robot, motion: ShownMotion) -> str:
 
     Links look as their meshes do, or their collision shapes, or are lines where the description has neither.
     """
+    if isinstance(robot.closure, GeneralClosure):
+        return "<p>Joints follow others by functions: no figure that moves.</p>\n"
     ranges, home = coordinate_ranges(robot), home_position(robot)
     meshes, missing = link_meshes(robot)
     sliders = "".join(

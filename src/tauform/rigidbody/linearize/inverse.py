@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import AnyArray, Array
+from tauform.arrays import AnyArray, Array, joint_vector
 from tauform.description.robot import Robot
 from tauform.rigidbody.drives import temperatures
+from tauform.rigidbody.linearize import complex_step
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tauform.rigidbody.linearize.transposed import inverse_transposed
@@ -67,6 +68,8 @@ def linearize_inverse(
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
     """
     robot = robot if drives else robot.rigid
+    if complex_step.is_needed(robot):
+        return InverseLinearization(*complex_step.inverse_matrices(robot, q, qd, qdd, temperature))
 
     def core(*motion: AnyArray) -> AnyArray:
         return matrices_with_friction(robot, inverse_matrices(robot.tree, *motion[:3]), state_of(robot, *motion))
@@ -108,6 +111,8 @@ def linearize_inverse_vector(
     none = np.zeros(robot.n_joints)
     changes = {"dq": dq, "dqd": dqd, "dqdd": dqdd}
     given = {name: none if value is None else value for name, value in changes.items()}
+    if complex_step.is_needed(robot):
+        return complex_step.inverse_change(robot, (q, qd, qdd), tuple(given.values()), temperature)
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, dq: AnyArray, dqd: AnyArray, *others: AnyArray) -> AnyArray:
         dqdd, *temperature = others
@@ -144,6 +149,10 @@ def linearize_inverse_transposed(
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
     """
     robot = robot if drives else robot.rigid
+    if complex_step.is_needed(robot):
+        rows = joint_vector(weights, robot.n_joints, "weights")[..., None]
+        matrices = complex_step.inverse_matrices(robot, q, qd, qdd, temperature)
+        return InverseLinearization(*((rows * matrix).sum(axis=-2) for matrix in matrices))
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray, *temperature: AnyArray) -> AnyArray:
         state = state_of(robot, q, qd, qdd, *temperature)

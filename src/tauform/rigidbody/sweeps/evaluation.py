@@ -2,30 +2,44 @@
 
 Outside, the joint is the last dimension: (..., n). Inside, components come first and a single batch dimension
 last, (n, N), so that every operation runs over contiguous states; large batches pass through in slices that fit
-the cache. With loop constraints, q_tree = F q + offset on the way in and tau = F^T tau_tree on the way out.
+the cache. With linear loop constraints, q_tree = F q + offset on the way in and tau = F^T tau_tree on the way out; with
+general ones q_tree = f(q), qd_tree = G qd, qdd_tree = G qdd + Gdot qd and tau = G^T tau_tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, joint_vector
+from tauform.description.joint import Closure
 from tauform.description.robot import Robot
-from tauform.errors import ShapeError
+from tauform.errors import DescriptionError, ShapeError
 from tauform.portable.products import product
 from tauform.rigidbody.sweeps.wrenches import on_bodies, wrench_arrays
 
 STATES_PER_SLICE = 2048
+# Quantities of the joints that lead loops.
+OF_LEADING = ("temperature", "carried")
+# Accelerations, and the velocities that bend their way along a loop.
+RATE_OF = {"qdd": "qd", "qdd_r": "qd_r"}
 
 # A core takes (n_bodies, N) arrays and returns one array, its batch dimension last.
 Core = Callable[..., AnyArray]
 
 
-def evaluate(robot: Robot, core: Core, project: int = 0, wrenches: Any = None, **vectors: ArrayLike) -> AnyArray:
+def evaluate(
+    robot: Robot,
+    core: Core,
+    project: int = 0,
+    wrenches: Any = None,
+    bending: Any = None,
+    **vectors: ArrayLike,
+) -> AnyArray:
     """Run core(*tree_vectors) on a batch; with external wrenches core(*tree_vectors, wrenches=those on bodies).
 
     Args:
@@ -33,6 +47,7 @@ def evaluate(robot: Robot, core: Core, project: int = 0, wrenches: Any = None, *
         core: takes the vectors as (n_bodies, N), returns (..., N).
         project: how many leading dimensions of the result are joints, to be projected by F^T.
         wrenches: external `Wrenches` or None; (..., 6) by frame, force then moment.
+        bending: (TreeMotion) -> what the rate of G adds to the projected result, where loops have one.
         vectors: named joint vectors of shape (..., n_joints); a vector named q also gets the loop's offset, and
             temperatures and what joints carry belong to the joints that lead the loops.
 
@@ -43,10 +58,11 @@ def evaluate(robot: Robot, core: Core, project: int = 0, wrenches: Any = None, *
     frames = {name: robot.frame(name) for name in outside}
 
     def tree_core(*inside: AnyArray) -> AnyArray:
-        bodies = [_of_tree(robot, name, array) for name, array in zip(names, inside, strict=False)]
+        loops = tree_motion(robot, dict(zip(names, inside, strict=False)))
         given = dict(zip(outside, inside[len(names) :], strict=True))
         external = {"wrenches": on_bodies(frames, given)} if given else {}
-        return _projected(robot, core(*bodies, **external), project)
+        result = loops.projected(core(*loops.vectors.values(), **external), project)
+        return result if bending is None or loops.Gdot is None else result + bending(loops)
 
     lengths = {**dict.fromkeys(vectors, robot.n_v), "q": robot.n_q, "temperature": robot.n_joints}
     return batched(lengths, tree_core, STATES_PER_SLICE, outside, **vectors)
@@ -96,23 +112,70 @@ def batched(
     return result.reshape(batch + result.shape[1:])
 
 
-def _of_tree(robot: Robot, name: str, inside: AnyArray) -> AnyArray:
-    if robot.closure is None:
-        return inside
-    if name in ("temperature", "carried"):
-        names = [joint.name for joint in robot.joints]
-        leading = np.zeros((robot.n_bodies, inside.shape[1]), dtype=inside.dtype)
-        leading[[names.index(active) for active in robot.closure.active]] = inside
-        return leading
-    bodies = product(robot.closure.F, inside)
-    return bodies + robot.closure.offset[:, None] if name == "q" else bodies
+@dataclass(frozen=True, eq=False)
+class TreeMotion:
+    """Joint vectors of the tree, (n_bodies, N) by name, and the Jacobian of its joints by q.
+
+    Attributes:
+        G: (n_bodies, n_joints), with a batch dimension last for general loops; None where all joints are free.
+        Gdot: its rate; None where it is zero or no velocity is given.
+    """
+
+    vectors: Mapping[str, AnyArray]
+    G: AnyArray | None = None
+    Gdot: AnyArray | None = None
+
+    def projected(self, result: AnyArray, dimensions: int) -> AnyArray:
+        """G^T on leading dimensions of joints: tau = G^T tau_tree once, M = G^T M_tree G twice."""
+        if self.G is not None:
+            for k in range(dimensions):
+                result = np.moveaxis(weighted_by(self.G, np.moveaxis(result, k, 0)), 0, k)
+        return result
 
 
-def _projected(robot: Robot, result: AnyArray, dimensions: int) -> AnyArray:
-    # F^T on every dimension of joints: tau = F^T tau_tree once, M = F^T M_tree F twice.
-    if robot.closure is not None:
-        for k in range(dimensions):
-            moved = np.moveaxis(result, k, 0)
-            users = product(robot.closure.F.T, moved.reshape(len(moved), -1))
-            result = np.moveaxis(users.reshape(-1, *moved.shape[1:]), 0, k)
-    return result
+def tree_motion(robot: Robot, vectors: Mapping[str, AnyArray]) -> TreeMotion:
+    """The tree's joint vectors from those of q, (n_joints, N) by name; q, qd and qdd (qd_r, qdd_r) belong together."""
+    closure = robot.closure
+    if closure is None:
+        return TreeMotion(vectors)
+    if isinstance(closure, Closure):
+        return TreeMotion({name: _linear(robot, closure, name, x) for name, x in vectors.items()}, closure.F)
+    velocity = vectors.get("qd")
+    if "q" not in vectors:
+        raise DescriptionError(f"robot {robot.name!r} has loops whose Jacobian depends on the position; give q as well")
+    q, G, Gdot = closure.at(vectors["q"], velocity)
+    moved: dict[str, AnyArray] = {}
+    for name, x in vectors.items():
+        if name == "q":
+            moved[name] = q
+        elif name in OF_LEADING:
+            moved[name] = _at_leading(robot, x)
+        else:
+            moved[name] = (G * x).sum(axis=1)
+            before = RATE_OF.get(name, "")
+            if before in vectors:
+                assert Gdot is not None
+                moved[name] = moved[name] + (Gdot * vectors[before]).sum(axis=1)
+    return TreeMotion(moved, G, Gdot)
+
+
+def weighted_by(G: AnyArray, values: AnyArray) -> AnyArray:
+    """G^T values: the first dimension is the tree's joints, the last one states."""
+    if G.ndim == 2:
+        return product(G.T, values.reshape(len(values), -1)).reshape(-1, *values.shape[1:])
+    shape = (*G.shape[:2], *[1] * (values.ndim - 2), G.shape[-1])
+    return (G.reshape(shape) * values[:, None]).sum(axis=0)
+
+
+def _linear(robot: Robot, closure: Closure, name: str, inside: AnyArray) -> AnyArray:
+    if name in OF_LEADING:
+        return _at_leading(robot, inside)
+    bodies = product(closure.F, inside)
+    return bodies + closure.offset[:, None] if name == "q" else bodies
+
+
+def _at_leading(robot: Robot, inside: AnyArray) -> AnyArray:
+    names = [joint.name for joint in robot.joints]
+    leading = np.zeros((robot.n_bodies, inside.shape[1]), dtype=inside.dtype)
+    leading[[names.index(active) for active in robot.joint_names]] = inside
+    return leading

@@ -1,13 +1,14 @@
 """Changes of the parameters that no torque can feel, written in symbols of the geometry.
 
-Five facts of mechanics make them, link by link (Gautier and Khalil; Mayeda):
+Six facts of mechanics make them, link by link (Gautier and Khalil; Mayeda):
 - revolute joint: matter spread evenly about the joint's axis (Ixx = Iyy, or mz, or m on the axis) moves as if it
   were part of the parent;
 - prismatic joint: a pure inertia tensor does not feel the slide, so it too could belong to the parent (a first
   moment likewise, where the parent turns about the slide only);
 - a rotor acts like Izz of its link (or its mass, on a slide) where the parent cannot move the same way;
 - a link that slides on one that turns about a fixed axis does not show its first moment along that axis;
-- links that a loop keeps parallel share their inertia tensors.
+- links that a loop keeps parallel share their inertia tensors;
+- matter at a point where two links of a loop meet may belong to either.
 What arrives at the fixed base vanishes.
 """
 
@@ -18,9 +19,13 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.closedform.base.observation import reachable
+from tauform.closedform.base.relations.lengths import named_lengths
+from tauform.closedform.base.relations.loop_points import declared_loops, frame_lengths, frame_point, meetings
 from tauform.closedform.base.relations.polynomial import Polynomial
 from tauform.description.inertia import LINK_PARAMETERS, TENSOR_INDEX
 from tauform.description.joint import Joint
+from tauform.description.loops.coincidence import Coincidence
 from tauform.description.robot import Robot
 from tauform.portable.products import chain, product
 from tauform.portable.sampling import uniform
@@ -48,24 +53,13 @@ def null_vectors(robot: Robot) -> list[NullVector]:
         if joint.type.screw[1]:  # it shifts its link
             vectors.append(_rotor_and_weight(robot, j, T))
             vectors.append(_moment_along_axis(robot, j))
-    return vectors + (_parallel_links(robot) if robot.closure else [])
+    return vectors + (_parallel_links(robot) + _shared_points(robot) if robot.closure else [])
 
 
 def length_values(robot: Robot) -> dict[str, float]:
-    """The named lengths of all joints."""
-    return {name: value for j, joint in enumerate(robot.joints) for name, value, _ in named_lengths(joint, j)}
-
-
-def named_lengths(joint: Joint, j: int) -> list[tuple[str, float, Array]]:
-    """Name, value and direction of the parts of a joint's translation; x_3, y_3, z_3 where it names none."""
-    offset = joint.parent_from_joint[:3, 3]
-    given = [(length.name, float(length.value), np.asarray(length.direction)) for length in joint.lengths]
-    total = sum((value * direction for _, value, direction in given), np.zeros(3))
-    # Names that do not add up to the translation (a moved frame) would give wrong relations: take x, y, z instead.
-    if given and np.abs(total - offset).max() <= 1e-12 * np.abs(offset).max():
-        return given
-    axes = zip("xyz", offset, np.eye(3), strict=True)
-    return [(f"{axis}_{j + 1}", float(value), direction) for axis, value, direction in axes if value]
+    """The named lengths of all joints, and of frames that close loops."""
+    of_joints = {name: value for j, joint in enumerate(robot.joints) for name, value, _ in named_lengths(joint, j)}
+    return {**of_joints, **dict(frame_lengths(robot))}
 
 
 def _free_changes(joint: Joint) -> list[AnyArray]:
@@ -140,7 +134,7 @@ def _moment_along_axis(robot: Robot, j: int) -> NullVector:
 def _parallel_links(robot: Robot) -> list[NullVector]:
     """Inertia tensors of pairs of links that turn together in every state."""
     # Three random states: a rotation that changes at all is the same in them with probability zero.
-    q = uniform(np.random.default_rng(0), -np.pi, np.pi, (3, robot.n_joints))
+    q = reachable(robot, uniform(np.random.default_rng(0), -np.pi, np.pi, (3, robot.n_joints)))
     R = np.moveaxis(link_placements(robot, q)[..., :3, :3], 1, 0)  # (n_bodies, states, 3, 3)
     vectors = []
     for j in range(1, robot.n_bodies):
@@ -149,6 +143,44 @@ def _parallel_links(robot: Robot) -> list[NullVector]:
             if np.abs(relative - relative[0]).max() <= MAX_ROTATION_CHANGE:
                 vectors.extend(_tensors_as_of(robot, i, j, _exact(relative[0], MAX_ROTATION_CHANGE)))
     return vectors
+
+
+def _shared_points(robot: Robot) -> list[NullVector]:
+    """A point mass where two links meet, given to one and taken from the other; also beside it, along the axis."""
+    mass = np.eye(10)[0]
+    vectors = []
+    for meeting in meetings(robot):
+        # Planar loops meet on a whole line along their axis.
+        for beside in (0.0, 1.0, -1.0) if meeting.sense else (0.0,):
+            vector: NullVector = {}
+            sides = ((meeting.first, 1.0, beside), (meeting.second, -1.0, beside * meeting.sense))
+            for (link, sign, along), point in zip(sides, meeting.points, strict=True):
+                shifted = point + np.array([0.0, 0.0, along])
+                if link >= 0:
+                    for k, value in enumerate(moved(mass, np.eye(3), shifted)):
+                        if not value.is_zero:
+                            vector[robot.layout.link(link).start + k] = value * sign
+            vectors.append(vector)
+    return vectors + [_across(robot, loop) for loop in declared_loops(robot)]
+
+
+def _across(robot: Robot, loop: Coincidence) -> NullVector:
+    """Products of inertia across the links of a planar loop, as long as these: d/dt of the loop's closure.
+
+    The vectors d along the links add up to a constant, so the velocities w x d add up to zero, and so does what
+    products of inertia (z x d, z) of the links add to the momentum about any axis in the plane.
+    """
+    names = [joint.name for joint in robot.joints]
+    vector: NullVector = {}
+    for path, frame, side in zip(loop.paths, loop.frames, (1.0, -1.0), strict=True):
+        links = [names.index(step.joint) for step in path.steps]
+        ends = [_symbolic_transform(robot.joints[k], k)[1] for k in links[1:]] + [frame_point(robot, frame)]
+        for k, d in zip(links, ends, strict=True):
+            first = robot.layout.of_link("Ixz", k), robot.layout.of_link("Iyz", k)
+            for place, value in zip(first, (d[1] * -side, d[0] * side), strict=True):
+                if not value.is_zero:
+                    vector[place] = value
+    return vector
 
 
 def _tensors_as_of(robot: Robot, i: int, j: int, R: Array) -> list[NullVector]:

@@ -3,8 +3,8 @@
     convention = "standard" or "modified": [[row]] tables, the columns of `Robot.from_dh`.
     convention = "frames": [[joint]] tables, each with its placement on the parent link, z along its axis.
 
-Both take name, gravity, [[frame]], [payload], [[drive]], and loop constraints: [relations] by name or [loops] as a
-matrix.
+Both take name, gravity, [[frame]], [payload], [[drive]], and loop constraints: [relations] by name, linear or as text,
+[loops] as a matrix, [[closed_loop]] tables with two frames that coincide.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from tauform.errors import DescriptionError, TauformError
 
 HEADER = (
     *("name", "description", "source", "convention", "gravity", "tip"),
-    *("frame", "payload", "relations", "loops", "drive", "last_table", "end"),
+    *("frame", "payload", "relations", "loops", "closed_loop", "drive", "last_table", "end"),
 )
+CLOSED_LOOP = ("name", "frames", "passive", "start", "fixes")
 LENGTH = ("name", "value", "direction")
 JOINT = ("name", "kind", "link", "parent", *PLACEMENT, "lengths", *CONSTANTS, *INERTIAL, *DRIVE, *BOUNDS)
 
@@ -148,10 +149,38 @@ def _frame(robot: Robot, fields: Mapping[str, Any], i: int) -> Frame:
 
 
 def _with_loops(robot: Robot, data: Mapping[str, Any]) -> Robot:
+    if "loops" in data:
+        robot = _with_matrix(robot, data)
     if "relations" in data:
-        return robot.with_relations(data["relations"])
-    if "loops" not in data:
-        return robot
+        relations = data["relations"]
+        if not isinstance(relations, Mapping):
+            raise DescriptionError(f"relations: expected a table [relations], got {relations!r:.60}")
+        for passive, terms in relations.items():
+            if not isinstance(terms, str | Mapping):
+                raise DescriptionError(f"relations: {passive}: expected a table or a text, got {terms!r:.60}")
+        robot = robot.with_relations(relations)
+    for i, fields in enumerate(_tables(data, "closed_loop")):
+        robot = _with_closed_loop(robot, fields, f"loop {fields.get('name', i + 1)!r}")
+    return robot
+
+
+def _with_closed_loop(robot: Robot, fields: Mapping[str, Any], where: str) -> Robot:
+    reject_unknown(fields, CLOSED_LOOP, where)
+    missing = [key for key in CLOSED_LOOP[:4] if key not in fields]
+    if missing:
+        raise DescriptionError(f"{where}: {missing[0]!r} is missing")
+    for key in ("frames", "passive"):
+        if not isinstance(fields[key], list) or not all(isinstance(name, str) for name in fields[key]):
+            raise DescriptionError(f"{where}: {key}: expected a list of names, got {fields[key]!r:.60}")
+    if not isinstance(fields["start"], Mapping):
+        raise DescriptionError(f"{where}: start: expected joints with positions, got {fields['start']!r:.60}")
+    name, fixes = str(fields["name"]), fields.get("fixes", "point")
+    if fixes not in ("point", "frame"):
+        raise DescriptionError(f'{where}: fixes: expected "point" or "frame", got {fixes!r:.60}')
+    return robot.with_closed_loop(name, fields["frames"], fields["passive"], fields["start"], fixes)
+
+
+def _with_matrix(robot: Robot, data: Mapping[str, Any]) -> Robot:
     loops = data["loops"]
     reject_unknown(loops, ("active", "F", "offset"), "loops")
     missing = [key for key in ("active", "F") if key not in loops]

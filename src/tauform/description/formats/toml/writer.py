@@ -11,8 +11,10 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.fields import BOUNDS, DRIVE
 from tauform.description.formats.toml.drives import drive_tables
-from tauform.description.joint import Joint
-from tauform.description.robot import Robot
+from tauform.description.joint import Closure, Joint
+from tauform.description.loops.coincidence import Coincidence
+from tauform.description.loops.relation import Expressed, Linear
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.escaping.tables import toml_string
 
 
@@ -41,13 +43,33 @@ def _lines(robot: Robot) -> Iterator[str]:
     for table in drive_tables(robot):
         yield from ("", "[[drive]]")
         yield from _pairs(table)
-    if robot.closure:
-        yield from ("", "[loops]")
-        yield from _pairs({"active": robot.closure.active, "F": robot.closure.F, "offset": robot.closure.offset})
+    yield from _loops(robot.closure)
     if robot.payload:
         yield from ("", "[payload]")
         yield from _pairs({"frame": robot.payload.frame, "parameters": robot.payload.inertia.parameters})
     yield from ("", "[end]", f"joints = {robot.n_bodies}")
+
+
+def _loops(closure: Closure | GeneralClosure | None) -> Iterator[str]:
+    if isinstance(closure, Closure):
+        yield from ("", "[loops]")
+        yield from _pairs({"active": closure.active, "F": closure.F, "offset": closure.offset})
+    elif closure is not None:
+        relations: dict[str, Any] = {}
+        for relation in closure.relations:
+            if isinstance(relation, Linear):
+                factors = {**dict(relation.terms), **({"": relation.constant} if relation.constant else {})}
+                relations[toml_string(relation.joint)] = {toml_string(name): x for name, x in factors.items()}
+            elif isinstance(relation, Expressed):
+                relations[toml_string(relation.joint)] = relation.expression.text
+        if relations:
+            yield from ("", "[relations]")
+            yield from _pairs(relations)
+        for loop in (relation for relation in closure.relations if isinstance(relation, Coincidence)):
+            yield from ("", "[[closed_loop]]")
+            start = {toml_string(name): value for name, value in loop.start}
+            yield from _pairs({"name": loop.name, "frames": loop.frames, "passive": loop.passive, "start": start})
+            yield from _pairs({"fixes": loop.fixes})
 
 
 def _pairs(values: Mapping[str, Any]) -> Iterator[str]:

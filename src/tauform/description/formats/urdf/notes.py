@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tauform.description.robot import EARTH_GRAVITY, Robot
+from tauform.description.loops.relation import single_leader
+from tauform.description.robot import EARTH_GRAVITY, GeneralClosure, Robot
 from tauform.description.shapes import Box, Cylinder, Mesh, Sphere
 
 
@@ -56,6 +57,12 @@ def other_than_urdf(robot: Robot) -> Iterator[str]:
 
 def _relations(robot: Robot) -> Iterator[str]:
     if robot.closure is None:
+        return
+    if isinstance(robot.closure, GeneralClosure):
+        for relation in robot.closure.relations:
+            if single_leader(relation) is None:
+                for name in relation.joints:
+                    yield f"mimic is linear in one joint, so {name!r}, which follows others by a function, is free here"
         return
     for joint, row, constant in zip(robot.joints, robot.closure.F, robot.closure.offset, strict=True):
         if np.count_nonzero(row) > 1:

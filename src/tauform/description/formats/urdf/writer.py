@@ -15,7 +15,8 @@ from tauform.description.formats.urdf.notes import left_out_of_urdf, other_than_
 from tauform.description.formats.urdf.parts import comment, geometry, inertial_element, numbers, origin, set_dynamics
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Frame, Joint
-from tauform.description.robot import Robot
+from tauform.description.loops.relation import single_leader
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.description.shapes import Shape
 from tauform.description.transform import inverse
 from tauform.errors import DescriptionError
@@ -196,6 +197,13 @@ def _mimic(robot: Robot, i: int) -> dict[str, str] | None:
     closure = robot.closure
     if closure is None or robot.joints[i].name in closure.active:
         return None
+    if isinstance(closure, GeneralClosure):
+        own = next(relation for relation in closure.relations if robot.joints[i].name in relation.joints)
+        found = single_leader(own)
+        if found is None:
+            return None
+        leader, factor, constant = found
+        return {"joint": leader, "multiplier": numbers([factor]), "offset": numbers([constant])}
     leaders = np.flatnonzero(closure.F[i])
     if len(leaders) > 1:
         return None
