@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import tauform
+from tauform.cli import main
 
 # A verb that Python cannot interrupt: it holds the interpreter's lock in a call that lasts.
 STUCK = """
@@ -161,10 +162,14 @@ def test_what_is_printed_does_not_get_into_files_that_are_written(tmp_path: Path
 
 
 @pytest.mark.parametrize("columns", ["0", "1", "-5", "x", "²", "9" * 30])
-def test_a_terminal_of_any_width(columns: str) -> None:
-    done = in_shell("$t show two_link --quiet", COLUMNS=columns)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "two_link" in done.stdout
+def test_a_terminal_of_any_width(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["show", "two_link", "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "two_link" in out
 
 
 @pytest.mark.parametrize("words", [["-m", "tauform"], ["-c", "import tauform"]], ids=["command", "program"])

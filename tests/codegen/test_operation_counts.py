@@ -83,7 +83,8 @@ def from_table(robot: Robot, table: tuple[tuple[float, ...], ...], convention: s
 
 
 @pytest.mark.parametrize(
-    ("name", "table", "convention"), [("panda", PANDA, "modified"), ("ur5_robot", UR5, "standard")]
+    ("name", "table", "convention"),
+    [pytest.param("panda", PANDA, "modified", marks=pytest.mark.nightly), ("ur5_robot", UR5, "standard")],
 )
 def test_real_urdf_robots_cost_what_their_exact_tables_cost(
     name: str, table: tuple[tuple[float, ...], ...], convention: str

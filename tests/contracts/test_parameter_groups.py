@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from sampling import in_turns
 
 PATTERNS = list(product((False, True), repeat=3))
 
@@ -33,8 +34,7 @@ def arm(rotors: tuple[bool, ...], friction: bool = False) -> tf.Robot:
     return tf.Robot.from_dh(rows, "standard")
 
 
-@pytest.mark.parametrize("friction", [False, True], ids=["no_friction", "friction"])
-@pytest.mark.parametrize("rotors", PATTERNS, ids=lambda p: "".join("r" if has else "-" for has in p))
+@pytest.mark.parametrize(("rotors", "friction"), in_turns(PATTERNS, [False, True]))
 def test_declared_rotors_alone_take_part_everywhere(rotors: tuple[bool, ...], friction: bool) -> None:
     robot = arm(rotors, friction)
     states = np.random.default_rng(0).normal(size=(3, 50, 3))
@@ -56,8 +56,7 @@ def test_declared_rotors_alone_take_part_everywhere(rotors: tuple[bool, ...], fr
     np.testing.assert_allclose(kernel(*states, theta), expected, atol=1e-11)
 
 
-@pytest.mark.parametrize("friction", [False, True], ids=["no_friction", "friction"])
-@pytest.mark.parametrize("rotors", PATTERNS, ids=lambda p: "".join("r" if has else "-" for has in p))
+@pytest.mark.parametrize(("rotors", "friction"), in_turns(PATTERNS, [False, True]))
 def test_motions_and_fits_show_the_same_parameters(rotors: tuple[bool, ...], friction: bool) -> None:
     robot = arm(rotors, friction)
     base = tf.base_parameters(robot)

@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 import tauform as tf
 from random_drives import random_temperatures, with_random_drives
 from random_robots import random_tree
+from sampling import in_turns
 from tauform.errors import TauformError
 
 N_STATES = 24
@@ -134,8 +135,13 @@ def test_a_plain_kernel_agrees_with_the_textbook(name: str) -> None:
     check("chain", name, 2)
 
 
-@pytest.mark.parametrize("kind", ["prismatic", "tree", "loop", "drives"])
-@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "regressor", "jacobian"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    in_turns(
+        ["inverse_dynamics", "forward_dynamics", "mass_matrix", "regressor", "jacobian"],
+        ["prismatic", "tree", "loop", "drives"],
+    ),
+)
 def test_a_plain_kernel_agrees_with_the_textbook_of_any_robot(kind: str, name: str) -> None:
     check(kind, name, 2)
 
@@ -235,9 +241,9 @@ WRONG: dict[str, Callable[[np.ndarray], Any]] = {
 }
 
 
-@pytest.mark.parametrize("tier", [2, 3])
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "jacobian"])
+@pytest.mark.parametrize(
+    ("name", "wrong", "tier"), in_turns(["inverse_dynamics", "forward_dynamics", "jacobian"], WRONG, [2, 3])
+)
 def test_every_tier_refuses_the_same_with_the_same_words(name: str, wrong: str, tier: int) -> None:
     """In every argument, also where the result does not depend on it."""
     robot = ROBOTS["chain"]

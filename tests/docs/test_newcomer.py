@@ -14,7 +14,14 @@ real_robots = pytest.importorskip("real_robots", reason="example-robot-data is n
 
 
 # so101 has frames that are off by 4e-15, 4e-6 and 2e-7 m beside lengths of a decimetre: one of the hardest to scale.
-@pytest.mark.parametrize(("name", "tip"), [("z1", "link06"), ("so101", "wrist_link"), ("so101", "gripper_link")])
+@pytest.mark.parametrize(
+    ("name", "tip"),
+    [
+        ("z1", "link06"),
+        pytest.param("so101", "wrist_link", marks=pytest.mark.nightly),
+        pytest.param("so101", "gripper_link", marks=pytest.mark.nightly),
+    ],
+)
 def test_urdf_becomes_c_that_passes_its_own_test(
     name: str, tip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

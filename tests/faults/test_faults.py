@@ -7,14 +7,21 @@ import pytest
 
 from faults.artefacts import Artefact, artefacts
 from faults.bench import at_once, full_disks, kills
+from sampling import representatives
 
 # Kills, full disks and pairs of writers of each.
 SAMPLE = (4, 2, 1)
-QUICK = [artefact for artefact in artefacts() if not artefact.takes_long]
+QUICK = {artefact.name: artefact for artefact in artefacts() if not artefact.takes_long}
+# Each way of writing: texts, libraries, over a source, into the cache; folders exchanged, by journal, added to.
+WAYS = (
+    *("robot.toml", "URDF of a fit, over its source", "fit .npz", "kernel"),
+    *("folder of C", "folder of C with notes", "folder of figures"),
+)
 
 
-@pytest.mark.parametrize("artefact", QUICK, ids=lambda artefact: artefact.name)
-def test_no_fault_damages_an_artefact(artefact: Artefact, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", representatives(QUICK, *WAYS))
+def test_no_fault_damages_an_artefact(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    artefact = QUICK[name]
     monkeypatch.setenv("CC", "no-such-compiler")  # the self-test of a model would take most of the time
     monkeypatch.setenv("TAUFORM_CACHE", "")
     rng = np.random.default_rng(0)

@@ -8,6 +8,7 @@ import pytest
 import tauform as tf
 from random_drives import FURTHER, random_temperatures, with_random_drives
 from random_robots import random_states, random_tree
+from sampling import in_turns
 from tauform.description.drives import SHAPES
 
 N_STATES = 12
@@ -140,8 +141,7 @@ def test_inverse_derivatives_are_complex_steps(robot: tf.Robot) -> None:
         assert largest(part - product) <= 1e-11 * largest(product)
 
 
-@pytest.mark.parametrize("method", ["direct", "conventional"])
-@pytest.mark.parametrize("plain", [False, True], ids=["all", "without load and shafts"])
+@pytest.mark.parametrize(("plain", "method"), in_turns([False, True], ["direct", "conventional"]))
 def test_forward_derivatives_are_complex_steps(robot: tf.Robot, method: str, plain: bool) -> None:
     if plain:  # what the articulated body algorithms cover
         robot = robot.with_drives([d for d in robot.drives if d.shape not in ("load", "coupled_inertia")])

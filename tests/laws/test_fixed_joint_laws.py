@@ -11,7 +11,7 @@ import pytest
 import tauform as tf
 from pinocchio_oracle import model_of, pin
 from random_robots import random_states, random_tree
-from sampling import representatives
+from sampling import in_turns
 
 RELATIVE = 1e-11
 N_STATES = 12
@@ -65,8 +65,7 @@ def assert_close(found, expected, size):
     np.testing.assert_allclose(found, expected, rtol=0, atol=RELATIVE * size)
 
 
-@pytest.mark.parametrize("include", [None, ALL])
-@pytest.mark.parametrize("chosen", CASES, ids=str)
+@pytest.mark.parametrize(("chosen", "include"), in_turns(CASES, [None, ALL]), ids=str)
 def test_torques_are_the_robots_at_that_position_whatever_is_given_there(chosen, include):
     case = Case(*chosen, include=include)
     q, qd, qdd = case.states
@@ -130,8 +129,9 @@ def test_forward_dynamics_are_those_of_the_locked_robot(case):
 FUNCTIONS = ["inverse_dynamics", "gravity_torque", "velocity_torque", "mass_matrix", "forward_dynamics"]
 
 
-@pytest.mark.parametrize("function", representatives(FUNCTIONS, "inverse_dynamics", "forward_dynamics"))
-def test_generated_functions_are_the_models(case, function):
+@pytest.mark.parametrize(("chosen", "function"), in_turns(CASES, FUNCTIONS), ids=str)
+def test_generated_functions_are_the_models(chosen, function):
+    case = Case(*chosen)
     kernel = tf.compile(tf.generate(case.bound, function))
     given = dict(zip(("q", "qd", "qdd", "tau"), (*case.states, case.states[2]), strict=True))
     arrays = [given[port.name] for port in kernel.program.inputs]

@@ -11,6 +11,7 @@ import pytest
 import tauform as tf
 from closedform.arms import relative_error
 from random_robots import random_states, random_tree
+from sampling import in_turns
 
 INCLUDES = [None, ("link", "rotor"), ("link", "rotor", "viscous"), ("link", "rotor", "coulomb", "offset"), "declared"]
 SEEDS = range(6)
@@ -21,8 +22,7 @@ def arm(seed: int) -> tf.Robot:
     return random_tree(2 + seed % 3, seed, chain=True, prismatic=0.4)
 
 
-@pytest.mark.parametrize("include", INCLUDES, ids=str)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("seed", "include"), in_turns(SEEDS, INCLUDES))
 def test_dynamics_are_the_robots(seed: int, include: tuple[str, ...] | None) -> None:
     robot = arm(seed)
     states = q, qd, qdd = random_states(robot, 50, seed)
@@ -59,8 +59,12 @@ def test_theta_is_what_it_was(seed: int) -> None:
     np.testing.assert_array_equal(known.inverse_dynamics(*states), bound.inverse_dynamics(*states))
 
 
-@pytest.mark.parametrize("algorithm", ["factored", "recursive", "auto"])
-@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "gravity_torque", "mass_matrix"])
+@pytest.mark.parametrize(
+    ("function", "algorithm"),
+    in_turns(
+        ["inverse_dynamics", "forward_dynamics", "gravity_torque", "mass_matrix"], ["factored", "recursive", "auto"]
+    ),
+)
 def test_programs_are_the_robots(function: str, algorithm: str) -> None:
     robot = arm(4)
     model = tf.derive(robot)

@@ -21,7 +21,7 @@ FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 ROBOTS = {
     "chain": tf.load("sr6ia"),
     "loop": tf.load("parallelogram"),
-    "tree": tf.random_robot(5, seed=3, branching=0.6),
+    "tree": tf.random_robot(4, seed=3, branching=0.6),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from sampling import in_turns
 from tauform.codegen.backends.llvm import module
 from tauform.codegen.backends.llvm.text import FLOAT
 from tauform.codegen.functions import FUNCTIONS
@@ -40,8 +41,12 @@ def states(program: Program, *leading: int) -> list[np.ndarray]:
     return [rng.uniform(-3, 3, shape).astype(np.float32) for shape in shapes]
 
 
-@pytest.mark.parametrize("processor", ["this one", "x86-64", "haswell"])
-@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "linearize_inverse", "base_regressor"])
+@pytest.mark.parametrize(
+    ("name", "processor"),
+    in_turns(
+        ["inverse_dynamics", "mass_matrix", "linearize_inverse", "base_regressor"], ["this one", "x86-64", "haswell"]
+    ),
+)
 def test_single_precision_is_the_textbook_to_rounding(
     name: str, processor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

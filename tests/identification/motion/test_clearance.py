@@ -180,6 +180,7 @@ def test_what_was_measured_before_changes_nothing(urdf: Path) -> None:
         np.testing.assert_allclose(slopes, fresh_slopes, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.nightly
 def test_a_planned_motion_does_not_collide(urdf: Path) -> None:
     robot = tf.load(urdf)
     careless = tf.excite(robot, collisions=False, **LIMITS)  # type: ignore[arg-type]
@@ -190,8 +191,10 @@ def test_a_planned_motion_does_not_collide(urdf: Path) -> None:
     assert found.condition < 100
 
 
-def test_a_planned_motion_stays_above_the_floor(urdf: Path) -> None:
+def test_a_planned_motion_stays_above_the_floor_and_does_not_collide(urdf: Path) -> None:
     robot = tf.load(urdf)
+    careless = tf.excite(robot, collisions=False, **LIMITS)  # type: ignore[arg-type]
+    assert collides(urdf, careless.q).any()
     found = tf.excite(robot, floor=0.0, **LIMITS)  # type: ignore[arg-type]
     # The centre of the tool's ball, 8 cm in radius.
     at_tool = tf.forward_kinematics(robot, found.q, "tool")

@@ -33,7 +33,7 @@ def error_on_fresh_states(fit: tf.Fit, extra: tuple[tf.Drive, ...] = ()) -> floa
     return float(np.linalg.norm(fit.predict(path.q, path.qd, path.qdd) - truth) / np.linalg.norm(truth))
 
 
-@pytest.mark.parametrize("rate", [50.0, 200.0, 500.0, 1000.0, 2000.0])
+@pytest.mark.parametrize("rate", representatives([50.0, 200.0, 500.0, 1000.0, 2000.0], 50.0, 1000.0))
 def test_plain_friction_is_taken_for_what_it_is_at_every_rate(rate: float) -> None:
     fit = tf.identify(arm(), [recorded(rate, 1), recorded(rate, 3)])
     assert fit.terms == ()
@@ -44,7 +44,7 @@ def test_plain_friction_is_taken_for_what_it_is_at_every_rate(rate: float) -> No
     assert np.abs(z).max() < 4
 
 
-@pytest.mark.parametrize("velocity", [False, True])
+@pytest.mark.parametrize("velocity", representatives([False, True], True))
 def test_the_default_call_has_the_truth_within_its_deviations(velocity: bool) -> None:
     inside, plain = [], 0
     for seed in range(12):
@@ -97,7 +97,7 @@ def test_losses_of_near_selections_are_those_of_each_alone() -> None:
     np.testing.assert_allclose(held_out.losses(chosen, moves), [held_out.loss(move) for move in moves], rtol=1e-9)
 
 
-@pytest.mark.parametrize("rate", [100.0, 1000.0])
+@pytest.mark.parametrize("rate", representatives([100.0, 1000.0], 100.0))
 def test_viscous_friction_that_differs_by_direction_is_found(rate: float) -> None:
     extra = (tf.Drive.of("asymmetric", 1, 4.0),)
     fit = tf.identify(arm(), recorded(rate, 2, extra))
@@ -106,7 +106,7 @@ def test_viscous_friction_that_differs_by_direction_is_found(rate: float) -> Non
     assert error_on_fresh_states(fit, extra) < 0.005
 
 
-@pytest.mark.parametrize("rate", [100.0, 1000.0])
+@pytest.mark.parametrize("rate", representatives([100.0, 1000.0], 1000.0))
 def test_break_away_friction_is_predicted_though_no_single_step_has_its_shape(rate: float) -> None:
     extra = tuple(tf.Drive.of("stribeck", j, value, width=0.15) for j, value in enumerate((6.0, 6.0, 3.0)))
     fit = tf.identify(arm(), recorded(rate, 3, extra))

@@ -21,6 +21,8 @@ NAMES = (
     *("test", "install", "TEST", "math", "m", "double", "sin"),
     *("NAN", "linux", "aux", "7 axes", "", "_arm", "机器人", "x" * 300),
 )
+# What make itself, its targets and its shell could trip over.
+TRIP_MAKE = ("test", "install", "7 axes", "")
 FLAGS = "-std=c99 -O0 -Wall -Wextra -Wpedantic -Werror"
 
 
@@ -70,10 +72,7 @@ def built_with_cmake(project: Path, folders: Sequence[Path]) -> None:
     ):
         done = subprocess.run(command, cwd=project, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert (
-        f"out of {len(folders)}"
-        in subprocess.run(["ctest", "--test-dir", "build"], cwd=project, capture_output=True, text=True).stdout
-    )
+        assert command[0] != "ctest" or f"out of {len(folders)}" in done.stdout
 
 
 def test_robots_of_any_name_are_built(tmp_path: Path) -> None:
@@ -81,7 +80,7 @@ def test_robots_of_any_name_are_built(tmp_path: Path) -> None:
         pytest.skip("make, cmake or a C compiler is not installed")
     folders = written(tmp_path, NAMES)
     assert len({next(folder.glob("*.h")).name.lower() for folder in folders}) == len(NAMES) - 1  # test and TEST
-    built_with_make(folders)
+    built_with_make([folder for folder, name in zip(folders, NAMES, strict=True) if name in TRIP_MAKE])
     built_with_cmake(tmp_path, [folder for folder, name in zip(folders, NAMES, strict=True) if name != "TEST"])
 
 

@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.codegen.backends.c.config import LONGEST_FUNCTION
+from sampling import in_turns, representatives
+from tauform.codegen.backends.c import batch
+from tauform.codegen.backends.c import source as source_file
+from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import compile_program
 from tauform.codegen.write import write_c
@@ -28,11 +31,6 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TAUFORM_CACHE", str(tmp_path_factory.mktemp("kernels")))
         yield
-
-
-@pytest.fixture(params=COMPILERS)
-def compiler(request: pytest.FixtureRequest) -> str:
-    return _installed(request.param)
 
 
 def _installed(*names: str) -> str:
@@ -70,8 +68,9 @@ def _run(function: object, program: Program, arrays: list[np.ndarray], real: typ
     return outputs
 
 
-@pytest.mark.parametrize("real", ["double", "float"])
+@pytest.mark.parametrize(("compiler", "real"), in_turns(COMPILERS, ["double", "float"]))
 def test_self_test_passes_without_warnings(tmp_path: Path, compiler: str, real: str) -> None:
+    _installed(compiler)
     folder = tmp_path / "build"
     write_c(
         [every_kind(), inverse_dynamics(tf.load("two_link")), sines(3)], folder, real=real, batch=True, name="every"
@@ -91,8 +90,7 @@ def test_self_test_fails_on_wrong_code(tmp_path: Path) -> None:
     assert done.returncode != 0
 
 
-@pytest.mark.parametrize("contract", ["off", "fast"])
-@pytest.mark.parametrize("robot", ["kr6_r700", "lbr7"])
+@pytest.mark.parametrize(("robot", "contract"), in_turns(["kr6_r700", "lbr7"], ["off", "fast"]))
 def test_c_equals_the_kernel(tmp_path: Path, robot: str, contract: str) -> None:
     program = inverse_dynamics(tf.load(robot))
     write_c(program, tmp_path / "build")
@@ -145,11 +143,17 @@ def test_results_may_overwrite_inputs(tmp_path: Path) -> None:
     np.testing.assert_allclose(qdd, expected, rtol=1e-12)
 
 
+@pytest.fixture(scope="module")
+def batched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Program, ctypes.CDLL]:
+    """A function of one state, and of many."""
+    program, folder = inverse_dynamics(tf.load("sr6ia")), tmp_path_factory.mktemp("batched") / "build"
+    write_c(program, folder, batch=True)
+    return program, _library(folder, "-O3")
+
+
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 100])
-def test_batches_equal_single_states(tmp_path: Path, n: int) -> None:
-    program = inverse_dynamics(tf.load("sr6ia"))
-    write_c(program, tmp_path / "build", batch=True)
-    library = _library(tmp_path / "build", "-O3")
+def test_batches_equal_single_states(batched: tuple[Program, ctypes.CDLL], n: int) -> None:
+    program, library = batched
     states = np.random.default_rng(0).uniform(-3, 3, (3, n, 4))
     columns = [np.ascontiguousarray(a.T) for a in states]
     tau = np.full((4, n + 1), np.nan)[:, :n].copy()
@@ -160,9 +164,14 @@ def test_batches_equal_single_states(tmp_path: Path, n: int) -> None:
         np.testing.assert_allclose(tau.T, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_long_programs_are_split(tmp_path: Path) -> None:
-    program = long_sum(10_000)
-    assert program.n_operations > LONGEST_FUNCTION
+@pytest.mark.parametrize("scale", representatives([1, 4], 4))
+def test_long_programs_are_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scale: int) -> None:
+    """Also where a quarter of the length is long."""
+    for module in (source_file, batch):
+        monkeypatch.setattr(module, "LONGEST_FUNCTION", LONGEST_FUNCTION // scale)
+    monkeypatch.setattr(source_file, "PART_SIZE", PART_SIZE // scale)
+    program = long_sum(10_000 // scale)
+    assert program.n_operations > LONGEST_FUNCTION // scale
     write_c(program, tmp_path / "build", batch=True)
     source = (tmp_path / "build" / "model.c").read_text()
     assert source.count("static INLINE void model_long_sum_part_") > 3

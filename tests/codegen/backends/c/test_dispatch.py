@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from sampling import in_turns, representatives
 from tauform.codegen.functions import FUNCTIONS
 from traced_programs import every_kind
 
@@ -25,11 +26,15 @@ OLDER = "-D__builtin_cpu_supports(feature)=0"
 WAYS = {"newer": "", "older": OLDER, "off": "-DTAUFORM_NO_DISPATCH"}
 
 
-@pytest.fixture(params=["gcc", "clang"])
-def compiler(request: pytest.FixtureRequest) -> str:
-    if not X86_LINUX or not shutil.which(request.param):
-        pytest.skip(f"needs {request.param} on x86-64 Linux")
-    return str(request.param)
+COMPILERS = ("gcc", "clang")
+
+
+@pytest.fixture(autouse=True)
+def installed(request: pytest.FixtureRequest) -> None:
+    """Skip where the compiler is not there."""
+    name = request.getfixturevalue("compiler")
+    if not X86_LINUX or not shutil.which(name):
+        pytest.skip(f"needs {name} on x86-64 Linux")
 
 
 def run(*command: str, folder: Path) -> str:
@@ -54,7 +59,7 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> tuple[tf.Robot, Path]:
     return robot, folder
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "compiler"), in_turns(WAYS, COMPILERS))
 def test_every_variant_is_the_textbook(arm: tuple[tf.Robot, Path], compiler: str, way: str) -> None:
     robot, folder = arm
     flags = [*WARNINGS.split(), "-O2", "-shared", "-fPIC", *filter(None, [WAYS[way]])]
@@ -76,6 +81,7 @@ def test_every_variant_is_the_textbook(arm: tuple[tf.Robot, Path], compiler: str
             assert np.abs(many.T.reshape(right.shape) - right).max() < 1e-13 * np.abs(right).max()
 
 
+@pytest.mark.parametrize("compiler", representatives(COMPILERS, "gcc"))
 def test_fused_operations_are_in_the_newer_variant_alone(arm: tuple[tf.Robot, Path], compiler: str) -> None:
     """With plain -O2: what the older variant holds runs on any x86-64."""
     if not shutil.which("objdump"):
@@ -90,6 +96,7 @@ def test_fused_operations_are_in_the_newer_variant_alone(arm: tuple[tf.Robot, Pa
     assert not [text for text in older if re.search("%ymm|vfn?m(add|sub)|vmulsd", text)]
 
 
+@pytest.mark.parametrize("compiler", representatives(COMPILERS, "clang"))
 def test_nothing_asks_the_processor_where_told(arm: tuple[tf.Robot, Path], compiler: str) -> None:
     """Off switch, code without a system under it, and compilers that know the processor."""
     _, folder = arm
@@ -98,7 +105,7 @@ def test_nothing_asks_the_processor_where_told(arm: tuple[tf.Robot, Path], compi
         assert QUESTION not in symbols(folder, compiler, *flags), flags
 
 
-@pytest.mark.parametrize("real", ["double", "float"])
+@pytest.mark.parametrize(("real", "compiler"), in_turns(["double", "float"], COMPILERS))
 def test_self_test_of_each_way(tmp_path: Path, compiler: str, real: str) -> None:
     """Linked statically too, where no loader could choose."""
     folder = tmp_path / "c"
