@@ -37,6 +37,7 @@ class Articulated(NamedTuple):
 
 def articulated_inertias(tree: Tree, transforms: list[Transform]) -> Articulated:
     """Articulated inertias of all bodies, tip to base; arrays of any scalar."""
+    # Starts as the inertia of the link alone and grows by its children's as the sweep reaches it.
     inertias = [rigid_inertia(ten, transforms[0].p[0]) for ten in tree.inertias]
     pivots, gains, remaining = list(inertias), list(inertias), list(inertias)
     # Tip to base: the articulated inertia of a parent contains what its children leave when their joints yield.
@@ -53,6 +54,7 @@ def articulated_inertias(tree: Tree, transforms: list[Transform]) -> Articulated
         gains[i] = U * inverse
         remaining[i] = without_joint(inertias[i], own.component, U, gains[i], rotor * inverse)
         parent = tree.parents[i]
+        # I_parent += X (I - U U^T / D) X^T (Featherstone 2008, table 7.1): a free joint passes nothing along its axis.
         if parent >= 0:
             inertias[parent] = inertias[parent] + articulated_to_parent(transforms[i], remaining[i])
     return Articulated(pivots, gains, remaining)
@@ -71,6 +73,7 @@ def articulated_body(
     """(n, N) accelerations under tau and external wrenches, friction left out; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
+    # Neither needs the torques: linearisations use both again for other right-hand sides.
     articulated, biases = articulated_inertias(tree, transforms), velocity_wrenches(tree, twists)
     biases = less_wrenches(biases, wrenches)
     return nominal_response(tree, transforms, twists, biases, articulated, qd, tau).qdd
@@ -88,6 +91,7 @@ def nominal_response(
     """Accelerations of joints and bodies (these with -gravity) under tau, velocity wrenches given as biases."""
     # What velocity alone does to the acceleration: c = v x S qd
     drifts = [tree.types[i].drift(twists[i], qd[i]) for i in range(tree.n)]
+    # Gravity is an upward acceleration of the base, so that no body needs a weight of its own.
     base = np.broadcast_to(np.concatenate([0 * tree.gravity, -tree.gravity]), (6, *tau[0].shape))
     return respond(tree, transforms, articulated, drifts, biases, tau, base)
 
@@ -106,12 +110,14 @@ def respond(
     for i in reversed(range(tree.n)):  # tip to base: torque left over for the joint's own acceleration
         excess[i] = tau[i] - tree.types[i].felt(biases[i])
         if tree.parents[i] >= 0:
+            # p + I' c + U u / D: the wrench that the parent feels while this joint yields.
             passed = biases[i] + times(articulated.remaining[i], drifts[i]) + articulated.gains[i] * excess[i]
             parent = tree.parents[i]
             biases[parent] = biases[parent] + wrench_to_parent(transforms[i], passed)
     accelerations: list[AnyArray] = []
     qdd = []
     for i, parent in enumerate(tree.parents):  # base to tip: qdd = u / D - gain.a, with a as it reaches the joint
+        # a' of the book: the acceleration of the link before its own joint adds S qdd.
         a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base) + drifts[i]
         qdd.append(excess[i] / articulated.pivots[i] - (articulated.gains[i] * a).sum(axis=0))
         accelerations.append(tree.types[i].moved(a, qdd[i]))

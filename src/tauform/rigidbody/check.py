@@ -13,6 +13,7 @@ from tauform.wording import argument
 
 # An angle closer than this to a right angle [rad] is called almost aligned.
 ALMOST_ALIGNED = 5e-4
+# Tried from the finest: the remedy should change as little of the description as it can.
 SNAP_STEPS = tuple(float(f"1e-{k}") for k in range(15, 3, -1))
 N_STATES = 64
 
@@ -33,6 +34,7 @@ def alignment_findings(robot: Robot) -> list[Finding]:
     steps = {i: step for i in range(robot.n_bodies) if (step := _smallest_snap(robot, i)) is not None}
     if not steps:
         return []
+    # The option is one number for the whole robot, so its largest step decides.
     straight = snapped(robot, max(steps.values()))
     frames, those = ("their frames are", "them") if len(steps) > 1 else ("its frame is", "it")
     what = f"{frames} almost, not exactly, aligned ({_deviation(robot, straight, tuple(steps))})"
@@ -50,6 +52,7 @@ def alignment_findings(robot: Robot) -> list[Finding]:
 def _smallest_snap(robot: Robot, i: int) -> float | None:
     """The smallest power of ten that straightens joint i as far as it is almost aligned; None if it is straight."""
     goal = snapped(robot, ALMOST_ALIGNED, only=i).joints[i]
+    # `snapped` hands back the same joint where there is nothing to straighten.
     if goal is robot.joints[i]:
         return None
     for step in SNAP_STEPS:
@@ -71,6 +74,7 @@ def _deviation(robot: Robot, straight: Robot, joints: tuple[int, ...]) -> str:
 
 def _torque_change(robot: Robot, other: Robot) -> str:
     rng = np.random.default_rng(0)
+    # A fixed seed: the sentence must be the same each time it is said.
     q = rng.uniform(-np.pi, np.pi, (N_STATES, robot.n_joints))
     qd, qdd = rng.normal(size=(2, N_STATES, robot.n_joints))
     tau = inverse_dynamics(robot, q, qd, qdd)

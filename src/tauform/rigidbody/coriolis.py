@@ -53,6 +53,7 @@ def bending_of(tree: Tree) -> Callable[[TreeMotion], AnyArray]:
 
 def christoffel(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
     """(n, n, N) Coriolis matrix of the tree; arrays of any scalar."""
+    # About the first joint, not the base's origin: a robot on a distant pedestal would lose digits in I and B.
     placements = base_placements(tree.centred, transforms_of(tree.centred, q))
     S = joint_axes(tree, placements)
     twists = base_twists(tree, S, qd)
@@ -60,6 +61,7 @@ def christoffel(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
     S_dot = cross_motion(np.stack(twists, axis=1), S)
     inertias = base_inertias(tree, placements)
     rates = [moment_rate(ten, twist) for ten, twist in zip(inertias, twists, strict=True)]
+    # Entries between different branches stay zero: neither joint moves what the other carries.
     C = np.zeros((tree.n, tree.n, *q.shape[1:]), dtype=np.result_type(S, tree.inertias))
     bodies = zip(composites(tree, inertias), composites(tree, rates), strict=True)
     for i, (ten, rate) in enumerate(bodies):

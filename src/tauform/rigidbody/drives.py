@@ -29,6 +29,7 @@ def friction_torque(tree: Tree, motion: JointState) -> AnyArray:
     given = next(rows for rows in motion if rows is not None)
     torque = np.zeros((tree.n_v, *given.shape[1:]), dtype=np.result_type(given, tree.coefficients))
     for group, coefficients in acting(tree.drive_groups, tree.coefficients):
+        # Load friction needs the torque of links and rotors, which callers that solve for it do not have yet.
         if not group.shape.is_inertial and not (motion.carried is None and "carried" in group.shape.reads):
             _add(torque, group.velocities(tree), coefficients, group.torques(group.own(tree, motion)))
     return torque
@@ -45,6 +46,7 @@ def coupled_torque(tree: Tree, qdd: AnyArray) -> AnyArray:
 def coupled_inertia(tree: Tree) -> AnyArray:
     """(n, n, 1) what such shafts add to the mass matrix."""
     M = np.zeros((tree.n, tree.n, 1), dtype=tree.coefficients.dtype)
+    # Linear in qdd, so a unit acceleration of each joint gives a column.
     for k in range(tree.n):
         M[:, k] = coupled_torque(tree, np.eye(tree.n)[:, k, None])
     return M
@@ -73,6 +75,7 @@ def potential_columns(tree: Tree, q: AnyArray) -> AnyArray:
 
 def friction_slopes(tree: Tree, motion: JointState) -> AnyArray:
     """(n, n, 3, N) derivatives of `friction_torque` by q, qd and qdd, the carried torque held."""
+    # The derivative through the carried torque belongs to the caller, who has that of the links (`load_slopes`).
     skipped = {"carried"} if motion.carried is None else set()
     chosen = [pair for pair in acting(tree.drive_groups, tree.coefficients) if not pair[0].shape.is_inertial]
     return _slopes(tree, motion, [pair for pair in chosen if not skipped & pair[0].shape.reads])
@@ -85,6 +88,7 @@ def has_coupled_inertia(tree: Tree) -> bool:
 
 def matrix_parents(tree: Tree) -> tuple[int, ...]:
     """Parents whose branches are the zeros of the mass matrix; shafts between branches leave none."""
+    # A chain has no zeros above its diagonal, so nothing of a full matrix is lost.
     return tuple(range(-1, tree.n - 1)) if has_coupled_inertia(tree) else tree.parents
 
 
@@ -95,6 +99,7 @@ def temperatures(robot: Robot, temperature: ArrayLike | None) -> dict[str, Array
         DescriptionError: a term depends on temperature, and none is given.
         ShapeError: another shape, or a temperature below absolute zero.
     """
+    # The four terms of each joint never depend on temperature.
     thermal = [term for term in robot.further_drives if "temperature" in term.reads]
     if not thermal:
         return {}
@@ -117,6 +122,7 @@ def _coupled(tree: Tree) -> Iterator[tuple[Group, AnyArray]]:
 
 
 def _add(torque: AnyArray, rows: AnyArray, coefficients: AnyArray, own: tuple[Any, ...]) -> None:
+    # Joints of a group all differ, so no row is written twice at once.
     for row, value in zip(rows, own, strict=True):
         torque[row] = torque[row] + coefficients * value
 
@@ -136,6 +142,7 @@ def _slopes(tree: Tree, motion: JointState, chosen: list[tuple[Group, AnyArray]]
         torques = group.torques(_seeded(group, group.own(tree, motion)))
         rows = group.velocities(tree)
         for i, torque in zip(rows, torques, strict=True):
+            # A shape that does not read what was seeded returns a plain array: its derivative is zero.
             slopes = torque.slopes if isinstance(torque, Dual) else {}
             for (name, b), slope in slopes.items():
                 by = D[:, :, SLOPES[name]]

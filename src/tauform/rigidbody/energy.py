@@ -93,6 +93,7 @@ def kinetic_functions(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
     for twist in body_twists(tree, transforms_of(tree, q), qd):
         w, v = twist[ANGULAR], twist[LINEAR]
         # E = m v.v / 2 + h.(v x w) + w.I w / 2
+        # Off-diagonal tensor entries appear twice in w.I w, which takes their half away.
         mass = 0.5 * (v * v).sum(axis=0)
         tensor = [0.5 * w[0] * w[0], w[0] * w[1], 0.5 * w[1] * w[1], w[0] * w[2], w[1] * w[2], 0.5 * w[2] * w[2]]
         rows.append(np.stack([mass, *cross(v, w), *tensor]))
@@ -101,6 +102,7 @@ def kinetic_functions(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
 
 def potential_functions(tree: Tree, q: AnyArray) -> AnyArray:
     """(n_parameters, N) contribution of each unit parameter to the potential energy; arrays of any scalar."""
+    # g travels outward in the axes of each link: one product per body, where positions would take a transform.
     base = np.broadcast_to(tree.gravity, (3, *q.shape[1:]))
     gravities: list[AnyArray] = []
     heights: list[AnyArray] = []

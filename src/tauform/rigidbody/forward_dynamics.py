@@ -70,6 +70,7 @@ def forward_dynamics(
     with named_pivots(robot):
         if robot.closure is not None:
             return _with_loops(robot, q, qd, tau, given, wrenches)
+        # A shaft between two joints is inertia that no single body holds: the articulated sweep cannot see it.
         algorithm = solved_by_mass_matrix if has_coupled_inertia(tree) else cores[method]
 
         def core(
@@ -90,6 +91,7 @@ def solved_by_mass_matrix(
 ) -> AnyArray:
     """(n, N) accelerations from M qdd = tau - C qd - g + J^T w, friction left out; arrays of any scalar."""
     parents = matrix_parents(tree)
+    # M qdd = tau - (C qd + g - J^T w), the bias being the torque of a motion without acceleration.
     right = tau - newton_euler(tree, q, qd, 0 * qd, wrenches)
     return solve(factorize(composite_rigid_body(tree, q), parents), parents, right)
 
@@ -105,7 +107,9 @@ def _with_loops(
     def other(q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
         return friction_torque(robot.tree, JointState(q, qd, temperature=temperature))
 
+    # Loops tie bodies together, so the mass matrix is that of q, F^T M F, and full.
     driving = joint_vector(tau, robot.n_joints, "tau") - evaluate(robot, other, project=1, q=q, qd=qd, **given)
+    # Fl below one keeps the sign of the torque that the joint carries, so that one division solves for it.
     if has_load(robot.tree):
         driving = driving / (1 + load_gains(robot, qd, driving))
     right = driving - bias_torque(robot, q, qd, wrenches)

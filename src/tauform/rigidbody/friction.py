@@ -42,6 +42,7 @@ def friction(
     def core(*vectors: AnyArray) -> AnyArray:
         known = dict(zip(given, vectors, strict=True))
         motion = JointState(known.get("q"), known["qd"], known.get("qdd"), known.get("temperature"))
+        # Load friction is a share of what links, rotors and gravity ask of the joint: that is computed first.
         if loaded:
             rigid = newton_euler(tree, known["q"], known["qd"], known["qdd"])
             motion = motion._replace(carried=carried_torque(robot, rigid))
@@ -74,6 +75,7 @@ def friction_under(
 
 def _needed(robot: Robot, name: str, value: ArrayLike | None) -> dict[str, ArrayLike]:
     """The argument, where a drive term needs it."""
+    # What a joint carries follows from the whole motion, so load terms need every quantity.
     reading = [term for term in robot.further_drives if not term.is_inertial and {name, "carried"} & term.reads]
     if name == "q" and isinstance(robot.closure, GeneralClosure):
         if value is None:

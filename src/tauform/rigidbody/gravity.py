@@ -67,6 +67,7 @@ def gravity(tree: Tree, q: AnyArray) -> AnyArray:
     axes = joint_axes(tree, placements)
     torques = []
     for i, carried in enumerate(composites(tree, bodies)):
+        # Moment H x g and force m g of everything beyond the joint, about the base's origin.
         weight = np.concatenate([cross(carried[1:], tree.gravity), carried[0] * tree.gravity])
         torques.append(-(axes[:, i] * weight).sum(axis=0))
     return np.stack(torques)

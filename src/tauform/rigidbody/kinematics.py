@@ -49,6 +49,7 @@ def link_placements(robot: Robot, q: ArrayLike) -> Array:
         ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
     """
 
+    # `project` acts on leading dimensions: the joints come first inside, and last for users.
     def core(q: AnyArray) -> AnyArray:
         placements = base_placements(robot.tree, transforms_of(robot.tree, q))
         return np.stack([homogeneous(X) for X in placements])
@@ -88,6 +89,7 @@ def frame_placement(tree: Tree, q: AnyArray, frame: Frame) -> Transform:
     X = Transform(
         np.broadcast_to(T[:3, :3, None], (3, 3, *q.shape[1:])), np.broadcast_to(T[:3, 3, None], (3, *q.shape[1:]))
     )
+    # Tip to base along one path: other branches do not move the frame.
     for i in tree.ancestors(frame.link):
         X = compose(joint_transform(tree, i, q[i]), X)
     return X
@@ -113,5 +115,6 @@ def homogeneous(X: Transform) -> AnyArray:
     """(4, 4, N)."""
     top = np.concatenate([X.R, X.p[:, None]], axis=1)
     bottom = np.zeros_like(top[:1])
+    # An addition keeps the scalar's own type, which writing a plain 1 would not.
     bottom[0, 3] = bottom[0, 3] + 1
     return np.concatenate([top, bottom])

@@ -34,6 +34,7 @@ def carried_torque(robot: Robot, rigid: AnyArray) -> AnyArray:
         return rigid
     carried = np.zeros_like(rigid)
     projected = product(robot.closure.F.T, rigid.reshape(len(rigid), -1))
+    # F^T tau_tree is what the motors of the loops carry; the joints that follow have no drive of their own.
     carried[leading_joints(robot)] = projected.reshape(-1, *rigid.shape[1:])
     return carried
 
@@ -48,10 +49,12 @@ def carried_transposed(robot: Robot, weights: AnyArray) -> AnyArray:
 def load_slopes(tree: Tree, motion: JointState) -> AnyArray:
     """(n, N) derivative of each joint's friction by the torque that it carries."""
     assert motion.carried is not None
+    # Zeros of the same scalar type as the torque that is carried.
     slopes = 0 * motion.carried
     for group, coefficients in acting(tree.drive_groups, tree.coefficients):
         if "carried" in group.shape.reads:
             own = group.own(tree, motion)
+            # A dual number gives the slope from the shape's one definition, smooth or sharp.
             (torque,) = group.torques(own._replace(carried=Dual(own.carried, {"carried": 1})))
             slopes[group.joints[0]] = slopes[group.joints[0]] + coefficients * torque.slopes["carried"]
     return slopes
@@ -92,6 +95,7 @@ def driving_torque(tree: Tree, motion: JointState, tau: AnyArray) -> AnyArray:
 
 def load_gains(robot: Robot, qd: ArrayLike, carried: ArrayLike) -> AnyArray:
     """(..., n) derivative of each joint's friction by the torque that it carries, both in coordinates of q."""
+    # Joints that follow others have no load term, so their rows may stay zero.
     leading, tree = leading_joints(robot), robot.tree
 
     def core(qd: AnyArray, carried: AnyArray) -> AnyArray:

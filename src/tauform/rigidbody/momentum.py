@@ -83,6 +83,7 @@ def momentum_observer(
         qd=qd,
     )
     losses = friction(robot, qd, q, temperature=temperature)
+    # pdot without the external torque, plus the residual's own estimate of it: the loop that makes r follow.
     inflow = np.asarray(tau) - losses + drift - gravity_torque(robot, q) + np.asarray(residual)
     # Explicit Euler: the observer runs at the period of the controller, with what the last period measured.
     new_integral = np.asarray(integral) + period * inflow
@@ -110,11 +111,13 @@ def momentum_and_drift(tree: Tree, q: AnyArray, qd: AnyArray) -> AnyArray:
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
     carried = [inertia_times(ten, v) for ten, v in zip(tree.inertias, twists, strict=True)]
+    # Tip to base: H of a body is its own momentum and that of all it carries.
     for i in reversed(range(tree.n)):
         if tree.parents[i] >= 0:
             carried[tree.parents[i]] = carried[tree.parents[i]] + wrench_to_parent(transforms[i], carried[i])
     momentum = [tree.types[i].felt(carried[i]) + tree.rotors[i] * qd[i] for i in range(tree.n)]
     # Sdot = v x S, the axis being carried along by the body
     drift = [(tree.types[i].axis_rate(twists[i]) * carried[i]).sum(axis=0) for i in range(tree.n)]
+    # A coupled shaft's torque is linear in qdd, so that qd in its place gives its momentum.
     shafts = coupled_torque(tree, qd) if has_coupled_inertia(tree) else 0
     return np.stack([np.stack(momentum) + shafts, np.stack(drift)])

@@ -51,6 +51,7 @@ def regressor(
     tree, loaded = robot.tree, has_load(robot.tree)
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+        # Of this robot's own links: the one column that is not free of the parameters it multiplies.
         carried = carried_torque(robot, newton_euler(tree, q, qd, qdd)) if loaded else None
         return inverse_regressor(tree, q, qd, qdd, temperature, carried)[:, columns]
 
@@ -116,6 +117,7 @@ def inverse_regressor(
 ) -> AnyArray:
     """(n, n_parameters, N) regressor of the tree; arrays of any scalar."""
     motion = body_motion(tree, q, qd, qdd)
+    # Accelerations hold -g, so that gravity needs no columns of its own.
     wrenches = [wrench_regressor(a, v) for a, v in zip(motion.accelerations, motion.twists, strict=True)]
     drives = drive_columns(tree, JointState(q, qd, qdd, temperature, carried))
     return np.concatenate([_link_columns(tree, motion.transforms, wrenches), drives], axis=1)
@@ -164,6 +166,7 @@ def _link_columns(tree: Tree, transforms: list[Transform], wrenches: list[AnyArr
 def _torques(axes: AnyArray, wrench: AnyArray) -> AnyArray:
     """(k, 10, N) inner products of k axes with ten wrenches; the mass has no moment, the tensor no force."""
     x, y, z, u, v, w = axes[:, :, None]
+    # Products with columns that are zero for every body are left out: a third of all.
     moment = x * wrench[0, 1:] + y * wrench[1, 1:] + z * wrench[2, 1:]
     force = u * wrench[3, :4] + v * wrench[4, :4] + w * wrench[5, :4]
     return np.concatenate([force[:, :1], force[:, 1:] + moment[:, :3], moment[:, 3:]], axis=1)

@@ -49,11 +49,13 @@ def assumptions(robot: Robot, columns: Sequence[int], assume: Assumption | None)
     size = len(robot.parameters)
     relations = _relations(robot, columns, assume)
     tied = tuple(sorted(relations))
+    # Relations may lead to related parameters: only free ones may stand on the right.
     resolved = _resolved(robot, relations)
     free = tuple(c for c in columns if c not in relations)
     place = {c: k for k, c in enumerate(free)}
     triplets = [(c, k, 1.0) for c, k in place.items()]
     chosen = set(columns)
+    # A relation of a parameter that takes no part says nothing about the torques: it is not looked at.
     for c, relation in resolved.items():
         for other in relation if c in chosen else ():
             if other not in place:
@@ -64,6 +66,7 @@ def assumptions(robot: Robot, columns: Sequence[int], assume: Assumption | None)
     if not free:
         raise ModelError("derive: no parameter is left; include a group, or assume less to be zero")
     rows, cols, values = (np.array(part) for part in zip(*triplets, strict=True))
+    # standard = matrix @ free: one entry in most rows, so sparse.
     matrix = scipy.sparse.csr_array((values, (rows, cols)), shape=(size, len(free)))
     return Assumed(free, matrix, tied)
 
@@ -78,6 +81,7 @@ def _relations(robot: Robot, columns: Sequence[int], assume: Assumption | None) 
                 f"assume: a mask needs {len(robot.parameters)} booleans, true where robot.parameter_names is kept, "
                 f"got {mask.dtype} of shape {mask.shape}"
             )
+        # An empty relation is zero.
         return {c: {} for c in columns if not mask[c]}
     return {parameter_index(robot, name): _relation(robot, name, value) for name, value in assume.items()}
 
@@ -103,6 +107,7 @@ def _resolved(robot: Robot, relations: dict[int, dict[int, float]]) -> dict[int,
     names = robot.parameter_names
 
     def resolve(c: int, path: tuple[int, ...]) -> dict[int, float]:
+        # A relation that leads back to itself would never end.
         if c in path:
             circle = " -> ".join(names[k] for k in (*path, c))
             raise ModelError(f"assume: the relations contradict one another, they run in a circle: {circle}")

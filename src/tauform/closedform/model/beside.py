@@ -26,6 +26,7 @@ from tauform.rigidbody.load import driving_torque, has_load
 def stands_beside(term: Drive) -> bool:
     """Whether a term is neither a product of generators nor plain friction."""
     if isinstance(term, Coulomb):
+        # A sharp step has columns of its own in E's company; a smooth one is no product of generators.
         return term.width > 0
     return term.shape not in ("rotor", "viscous", "offset") and not term.is_inertial
 
@@ -59,6 +60,7 @@ class Beside:
         return cls(geometry.with_drives(terms), fixed)
 
     def __bool__(self) -> bool:
+        # Terms without a coefficient need not be evaluated at every state.
         return bool(self.tree.drives) and bool(np.any(self.tree.coefficients))
 
     @cached_property
@@ -90,6 +92,7 @@ class Beside:
 
     def _state(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None) -> JointState:
         """The motion, with fixed joints where they are held."""
+        # Copies: the caller's arrays also go to the terms of E, which do not read fixed joints.
         q, qd = np.array(q), np.array(qd)
         for joint, position in self.fixed.items():
             q[joint], qd[joint] = position, 0.0
@@ -99,5 +102,6 @@ class Beside:
 def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
     """(n, N) viscous, Coulomb and offset torque, from (n, 3) coefficients."""
     viscous, coulomb, offset = coefficients.T[..., None]
+    # The real part: a complex step must not change on which side of zero a velocity lies.
     torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
     return torque

@@ -178,6 +178,7 @@ class BoundModel:
             ShapeError: a last dimension differs from n, or a value is not finite.
             SingularMassMatrixError: the mass matrix is not positive definite: theta is not that of a physical robot.
         """
+        # Two evaluations of shared monomials: D from the terms in qdd, everything else from the rest.
         inertial, induced = self.terms.inertial, self.terms.induced
 
         refuse_strong_load(self.beside.robot)
@@ -209,6 +210,7 @@ class BoundModel:
         sliced, terms = self.terms.everything.states_per_slice, self.terms.everything
 
         def friction(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+            # Only load friction reads the torque of links and rotors, which costs as much as the whole model.
             rigid = terms.torque(q, qd, qdd) if self.beside.is_loaded else 0 * q
             return self._friction(q, qd, temperature, rigid) + 0 * q
 
@@ -303,6 +305,7 @@ class BoundModel:
         return aligned(bound_equations(self, max_terms, digits, LATEX))
 
     def _repr_latex_(self) -> str | None:
+        # Notebooks ask unbidden: a long equation would fill the page, and load friction has no equation of its own.
         if self.n_terms > NOTEBOOK_TERMS or self.beside.is_loaded:
             return None
         return shown_in_notebook(bound_equations(self, NOTEBOOK_TERMS, NOTEBOOK_DIGITS, LATEX))
@@ -315,6 +318,7 @@ class BoundModel:
     @cached_property
     def beside(self) -> Beside:
         """The drive terms, to be evaluated beside the terms of E."""
+        # Springs between links need transforms, so that the terms get a robot without inertias.
         geometry = self.model.geometry.robot(self.name, self.joint_names)
         fixed = {self.joint_names.index(name): position for name, position in self.model.fixed.items()}
         return Beside.of(geometry, self.drives, fixed)

@@ -71,8 +71,11 @@ def derive(
         )
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, _columns(robot, include), assume)
+    # Before any work: a chain of nine generic joints would fill the memory after minutes.
     refuse_if_too_large(robot, memory_limit)
     with one_blas_thread():
+        # First all coefficients of all standard parameters, then what is assumed, then the rank: later steps only
+        # shrink.
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress), positions)
         coefficients = coefficients.restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
@@ -87,6 +90,7 @@ def _columns(robot: Robot, include: Include | None) -> tuple[int, ...]:
     Raises:
         ModelError: `include` names such terms, of which nothing can be derived.
     """
+    # Drive terms that are products of generators (rotors, plain friction, shared rotors) may be part of theta.
     beside = set(columns_beside(robot))
     asked = robot.columns(include)
     named = [group for group in include or () if group not in ("link", "declared", *JOINT_GROUPS, "coupled_inertia")]
@@ -115,6 +119,7 @@ def _rank_rows(
     """Functions that decide which parameters are independent."""
     kind = coefficients.layout.parts(coefficients.keys)[0]
     used: NDArray[np.bool_] = (abs(coefficients.matrix) @ np.isin(columns, robot.layout.friction)) > 0
+    # Rows that no term is made of cannot tell parameters apart.
     used[terms.source] = True
     if not fixed:
         # Velocity torques are derivatives of the mass matrix: their rows are combinations of its rows.
@@ -126,9 +131,11 @@ def _regrouped(
     robot: Robot, coefficients: Coefficients, rows: Keys, columns: Sequence[int], order: Iterable[str] | None
 ) -> BaseParameters:
     """Base parameters, decided without units as `base_parameters` does, so that theta means the same there."""
+    # Without units: a robot in millimetres must have the base parameters of the same one in metres.
     free, length = dimensionless(robot), units(robot)[0]
     row_units = coefficients.units(robot, length)[rows]
     factors = free.factors[list(columns)]
+    # Rows and columns are scaled, never mixed, so that W keeps the zeros of the coefficients.
     W = scipy.sparse.diags_array(1 / row_units) @ coefficients.matrix[rows] @ scipy.sparse.diags_array(1 / factors)
     base = regroup(W, free.robot, columns, order, source="closed_form")
     return base.in_units(robot, free.factors)
@@ -142,9 +149,11 @@ def _model(
     assumed: Assumed,
     fixed: dict[int, float],
 ) -> ClosedFormModel:
+    # Coefficients of the pivots alone: those of the other parameters are combinations, which grouping holds.
     place = {column: k for k, column in enumerate(assumed.free)}
     kept = coefficients.matrix.tocsc()[:, [place[pivot] for pivot in base.pivots]].tocsr()
     friction = np.isin(base.pivots, robot.layout.friction)
+    # Friction goes to the joint terms; in E its functions would be sign(qd), which is no product of generators.
     rigid = kept @ scipy.sparse.diags_array((~friction).astype(float))
     names = robot.joint_names
     return ClosedFormModel(
@@ -179,10 +188,12 @@ def _joint_terms(
     """(n, 3, l): viscous, Coulomb, offset."""
     layout = coefficients.layout
     result = np.zeros((n, 3, kept.shape[1]))
+    # An offset is a constant, which is what a gravity term without functions of q is.
     for k, kind in enumerate((VISCOUS, COULOMB, GRAVITY) if friction.any() else ()):
         keys = np.array([layout.key(kind, 0, 0, i) for i in range(n)])
         at = np.searchsorted(coefficients.keys, keys)
         for i, (key, row) in enumerate(zip(keys, at, strict=True)):
+            # `searchsorted` gives a place also where the key is absent.
             if row < len(coefficients.keys) and coefficients.keys[row] == key:
                 result[i, k] = kept[[row]].toarray()[0] * friction
     return read_only(result)
@@ -190,6 +201,7 @@ def _joint_terms(
 
 def _load_grouping(robot: Robot, base: BaseParameters, assumed: Assumed) -> Array | None:
     tool = robot.tool
+    # A load is part of the last link: it can be added only while all ten of that link's parameters are free.
     own = robot.layout.link(tool.link)
     if tool.link < 0 or not set(range(robot.layout.n)[own]) <= set(assumed.free):
         return None

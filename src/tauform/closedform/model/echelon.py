@@ -42,16 +42,19 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, 
     Where those do not tell all of theta, because friction is no term of theirs, rows of joint_terms (n, 3, l) follow.
     """
     n, n_terms, n_base = reduction.shape
+    # The paper writes g as a factor of its own, so that entries of gravity terms are simple numbers too.
     largest = int(np.argmax(np.abs(gravity)))
     g = float(gravity[largest]) if gravity[largest] else 1.0
     is_gravity = exponents[3 * n :].max(axis=0) == 0
     rows = np.where(is_gravity[None, :, None], reduction / g, reduction).reshape(n * n_terms, n_base)
+    # Friction comes last, so that it is chosen only where nothing else tells it.
     known = np.concatenate([rows, joint_terms.reshape(-1, n_base)])
     theta_from_base = known[_first_independent(known)]
     base_from_theta = inverse(theta_from_base)
     # most terms act on few joints: their other rows are zero, and stay so
     used = np.flatnonzero(rows.any(axis=1))
     left = product(rows[used], base_from_theta)
+    # What cancelled in the product is zero in the paper's tables; relative to the terms that cancelled.
     left[np.abs(left) <= ROUNDING * product(np.abs(rows[used]), np.abs(base_from_theta))] = 0.0
     P, B = np.zeros((n * n_terms, n_base)), np.zeros((n_base, n * n_terms))
     P[used] = left
@@ -64,6 +67,7 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, 
 
 def _first_independent(rows: Array) -> list[int]:
     """Indices of the first rows that span all."""
+    # Columns differ by their units, rows by theirs: without both scalings lengths would decide the rank.
     scale = np.abs(rows).max(axis=0, initial=0.0)
     rest = rows / np.where(scale > 0, scale, 1.0)
     norms = np.linalg.norm(rest, axis=1)
@@ -72,6 +76,7 @@ def _first_independent(rows: Array) -> list[int]:
     places = np.flatnonzero(norms > 0)
     rest = rest[places]
     chosen: list[int] = []
+    # Gram-Schmidt in the order of the rows: the first that is not spanned is the next coefficient of theta_e.
     while len(chosen) < rows.shape[1]:
         sizes = np.linalg.norm(rest, axis=1)
         unspanned = sizes > MIN_INDEPENDENT_SHARE

@@ -70,11 +70,13 @@ def _written_drives(model: BoundModel, digits: int | None, notation: Notation) -
     """
     if not model.beside:
         return [[] for _ in model.joint_names]
+    # |tau| on the right of the equation for tau: it has no finite text.
     if model.beside.is_loaded:
         raise ModelError(
             f"equations: friction of {model.name} depends on load, that is on these equations themselves; bind the "
             "robot without its load terms"
         )
+    # The shapes' own torque runs on texts, so that equations say what is computed.
     q, qd, temperature = generators(notation, model.n_joints, digits)
     torques = model.beside.torque(q, qd, temperature, None)[:, 0]
     return [[torque.text] if isinstance(torque, WrittenNumber) else [] for torque in torques]
@@ -113,6 +115,7 @@ def structure_summary(model: ClosedFormModel) -> str:
 def term_kinds(exponents: NDArray[np.int8]) -> NDArray[np.int64]:
     """Kind of each term by its factor: 0 gravity, 1 acceleration, 2 squared velocity, 3 product of velocities."""
     n = len(exponents) // 5
+    # A term is linear in qdd or at most quadratic in qd, never both.
     qd, qdd = exponents[3 * n : 4 * n], exponents[4 * n :]
     return np.where(qdd.any(axis=0), 1, np.where((qd == 2).any(axis=0), 2, 3 * qd.any(axis=0)))
 

@@ -72,6 +72,7 @@ class Geometry:
 
     def robot(self, name: str, joint_names: Sequence[str]) -> Robot:
         """A chain of this geometry without inertias."""
+        # Names of links do not matter to the dynamics, and files do not keep them.
         joints = tuple(
             Joint(joint_name, own.name, i - 1, placement, constants=own.constants)
             for i, (joint_name, own, placement) in enumerate(
@@ -154,6 +155,7 @@ class ClosedFormModel(Displayed):
 
         def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
             Y = (matrix @ products.terms(q, qd, qdd)).reshape(n, self.n_base, q.shape[1])
+            # The functions of Fv, Fc and Fo, which stand beside E.
             for k, values in enumerate((qd, np.sign(np.real(qd)), np.ones_like(qd))):
                 if self.joint_terms[:, k].any():
                     Y = Y + self.joint_terms[:, k, :, None] * values[:, None]
@@ -193,6 +195,7 @@ class ClosedFormModel(Displayed):
                 theta cannot tell what links weigh from offsets.
             ShapeError: theta or friction has the wrong shape.
         """
+        # A robot is checked against the geometry; plain numbers are taken as they are.
         theta = self.theta(values) if isinstance(values, Robot) else self.base.checked(values)
         if payload is not None:
             theta = read_only(theta + product(self._load_grouping(), payload.parameters))
@@ -203,6 +206,7 @@ class ClosedFormModel(Displayed):
         if drives is None:
             drives = terms_beside(values) if isinstance(values, Robot) else ()
         self.base.refuse_load(drives, "bind")
+        # A joint that is held has no velocity, hence no viscous and no Coulomb friction; its offset still acts.
         carried = self._felt(carried)
         coefficients = sparse_product(self.sparse_reduction, theta).reshape(self.n_joints, self.n_terms)
         return BoundModel(
@@ -227,11 +231,13 @@ class ClosedFormModel(Displayed):
 
     def _carried(self, robot: Robot) -> Array:
         """(n, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""
+        # By name: the robot may have further drive terms, or fewer, than the one that was derived.
         absent = np.array(robot.parameters)
         held = {*self.base.columns, *np.flatnonzero(self.ties.any(axis=0))}  # of what is assumed away `theta` warns
         known = {self.base.layout.names[k] for k in held}
         beside = set(columns_beside(robot))
         absent[[k for k, name in enumerate(robot.parameter_names) if name in known or k in beside]] = 0.0
+        # A view: what is left in `absent` afterwards are links and rotors.
         of_joints = robot.layout.by_joint(absent)
         friction = read_only(of_joints[:, 1:].copy())
         of_joints[:, 1:] = 0.0
@@ -262,6 +268,7 @@ class ClosedFormModel(Displayed):
                 remedy=f"call {call('derive')} on this robot",
             )
         parameters = self._standard(robot)
+        # Relative to the terms of each relation: parameters span many orders of magnitude.
         sizes = product(np.abs(self.ties), np.abs(parameters))
         errors = np.abs(product(self.ties, parameters)) / np.maximum(sizes, 1e-300)
         if (errors > MAX_BREACH_OF_ASSUMPTION).any():
@@ -323,6 +330,7 @@ class ClosedFormModel(Displayed):
     def _term_to_regressor(self) -> scipy.sparse.csr_array:
         """(n l, p)."""
         triplets = self.sparse_reduction.tocoo()
+        # The same entries sorted by (joint, base parameter), so that one sparse product gives all of Y.
         joint, term = np.divmod(triplets.row, self.n_terms)
         shape = (self.n_joints * self.n_base, self.n_terms)
         return scipy.sparse.coo_array((triplets.data, (joint * self.n_base + triplets.col, term)), shape=shape).tocsr()

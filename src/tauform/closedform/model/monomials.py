@@ -63,6 +63,7 @@ class TermProducts:
         stages = []
         for i in range(n):
             functions, factor = distinct_columns(exponents[[i, n + i, 2 * n + i]])
+            # A joint that no term depends on (the first about a vertical axis) adds no stage.
             if not functions.any():
                 continue
             # One digit per joint: a monomial is known by that of the joints before it and its function of this one.
@@ -91,6 +92,7 @@ class TermProducts:
         """(a, N) products of velocities, or an acceleration, or 1."""
         both = np.concatenate([qd, qdd])
         result = np.ones((self.rates.shape[1], both.shape[1]), dtype=both.dtype)
+        # At most n + n (n + 1) / 2 distinct products: qdd_i, qd_i qd_j, and 1.
         for k, exponents in enumerate(self.rates.T):
             for i in np.flatnonzero(exponents):
                 result[k] *= both[i] ** int(exponents[i])
@@ -163,6 +165,7 @@ def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[ND
 
 def distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Indices]:
     """The distinct columns, ordered by their last row first, and the place of each column among them."""
+    # Columns become integers: sorting these is many times faster than sorting columns.
     base = int(exponents.max(initial=0)) + 1
     rows = max(1, CODE_BITS // max(1, (base - 1).bit_length()))
     weights = base ** np.arange(rows, dtype=np.int64)
@@ -177,10 +180,12 @@ def distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Ind
 
 
 def _slice_for(n_values: int) -> int:
+    # Small models would make slices of thousands of states, whose tables no longer stay in the cache.
     least, most = SLICE_BOUNDS
     return min(most, max(least, VALUES_PER_SLICE // max(n_values, 1)))
 
 
 def _functions(exponents: NDArray[np.int8], x: AnyArray) -> AnyArray:
+    # One sine and one cosine per joint, whatever the number of monomials.
     s, c = sin_cos(x)
     return np.stack([x ** int(a) * s ** int(b) * c ** int(d) for a, b, d in exponents.T])

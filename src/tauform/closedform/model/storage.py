@@ -51,6 +51,7 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     }
     reduction = model.sparse_reduction
     arrays: dict[str, Any] = {
+        # JSON as bytes: an archive of object arrays would need pickle, which runs what it reads.
         "facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8),
         "parent_from_joint": model.geometry.parent_from_joint,
         "gravity": model.geometry.gravity,
@@ -92,6 +93,7 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
         raise ModelError(f"{target}: does not fit into memory; read it on a larger machine") from None
     except ModelError:
         raise
+    # Files come from elsewhere: whatever is wrong with one must end in a sentence, not a traceback.
     except Exception:  # a forged file ends in nearly any error
         raise ModelError(
             f"{target}: truncated, damaged, or not a closed-form model; derive and save it again"
@@ -108,6 +110,7 @@ def _check_format(facts: Any, path: Path) -> None:
         raise _no_model(path)
     if type(facts["version"]) is not int or facts["version"] < 1:
         raise ValueError("no version")
+    # Older versions are read; a newer one may mean something else by the same names.
     if facts["version"] > VERSION:
         raise ModelError(
             f"{path}: written by a newer tauform (file version {facts['version']}, this one reads up to {VERSION}); "
@@ -138,6 +141,7 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
     if exponents.ndim != 2:
         raise ValueError("exponents are not a matrix")
     n_terms, n_entries = exponents.shape[1], len(arrays["reduction_data"])
+    # Shapes follow from each other: with all of them right, no evaluation can index outside an array.
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
         "exponents": ("i", (5 * n, n_terms)),
         "parent_from_joint": ("f", (n, 4, 4)),
@@ -186,6 +190,7 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     types = _types(facts, arrays)
     drives = tuple(_drive(facts_of_one) for facts_of_one in facts.get("further_drives", ()))
     layout = Layout.of(types, drives)
+    # The layout is rebuilt from the joints; a file whose names differ was written for other columns.
     if base_facts.pop("parameter_names") != layout.names:
         raise ValueError("the parameters are not those of the joints")
     base = BaseParameters(grouping=read_only(arrays["grouping"]), layout=layout, **base_facts)

@@ -46,6 +46,7 @@ class WrittenNumber:
             return NotImplemented
         if not isinstance(other, WrittenNumber) and other == 0:
             return self
+        # a + -b reads as a - b.
         return self._new(f"{self.text} + {self._of(other).text}".replace("+ -", "- "), SUM)
 
     def __radd__(self, other: Any) -> Any:
@@ -70,6 +71,7 @@ class WrittenNumber:
             if abs(other) == 1:
                 return self if other == 1 else -self
         a, b = self._of(other), self
+        # Signs of both factors are drawn to the front: -a*b, not -a*-b.
         sign = (a.text.startswith("-") and a.holds == PRODUCT) != (b.text.startswith("-") and b.holds == PRODUCT)
         bare = [x.text[1:] if x.text.startswith("-") and x.holds == PRODUCT else x._within(PRODUCT) for x in (a, b)]
         return self._new("-" * sign + self.notation.times.join(bare), PRODUCT)

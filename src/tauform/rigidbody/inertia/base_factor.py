@@ -68,17 +68,21 @@ def base_factor(tree: Tree, S: AnyArray, inertias: list[AnyArray]) -> BaseFactor
         rotor, axis = tree.rotors[i], S[:, i]
         momentum = times(P[i], axis)
         pivots[i] = (momentum * axis).sum(axis=0) + rotor
+        # In base axes the pivot is a sum of terms of either sign: their sizes say what rounding may hide.
         check_pivot(pivots[i], [rotor, *(momentum * axis)], i)
         inverse_pivots[i] = 1 / pivots[i]
         gains[i] = momentum * inverse_pivots[i]
         parent = tree.parents[i]
         if parent >= 0:
+            # About a common point nothing has to be shifted: P - h G^T just adds. Names are bound as defaults, since
+            # lambdas would see the last loop's.
             P[parent] = P[parent] + _symmetric(lambda r, c, P=P[i], h=momentum, G=gains[i]: P[r, c] - h[r] * G[c])
     return BaseFactor(P, pivots, inverse_pivots, gains)
 
 
 def solved(parents: Sequence[int], S: Sequence6, gains: Sequence6, pivots: Sequence[AnyArray], b: AnyArray) -> AnyArray:
     """x with M x = b, [1 - H psi K]^T D^-1 [1 - H psi K] b by two sweeps, O(n); b is (n, ...).  [Lemma 4.4]"""
+    # A zero of the result's scalar type and batch.
     nothing = 0 * S[0] * b[0]
     wrenches, excess = [nothing] * len(parents), list(b)
     for i in reversed(range(len(parents))):
@@ -106,6 +110,7 @@ def mobility(parents: Sequence[int], S: Sequence6, gains: Sequence6, inverse_piv
             U.append(axis * inverse)
             Y.append(_symmetric(lambda r, c, S=axis, U=U[k]: S[r] * U[c]))
             continue
+        # The parent's mobility seen through the joint's gain, shared by all three results.
         YG = times(Y[parent], G)
         diagonal.append(inverse + (G * YG).sum(axis=0))
         U.append(axis * diagonal[k] - YG)
@@ -123,6 +128,7 @@ def carried_down(
     """
     path = set(tree.ancestors(k))
     for j, parent in enumerate(tree.parents):
+        # Depth first: a parent's X is known before its children ask for it.
         if parent in X and j not in path:
             passed = (X[parent] * gains[j]).sum(axis=0)
             X[j] = X[parent] - passed * S[j]
@@ -135,11 +141,13 @@ def inverse_matrix(tree: Tree, q: AnyArray) -> AnyArray:
     S, gains = list(np.moveaxis(axes, 1, 0)), factor.gains
     outward = mobility(tree.parents, S, gains, factor.inverse_pivots)
     inverse = np.zeros((tree.n, tree.n, *q.shape[1:]), dtype=np.result_type(*factor.pivots))
+    # One row per joint: up the path W is carried, down the branches X.
     for k in range(tree.n):
         X, W = {k: outward.U[k]}, gains[k]
         for j in tree.ancestors(k)[1:]:
             if len(tree.children(j)) > 1:
                 X[j] = -times(outward.Y[j], W)
+            # psi = 1 - G S^T: joint j yields to what passes through it.
             W = W - (W * S[j]).sum(axis=0) * gains[j]
         inverse[k, k] = outward.diagonal[k]
         for j, _, entry in carried_down(tree, k, X, S, gains):

@@ -26,6 +26,7 @@ def composite_rigid_body(tree: Tree, q: AnyArray) -> AnyArray:
         axis = tree.types[i].moved(np.zeros((6, *q.shape[1:]), dtype=q.dtype), 1)
         F = inertia_times(composite[i], axis)
         M[i, i] = tree.types[i].felt(F) + tree.rotors[i]
+        # Up the path to the base: every joint on it feels F, others do not.
         j = i
         while tree.parents[j] >= 0:
             F, j = wrench_to_parent(transforms[j], F), tree.parents[j]

@@ -38,6 +38,7 @@ class Inward(NamedTuple):
 def inward_sweep(tree: Tree, velocity: BaseVelocity) -> Inward:
     """Articulated inertias and moment rates; arrays of any scalar."""
     S, factor = velocity.S, base_factor(tree, velocity.S, velocity.inertias)
+    # Q is 2 B of the body itself to begin with; the paper's factor of two is taken once, here.
     Q = [_rate_matrix(rate + rate) for rate in velocity.rates]
     shares = list(factor.pivots)
     for i in reversed(range(tree.n)):
@@ -53,12 +54,14 @@ def nominal_accelerations(tree: Tree, velocity: BaseVelocity, inward: Inward, qd
     S, S_rate = velocity.S, velocity.S_rate
     biases, excess = list(velocity.biases), list(tau)
     for i in reversed(range(tree.n)):
+        # The drift Sdot qd acts through the articulated inertia, as a bias wrench.
         bias = biases[i] + times(inward.P[i], S_rate[:, i] * qd[i])
         excess[i] = tau[i] - (S[:, i] * bias).sum(axis=0)
         if tree.parents[i] >= 0:
             biases[tree.parents[i]] = biases[tree.parents[i]] + (bias + inward.gains[i] * excess[i])
     qdd: list[AnyArray] = []
     bodies: list[AnyArray] = []
+    # Base to tip: what reaches the body, gravity's upward acceleration included, and then the joint's answer.
     for i, parent in enumerate(tree.parents):
         reached = bodies[parent] if parent >= 0 else np.broadcast_to(upward(tree), S[:, i].shape)
         qdd.append(excess[i] * inward.inverse_pivots[i] - (inward.gains[i] * reached).sum(axis=0))

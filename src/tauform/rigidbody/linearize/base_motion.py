@@ -54,6 +54,7 @@ class BaseAcceleration(NamedTuple):
 
 def base_velocity(tree: Tree, q: AnyArray, qd: AnyArray) -> BaseVelocity:
     """Axes, twists and inertias; arrays of any scalar."""
+    # Moments about a distant origin would lose digits with the square of the distance.
     placements = base_placements(tree.centred, transforms_of(tree.centred, q))
     S = joint_axes(tree, placements)
     twists = base_twists(tree, S, qd)
@@ -73,6 +74,7 @@ def base_acceleration(tree: Tree, velocity: BaseVelocity, qd: AnyArray, qdd: Any
     A = accumulated(tree, own)
     bodies = [inertia_times(*pair) + bias for *pair, bias in zip(velocity.inertias, A, velocity.biases, strict=True)]
     V = np.stack(velocity.twists, axis=1)
+    # Sddot = A x S + V x (V x S), with S_rate = V x S at hand.
     S_curve = cross_motion(np.stack(A, axis=1), velocity.S) + cross_motion(V, velocity.S_rate)
     return BaseAcceleration(S_curve, composites(tree, bodies))
 

@@ -37,6 +37,7 @@ def forward_matrices(
     """(..., n, n) each: dqdd/dq, dqdd/dqd and dqdd/dtau."""
     qdd = forward_dynamics(robot, q, qd, tau, temperature=temperature)
     inverse = linearize_inverse(robot, q, qd, qdd, temperature)
+    # (1 + d load / d r), a diagonal: rows are divided by it before M^-1.
     gains = 1 + _gains(robot, q, qd, qdd)[..., None]
     one = np.broadcast_to(np.eye(robot.n_joints), inverse.dq.shape)
     # All three derivatives share one factorization of M.
@@ -56,6 +57,7 @@ def forward_vector(
 ) -> AnyArray:
     """(..., n) change of acceleration."""
     qdd = forward_dynamics(robot, q, qd, tau, temperature=temperature)
+    # Torque that the change of state takes at unchanged acceleration; the rest of dtau accelerates.
     felt = linearize_inverse_vector(robot, q, qd, qdd, dq, dqd, temperature=temperature)
     change = joint_vector(dtau, robot.n_joints, "dtau") - felt
     return _solved(robot, q, (change / (1 + _gains(robot, q, qd, qdd)))[..., None])[..., 0]

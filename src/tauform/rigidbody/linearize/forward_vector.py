@@ -29,6 +29,7 @@ def forward_vector(
     """(n, N) change of acceleration of links and rotors; arrays of any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
+    # Made once, used twice: for the nominal motion and for its change.
     articulated = articulated_inertias(tree, transforms)
     rates, wrenches = velocity_terms(tree, twists)
     # The nominal motion: its accelerations come from the articulated bodies, not from a mass matrix.

@@ -73,10 +73,12 @@ def perturbation(tree: Tree, nominal: Nominal, dq: AnyArray, dqd: AnyArray) -> t
     for i, parent in enumerate(tree.parents):
         joint = tree.types[i]
         axis_rate = joint.axis_rate(twists[i])
+        # eta's own part: Sdot dq + S dqd.
         own = joint.moved(axis_rate * dq[i], dqd[i])
         etas.append(twist_to_child(transforms[i], etas[parent]) + own if parent >= 0 else own)
         # Sddot dq + 2 Sdot dqd = a x S dq + v x (Sdot dq + S dqd) + Sdot dqd
         drifts.append(joint.axis_rate(accelerations[i]) * dq[i] + cross_motion(twists[i], own) + axis_rate * dqd[i])
+        # S x* f dq: turning the joint turns the wrench that it carries.
         turned = joint.axis_cross_force(nominal.wrenches[i]) * dq[i]
         biases.append(rate_times(nominal.rates[i], etas[i] + etas[i]) + turned)
     return drifts, biases
