@@ -87,6 +87,7 @@ class BaseParameters(Displayed):
         """Base set of a grouping without units whose rows belong to `pivots`; a row that holds more is called a sum."""
         standard, parameter_names = robot.layout.parameters, robot.layout.names
         kept, absent = [int(k) for k in pivots], {int(k) for k in no_effect}
+        # Rounding must not turn Izz_1 into a sum of itself and 1e-17 of another.
         alone = [np.count_nonzero(np.abs(row) > NEGLIGIBLE) == 1 for row in grouping]
         return cls(
             robot_name=robot.name,
@@ -173,6 +174,7 @@ class BaseParameters(Displayed):
         """(layout.n, n - l) orthonormal directions of the standard parameters that no torque shows; zero elsewhere."""
         own = list(self.columns)
         directions = np.zeros((self.layout.n, len(own) - self.n))
+        # By portable arithmetic: saved models hold what is made of these directions.
         directions[own] = by_size(self.grouping[:, own]).null_space(self.n)
         return read_only(directions)
 

@@ -59,6 +59,7 @@ def regroup(
     columns = tuple(int(c) for c in columns)
     if np.ndim(W) != 2 or W.shape[1] != len(columns):
         raise ShapeError(f"W: expected (rows, {len(columns)}), one column per parameter, got {np.shape(W)}")
+    # Preferences are about parameters; elimination walks through columns of W.
     position = {c: k for k, c in enumerate(columns)}
     preferred = [position[c] for c in order_of_preference(robot, columns, order)]
     scaled = scale(W, robot, columns)
@@ -86,6 +87,7 @@ def _findings(split: Split) -> tuple[str, ...]:
     findings = []
     advice = f"check for nearly aligned axes ({argument('snap')})."
     if split.gap < SAFE_GAP:
+        # The rank is a decision: where it was close, the user must hear of it.
         findings.append(
             f"The rank was decided by a narrow gap: the weakest independent column keeps {split.weakest_kept:.1e} of "
             f"itself, the strongest dependent one {split.strongest_folded:.1e}; {advice}"

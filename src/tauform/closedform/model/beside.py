@@ -26,7 +26,7 @@ from tauform.rigidbody.load import driving_torque, has_load
 def stands_beside(term: Drive) -> bool:
     """Whether a term is neither a product of generators nor plain friction."""
     if isinstance(term, Coulomb):
-        # A sharp step has columns of its own in E's company; a smooth one is no product of generators.
+        # A sharp step is plain friction, with a column beside E; a smooth one has none.
         return term.width > 0
     return term.shape not in ("rotor", "viscous", "offset") and not term.is_inertial
 

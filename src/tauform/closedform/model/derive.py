@@ -71,7 +71,7 @@ def derive(
         )
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, _columns(robot, include), assume)
-    # Before any work: a chain of nine generic joints would fill the memory after minutes.
+    # Terms grow exponentially with the joints: what will not fit is refused before any work.
     refuse_if_too_large(robot, memory_limit)
     with one_blas_thread():
         # First all coefficients of all standard parameters, then what is assumed, then the rank: later steps only

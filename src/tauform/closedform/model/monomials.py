@@ -180,7 +180,6 @@ def distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Ind
 
 
 def _slice_for(n_values: int) -> int:
-    # Small models would make slices of thousands of states, whose tables no longer stay in the cache.
     least, most = SLICE_BOUNDS
     return min(most, max(least, VALUES_PER_SLICE // max(n_values, 1)))
 

@@ -85,6 +85,7 @@ def contributions(
         rng: source of the states; a fixed one if not given.
         progress: called with the number of states done.
     """
+    # A ranking decides which terms go: the same call must give the same model.
     rng = np.random.default_rng(0) if rng is None else rng
     parts = _Parts.of(bound)
     total, maximum, n_done = np.zeros(bound.n_terms), np.zeros(bound.n_terms), 0
@@ -97,6 +98,7 @@ def contributions(
     for summed, largest, factors in over_states(work, profile, n_states, rng, threads, size=STATES_PER_SLICE):
         total += summed
         np.maximum(maximum, largest, out=maximum)
+        # Single precision: a median needs no more, and these shares are the largest array of all.
         if n_done < MEDIAN_STATES:
             first_states.append(parts.shares(*factors).astype(np.float32))
         n_done += factors[0].shape[1]
@@ -113,6 +115,7 @@ def ranked_terms(bound: BoundModel, profile: Profile, n_states: int, rng: np.ran
     def work(states: States) -> Array:
         return parts.statistics(*parts.factors(states))[0]
 
+    # Neither medians nor maxima: the ranking needs the means alone.
     total = np.zeros(bound.n_terms)
     for summed in over_states(work, profile, n_states, rng, size=STATES_PER_SLICE):
         total += summed
@@ -120,6 +123,7 @@ def ranked_terms(bound: BoundModel, profile: Profile, n_states: int, rng: np.ran
 
 
 def _order(mean: Array) -> NDArray[np.int64]:
+    # Stable: equal shares (entries of a symmetric matrix) keep the order of the terms on every machine.
     return np.argsort(-mean, kind="stable")
 
 
@@ -140,6 +144,7 @@ class _Parts:
     @classmethod
     def of(cls, bound: BoundModel) -> _Parts:
         products = TermProducts.of(bound.exponents)
+        # The norm over joints is taken once per term, since its coefficients do not depend on the state.
         groups = [np.flatnonzero(products.acceleration == a) for a in range(products.rates.shape[1])]
         return cls(bound, products, np.linalg.norm(bound.coefficients, axis=0), groups)
 

@@ -82,6 +82,7 @@ class TermSearch:
     ) -> TermSearch:
         """Search over the states of a profile."""
         order = ranked_terms(bound, profile, CONTRIBUTION_STATES, rng)
+        # Other states for the error than for the fit: theta could hide it on its own.
         fit, check = profile.sample(FIT_STATES, rng), profile.sample(ERROR_STATES, rng)
         return cls(bound, order, Refit.at(bound, fit, joints), check, function, confidence, joints, progress)
 
@@ -96,7 +97,9 @@ class TermSearch:
             completed: adds entries that stay with those kept, as in `with_terms`.
         """
         few, many, best = 0, self.bound.n_terms, None
+        # Within 2 %: the error is not quite monotonous, so that a sharper search would follow noise.
         while many - few > max(1, few // 50):
+            # Geometric: whether ten or a hundred terms are enough matters as much as a hundred or a thousand.
             middle = max(few + 1, int(np.sqrt(max(few, 1) * many)))
             trial = self._reduced(middle, keep_inertia, completed)
             if trial.error <= tolerance:
@@ -117,8 +120,10 @@ class TermSearch:
         bound = self.bound
         kept = np.zeros(bound.n_terms, dtype=bool)
         kept[self.order[:n_kept]] = True
+        # Forward dynamics divide by the mass matrix: leaving entries out could make it singular.
         if keep_inertia:
             kept |= term_kinds(bound.exponents) == ACCELERATION
+        # A refit would move entries of the mass matrix too.
         smaller = with_terms(bound, kept, None if keep_inertia else self.refit, completed)
         found = smaller.inverse_dynamics(*self.check)
         if self._M is None:

@@ -65,6 +65,7 @@ class Refit:
     def at(cls, bound: BoundModel, states: States, joints: Array | None = None) -> Refit:
         """The full model at some states; joints are (n,) weights in place of 1 / |tau|."""
         exact = bound.inverse_dynamics(*states)
+        # Rows are weighted as the error is measured, relative to each state's torque.
         weights = 1.0 / sizes(exact)[:, None] if joints is None else joints[None]
         return cls(states, weights, (exact - _carried_torque(bound, states)) * weights)
 
@@ -139,6 +140,7 @@ def load_gain(bound: BoundModel, states: States) -> Array:
 def _entries(exponents: NDArray[np.int8], kept: Mask, completed: Completed | None) -> Mask:
     """(n, p) coefficients to keep: those of the kept terms, and what must or may stay with them."""
     n = len(exponents) // 5
+    # Completing may break the symmetry and mirroring may ask for more: repeat until neither adds anything.
     entries = _mirrored(exponents, np.tile(kept, (n, 1)))
     while completed is not None:
         more = _mirrored(exponents, completed(entries))
@@ -155,6 +157,7 @@ def _mirrored(exponents: NDArray[np.int8], entries: Mask) -> Mask:
     if not len(of_inertia):
         return entries
     monomial = distinct_columns(exponents[: 3 * n, of_inertia])[1]
+    # The acceleration that a term multiplies is its column of the mass matrix; the joint is its row.
     column = np.argmax(exponents[4 * n :, of_inertia], axis=0)
     matrices = np.zeros((monomial.max() + 1, n, n), dtype=bool)
     matrices[monomial, :, column] = entries[:, of_inertia].T
@@ -169,6 +172,7 @@ def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel,
     rows = scipy.sparse.diags_array(entries.reshape(-1).astype(np.float64)) @ model.sparse_reduction
     rows = scipy.sparse.csr_array(rows)
     rows.eliminate_zeros()
+    # Terms that no joint keeps fall out of E.
     used = np.flatnonzero(np.diff(rows.indptr).reshape(model.n_joints, -1).any(axis=0))
     chosen = (np.arange(model.n_joints)[:, None] * model.n_terms + used).reshape(-1)
     left = rows[chosen]
@@ -187,6 +191,7 @@ def _restricted(model: ClosedFormModel, entries: Mask) -> tuple[ClosedFormModel,
 
 def refitted(Y: Array, tau: Array, theta: Array) -> Array:
     """theta moved so that Y theta fits tau; directions that the states hardly show stay where they were."""
+    # Columns without units, so that the tolerance means the same for masses and for inertias.
     scale = np.linalg.norm(Y, axis=0)
     scale[scale == 0] = 1.0
     change = least_squares(Y / scale, tau - product(Y, theta), FIT_TOLERANCE)

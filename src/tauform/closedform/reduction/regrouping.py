@@ -40,12 +40,14 @@ class Regrouping:
     def of(cls, base: BaseParameters, rows: Any) -> Regrouping:
         """Regrouping for the coefficients (rows, l) that are left."""
         place = {pivot: k for k, pivot in enumerate(base.pivots)}
+        # The order of the full set, so that names stay those that the user knows.
         preferred = [place[k] for k in gautier_order(base.layout) if k in place]
         scaled = equilibrated(rows)
         split = eliminate(scaled.matrix, preferred)
         matrix = np.zeros((len(split.kept), base.n))
         matrix[np.arange(len(split.kept)), split.kept] = 1.0
         sizes = scaled.columns
+        # Back from scaled columns, as in `regroup`.
         matrix[:, split.folded] = split.beta * sizes[split.folded] / sizes[split.kept][:, None]
         return cls(split.kept, read_only(matrix), split.gap, split.condition)
 
@@ -59,6 +61,7 @@ class Regrouping:
             before.layout.parameters[pivot].as_sum().name if is_sum else before.names[k]
             for k, pivot, is_sum in zip(self.kept, pivots, sums, strict=True)
         )
+        # A standard parameter that no base parameter holds any more has lost its effect with the terms.
         absent = {k for k in before.columns if not grouping[:, k].any()}
         return replace(
             before,

@@ -26,6 +26,7 @@ T = TypeVar("T")
 def sizes(results: Array) -> Array:
     """(N,) norms of results (N, m) that errors are relative to, kept above zero."""
     norms = np.linalg.norm(results, axis=1)
+    # Relative errors of a torque that crosses zero say nothing: they are measured against a share of the largest.
     kept: Array = np.maximum(norms, max(SMALLEST_SHARE * norms.max(initial=0.0), SMALLEST_SIZE))
     return kept
 
@@ -41,6 +42,7 @@ class ErrorCounts:
         """Count more errors."""
         known = np.nan_to_num(errors, nan=np.inf)  # what is no number is as wrong as can be
         clipped = np.clip(known, 10.0**FIRST_DECADE, 10.0**LAST_DECADE)
+        # Upper edges: a quantile is never below the true one.
         bins = np.ceil(BINS_PER_DECADE * (np.log10(clipped) - FIRST_DECADE)).astype(np.int64) - 1
         self._counts += np.bincount(np.maximum(bins, 0), minlength=len(self._counts))
         self.n_states += len(errors)
@@ -48,6 +50,7 @@ class ErrorCounts:
     def quantile(self, share: float) -> float:
         """The error that this share of the states stays below."""
         place = int(np.searchsorted(np.cumsum(self._counts), share * self.n_states))
+        # The first bin holds everything below 1e-17, zeros among them.
         if place == 0:
             return 0.0
         return float(Decimal(10) ** (Decimal(place + 1) / BINS_PER_DECADE + FIRST_DECADE))
@@ -91,6 +94,7 @@ def over_states(
         running: deque[Future[T]] = deque()
         for first in firsts:
             running.append(pool.submit(one, first, *rng.spawn(1)))
+            # As many slices as threads are under way: more would only fill the memory with results.
             if len(running) > threads:
                 yield running.popleft().result()
         while running:

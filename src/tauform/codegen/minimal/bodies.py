@@ -66,6 +66,7 @@ class Bodies:
             rotors: (n, 1 + inputs) rotor inertias.
             frames: those that feel an external wrench.
         """
+        # K in place of I: mass on a joint's axis then has a single second moment, Kzz.
         ten = product(to_second_moments(), link_parameters)
         return cls(
             tree.parents,
@@ -90,6 +91,7 @@ class Bodies:
 
     def first(self, most: int) -> Bodies:
         """Keep at most so many bodies; a regressor's columns of theirs do not depend on the bodies that follow."""
+        # Depth first: the first bodies of the order are a tree of their own.
         X, P, offsets, parameters = (array[:most] for array in self.arrays[:4])
         return Bodies(self.parents[:most], self.types[:most], X, P, offsets, parameters, self.gravity, self.unit)
 
@@ -103,6 +105,7 @@ class Bodies:
 
     def felt(self, i: int, moment: Vector, force: Vector) -> Any:
         """Torque that joint i feels of a wrench in its frame: z . moment of a turn, z . force of a shift."""
+        # A zero that is a number: the graph drops it, so that a revolute joint costs no addition.
         turning = moment[2] if self.turns(i) else 0.0
         return turning + force[2] * self.shift(i) if self.shift(i) else turning
 
@@ -112,6 +115,7 @@ class Bodies:
         for k, carrier in enumerate(self.carriers):
             if carrier == i:
                 frames[k] = product(R, frames[k])
+                # What a wrench is given in does not move: its place is written anew in the moved frame.
                 frames[k, :, 3] = snapped(frames[k, :, 3] + p)
         return frames
 
@@ -133,6 +137,7 @@ class Bodies:
 
         Only in metres: another unit would scale the coordinates of prismatic joints.
         """
+        # Textbook algorithms know no unit of length other than the metre.
         assert self.unit == 1.0
         back = from_second_moments().tolist()
         ten = [[dot(weights, row[:10]) for weights in back] for row in self.parameters.tolist()]
@@ -152,6 +157,7 @@ def to_second_moments() -> Array:
     """(10, 10) matrix from m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz to m, h, Kxx, Kxy, Kyy, Kxz, Kyz, Kzz."""
     T = np.zeros((10, 10))
     T[:4, :4] = np.eye(4)
+    # Kxx = (Iyy + Izz - Ixx) / 2, Kxy = -Ixy.
     for diagonal, others in ((4, (6, 9)), (6, (4, 9)), (9, (4, 6))):
         T[diagonal, diagonal] = -0.5
         T[diagonal, others] = 0.5
@@ -189,6 +195,7 @@ def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
     """Move the origin of body i's frame by s along its joint axis."""
     z = np.array([0.0, 0.0, 1.0])
     P, parameters = bodies.P.copy(), bodies.parameters.copy()
+    # The axis itself stays where it is: torques about it cannot tell.
     P[i] = snapped(P[i] + s * bodies.X[i, :, 2])
     for child, parent in enumerate(bodies.parents):
         if parent == i:
@@ -203,6 +210,7 @@ def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
     R = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     X, P, offsets, parameters = (array.copy() for array in (bodies.X, bodies.P, bodies.offsets, bodies.parameters))
     parameters[i, :10] = product(second_moment_transform(R, np.zeros(3)), parameters[i, :10])
+    # A revolute joint takes up the turn in its zero position; a sliding one has none, so its mounting turns.
     if bodies.turns(i):
         offsets[i] += angle
     else:
@@ -225,6 +233,7 @@ def turned_by_load(row: Vector, offset: Any) -> tuple[Vector, Any]:
 def scaled(bodies: Bodies, unit: float) -> Bodies:
     """Measure lengths in another unit and masses such that torques keep theirs: h and m grow, K stays."""
     ratio = unit / bodies.unit
+    # m L^2, h L and K have the same unit: with a length of one, products with it vanish from the program.
     powers = np.array([ratio * ratio, ratio, ratio, ratio, 1, 1, 1, 1, 1, 1, 1])
     return replace(
         bodies,

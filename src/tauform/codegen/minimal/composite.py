@@ -46,6 +46,7 @@ def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composite
     """Sums of the bodies' moments, tip to base."""
     rows = bodies.parameters.tolist()
     m, h, K = ([row[M] for row in rows], [row[HX : HX + 3] for row in rows], [row[KXX : KZZ + 1] for row in rows])
+    # Kept beside K: what nobody reads is dead code, and costs nothing.
     traces = [k[0] + k[2] + k[5] for k in K]
     for i in reversed(range(bodies.n)):
         parent = bodies.parents[i]
@@ -55,6 +56,8 @@ def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composite
         first, second = h[i], K[i]
         if bodies.turns(i):
             s, c = turn(bodies, i, q)
+            # Two steps, about z by the joint and by the constant rotation: each has zeros that a product of both would
+            # fill.
             first, second = turned(s, c, first), turned_symmetric(s, c, second)
         first, second = forth(X, first), moved_symmetric(X, second)
         # K + h P^T + P h^T + m P P^T = K + g P^T + P g^T  with  g = h + m P / 2
@@ -70,6 +73,7 @@ def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composite
 def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
     """(n, n) mass matrix, rotor inertia included."""
     n = bodies.n
+    # Zeros between branches are numbers, which programs store without computing them.
     D: Matrix = [[0.0] * n for _ in range(n)]
     for i in range(n):
         moment, force, scale = accelerating(bodies, i, carried)
@@ -93,6 +97,7 @@ def accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Vector, V
     shifting = [h[1], -h[0], 0.0], [0.0, 0.0, carried.m[i]]
     if not bodies.turns(i):
         return *shifting, along
+    # Izz = Kxx + Kyy = tr K - Kzz.
     about_z = carried.trace[i] - K[5] if carried.trace else K[0] + K[2]
     moment, force = [-K[3], -K[4], about_z], [-h[1], h[0], 0.0]
     if along:
@@ -105,6 +110,7 @@ def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Vector:
     upward: Matrix = []
     torque = []
     for i, parent in enumerate(bodies.parents):
+        # Base to tip in link frames: gravity turned once per body serves every joint.
         V = back(bodies.X[i].tolist(), upward[parent] if parent >= 0 else [-g for g in bodies.gravity.tolist()])
         if bodies.turns(i):
             V = unturned(*turn(bodies, i, q), V)

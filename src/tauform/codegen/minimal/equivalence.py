@@ -42,8 +42,10 @@ def null_vectors(bodies: Bodies) -> Array:
     """(k, 11 n) changes of the parameters that leave every torque as it is."""
     n_all, columns = bodies.n * N_PARAMETERS, _sampled_columns(bodies.first(FIRST_LINKS))
     size = np.abs(columns).max(axis=-1)
+    # Parameters without any effect may be zero right away.
     quiet = np.flatnonzero(size <= COLUMN_TOLERANCE * size.max())
     unseen = (np.arange(n_all) == quiet[:, None]).astype(float)
+    # Exact vectors first: sampling finds the same space, but with numbers that carry rounding.
     known = [*_across_joints(bodies), *unseen]
     vectors = np.array(known).reshape(len(known), -1)
     further = _further(columns, size, vectors)
@@ -84,6 +86,7 @@ def _across_joints(bodies: Bodies) -> list[Array]:
             moves = [(int(SECOND[a, b]), 0.0, 0 * z, chain(X, E, X.T)) for a, b, E in units]
         for place, mass, first, second in moves:
             vector = np.zeros((bodies.n, N_PARAMETERS))
+            # Taken from the body, given to its parent; on the base it is simply gone.
             vector[j, place] = -1.0
             if parent >= 0:
                 vector[parent, M] = mass
@@ -101,6 +104,7 @@ def _symmetric_unit(a: int, b: int) -> Array:
 
 def _further(columns: Array, size: Array, known: Array) -> Array:
     """Null vectors beyond the known ones: what a fixed base cannot excite ties the parameters of its first links."""
+    # Without the parameters that known vectors can make vanish, only what a fixed base ties is left.
     rest = np.setdiff1d(np.arange(len(columns)), _eliminated(known))
     scaled = columns[rest] / size[rest, None]
     largest = float(np.sqrt((scaled * scaled).sum(axis=1).max(initial=0.0)))
@@ -110,9 +114,11 @@ def _further(columns: Array, size: Array, known: Array) -> Array:
     for vector, dependent, weight in zip(vectors, others, triangle.weights().T, strict=True):
         weight = np.where(np.abs(weight) > COLUMN_TOLERANCE, weight, 0.0)
         ratio = weight * size[dependent] / size[kept]
+        # Ratios of a fixed base are mostly 1 and -1: as exact numbers they cost no products.
         whole = np.round(ratio)
         vector[kept] = -np.where(np.abs(ratio - whole) < COLUMN_TOLERANCE, whole, ratio)
         vector[dependent] = 1.0
+    # Each must hold at all samples, or it would change torques.
     shown = np.abs(product(vectors, columns)).max(axis=1, initial=0.0)
     return vectors[shown <= COLUMN_TOLERANCE * (np.abs(vectors) * size).max(axis=1, initial=0.0)]
 
@@ -132,10 +138,12 @@ def _eliminated(vectors: Array) -> list[int]:
 def _sampled_columns(bodies: Bodies) -> Array:
     """(11 n, samples) regressor columns of the parameters at random states."""
     n = bodies.n
+    # A fixed seed: what is found decides the text of the program.
     q, qd, qdd = 4 * np.random.default_rng(0).random((3, n, _SAMPLES)) - 2
     placement = np.tile(np.eye(4), (n, 1, 1))
     placement[:, :3, :3], placement[:, :3, 3] = bodies.X, bodies.P
     links, joints = np.zeros((n, len(LINK_PARAMETERS))), np.zeros((n, len(JOINT_PARAMETERS)))
+    # Geometry alone: a regressor does not depend on the parameters it multiplies.
     tree = Tree.of(bodies.parents, bodies.types, placement, links, joints, bodies.gravity)
     Y = inverse_regressor(tree, q, qd, qdd)  # (n, n_parameters, samples)
     columns = tree.layout.by_link(np.moveaxis(Y, 1, -1))  # (n, samples, n, 10)

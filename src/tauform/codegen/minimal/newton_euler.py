@@ -95,6 +95,7 @@ def outside_wrenches(bodies: Bodies, wrenches: Sequence[Vector]) -> Iterator[tup
     for carrier, placement, wrench in zip(bodies.carriers, bodies.frames.tolist(), wrenches, strict=False):
         if carrier >= 0:
             R, p = [row[:3] for row in placement], [row[3] for row in placement]
+            # Torque stays in N m while lengths count in units: forces are in torque per unit.
             force = [f * bodies.unit for f in forth(R, wrench[:3])]
             yield carrier, force, plus(forth(R, wrench[3:]), cross(p, force))
 
@@ -142,28 +143,34 @@ def _fixed_base(bodies: Bodies) -> BodyMotion:
 
 def _turned(bodies: Bodies, i: int, parent: BodyMotion, q: Any, qd: Any, qdd: Any, summed: bool) -> BodyMotion:
     X, P = bodies.X[i].tolist(), bodies.P[i].tolist()
+    # The joint's axis in the parent's frame.
     z = column(X, 2)
     s, c = sin(q), cos(q)
     w_before = back(X, parent.w)
     column_before = back(X, times(parent.U, z))
     S, C = s, c
+    # Both joints turn about the same direction, so that the vector before the first turn is turned once by S, C.
     if summed:
         assert parent.w_before is not None
         assert parent.column_before is not None
         S, C = parent.sine * c + parent.cosine * s, parent.cosine * c - parent.sine * s
+        # Components across the axis from before the parent's turn; along it the parent's own rate is in already.
         w_before = [*parent.w_before[:2], w_before[2]]
         column_before = [*parent.column_before[:2], column_before[2]]
     w = unturned(S, C, w_before)
     w[2] = w[2] + qd
     U13, U23, U33 = unturned(S, C, column_before)
     p12, p13, p23 = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    # Two entries of wd come from U, so that only the third is propagated.
     wd = [p23 - U23, U13 - p13, dot(z, parent.wd) + qdd]
     w2_squared, w3_squared = w[1] * w[1], w[2] * w[2]
     U = [
         [-(w2_squared + w3_squared), p12 - wd[2], U13],
+        # U22 = -(w1^2 + w3^2) = U33 + w2^2 - w3^2, which saves the square of w1.
         [p12 + wd[2], U33 - (w3_squared - w2_squared), U23],
         [p13 - wd[1], p23 + wd[0], U33],
     ]
+    # Accelerations of the origin are always turned by the joint's own angle: P lies in the parent's frame.
     V = unturned(s, c, back(X, plus(parent.V, times(parent.U, P))))
     return BodyMotion(w, wd, U, V, S, C, w_before, column_before)
 
@@ -172,6 +179,7 @@ def _carried(bodies: Bodies, i: int, parent: BodyMotion) -> BodyMotion:
     """Motion of the joint's frame, which the parent carries along."""
     X = bodies.X[i].tolist()
     w, wd = back(X, parent.w), back(X, parent.wd)
+    # X^T U X, by columns; with quarter turns this only swaps entries and signs.
     U_columns = [back(X, times(parent.U, column(X, k))) for k in range(3)]
     U = [[U_columns[k][row] for k in range(3)] for row in range(3)]
     return BodyMotion(w, wd, U, back(X, plus(parent.V, times(parent.U, bodies.P[i].tolist()))))
@@ -222,6 +230,7 @@ def _backward(
         if bodies.turns(i):
             s, c = sin(q[i] + bodies.offsets[i]), cos(q[i] + bodies.offsets[i])
             f = turned(s, c, f)
+            # With `summed` the angle of the whole pair: moments skip the frame between.
             m = turned(states[i].sine, states[i].cosine, m)
             m = [m[0] + before[i][0], m[1] + before[i][1], m[2]]
         if along:

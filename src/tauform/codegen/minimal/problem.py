@@ -73,6 +73,7 @@ def problem_of(
     for name, value in (("parameters", parameters), ("payload", payload)):
         if value not in ("baked", "runtime"):
             raise GenerationError(f'{name}: expected "baked" or "runtime", got {value!r}')
+    # The load that the description has is a default of the input, not part of the numbers.
     bare = robot.with_payload(None) if payload == "runtime" else robot
     blocks = []
     ports: list[RuntimePort] = []
@@ -81,6 +82,7 @@ def problem_of(
     grouping = None
     if parameters == "runtime":
         names, grouping, places = _theta(bare)
+        # theta stands at its pivots and everything else is zero: a robot of virtual links with the same torques.
         constant = np.zeros_like(constant)
         blocks.append(np.eye(len(constant))[:, places])
         ports.append(RuntimePort("theta", names))
@@ -90,6 +92,7 @@ def problem_of(
         ports.append(RuntimePort("payload", LINK_PARAMETERS))
         carried = robot.payload.inertia.parameters if robot.payload else np.zeros(10)
         defaults.append(np.array(carried))
+    # parameters = affine[:, 0] + affine[:, 1:] @ inputs, for links and drive terms alike.
     affine = np.hstack([constant, *blocks])
     links, joints = (np.moveaxis(part(affine.T), 0, -1) for part in (robot.layout.by_link, robot.layout.by_joint))
     frames = tuple(robot.frame(name) for name in wrenches)
@@ -109,10 +112,12 @@ def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:
     the weight of a slide, which gravity_torque and bias_torque count and friction does not.
     """
     base = base_parameters(robot)
+    # Friction and the like are run-time parameters too; each is its own, so they need no grouping.
     losses = set(robot.columns("declared")) - set(base.columns)
     names = {**dict(zip(base.pivots, base.names, strict=True)), **{k: robot.parameter_names[k] for k in losses}}
     alone = np.eye(len(robot.parameters))
     rows = {**dict(zip(base.pivots, base.grouping, strict=True)), **{k: alone[k] for k in losses}}
+    # In the order of robot.parameters, so that structs in C list a link's values together.
     places = sorted(rows)
     return tuple(names[k] for k in places), np.array([rows[k] for k in places]), places
 

@@ -16,6 +16,7 @@ from tauform.codegen.program.program import Op, Program
 
 def lowered(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -> Program:
     """A program of the outputs; with shared inputs, `program.setup` computes the block that it reads."""
+    # Nothing comes at run time but the state.
     if not any(port.shared for port in graph.inputs):
         return lower(graph, name, outputs, **about)
     arrays = {key: np.asarray(value, dtype=object) for key, value in outputs.items()}
@@ -31,6 +32,7 @@ def lowered(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -
         setup = _setup(graph, name, frontier)
         block = main.input("block", len(frontier), shared=True)
         copies.update(zip(frontier, references(main, list(block)), strict=True))
+    # Nodes are numbered in the order they were made, operands first.
     for node in sorted(dependent):
         if node not in copies:
             copies[node] = _copied(graph, main, node, copies)
@@ -55,6 +57,7 @@ def _setup(graph: Graph, name: str, frontier: list[int]) -> Program:
 
 def _frontier(graph: Graph, results: list[int], dependent: set[int]) -> list[int]:
     """Parameter-only values that state-dependent nodes or the results read."""
+    # Only what the state's side reads crosses over: the block is as short as it can be.
     read = {abs(operand) for node in dependent for operand in graph.operands(node)} | {abs(r) for r in results}
     return [node for node in sorted(read - dependent) if graph.nodes[node - 1][0] is not Op.CONSTANT]
 
@@ -74,6 +77,7 @@ def _copied(graph: Graph, main: Graph, node: int, copies: dict[int, int]) -> int
     for operand in operands:
         number = graph.number(operand)
         moved.append(main.constant(number) if number is not None else _signed(copies, operand))
+    # A value that was hidden from algebra has done its work: from here on it is itself.
     return moved[0] if op is Op.SAME else main.apply(op, *moved)
 
 

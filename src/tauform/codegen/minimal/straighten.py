@@ -24,8 +24,10 @@ CHEAP_ENTRIES = 5
 def straightened(bodies: Bodies) -> Bodies:
     """The same robot with cheap rotations wherever a body carries one joint (or for the first that it carries)."""
     bodies = _first_joint_upright(bodies)
+    # Reversed, so that the first child is written last and stays.
     first_child = {parent: child for child, parent in reversed(list(enumerate(bodies.parents)))}
     for i in range(bodies.n):
+        # A frame can be turned to suit one child only; the others keep what the turn leaves them.
         child = first_child.get(i)
         if child is not None and _is_costly(bodies.X[child]):
             about_parent, twist, about_child = _euler_zxz(bodies.X[child])
@@ -41,6 +43,7 @@ def _is_costly(X: Array) -> bool:
 def _first_joint_upright(bodies: Bodies) -> Bodies:
     """Turn the base's axes into those of the only joint on it: on a fixed base only gravity knows them."""
     roots = [i for i, parent in enumerate(bodies.parents) if parent < 0]
+    # Two joints on the base would each want their own axes.
     if len(roots) > 1 or not _is_costly(bodies.X[roots[0]]):
         return bodies
     X = bodies.X.copy()

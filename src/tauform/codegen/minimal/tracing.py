@@ -245,6 +245,7 @@ def _opaque(steps: Steps, bodies: Bodies, problem: Problem) -> tuple[Bodies, Any
     """Every parameter that is not a number becomes an input of its own."""
     own = bodies.parameters.reshape(-1, bodies.parameters.shape[-1])
     numbers = np.concatenate([own, problem.drives])
+    # A parameter that a choice made zero stays a number, and drops out with its products.
     symbolic = (numbers[:, 1:] != 0).any(axis=-1)
     values = numbers[:, 0].astype(object)
     count = int(symbolic.sum())

@@ -26,6 +26,7 @@ def cos(x: Any) -> Any:
 
 def dot(a: Vector, b: Vector) -> Any:
     """a . b; entries of a that are the number zero are left out."""
+    # The graph adds to the number zero without an operation.
     total: Any = 0.0
     for x, y in zip(a, b, strict=True):
         if not (type(x) is float and x == 0.0):
@@ -83,6 +84,7 @@ def turned_symmetric(s: Any, c: Any, K: Vector) -> Vector:
     With a = c (xx - yy) - 2 s xy:  xx' = yy + c a,  yy' = xx - c a,  xy' = xy + s a.
     """
     xx, xy, yy, xz, yz, zz = K
+    # One a for three entries: eight products in all.
     a = c * (xx - yy) - s * (xy + xy)
     return [yy + c * a, xy + s * a, xx - c * a, c * xz - s * yz, s * xz + c * yz, zz]
 

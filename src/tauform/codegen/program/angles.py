@@ -31,6 +31,7 @@ def stages(program: Program) -> list[AngleStage]:
     trigonometric = [k for k, i in enumerate(program.instructions) if i.op in (Op.SIN, Op.COS)]
     for depth in sorted({level[k] for k in trigonometric}):
         found = dict.fromkeys(program.instructions[k].args[0] for k in trigonometric if level[k] == depth)
+        # By their places in q, so that a vector loads them in one go.
         angles = tuple(sorted(found, key=partial(_place, program)))
         needed = _ancestors(program, angles) - done
         result.append(AngleStage(_executable(program, needed), angles))
@@ -60,6 +61,7 @@ def neighbours(program: Program, angles: tuple[int, ...]) -> Run | None:
     places = [place[1] for place, _ in found]
     length = places[-1] + 1 - index
     alone = len(set(places)) == len(places) and all(place[0] == port for place, _ in found)
+    # Sparse runs would spend more sines than they save loads.
     if port < 0 or not alone or length > 2 * len(places):
         return None
     size = program.inputs[port].size

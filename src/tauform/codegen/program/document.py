@@ -33,10 +33,12 @@ def decoded(data: bytes) -> Program:
         program = _value(parse_json(data))
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError, VerificationError) as error:
         raise ValueError(f"no program: {error}") from None
+    # Lists in lists of a forged file.
     except RecursionError:
         raise ValueError("no program: nested too deeply") from None
     if not isinstance(program, Program):
         raise ValueError("no program")
+    # What is read may be forged: an operand that points ahead would make a compiler read past its arrays.
     check_sound(program)
     return program
 

@@ -15,6 +15,7 @@ from tauform.codegen.program.program import Op, Program
 def embedded(graph: Graph, program: Program, inputs: Sequence[Sequence[int]]) -> list[list[int]]:
     """References of each output's entries, from references of each input's entries."""
     values: list[int] = []
+    # In their order: operands come before what reads them. The graph folds and shares again on the way.
     for instruction in program.instructions:
         if instruction.op is Op.INPUT:
             port, index = instruction.place
@@ -35,6 +36,7 @@ def whole(program: Program) -> Program:
     """The program with its setup inside: run-time parameters become inputs like the others, one set per state."""
     if program.setup is None:
         return replace(program, inputs=tuple(replace(port, shared=False) for port in program.inputs), wide=None)
+    # Parameters count as inputs of every state here: tools like CasADi know no setup.
     graph = Graph()
     state = [port for port in program.inputs if not port.shared]
     arrays = {p.name: references(graph, graph.input(p.name, *p.shape, ranges=p.ranges).ravel().tolist()) for p in state}

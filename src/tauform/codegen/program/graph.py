@@ -121,6 +121,7 @@ class Graph:
 
     def multiply(self, a: int, b: int) -> int:
         """a b."""
+        # Signs of factors go to the product's reference.
         sign = 1 if (a > 0) == (b > 0) else -1
         a, b = abs(a), abs(b)
         x, y = self._numbers[a - 1], self._numbers[b - 1]
@@ -134,6 +135,7 @@ class Graph:
             return self.constant(0.0)
         if y == 1:
             return sign * a
+        # Two constants in a row become one product: y (x a) = (y x) a.
         inner = self.nodes[a - 1]
         if inner[0] is _MULTIPLY and (inside := self.number(inner[1])) is not None:
             return sign * self.multiply(inner[2], self.constant(y * inside))  # type: ignore[operator]  # y is a number
@@ -150,6 +152,7 @@ class Graph:
         x, y = self.number(a), self.number(b)
         if x == 0:
             return a
+        # A constant divisor becomes a factor: products are several times cheaper than divisions.
         if y is not None:
             return self.multiply(a, self.constant(1 / y))
         # one reciprocal serves every division by b
