@@ -51,9 +51,11 @@ def factored_torques(
     bound: ClosedForm, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None
 ) -> list[Any]:
     """Torques of a closed form, all drive terms included, on (n,) arrays of scalars."""
+    # Nesting the terms costs far more than tracing them.
     nesting, powers = _WHOLE.get(bound) or _nested(bound, _kind(bound) >= 0)
     rigid = nesting.scalars(_functions(powers, q, [*qd, *qdd]), len(q))
     torques = _with_friction(bound, rigid, qd)
+    # Without drive terms beside E, the rest follows from the torques at zero acceleration.
     if not bound.beside:
         return torques
     beside = bound.beside.torque(*_columns(q, qd, temperature), np.array(rigid, dtype=object)[:, None])
@@ -89,6 +91,7 @@ def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
     """(n, n) mass matrix, rotors included."""
     n = len(q)
     row, term = np.nonzero(bound.coefficients * (_kind(bound) == 1))
+    # The acceleration that a term multiplies names its column of the mass matrix.
     column = np.argmax(bound.exponents[4 * n :, term], axis=0)
     # one of each symmetric pair; of a fixed joint the terms hold the row alone
     chosen = (row <= column) | ~np.isin(row, bound.moving)
@@ -152,6 +155,7 @@ def _functions(powers: Powers, q: AnyArray, rates: Sequence[Any] = ()) -> list[l
 def _distinct(exponents: NDArray[np.int8]) -> tuple[list[list[int]], Integers]:
     """The different columns, first among them the zero column, and the place of each column."""
     with_zero = np.concatenate([np.zeros((len(exponents), 1), dtype=np.int8), exponents], axis=1)
+    # Reversed twice: the function 1 sorts first, so that digit 0 always means no factor.
     columns, place = distinct_columns(with_zero[::-1])
     return columns[::-1].T.tolist(), place[1:]
 

@@ -68,6 +68,7 @@ class Sums:
     def codes(self) -> Integers:
         """(m,) output and digits as one number."""
         sizes = self.digits.max(axis=1, initial=0) + 1
+        # A mixed-radix number: entries are sorted, grouped and found again as plain integers.
         codes: Integers = self.outputs * np.prod(sizes) + self.steps @ self.digits
         return codes
 
@@ -76,6 +77,7 @@ class Sums:
         n = len(self.digits)
         # where no set is lost on the way, what costs more than some order is not part of the best
         most = self._greedy_cost() if comb(n, n // 2) <= KEPT_SETS else inf
+        # By set of variables inside: 2^n sets where orders are n!.
         best: dict[frozenset[int], tuple[int, list[int]]] = {frozenset(): (0, [])}
         for _ in range(n):
             found: dict[frozenset[int], tuple[int, list[int]]] = {}
@@ -93,6 +95,7 @@ class Sums:
 
     def _greedy_cost(self) -> int:
         """Operations with the cheapest variable next, each time."""
+        # An upper bound that prunes the search below.
         total, inside, left = 0, frozenset[int](), set(range(len(self.digits)))
         while left:
             cost, variable = min((self._cost(inside, variable), variable) for variable in left)
@@ -128,11 +131,13 @@ class Sums:
             for value, table in zip(narrow.values, self._at_random, strict=True)
         )
         with np.errstate(divide="ignore", invalid="ignore"):
+            # Nine digits: rounding of the sums stays well below, and other sums well above.
             ratio = np.round(one / other, 9)  # the same for sums that differ by a factor
         return _Inside(codes, (one, other), narrow.digits[:, first], np.unique(ratio, return_index=True)[1])
 
     @cached_property
     def _at_random(self) -> tuple[list[Array], list[Array]]:
+        # Functions other than 1 get random values: two sums that agree there are the same sum, but for chance.
         rng = np.random.default_rng(0)
         sizes = self.digits.max(axis=1, initial=0) + 1
         tables = [[np.append(1.0, uniform(rng, 0.5, 2.0, (size - 1,))) for size in sizes.tolist()] for _ in range(2)]
@@ -160,6 +165,7 @@ class Numbers:
         # the bits of a positive float, read as an integer, count units in the last place
         place: int = _BITS.unpack(_FLOAT.pack(size))[0]
         cell = place // EQUAL_UNITS
+        # Equal numbers may fall to either side of a border between cells.
         for near in (cell, cell - 1, cell + 1):
             met = self._cells.get(near)
             if met is not None and abs(met - place) <= EQUAL_UNITS:

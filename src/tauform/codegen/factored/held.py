@@ -30,6 +30,7 @@ ON_NUMBERS = ("newton_euler", "composite", "composite_trace")
 def with_zeros_at(robot: Robot, positions: Mapping[str, float]) -> Robot:
     """The same chain, its coordinates zero where they were at these positions."""
     old_from_new = [joint.type.motion(positions.get(joint.name, 0.0)) for joint in robot.joints]
+    # Children are mounted on the turned frame; named lengths no longer add up to the translations.
     joints = tuple(
         replace(joint, parent_from_joint=product(old_from_new[joint.parent], joint.parent_from_joint), lengths=())
         if joint.parent >= 0

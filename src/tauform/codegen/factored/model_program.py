@@ -86,6 +86,7 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", about=about)
     shapes = [(bound.n_joints,)] * len(names)
     wanted = FUNCTIONS[function]
+    # A function that may vanish (gravity of a vertical axis) has no size of its own to measure errors against.
     whole = partial(bound.inverse_dynamics, temperature=_mild(bound)) if wanted.may_vanish else None
     described = f"closed form of {bound.name}"
     return checked(program, shapes, _reference(bound, function), wanted.tolerance, described, whole=whole)
@@ -139,6 +140,7 @@ def model_program(
     if algorithm == "recursive" and robot is None:
         why = "drive terms of fixed joints" if bound.model.fixed and bound.beside else "terms that were dropped"
         raise GenerationError(f"{bound.name}: with {why} there is no recursive program; use factored")
+    # Made one after the other, each verified: one that fails costs the others nothing.
     attempts = []
     if algorithm != "recursive":
         attempts.append(lambda: factored_program(bound, function))
@@ -192,6 +194,7 @@ def _candidate(program: Program) -> Candidate:
 def whole_robot(bound: BoundModel) -> Robot | None:
     """The robot whose dynamics the model is, with its fixed joints held; None where it is no robot's."""
     robot = bound.as_robot()
+    # Twenty random states tell: a dropped term shows at nearly all of them.
     q, qd, qdd = uniform(np.random.default_rng(0), -np.pi, np.pi, (3, 20, bound.n_joints))
     for joint, position in bound.model.fixed.items():
         i = bound.joint_names.index(joint)

@@ -111,6 +111,7 @@ def _directions(tracing: Tracing, *names: str) -> dict[int, int]:
 
 def _tangent_matrix(torques: list[Any], inputs: AnyArray, held: dict[int, int]) -> AnyArray:
     """d torques / d inputs, one tangent per column."""
+    # Columns share all of the function's own values: the graph makes each once.
     one = inputs[0].graph.constant(1.0)
     columns = [tangents(torques, {**held, scalar.reference: one}) for scalar in inputs]
     return np.array(columns, dtype=object).T
@@ -149,6 +150,7 @@ def _torques_at(tracing: Tracing, qdd: AnyArray) -> tuple[list[Any], dict[int, i
 
 def _forward_matrices_tangent(tracing: Tracing) -> Outputs:
     """dqdd/dq = -M^-1 dtau/dq, dqdd/dqd = -M^-1 dtau/dqd, dqdd/dtau = M^-1."""
+    # One factorisation serves accelerations, both derivatives and the inverse.
     system = forward_system(tracing)
     torques, held = _torques_at(tracing, system.accelerations())
     by = {f"d{name}": system.response(-_tangent_matrix(torques, tracing.inputs[name], held)) for name in ("q", "qd")}
@@ -187,6 +189,7 @@ def _inverse_adjoint(tracing: Tracing) -> Outputs:
 def _forward_adjoint(tracing: Tracing) -> Outputs:
     """weights^T dqdd/dtau = M^-1 weights by symmetry; with it, minus the gradient of the torques that hold qdd."""
     system = forward_system(tracing)
+    # M^-1 is symmetric, so that its transpose needs no second factorisation.
     inner = system.solve(tracing.inputs["weights"])
     inner = inner if system.shares is None else system.shares * inner
     torques, _ = _torques_at(tracing, system.accelerations())

@@ -17,6 +17,7 @@ from tauform.rigidbody.sweeps.factorization import solve
 def _factors(tracing: Tracing) -> Outputs:
     factors, parents = matrix_factors(tracing)
     n = len(parents)
+    # Factors hold D and L in one matrix; users get L with its unit diagonal.
     L = np.where(np.tri(n, k=-1, dtype=bool), factors, np.eye(n)).astype(object)
     return {"D": np.array([factors[i, i] for i in range(n)], dtype=object), "L": L}
 

@@ -74,6 +74,7 @@ def _coefficients(by_trace: bool) -> Tracer:
 
 def inverse_of(factors: AnyArray, parents: tuple[int, ...]) -> AnyArray:
     """M^-1 from its factors: one triangle is computed, the other is its mirror image."""
+    # The graph drops what the mirrored half would cost: nobody reads it.
     columns = solve(factors, parents, np.eye(len(parents)).astype(object))
     lower = np.tril_indices(len(columns))
     mirrored = columns.copy()
@@ -164,6 +165,7 @@ def _observer(tracing: Tracing) -> Outputs:
     qd = tracing.joints("qd")
     momentum, drift = momentum_and_drift(tracing.bodies.to_tree(), tracing.angles(), qd[:, None])[..., 0]
     momentum = [p + s for p, s in zip(momentum, coupled_torque(tracing.drive_tree, qd[:, None])[:, 0], strict=True)]
+    # Without velocity and acceleration only gravity is left.
     gravity = rigid_torques(tracing)
     lost = [d - g - f for d, g, f in zip(drift, gravity, friction_torques(tracing), strict=True)]
     inflow = x["tau"] + tracing.efforts(lost) + tracing.bent_efforts(momentum) + x["residual"]
@@ -173,6 +175,7 @@ def _observer(tracing: Tracing) -> Outputs:
 
 def _observer_inputs(robot: Robot) -> Shapes:
     ports = joint_vectors("q", "qd", "tau", "integral", "residual", "gain", drives=True)(robot)
+    # Last among the inputs, as in every function.
     temperature = {name: ports.pop(name) for name in ("temperature",) if name in ports}
     return {**ports, "period": (1,), **temperature}
 

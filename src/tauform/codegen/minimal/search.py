@@ -88,6 +88,7 @@ class FrameSearch:
     def start(self) -> Choice:
         """Choice without moved frames or turned links, parameters regrouped from the tip to the base."""
         n = self.bodies.n
+        # From the tip: what is moved there travels down to the base, where most of it has no effect.
         order = [N_PARAMETERS * i + place for i in reversed(range(n)) for place in _WITHIN_BODY]
         return Choice((0.0,) * n, frozenset(), tuple(order))
 
@@ -109,6 +110,7 @@ class FrameSearch:
                 continue  # the angle depends on the load: the tracer turns by it
             hx, hy = bodies.parameters[i, HX : HY + 1, 0]
             bodies = turned(bodies, i, angle_of(hy, hx))
+            # The turn leaves a rounding error where zero is meant.
             bodies.parameters[i, HY] = 0.0
         if choice.turned:  # turning mixes second moments, some of which can be regrouped away again
             bodies = replace(bodies, parameters=freedom.regrouped(bodies.parameters, choice.order))
@@ -125,6 +127,7 @@ class FrameSearch:
             yield replace(choice, turned=choice.turned ^ {i})
         for i in self._parallel() if self.sums_angles else ():
             yield replace(choice, summed=choice.summed ^ {i})
+        # A length that serves as unit becomes 1, and its products vanish.
         lengths = np.unique(np.abs(present.P[np.nonzero(present.P)]) * present.unit)
         lengths = lengths[lengths > SHORTEST_UNIT * lengths.max(initial=0.0)]
         for length in lengths.tolist() if self.any_unit else ():
@@ -179,6 +182,7 @@ def cheapest(search: FrameSearch, cost: Cost, budget: int = 400) -> tuple[Choice
 
     best = search.start()
     lowest = price_of(best)
+    # In operations, not seconds: a slower machine must find the same program.
     budget = min(budget, max(_MIN_CANDIDATES, _EFFORT // (lowest + _OVERHEAD * search.bodies.n)))
     improved = True
     while improved and budget > 0:
@@ -186,6 +190,7 @@ def cheapest(search: FrameSearch, cost: Cost, budget: int = 400) -> tuple[Choice
         for choice in search.neighbours(best):
             budget -= 1
             price = price_of(choice)
+            # First improvement: the neighbours of the better choice are tried at once.
             if price < lowest:
                 best, lowest, improved = choice, price, True
                 break

@@ -37,6 +37,7 @@ def _lowered(
     results = tuple(tuple(code.value(reference) for reference in group) for group in wanted.values())
     ports = tuple(Port(key, array.shape) for key, array in arrays.items())
     program = Program(name, tuple(graph.inputs), ports, tuple(code.instructions), results, **about)
+    # Last: which signs are left over is known only when every reference has become a value.
     return without_negations(program)
 
 

@@ -32,9 +32,11 @@ def parts(program: Program, limit: int, size: int) -> tuple[list[Part], int]:
 
     Longer programs are cut into parts of about `size` operations; the last part then only hands over the results.
     """
+    # Sines stay in one place for all parts: their vectors are what makes one state fast.
     whole = stages(program)
     if _cost(program, (k for stage in whole for k in stage.instructions)) <= limit:
         return [Part(tuple(whole))], 0
+    # The last part is empty: it stores the results, which may have been made in any part before.
     cut = [Part((stage,)) for whole_stage in whole for stage in _cut(program, whole_stage, size)]
     return _with_slots(program, [*cut, Part(())])
 
@@ -49,6 +51,7 @@ def _cost(program: Program, values: Iterable[int]) -> int:
 
 def _cut(program: Program, stage: AngleStage, size: int) -> list[AngleStage]:
     """The stage in pieces; the last one carries its angles."""
+    # Inputs and constants are not counted, since each part reads them anew.
     values = [k for k in stage.instructions if not _is_free(program, k)]
     pieces = [AngleStage(tuple(values[k : k + size]), ()) for k in range(0, len(values), size)] or [AngleStage((), ())]
     return [*pieces[:-1], replace(pieces[-1], angles=stage.angles)]
@@ -62,6 +65,7 @@ def _with_slots(program: Program, cut: list[Part]) -> tuple[list[Part], int]:
         made = set(_made(program, part))
         needs.append({k for k in _used(program, part, last=number == len(cut) - 1) if k not in made})
         home.update(dict.fromkeys(made, number))
+    # Later parts overwrite earlier ones, which leaves the last.
     last_use = {value: number for number, needed in enumerate(needs) for value in needed}
 
     slot: dict[int, int] = {}
@@ -77,6 +81,7 @@ def _with_slots(program: Program, cut: list[Part]) -> tuple[list[Part], int]:
             slot[value] = writes[value] = free.pop()
         reads = {value: slot[value] for value in sorted(needs[number])}
         result.append(Part(part.stages, reads, writes))
+        # Freed after the part has read it, so that what the part writes never lands in a slot it still reads.
         free.extend(slot[value] for value in sorted(needs[number]) if last_use[value] == number)
     return result, n_slots
 

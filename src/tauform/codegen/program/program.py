@@ -91,6 +91,7 @@ class Certificate:
     reference: str
 
     def __post_init__(self) -> None:
+        # Written this way round, an error that is no number is refused too.
         if not self.error <= self.tolerance < np.inf:  # nor one that anything would pass
             raise VerificationError(
                 f"compared with {self.reference} at {self.states} states it is off by {self.error:.1e}, allowed is "
@@ -234,6 +235,7 @@ class Program(Displayed):
         except ValueError as error:
             raise ShapeError(f"{self.name}: the leading dimensions do not fit ({error})") from None
         # The lanes of a vector are an axis before those of the batch, which every input must have for that.
+        # Leading ones: an input without batch dimensions is the same for all states.
         flat = [a.reshape((1,) * (len(batch) + 1 - a.ndim) + a.shape) for a in flat]
         values = self.values(flat)
         outputs = []

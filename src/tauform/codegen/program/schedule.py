@@ -19,6 +19,7 @@ def ordered(graph: Graph, results: Sequence[int]) -> list[int]:
     need = _registers_needed(graph, results)
     done: set[int] = set()
     order: list[int] = []
+    # A stack of its own: programs are deeper than Python's recursion limit.
     for result in results:
         stack = [abs(result)]
         while stack:
@@ -43,6 +44,7 @@ def _registers_needed(graph: Graph, results: Sequence[int]) -> dict[int, int]:
     # Nodes are numbered after their operands, so ascending order is bottom up.
     for node in sorted(reachable(graph, results)):
         counts = sorted((need[abs(a)] for a in graph.operands(node)), reverse=True)
+        # While the k-th operand is computed, k earlier ones wait in registers.
         need[node] = max([1, *(count + k for k, count in enumerate(counts))])
     return need
 

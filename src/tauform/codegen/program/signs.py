@@ -16,6 +16,7 @@ from tauform.codegen.program.program import Instruction, Op, Program
 def without_negations(program: Program) -> Program:
     """The program with as few negations as possible."""
     flipped = _flipped(program)
+    # Decided first, written second: a reader must know the sign of what it reads.
     code = _Code(program, flipped)
     for value in range(len(program.instructions)):
         code.define(value)
@@ -41,6 +42,7 @@ def _flipped(program: Program) -> set[int]:
 def _free_to_flip(program: Program) -> set[int]:
     """Constants, and values with one reader that can change their sign without another operation."""
     readers = Counter(k for instruction in program.instructions for k in instruction.args)
+    # Counted twice, so that a result never has a single reader.
     readers.update(k for result in program.results for k in (*result, *result))  # results keep their sign
     free: set[int] = set()
     for value, instruction in enumerate(program.instructions):
@@ -71,6 +73,7 @@ class _Code:
         instruction = self.old.instructions[value]
         if instruction.op is Op.CONSTANT:
             return
+        # The negation disappears: its operand has the other sign already, or the reader wants it without.
         if instruction.op is Op.NEGATE and (value in self.flipped or instruction.args[0] in self.flipped):
             self.new[value] = self.operand(instruction.args[0])
         elif value in self.flipped:

@@ -64,6 +64,7 @@ class _Plan:
 
 def _plan(terms: list[_Term], most_opened: int) -> _Plan:
     """First come, first added; at most so many products are computed alone instead of waiting for a partial sum."""
+    # (time, place) pairs, sorted by time; places break ties, so that the order is the same everywhere.
     partial = sorted((term.ready, k) for k, term in enumerate(terms) if not term.fuses)
     steps: list[tuple[int, int]] = []
 
@@ -74,6 +75,7 @@ def _plan(terms: list[_Term], most_opened: int) -> _Plan:
     for product in sorted((term.ready, k) for k, term in enumerate(terms) if term.fuses):
         while len(partial) > 1 and partial[1][0] + LATENCY[Op.ADD] <= product[0]:
             add(partial.pop(0), partial.pop(0), LATENCY[Op.ADD])
+        # Partial sums that are known by then: the latest of them waits least.
         present = bisect_right(partial, product[0], key=itemgetter(0))
         if present:
             add(partial.pop(present - 1), product, LATENCY[Op.MULTIPLY])
@@ -127,6 +129,8 @@ class _Code:
         for value, instruction in enumerate(self.old.instructions):
             if value in results or not all(op in _SUM for op in readers[value]):
                 continue
+            # A sum that only one sum reads may be taken apart; one that is shared stays whole, or it would be computed
+            # twice.
             if instruction.op in _SUM and len(readers[value]) == 1:
                 self.inner.add(value)
             elif instruction.op is Op.MULTIPLY:
@@ -143,6 +147,7 @@ class _Code:
         """A sum, its inner sums included; at least one term is not subtracted, so the total is not either."""
         terms = self._terms(value)
         # fewer partial sums take fewer additions, so they are preferred where they take no longer
+        # `min` keeps the first of equals, which is the one without opened sums.
         plan = min((_plan(terms, most) for most in (0, MOST_OPENED)), key=lambda plan: plan.ready)
         items = [(term.value, term.minus) for term in terms]
         for a, b in plan.steps:
@@ -153,6 +158,7 @@ class _Code:
 
     def program(self) -> Program:
         """All instructions in the order of their ranks."""
+        # An instruction stands where its last operand allows, so that few values are alive at a time.
         order = sorted(range(len(self.instructions)), key=lambda k: (self.rank[k], k))
         place = {value: k for k, value in enumerate(order)}
         moved = (self.instructions[k] for k in order)

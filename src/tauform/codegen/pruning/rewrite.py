@@ -28,6 +28,7 @@ def rewritten(
         dropped: for a sum (index of its instruction), which of its two summands is left out.
         numbers: values (indices of instructions) that become numbers.
     """
+    # Built anew: the graph folds constants and drops what nobody reads any more.
     graph = Graph()
     inputs = [[s.reference for s in graph.input(p.name, *p.shape, shared=p.shared).ravel()] for p in program.inputs]
     made: list[int] = []

@@ -35,6 +35,7 @@ def sensitivity(program: Program, states: list[Array], weights: Array) -> Sensit
     values = program.values(states)
     results = [k for result in program.results for k in result]
     slopes: list[Array | None] = [None] * len(values)
+    # (results, states) per value, weighted, so that errors of all results count in one unit.
     for row, k in enumerate(results):
         own = np.zeros((len(results), len(weights)))
         own[row] = weights[:, row]
