@@ -26,6 +26,7 @@ def sin_cos(angle: float) -> tuple[float, float]:
         return math.nan, math.nan
     if angle == 0.0:
         return angle, 1.0
+    # An angle of 2^e needs e more bits of pi to be reduced to the same precision.
     bits = _GUARD + abs(math.frexp(angle)[1])
     x, half_pi = _fixed(angle, bits), _pi(bits) >> 1
     quarter_turns = (2 * x + half_pi) // (2 * half_pi)  # the nearest whole number
@@ -36,11 +37,13 @@ def sin_cos(angle: float) -> tuple[float, float]:
 
 def arctan2(y: float, x: float) -> float:
     """Angle of the point (x, y) [rad], the nearest double."""
+    # On the axes and at infinity the C library is exact everywhere.
     if not (x and y and math.isfinite(x) and math.isfinite(y)):
         return math.atan2(y, x)  # a multiple of pi / 4, signed zero or NaN: no series is behind it
     bits = _GUARD + abs(math.frexp(y)[1] - math.frexp(x)[1])
     (a, b), (c, d) = abs(y).as_integer_ratio(), abs(x).as_integer_ratio()
     rise, run = a * d, c * b
+    # The smaller over the larger: the series converges only up to one.
     arc = _arc((min(rise, run) << bits) // max(rise, run), bits)
     if rise > run:
         arc = (_pi(bits) >> 1) - arc
@@ -55,6 +58,7 @@ def hypot(x: float, y: float) -> float:
     square, unit = (a * d) ** 2 + (c * b) ** 2, b * d
     if not square:
         return 0.0
+    # Room for all bits of the root, whatever the exponents of x and y.
     shift = max(_GUARD + unit.bit_length() - square.bit_length() // 2, 0)
     return math.isqrt(square << (2 * shift)) / (unit << shift)
 
@@ -72,6 +76,7 @@ def tanh(x: float) -> float:
     if not SMALLEST_TANH < abs(x) < LARGEST_EXPONENT:
         return x if abs(x) <= SMALLEST_TANH or math.isnan(x) else math.copysign(1.0, x)
     with localcontext(prec=_DIGITS):
+        # e^-2x never overflows; 1 - e^-2x has sixty digits to lose, and seventeen to keep.
         fraction = (Decimal(-2) * Decimal(abs(x))).exp()
         return math.copysign(float((1 - fraction) / (1 + fraction)), x)
 

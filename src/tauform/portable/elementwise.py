@@ -24,11 +24,13 @@ def sin_cos(angles: AnyArray) -> tuple[AnyArray, AnyArray]:
     Angles beyond the limit of the scheme are reduced in integers, one by one.
     """
     angles = np.asarray(angles)
+    # Complex steps, counting and symbolic scalars bring sines of their own.
     if angles.dtype != np.float64:
         return np.sin(angles), np.cos(angles)
     if angles.size < _FEW:
         pairs = np.array([_of_one(angle) for angle in angles.ravel().tolist()]).reshape(*angles.shape, 2)
         return pairs[..., 0], pairs[..., 1]
+    # Far angles are rare and slow: one by one, in integers.
     near = np.abs(angles) <= DOUBLE.limit
     if near.all():
         return _of_many(angles)
@@ -58,6 +60,7 @@ def exp(x: AnyArray) -> AnyArray:
     x = np.asarray(x)
     if x.dtype != np.float64:
         return np.exp(x)
+    # Clipped first: 2^k of what lies beyond would overflow before it is replaced.
     k, p = _power_of_two(np.clip(x, EXPONENTIAL.lowest, EXPONENTIAL.highest))
     scale = np.ldexp(1.0, k)
     inside = np.where(x < EXPONENTIAL.lowest, 0.0, scale + scale * p)
@@ -78,6 +81,7 @@ def tanh(x: AnyArray) -> AnyArray:
 
 def _power_of_two(x: Array) -> tuple[AnyArray, Array]:
     """k and p with e^x = 2^k (1 + p), |p| < 0.42."""
+    # Half to even, as the generated code rounds.
     k = np.rint(x * EXPONENTIAL.inverse)
     r = (x - k * EXPONENTIAL.log_2[0]) - k * EXPONENTIAL.log_2[1]
     value: Any = EXPONENTIAL.coefficients[-1]

@@ -72,6 +72,7 @@ def in_order(matrix: Array, threshold: float) -> Triangle:
     sizes = np.zeros(n)
     for k in range(n):
         rank = len(chosen)
+        # What is left of the column below the rows that the chosen ones fill: its distance from their span.
         sizes[k] = norm(columns[k, rank:])
         if sizes[k] > threshold and rank < height:
             _reflect(columns[k:, rank:])
@@ -87,6 +88,7 @@ def by_size(matrix: Array, threshold: float = 0.0) -> Triangle:
     rank = 0
     while rank < n:
         rest = columns[rank:, rank:]
+        # Computed anew each time: updating them loses digits where columns almost depend on each other.
         lengths = np.sqrt((rest * rest).sum(axis=1))
         sizes[order[rank:]] = lengths
         # of equals the one that stands first in the matrix
@@ -143,6 +145,7 @@ def least_squares(A: Array, b: Array, smallest: float) -> Array:
 
     The normal equations lose half of the digits; residuals of the solution itself give them back.
     """
+    # Squares: a part of a column is the square root of that part of its pivot.
     chosen, R = _definite_triangle(gram_matrix(A), smallest * smallest)
     x = np.zeros(A.shape[1])
     for _ in range(1 + N_REFINEMENTS):
@@ -160,6 +163,7 @@ def _definite_triangle(G: Array, threshold: float) -> tuple[list[int], Array]:
     floor = threshold * np.diag(G).max(initial=0.0)
     while len(chosen) < len(G):
         pivots = np.diag(rest).copy()
+        # Rounding leaves a little where a row was taken out; it must not be chosen again.
         pivots[chosen] = 0.0
         k = first_largest(pivots)
         if pivots[k] <= floor:
@@ -184,9 +188,11 @@ def condition(A: Array) -> float:
 
 def _beside_diagonal(A: Array) -> list[float]:
     """Squares of what stands beside the zero diagonal of a matrix whose eigenvalues are +- the singular values of A."""
+    # A wide matrix gets rows of zeros: it has as many singular values as columns.
     missing = np.zeros((max(A.shape[1] - len(A), 0), A.shape[1]))
     diagonal, above = _bidiagonal(np.concatenate([A, missing]))
     entries = np.zeros(2 * len(diagonal))
+    # Golub and Kahan: the bidiagonal's entries alternate beside a zero diagonal, whose eigenvalues are +- sigma.
     entries[1::2], entries[2::2] = diagonal, above
     return (entries * entries).tolist()
 
@@ -201,6 +207,7 @@ def _singular_value(beside: list[float], k: int) -> float:
         middle = 0.5 * (low + high)
         pivot, n_below = math.inf, 0
         for square in beside:
+            # A pivot of zero would divide the next one: it counts as barely negative.
             pivot = -middle - square / pivot or -tiny
             n_below += pivot < 0.0
         low, high = (low, middle) if n_below >= len(beside) - k else (middle, high)
@@ -211,6 +218,7 @@ def _bidiagonal(A: Array) -> tuple[Array, Array]:
     """Diagonal and the one above it of U^T A V."""
     columns = np.array(A.T, order="C")
     n = len(columns)
+    # No exchange of rows: definite matrices need none, and all of a stack go the same way.
     for k in range(n):
         _reflect(columns[k:, k:])
         if k + 2 < n:

@@ -20,6 +20,7 @@ def product(A: AnyArray, B: AnyArray) -> AnyArray:
         return (A[:, None] * B).sum(axis=-2)
     if A.size * B.shape[-1] <= _AT_ONCE:
         return (A[..., :, :, None] * B[..., None, :, :]).sum(axis=-2)
+    # In the order of the inner index, as the short way sums: BLAS would block, fuse and thread as the processor likes.
     total: AnyArray = A[..., :, :1] * B[..., :1, :]
     for k in range(1, A.shape[-1]):
         total += A[..., :, k : k + 1] * B[..., k : k + 1, :]
@@ -52,6 +53,7 @@ def gram_matrix(A: Array) -> Array:
     A is cut into summands of so few bits that BLAS makes no rounding error in their products, whatever order it sums in
     and however it fuses; what is rounded is the sum of these products, here.
     """
+    # Slices of so few bits that their products sum up without any rounding: then BLAS may take any order.
     first, second, third = _slices(A, bits=(53 - len(A).bit_length()) // 2)
     larger, smaller = first.T @ second, first.T @ third
     # the smallest first
@@ -63,6 +65,7 @@ def _slices(A: Array, bits: int) -> list[Array]:
     _, exponents = np.frexp(np.abs(A).max(axis=0, initial=0.0))
     slices, rest = [], A
     for k in range(1, 4):
+        # A power of two: dividing and rounding by it is exact.
         unit = np.ldexp(1.0, exponents - k * bits)
         slices.append(np.rint(rest / unit) * unit)
         rest = rest - slices[-1]

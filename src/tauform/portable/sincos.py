@@ -47,6 +47,7 @@ def _half_pi(bits: int) -> tuple[float, float, float]:
     rest = _HALF_PI
     for _ in range(2):
         exponent = -bits
+        # The unit in which the rest has exactly so many bits.
         while rest >= Fraction(2) ** (exponent + bits):
             exponent += 1
         while rest < Fraction(2) ** (exponent + bits - 1):

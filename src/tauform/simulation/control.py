@@ -100,6 +100,7 @@ class Controller:
         gains = [one_per_joint(getattr(self, name), n, name)[None, None] for name in ("stiffness", "damping")]
         q, qd, qdd = self._followed(n, q0, t)
         command = np.zeros((1, 1, n))
+        # Of the model, not of the robot that is simulated: a controller knows only what it was given.
         if self.feeds_forward:
             command = inverse_dynamics(self.model or robot, q, qd, qdd)
         first = qdd if self.law == "computed_torque" else command
@@ -118,8 +119,10 @@ def _sampled(trajectory: Trajectory, n: int, t: Array) -> tuple[Array, Array, Ar
     """(1, T, n) positions, velocities and accelerations; at rest where it ends before the simulation."""
     if trajectory.q.shape[1] != n:
         raise SimulationError(f"control: the trajectory has {trajectory.q.shape[1]} joints, the robot {n}")
+    # After its end a trajectory is a point that is held.
     at = np.clip(t + trajectory.t[0], trajectory.t[0], trajectory.t[-1])
     running = (t <= trajectory.duration)[:, None]
+    # Values and slopes of the samples: positions and velocities agree with each other between them.
     q = CubicHermiteSpline(trajectory.t, trajectory.q, trajectory.qd)(at)
     qd = CubicHermiteSpline(trajectory.t, trajectory.qd, trajectory.qdd)(at) * running
     qdd = np.stack([np.interp(at, trajectory.t, column) for column in trajectory.qdd.T], axis=1) * running

@@ -62,6 +62,7 @@ class Plant:
     @cached_property
     def smooth(self) -> Robot:
         """The robot without dry friction."""
+        # Compiled steps compute what is smooth; a jump within a stage would cost an integrator its order.
         return self.robot.with_drives(term for term in self.robot.drives if not (term.is_dry and term.coefficient))
 
     @cached_property
@@ -147,11 +148,14 @@ def stepped(plant: Plant, dynamics: Dynamics, q: AnyArray, qd: AnyArray, h: Any)
 
 def _settled(plant: Plant, dynamics: _Textbook, q: Array, qd: Array, h: Array) -> dict[str, Array]:
     """Outputs of a step with dry friction and stops."""
+    # First as if nothing rubbed, then the velocity that friction and stops leave of it.
     free, tau = stepped(plant, dynamics, q, qd, h)
     stops = plant.stops
+    # A stop bounds the velocity: what would carry the joint beyond it within this step.
     rates = JointBounds(*([None if x is None else (x - q[j]) / h for j, x in enumerate(side)] for side in stops))
     impulses = 0.0 * qd
     if plant.is_dry:
+        # The most that friction can take of a momentum during the step.
         impulses = h * (plant.dry_joints @ dynamics.dry_sizes(tau))
     after = settled(dynamics.mass_matrix(), free.qd, qd, impulses, rates)
     # what rests before and after has not moved, whatever the stages in between saw
@@ -193,6 +197,7 @@ class _Traced:
     def _model(self, **inputs: AnyArray) -> Tracing:
         """The same state for the robot that the controller believes in."""
         tracing = self._at(**inputs)
+        # The plant's frames were searched for; another model gets its own, unsearched.
         if self.plant.model == self.plant.robot:
             return tracing
         problem = problem_of(self.plant.model)

@@ -27,12 +27,14 @@ def control_inputs(
         return control.inputs(robot, q, times)
     if control is None:
         return {"tau": np.zeros((1, 1, n))}
+    # A Python function is asked at each step, between compiled ones.
     if callable(control):
         return {}
     if isinstance(control, Recording):
         if control.n_joints != n:
             raise SimulationError(f"{control.name}: torques of {control.n_joints} joints, the robot has {n}")
         seconds = float(control.t[-1] - control.t[0])
+        # The last step's torque is held to its end, and clocks of recordings jitter.
         if seconds < times[-1] - 1.5 * step:
             raise SimulationError(f"{control.name}: holds {seconds:.6g} s of torques; simulate no longer than that")
         at = np.asarray(control.t[0]) + times  # a step's torque is the one at its beginning
@@ -46,6 +48,7 @@ def control_inputs(
         raise ShapeError(
             f"control: {tau.shape[-2]} rows of torques, but {len(times) - 1} steps; give one row per step, (..., T, n)"
         )
+    # The last row again for the state at the end, whose acceleration is reported too.
     rows = np.concatenate([tau, tau[..., -1:, :]], axis=-2)[..., : len(times), :]
     if tau.ndim == 2:
         return {"tau": rows[None]}

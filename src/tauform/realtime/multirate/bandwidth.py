@@ -71,9 +71,11 @@ def bandwidth(values: Array, rate: float, share: float = POWER_SHARE) -> float:
     Columns count by their relative variation, so that light joints are heard too.
     """
     spread = values.std(axis=0)
+    # A constant divided by its spread would be nothing but rounding.
     moving = spread > 1e-9 * max(float(np.abs(values).max()), 1e-300)
     if not moving.any():
         return 0.0
+    # Each column in units of its spread: a heavy joint must not decide alone.
     frequencies, power = signal.periodogram(values[:, moving] / spread[moving], rate, window="hann", axis=0)
     total = np.cumsum(power.sum(axis=1))
     return float(frequencies[np.searchsorted(total, share * total[-1])])

@@ -93,6 +93,8 @@ def predict(
     else:
         states = tuple(profile.recorded)
     torque = split.tick(split.renewed(states), states)
+    # Errors with and without stale friction side by side: the difference says whether friction should move to the
+    # synchronous task.
     square, smooth = np.zeros_like(torque), np.zeros(split.robot.n_joints)
     peak = np.zeros(split.robot.n_joints)
     for weight, error, of_friction in _errors(split, states, torque, rates.ages() if ages is None else _met(ages)):
@@ -109,6 +111,7 @@ def _errors(
 ) -> Iterator[tuple[float, Array, Array]]:
     """Weight, torque error (N, n) and the part of it that stale friction makes, for each pair of ages."""
     swing = _swing(states)
+    # Ages of the velocity torques repeat for every age of the coefficients.
     stored: dict[float, tuple[Results, Array]] = {}
     for of_coefficients, of_rest, weight in zip(*(x.tolist() for x in ages), strict=True):
         M, gravity = split.coefficients_kernel(_earlier(states, of_coefficients, swing)[0])
@@ -189,6 +192,7 @@ def slowest_background(
         return predict(split, profile, replace(fastest, background=period), n_states=4000).relative <= error
 
     short, long = control, max(LONGEST_PERIOD, 2 * control)
+    # Even a background at every tick is a latency late.
     if not fits(short):
         return None
     if fits(long):

@@ -59,10 +59,12 @@ class Rates:
         whole background periods older.
         """
         ticks = self.background / self.control
+        # Few ticks per run: each age is met exactly as often as the others.
         if ticks < FEW_TICKS and abs(ticks - round(ticks)) < 1e-9:
             fresh = self.latency + self.control * np.arange(round(ticks))
             weights = np.full(len(fresh), 1 / len(fresh))
         else:
+            # Many: ages spread evenly, and the error is smooth in them, so that six nodes integrate it.
             nodes, weights = np.polynomial.legendre.leggauss(N_AGES)
             first = self.latency - self.control / 2
             fresh = np.maximum(first + self.background * (nodes + 1) / 2, 0.0)

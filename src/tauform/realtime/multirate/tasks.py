@@ -194,6 +194,7 @@ def _synchronous(robot: Robot, with_friction: bool) -> Program:
     # what is beside comes after what is stored, as the background returns them
     names = ["stored", *["beside"] * loaded, *["qd"] * (loaded or with_friction), "qdd", *["temperature"] * warm]
     x = {name: graph.input(name, n) for name in names}
+    # The sum starts from a product, not from zero: n products and n sums per joint.
     tau = [x["stored"][i] + sum((M[i, j] * x["qdd"][j] for j in range(1, n)), M[i, 0] * x["qdd"][0]) for i in range(n)]
     if loaded:
         parts = _friction(of_load(robot), x["qd"], carried=np.array(tau, dtype=object)), x["beside"]
@@ -231,6 +232,7 @@ def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> Outputs:
     torques = rigid_torques(tracing, tracing.joints("qd"), gravity=gravity)
     stays = [with_friction or depends_on_position(term) for term in robot.drives]
     # no torque is carried here, so that load friction is left out
+    # Terms that the other task makes keep their place, with a coefficient that the graph drops.
     drives = friction_torques(replace(tracing, drives=np.where(stays, tracing.drives, 0.0)))
     if has_load(robot.tree):
         return {"stored": tracing.efforts(torques), "beside": tracing.efforts(drives)}

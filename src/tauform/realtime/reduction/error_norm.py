@@ -65,6 +65,7 @@ class ErrorNorm:
         forward, n = self.function == "forward_dynamics", self.robot.n_joints
         if self.joints is not None:
             return np.broadcast_to(np.diag(self.joints), (len(self.torque), n, n))
+        # Forward dynamics are judged by accelerations: a heavy joint's torque error may move nothing.
         size = sizes(self.states[2] if forward else self.torque)[:, None, None]
         unit = np.broadcast_to(np.eye(n), (len(self.torque), n, n))
         if not forward:

@@ -29,6 +29,7 @@ def guard(function: str, states: list[Array], required: bool, moving: Sequence[i
     """
 
     def condition(program: Program, kernel: Callable[..., Any] | None = None) -> bool:
+        # A pivot that passes zero between two states would divide by it somewhere in between.
         if function == "forward_dynamics" and not steady_pivots(program, states):
             return False
         return is_definite(kernel or program, function, states, moving) is not False
@@ -51,8 +52,10 @@ def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array]
     # one call for all: at rest, then driven by one joint after the other
     q, drive = np.tile(states[0], (n + 1, 1)), np.repeat(np.eye(n + 1, n, -1), N, axis=0)
     temperatures = [np.tile(array, (n + 1, 1)) for array in states[3:]]
+    # tau(qdd = e_j) - tau(0) is column j of M, whatever the program has left out.
     rest, *columns = np.asarray(evaluate(q, 0 * q, drive, *temperatures)).reshape(n + 1, N, n)
     matrices = moving_block(np.stack(columns, axis=-1) - rest[..., None], moving)
+    # Inverse dynamics need not be symmetric; the energy qdd^T M qdd sees the symmetric part alone.
     return positive_definite(matrices + np.swapaxes(matrices, -1, -2))
 
 
@@ -76,6 +79,7 @@ def result_weights(function: str, expected: Array, joints: Array | None = None) 
         return relative_weights(expected)
     n = int(np.sqrt(expected.shape[1]))
     diagonal = expected[:, :: n + 1].copy()
+    # An entry that was left out on the diagonal: M_ij^2 <= M_ii M_jj bounds it from below.
     implied = (expected.reshape(-1, n, n) ** 2 / np.where(diagonal > 0, diagonal, np.inf)[:, None]).max(axis=2)
     diagonal = np.where(diagonal > 0, diagonal, implied)
     diagonal[diagonal <= 0] = 1.0

@@ -48,6 +48,7 @@ def joint_tolerances(
 
 def joint_sizes(subject: Subject, exact: Program, profile: Profile) -> Array:
     """(n,) root mean square of each joint's result over the profile, what its errors are relative to."""
+    # Sizes are part of the guarantee's meaning: they must not move with the seed of the search.
     states = profile.sample(SCALE_STATES, np.random.default_rng(0))
     torque = np.asarray(exact(*function_states(subject, exact, states)))
     sizes = np.sqrt((torque * torque).mean(axis=0))

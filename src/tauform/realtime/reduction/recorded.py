@@ -45,6 +45,7 @@ def recorded_states(recording: Recording) -> list[tuple[float, States]]:
 
 
 def _settled(segment: Segment, filters: Filters, states: States) -> States:
+    # Short parts keep at least their half, settled or not.
     cut = min(grid_of(segment.rate, filters).settle, segment.n_samples // 4)
     temperature = segment.temperatures(slice(None))
     return tuple(x[cut : len(x) - cut] for x in (*states, *([] if temperature is None else [temperature])))

@@ -179,10 +179,12 @@ def reduce(
     elif exact.name != function:
         raise ModelError(f"exact: expected a program of {function}, got one of {exact.name}")
     rng = np.random.default_rng(seed)
+    # What a program is fitted to and what it is judged on never meet.
     seen, unseen = profile.halves()
     for half in (seen, unseen):
         refuse_nothing(subject, exact, half)
     whole = None if profile.recorded is None else profile
+    # Candidates are compared on fewer states than the winner must pass.
     n_screened = min(n_fresh, SCREENED_STATES)
     sizes = joint_sizes(subject, exact, unseen) if function in OF_TORQUES else None
     joints = None if tolerances is None or sizes is None else joint_weights(sizes, tolerances)
@@ -205,6 +207,7 @@ def reduce(
 def _verified_winner(results: list[RouteResult], search: RouteSearch, verify: Verifier) -> list[RouteResult]:
     """The results with the winner verified on all states; where these refuse it, it is refined."""
     verified: list[RouteResult] = []
+    # A winner that fails is refined, and then another may be the cheapest.
     while (best := _cheapest(results)).name != "exact" and best not in verified:
         shown = replace(best, verification=verify(best.program))
         verified.append(shown if shown.verification.holds else search.refined(shown, verify))
