@@ -35,6 +35,7 @@ def check_file(file: str | os.PathLike[str], force: bool = False) -> None:
             raise GenerationError(f"{file}: is a folder; give a file")
         if not target.parent.is_dir():
             raise GenerationError(f"{file}: the folder {target.parent} does not exist; create it first")
+        # A dangling link counts as there: writing would follow it.
         if os.path.lexists(path) and not force:
             remedy = f"choose another name, or allow it with {argument('force', True)}"
             raise GenerationError(f"{file}: exists", value=file, remedy=remedy)
@@ -59,8 +60,10 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False) -> Path:
         target = resolved(Path(folder).expanduser())
         if target.exists() and not target.is_dir():
             raise GenerationError(f"{folder}: is a file; give a folder")
+        # A folder that does not exist yet is made: what counts is the first that does.
         near = nearest_folder(target)
         if target.exists():
+            # A killed process may have left half of its work: it is completed before anything is judged.
             with locked(target):
                 finish(target)
                 check_owner(folder, target, force)
@@ -74,6 +77,7 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False) -> Path:
 
 def check_owner(folder: str | os.PathLike[str], target: Path, force: bool) -> None:
     """Refuse a folder that holds what is not ours, unless force is set."""
+    # Three names are enough for a sentence; the folder may hold millions of files.
     others = [] if force else list(islice(foreign_files(target), 3))
     if not others:
         return
@@ -100,6 +104,7 @@ def workplace(target: Path) -> Path:
 
 def nearest_folder(path: Path) -> Path:
     """The folder itself, or the first that exists above it; NotADirectoryError where that is a file."""
+    # The root always exists.
     nearest = next(place for place in (path, *path.parents) if place.exists())
     if not nearest.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, f"{nearest.name} is a file")
@@ -109,6 +114,7 @@ def nearest_folder(path: Path) -> Path:
 def is_mount_point(path: Path) -> bool:
     """Whether another file system, or another part of this one, is mounted here; such cannot be renamed."""
     try:
+        # `is_mount` compares devices, which bind mounts of the same device do not change.
         table = Path("/proc/self/mountinfo").read_bytes()
     except OSError:
         return path.is_mount()

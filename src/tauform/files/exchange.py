@@ -21,6 +21,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 @cache
 def _system_call() -> Any:
+    # Python has no call for it; both systems' C libraries do.
     library: Any = ctypes.CDLL(None) if os.name == "posix" else None
     if sys.platform == "darwin" and hasattr(library, "renamex_np"):
         return lambda one, other: library.renamex_np(one, other, ctypes.c_uint(_EXCHANGE))

@@ -34,10 +34,12 @@ def fresh_file(path: Path, refusal: type[TauformError]) -> Iterator[BinaryIO]:
         target = resolved(path)
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, "it is read-only")  # renaming would not ask
+        # In the same folder: a rename between file systems would be a copy, which can stop half-way.
         with temporary_file(target.parent) as (own, file):
             yield file
             keep_mode(own, target)
             file.flush()
+            # Before the rename: else a power cut could leave the new name with old, or no, content.
             os.fsync(file.fileno())
             os.replace(own, target)
     except OSError as error:
@@ -54,6 +56,7 @@ def write_text(path: Path, text: str, refusal: type[TauformError]) -> Path:
 def keep(path: Path, payload: bytes) -> bool:
     """Keep bytes for later in a file that nobody else may touch; whether they could be written."""
     try:
+        # No fsync: a cache entry that a power cut damages fails its digest, and is made anew.
         with temporary_file(path.parent, mode=0o600) as (own, file):
             file.write(payload)
             file.flush()
@@ -101,6 +104,7 @@ def keep_mode(fresh: Path, target: Path) -> None:
     if hasattr(os, "chown"):
         with suppress(PermissionError):
             os.chown(fresh, before.st_uid, before.st_gid)
+    # After the owner: changing that clears bits of the mode.
     fresh.chmod(before.st_mode & 0o777)
 
 

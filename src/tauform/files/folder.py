@@ -41,6 +41,7 @@ def write_folder(folder: str | os.PathLike[str], fill: Fill, force: bool = False
         manifest = manifest_of(new, tuple(fill(new)))
         write_text(new / MANIFEST, manifest.text(), GenerationError)
         sync_folder(new)
+        # Three ways, the best first: rename where nothing is, exchange where all is ours, else file by file.
         if not _renamed(new, target):
             with locked(target):
                 finish(target)
@@ -115,12 +116,14 @@ def _renamed(new: Path, target: Path) -> bool:
 
 def _exchanged(new: Path, target: Path) -> bool:
     """Whether the target was replaced as a whole; not where it holds anything of others, or cannot be moved."""
+    # The working folder may have been removed under us.
     with suppress(OSError):
         # A folder that somebody stands in would be pulled away from under them.
         if Path.cwd().resolve().is_relative_to(target):
             return False
     if next(foreign_files(target), None) is not None or not exchange(new, target):
         return False
+    # What was the target is under our hidden name now: looked through again, since nobody can reach it any more.
     if next(foreign_files(new), None) is None:
         return True
     exchange(new, target)  # somebody wrote there at this very moment

@@ -30,10 +30,12 @@ def merge(new: Path, target: Path) -> None:
     """
     manifest = read_manifest(new) or Manifest()
     names = [name for name in (*manifest.files, MANIFEST) if (new / name).is_file()]
+    # All ways are looked at before anything moves: a refusal half-way would be worse than one at the start.
     for name in names:
         _check_way(target, name)
     replaced = {name: digest(target / name) for name in names if _is_plain(target / name)}
     write_text(new / REPLACED, json.dumps(replaced), GenerationError)
+    # From here on a kill leaves a journal: whoever watches over this process must know where.
     announce(target)
     new.rename(target / JOURNAL)
     finish(target)
@@ -54,10 +56,12 @@ def finish(target: Path) -> None:
     after = read_manifest(journal)  # moved last: without it, all is in place
     if after is not None:
         before = read_manifest(target) or Manifest()
+        # Files of the last run that this one no longer writes; edited ones count as somebody's.
         for name in {*before.files, *before.products} - {*after.files, *after.products}:
             if before.owns(target, name):
                 _remove(target, name)
         replaced = _read_replaced(journal)
+        # The manifest last: as long as it is in the journal, there is work to complete.
         for name in (*after.files, MANIFEST):
             _move(journal, target, name, replaced.get(name))
         sync_folder(target)

@@ -21,6 +21,7 @@ def lock(handle: int) -> bool | None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    # Network file systems often know no locks.
     except OSError:
         return None
     return True

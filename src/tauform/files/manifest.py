@@ -39,6 +39,7 @@ class Manifest:
         path = folder / name
         if path.is_symlink() or not path.is_file():
             return False
+        # Compared by content: a file that was edited since belongs to who edited it.
         if name in self.files:
             return self.files[name] == digest(path)
         return name in self.products and _is_built(path)
@@ -71,6 +72,7 @@ def is_inside(folder: Path, name: Any) -> bool:
     """Whether a relative path stays inside a folder, also where links stand on its way."""
     if not isinstance(name, str) or "\0" in name or not name:
         return False
+    # A forged list may name files anywhere: only what stays below the folder counts.
     parts = PurePosixPath(name).parts
     if PurePosixPath(name).is_absolute() or ".." in parts or Path(name).is_absolute():
         return False
@@ -87,6 +89,7 @@ def foreign_files(folder: Path) -> Iterator[str]:
     known = read_manifest(folder)
     for root, folders, files in os.walk(folder):
         place = Path(root)
+        # In place: `os.walk` then leaves out our own temporaries.
         folders[:] = sorted(name for name in folders if name != JOURNAL and not NAME.fullmatch(name))
         links = [name for name in folders if (place / name).is_symlink()]
         for name in sorted([*filterfalse(NAME.fullmatch, files), *links]):

@@ -36,6 +36,7 @@ class PrivateFolder:
                 handle = os.open(name, _AS_IT_IS, dir_fd=self._handle)
         except OSError:
             return None
+        # Of what is open, not of the name: nobody can exchange it between check and reading.
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or objection(found):
             os.close(handle)
@@ -48,6 +49,7 @@ class PrivateFolder:
 def private_folder(path: Path) -> Iterator[PrivateFolder | None]:
     """The folder, made if it does not exist; None, and a warning, where it is not ours alone or cannot be made."""
     try:
+        # For its owner alone from the first moment on.
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(path, _AS_IT_IS | os.O_DIRECTORY) if _HAS_OWNERS else None
     except OSError:

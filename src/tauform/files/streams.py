@@ -12,6 +12,7 @@ def open_standard_streams() -> None:
     """Give closed streams a place: a file that is opened later would take theirs, with all that is printed."""
     for handle, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
+            # The lowest free number is the one that was closed.
             null = os.open(os.devnull, os.O_RDWR)
             if null != handle:
                 os.dup2(null, handle)

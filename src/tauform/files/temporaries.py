@@ -83,6 +83,7 @@ def announce_to(register: int) -> None:
 
 def announced(register: int) -> list[Path]:
     """Folders that were written there."""
+    # Names end with a zero byte, the only one that no path can hold.
     content = os.pread(register, os.fstat(register).st_size, 0)
     return [Path(os.fsdecode(name)) for name in content.split(b"\0") if name]
 
@@ -101,6 +102,7 @@ def _new_name(folder: Path) -> Path:
 
 def _new_file(folder: Path, mode: int) -> tuple[Path, int]:
     while True:
+        # Announced before it exists: a kill between both leaves a name too many, never a file too many.
         path = _new_name(folder)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
         if _claim(handle, path):
@@ -128,6 +130,7 @@ def _remove_if_abandoned(path: Path) -> None:
     handle = os.open(path, _AS_IT_IS)
     try:
         found = os.fstat(handle)
+        # A lock that can be taken: the process that held it is gone.
         free = lock(handle)
         if free is None:
             free = time.time() - found.st_mtime > ABANDONED_AFTER

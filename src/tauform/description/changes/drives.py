@@ -23,6 +23,7 @@ def with_drives(robot: Robot, terms: Iterable[Drive]) -> Robot:
     further = tuple(term for term in terms if not isinstance(term, OF_JOINTS))
     own: dict[tuple[type[Drive], int], Drive] = {}
     for term in terms:
+        # Rotor, viscous, Coulomb and offset are fields of their joint, where files spell them.
         if isinstance(term, OF_JOINTS):
             key = (type(term), term.joints[0])
             if key in own or not 0 <= term.joints[0] < robot.n_bodies:
@@ -35,6 +36,7 @@ def with_drives(robot: Robot, terms: Iterable[Drive]) -> Robot:
 
 def _with_own(joint: Joint, j: int, own: Mapping[tuple[type[Drive], int], Drive]) -> Joint:
     rotor, viscous, coulomb, offset = (own.get((shape, j)) for shape in OF_JOINTS)
+    # None says that nobody spoke of a rotor; base parameters then leave it out.
     declared = joint.rotor_inertia is not None or (rotor is not None and rotor.coefficient != 0)
     return replace(
         joint,

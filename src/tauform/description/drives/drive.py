@@ -90,6 +90,7 @@ class Drive:
 
     def __post_init__(self) -> None:
         joints = _indices(self.joints, self.where)
+        # Frozen: only here, where the term is made, may its fields be brought into form.
         object.__setattr__(self, "joints", joints)
         object.__setattr__(self, "coefficient", number(self.coefficient, f"{self.where}: coefficient"))
         if not isinstance(self.label, str) or not LABEL.fullmatch(self.label):
@@ -119,6 +120,7 @@ class Drive:
             UnknownNameError: no such shape.
             DescriptionError: a constant is missing, unknown or makes no sense.
         """
+        # The registry imports this module; it is complete once anybody calls.
         from tauform.description.drives import SHAPES
 
         if shape not in SHAPES:

@@ -25,6 +25,7 @@ class Dual:
     def __add__(self, other: Any) -> Dual:
         if not isinstance(other, Dual):
             return Dual(self.value + other, self.slopes)
+        # By direction: what has no slope in a direction costs nothing there.
         slopes = dict(self.slopes)
         for key, slope in other.slopes.items():
             slopes[key] = slopes[key] + slope if key in slopes else slope

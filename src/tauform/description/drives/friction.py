@@ -94,6 +94,7 @@ class Coulomb(WithWidth):
     @staticmethod
     def size(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient against the motion; at rest, anything up to it either way."""
+        # Of the batch's shape and scalar type.
         return 0 * own.qd + 1
 
 
@@ -131,6 +132,7 @@ class Stribeck(WithWidth):
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
+        # sign(0) = 0: at rest the term is zero here, and simulation holds the joint by `size`.
         return sign(own.qd) * Stribeck.size(own, its)
 
     @staticmethod

@@ -139,6 +139,7 @@ class BetweenPoints(Drive):
         for end in self.ends:
             if not -1 <= end.link < len(parents):
                 raise DescriptionError(f"{self.where}: link {end.link} does not exist; -1 is the base")
+        # Joints on both paths move both ends alike: the distance feels those on one path only.
         joints = tuple(sorted(set(_path(parents, self.ends[0].link)) ^ set(_path(parents, self.ends[1].link))))
         if not joints:
             raise DescriptionError(f"{self.where}: both ends are fixed to the same link; no joint feels it")
@@ -177,6 +178,7 @@ class PointSpring(BetweenPoints):
         square, slopes = stretched(own.tree, its.ends, own.joints, own.q)
         if not its.rest:
             return slopes
+        # (l - rest) dl/dq = (1 - rest / l) l dl/dq.
         slack = 1 - its.rest / sqrt(square)
         return tuple(slope * slack for slope in slopes)
 

@@ -61,6 +61,7 @@ class Design:
         Raises:
             DescriptionError: a drive term does not fit the robot's joints.
         """
+        # Base parameters of links, rotors and plain friction: what further terms add is judged beside them.
         own = replace(robot, further_drives=())
         base = base_parameters(own, include=include, order=order or None)
         declared = [term for term in robot.further_drives if include == "declared" or term.shape in include]
@@ -136,6 +137,7 @@ class Design:
             raise IdentificationError("friction depends on temperature here", argument="temperature", remedy=remedy)
         out = np.empty((*q.shape, self.n_columns))
         kernel = self._kernel if max(len(q), total) >= KERNEL_STATES else None
+        # Links come compiled; drive terms are evaluated by their shapes, a few per joint.
         of_links = [k for k, own in enumerate(self.base.parameters) if own.is_link]
         # The links' columns come first as a rule: a block is written several times as fast as a choice.
         first = of_links == list(range(len(of_links)))
@@ -167,6 +169,7 @@ class Design:
     def felt(self) -> tuple[slice, ...]:
         """Range of columns, per joint, that it feels: of its own drive and of the links it carries."""
         links = [(k, pivot) for k, pivot in enumerate(self.base.pivots) if self.robot.layout.is_link(pivot)]
+        # Away from zero, where sines and velocities would hide a column by chance.
         q, qd, qdd = np.random.default_rng(0).uniform(0.5, 1.0, (3, self.robot.n_joints))
         some: AnyArray = np.zeros((self.robot.n_joints, self.n_columns), dtype=bool)
         Y = regressor(self.robot, q, qd, qdd)
@@ -197,6 +200,7 @@ class Design:
     def _kernel(self) -> Callable[..., Array] | None:
         """Compiled columns of the links, five times as quick for long batches; None where there is none."""
         # A compiled base regressor has columns for the drives too, where the robot declares them.
+        # The kernel must have exactly the links' pivots; where drives change these, there is none.
         bare = self.robot.without_drives()
         bare = replace(bare, joints=tuple(replace(joint, rotor_inertia=None) for joint in bare.joints))
         pivots = tuple(p for p in self.base.pivots if self.robot.layout.is_link(p))

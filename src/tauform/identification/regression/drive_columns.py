@@ -53,6 +53,7 @@ class DriveColumns:
         """(column, joint, (N,) torque for a coefficient of one) wherever a term acts; states are (N, n)."""
         loops = tree_motion(self.robot, {"q": q.T, "qd": qd.T, "qdd": qdd.T})
         motion = self._motion(loops, q, qd, qdd, temperature)
+        # Terms of one shape at once: one call for all joints.
         for group in self._groups:
             own = group.torques(group.own(self.robot.tree, motion))
             for k, term in enumerate(group.columns.tolist()):
@@ -99,6 +100,7 @@ class DriveColumns:
         found: dict[int, Array] = {}
         for bodies, torque in zip(group.joints, torques, strict=True):
             for j in np.flatnonzero(self._reach[bodies[k]]).tolist():
+                # The power of tau_tree qd_tree is that of tau qd: tau = G^T tau_tree.
                 weight = 1.0 if loops.G is None else loops.G[bodies[k], j]
                 own = torque[k] if np.ndim(weight) == 0 and weight == 1.0 else weight * torque[k]
                 found[j] = found[j] + own if j in found else own

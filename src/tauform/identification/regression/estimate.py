@@ -80,12 +80,14 @@ def least_squares(
         if prior is not None:
             stack = np.concatenate([stack, _prior_rows(*prior)])
         values, R, scale = solve(stack)
+        # Each joint's noise from its own residuals: torques of wrists are a hundredth of those of shoulders.
         spread = np.sqrt(evidence.residual_squares(values).sum(axis=0) / freedom)
         spread = np.maximum(np.maximum(spread, floor), 1e-300)
         if weighted and not given:
             sigma = spread
     # R holds unit columns, so that the inverse is scaled back row by row.
     inverse = scipy.linalg.solve_triangular(R, np.eye(p)) / scale[:, None]
+    # The condition of unit columns speaks of the motion, the raw one of units as well.
     sizes = np.linalg.svd(R, compute_uv=False)
     raw = np.linalg.svd(R * scale, compute_uv=False)
     return Estimate(

@@ -47,6 +47,7 @@ def estimate(
         return least_squares(evidence, weighted=False)
     if method == "ridge":
         return ridge(design, evidence, prior)
+    # The other methods start from it, and take its weights.
     plain = softened(evidence)
     if method == "robust":
         return robust(plain, rows)
@@ -63,6 +64,7 @@ def softened(evidence: Evidence) -> Estimate:
     Where residuals are noise, a = 1 is best. Where they are what the model leaves out, full weights let the joints
     with the smallest residuals bend the parameters that all share.
     """
+    # Full weights are best for independent noise; a joint whose model is wrong has small residuals by overfitting.
     full = least_squares(evidence)
     scores = []
     for exponent in EXPONENTS:

@@ -97,6 +97,7 @@ class Evidence:
 
     def judges(self) -> tuple[Evidence, Evidence] | None:
         """Blocks to choose on, and blocks that judge what was chosen there; None where there are too few."""
+        # Chosen without the judging folds, judged on them alone.
         folds = self.folds(N_FOLDS)
         if len(folds) < FEWEST_CHOOSING + len(JUDGING_FOLDS):
             return None
@@ -110,6 +111,7 @@ class Evidence:
         The mean over folds of tr(P_others^-1 P_fold) / p, both per row: what values from the others are uncertain of,
         relative to what they would be if the fold were among them.
         """
+        # Each joint in units of its own torque.
         weights = 1.0 / np.maximum(self.torque_squares, 1e-300)
         by_block = np.tensordot(self.products[..., :-1, :-1], weights, axes=([1], [0]))
         total = by_block.sum(axis=0)
@@ -118,6 +120,8 @@ class Evidence:
         for fold in self.folds(N_FOLDS):
             own = by_block[fold].sum(axis=0) / np.outer(size, size)
             others = total / np.outer(size, size) - own + 1e-9 * np.eye(len(size))
+            # Mean leverage of the fold in the other folds' metric; 1 for a fold like the others, after scaling by the
+            # rows.
             ratio = float(np.trace(np.linalg.solve(others, own))) / len(size)
             n_own = float(self.counts[fold].sum())
             found.append(ratio * (self.n_rows - n_own) / max(n_own, 1.0))
@@ -133,6 +137,7 @@ class Evidence:
 
     def stacked(self, weights: Array) -> Array:
         """(p + 1, p + 1) triangle of all rows, each joint's multiplied by its weight."""
+        # A triangle stands for its rows: QR of triangles is that of all rows.
         weighted = self.triangles * weights[:, None, None]
         return _triangle(weighted.reshape(-1, self.n_columns + 1))
 
