@@ -23,6 +23,7 @@ def inertia_findings(robot: Robot) -> list[Finding]:
     if robot.payload:
         bodies.append((f"payload at {robot.payload.frame!r}", robot.payload.inertia))
     findings = [finding for place, inertia in bodies for finding in _unphysical(place, inertia)]
+    # No unit is known: the robot's own longest link is the only ruler.
     longest = max(norm(joint.parent_from_joint[:3, 3]) for joint in robot.joints)
     for i, link in enumerate(robot.links):
         distance = _com_distance(robot, i)
@@ -41,6 +42,7 @@ def _unphysical(place: str, inertia: Inertia) -> list[Finding]:
             return []
         what = "its mass is 0 but its moments are not"
         return [Finding("unphysical", place, what, "fine for base parameters; as a body it needs a mass")]
+    # About the centre of mass: about any other point the tensor is larger, and hides a fault.
     moments = np.linalg.eigvalsh(inertia.tensor_about_com)
     scale = float(np.abs(moments).max())
     listed = ", ".join(f"{moment:.4g}" for moment in moments)
@@ -104,6 +106,7 @@ def _coupling_findings(robot: Robot) -> list[Finding]:
     for term in robot.further_drives:
         if term.shape == "coupled_inertia":
             i, j = term.joints
+            # The 2 x 2 block of the rotors must be positive: Iam^2 <= Ia_i Ia_j.
             if term.coefficient**2 > rotors[i] * rotors[j]:
                 what = f"its inertia {term.coefficient:g} is more than the rotors of both joints hold"
                 remedy = "the rotors of both joints contain that of a shared shaft; correct Ia or Iam"

@@ -75,11 +75,13 @@ class Inertia(Value):
         com = fixed_array(com, (3,), "com")
         if inertia is None:
             inertia, inertia_about = np.zeros((3, 3)), inertia_about or "com"
+        # Six numbers are read as Ixx Iyy Izz Ixy Ixz Iyz, the order of most data sheets; the ten have another.
         entries = np.asarray(inertia, dtype=object)  # lists of different lengths too, which are refused below
         if entries.shape == (6,):
             xx, yy, zz, xy, xz, yz = fixed_array(inertia, (6,), "inertia")
             inertia = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
         tensor = np.array(fixed_array(inertia, (3, 3), "inertia"))
+        # Relative: the tensor of a gripper finger is a millionth of that of a base.
         if np.abs(tensor - tensor.T).max() > 1e-9 * np.abs(tensor).max():
             raise DescriptionError("inertia: the tensor is not symmetric; give tensor entries, not products")
         if inertia_about == "com":
@@ -123,6 +125,7 @@ class Inertia(Value):
     @property
     def pseudo_inertia(self) -> Array:
         """(4, 4) matrix of second moments; positive definite exactly when the body is physical."""
+        # Sigma = integral of r r^T dm; I = tr(Sigma) 1 - Sigma.
         second = np.trace(self.tensor) / 2 * np.eye(3) - self.tensor
         h = self.first_moment[:, None]
         return np.block([[second, h], [h.T, np.array([[self.mass]])]])

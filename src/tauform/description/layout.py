@@ -201,5 +201,6 @@ def _layout(types: tuple[JointType, ...], further: tuple[Drive, ...]) -> Layout:
         for i in range(len(types))
         for kind, unit, power in zip(LINK_PARAMETERS, LINK_UNITS, LENGTH_POWERS, strict=True)
     ]
+    # Terms without a coefficient: a layout depends on structure alone, so that many robots share one.
     own = [shape(joints=(j,)) for j in range(len(types)) for shape in OF_JOINTS]
     return Layout(len(types), (*links, *(Parameter.of_drive(drive, types) for drive in (*own, *further))))

@@ -36,6 +36,7 @@ def planar_chain(n: int, length: float = 1.0, mass: float = 1.0, gravity: ArrayL
         ShapeError: gravity is no vector.
     """
     _check_size(n)
+    # A thin rod has no inertia about its own length.
     about_com = np.diag([0.0, 1.0, 1.0]) * mass * (length * length) / 12
     rod = Inertia.of(mass, [length / 2, 0, 0], about_com, inertia_about="com")
     joints = tuple(
@@ -84,6 +85,7 @@ def random_inertia(rng: np.random.Generator) -> Inertia:
     """A physical body: a few point masses within 0.2 m of a centre that lies up to 0.2 m away."""
     points = uniform(rng, -0.2, 0.2, (3,)) + uniform(rng, -0.2, 0.2, (8, 3))
     masses = uniform(rng, 0.05, 0.5, (8,))
+    # Point masses make a physical body whatever the numbers are.
     second = product(points.T * masses, points)
     return Inertia.from_tensor(masses.sum(), product(masses, points), np.trace(second) * np.eye(3) - second)
 
@@ -109,6 +111,7 @@ def _any_placement(rng: np.random.Generator) -> Array:
 
 
 def _industrial_placement(rng: np.random.Generator) -> Array:
+    # Half of the offsets are zero, as in real DH tables.
     a, d = uniform(rng, 0.1, 0.4, (2,)) * rng.integers(0, 2, 2)
     twist = rotation_x(float(rng.choice(INDUSTRIAL_TWISTS)))
     return chain(translation([a, 0, 0]), twist, translation([0, 0, d]))

@@ -27,6 +27,7 @@ def check_structure(robot: Robot) -> None:
     names = [joint.name for joint in robot.joints]
     link_names = [link.name for link in robot.links]
     for i, joint in enumerate(robot.joints):
+        # Sweeps run through joints in order: a parent must be known before its children.
         if not -1 <= joint.parent < i:
             raise DescriptionError(f"joint {joint.name!r}: its parent must come before it; list the joints depth first")
         if names.index(joint.name) != i:

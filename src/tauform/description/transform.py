@@ -97,6 +97,7 @@ def exact_sin_cos(angle: float) -> tuple[float, float]:
 
     cos(pi/2) in floating point is 6e-17; left as it is, no product with it would ever fold away.
     """
+    # pi / 2 is no double: cos(pi / 2) would be 6e-17, and every product with it a term.
     quarter_turns = round(angle / (np.pi / 2))
     if abs(angle - quarter_turns * (np.pi / 2)) <= 4 * np.spacing(max(abs(angle), 1e-300)):
         return ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))[quarter_turns % 4]
@@ -111,6 +112,7 @@ def angle_of(y: float, x: float) -> float:
 def inverse(T: Array) -> Array:
     """Inverse of a homogeneous transform."""
     result = np.eye(4)
+    # R^T, not a solver: exact, and it keeps zeros.
     result[:3, :3] = T[:3, :3].T
     result[:3, 3] = -product(T[:3, :3].T, T[:3, 3])
     return result

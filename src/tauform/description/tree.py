@@ -104,6 +104,7 @@ class Tree:
         Drive terms act on joints of one coordinate; of others they have no coefficient, and read the first row.
         """
         q, v = np.array([[own.n_q, own.n_v] for own in self.types]).T
+        # The first row of each joint: the sum of what the joints before it have.
         q, v = np.cumsum(q) - q, np.cumsum(v) - v
         return {"q": q, "qd": v, "qdd": v, "carried": v, "temperature": np.arange(self.n)}
 
@@ -135,6 +136,7 @@ class Tree:
 
         Sums about the base's origin lose digits with the square of the distance to it.
         """
+        # Where the base's origin lies plays no part in torques: gravity is the same everywhere.
         first = self.translations[0]
         moved = [
             0 * first if i == 0 else p - first if self.parents[i] < 0 else p for i, p in enumerate(self.translations)

@@ -96,6 +96,7 @@ def identify_gains(
     chosen = choose_filters(segments) if filters == "auto" else filters
     source = RowSource(design, tuple(segments), chosen, Smoother())
     evidence = gather(source, source)
+    # Blocks know their recording: the load's column counts in those with the load only.
     without_load = [k for k, recording in enumerate(evidence.recordings) if recording < len(groups[0])]
     return _solved(design, evidence, without_load, inflation_of_filters(chosen, segments[0].rate))
 
@@ -113,12 +114,14 @@ def _solved(design: Design, evidence: Evidence, without_load: Sequence[int], inf
     triangles[list(without_load), :, :, p] = 0.0
     tables = np.swapaxes(triangles, 0, 1).reshape(n, -1, p + 2)
     R = np.array([scipy.linalg.qr(table, mode="r")[0][: p + 2] for table in tables])
+    # Linear, but with noise on both sides: a start, which the steps below improve.
     theta, inverse = _started(R)
     for _ in range(MAX_STEPS):
         left, J = _linearized(R, theta, inverse)
         sigma = np.sqrt((left**2).sum(axis=1) / max(1, evidence.n_rows - p // n))
         sigma = np.maximum(sigma, 1e-12 * np.sqrt((R[:, :, -1] ** 2).sum(axis=1) / evidence.n_rows))
         A = (J / sigma[:, None, None]).reshape(-1, p + n)
+        # Unit columns: masses and gains differ by orders of magnitude.
         size = _sizes(A)
         step = np.linalg.lstsq(A / size, (left / sigma[:, None]).ravel(), rcond=None)[0] / size
         theta, inverse = theta + step[:p], inverse + step[p:]
@@ -131,6 +134,7 @@ def _solved(design: Design, evidence: Evidence, without_load: Sequence[int], inf
         )
     unit = scipy.linalg.inv((A / size).T @ (A / size)) / np.outer(size, size)
     gains = 1.0 / inverse
+    # d(1/x) = -dx / x^2: the steps are in 1 / gain.
     deviations = np.sqrt(inflation * np.diag(unit)[p:]) * gains**2
     return DriveGains(read_only(gains), read_only(np.abs(deviations)), design.names[:p], read_only(theta))
 

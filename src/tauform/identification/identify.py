@@ -127,6 +127,7 @@ def identify(
     smooth = Smoother(smoother)
     check_include(robot, include)
     check_law(friction, recordings)
+    # Almost aligned axes would add parameters that no measurement shows.
     robot, findings = straightened(robot)
     findings += check_recordings(robot, recordings)
     segments, notes = _segments(recordings, delay)
@@ -137,6 +138,7 @@ def identify(
     if plain.dependent:
         findings.append(f"no motion tells {', '.join(plain.dependent)} from other values, which hold that torque too")
     say("evaluating columns")
+    # Measured velocities that lag are worse than derivatives of positions: they are left out.
     first, notes = settled_velocities(RowSource(plain.carried_by(None), segments, chosen, smooth))
     findings += notes
 
@@ -145,6 +147,7 @@ def identify(
         auto = friction == "auto", isinstance(couplings, str)
         return _estimated(robot, source, auto, method, prior or robot, tuple(findings), say)
 
+    # Load friction is no linear column: links are found, then the load that they make, in turn.
     fit = settled_load(estimated) if plain.is_loaded else estimated(None)
     if validate is not None:
         unseen = _several(validate)
@@ -170,6 +173,7 @@ def _estimated(
     say: Callable[[str], None],
 ) -> Fit:
     """The fit of a design, and of the friction and couplings that held-out blocks ask for where these are `auto`."""
+    # Before anything is chosen: terms could take on what a swapped column does.
     swap, causes = diagnose(source)
     in_order = swap is None and not any(suspicion.is_cause for suspicion in causes)
     regression, more, late = _chosen_regression(source, *auto, in_order, say)
@@ -219,6 +223,7 @@ def _chosen_regression(
     source = replace(source, rest=MAX_SPEED_SHARE_AT_REST * speeds)
     choice = candidates(source.design, speeds, friction, couplings)
     full = replace(source, design=choice.design)
+    # Choosing tries many sets of columns; a part of a long recording decides as well.
     few = _decimated(full)
     rows = few.kept()
     evidence = gather(rows, few, delay_column=True)
@@ -232,6 +237,7 @@ def _chosen_regression(
     def chosen(blocks: Evidence) -> list[int]:
         return select(choice, blocks, start, lambda x: inflation_of(residuals_of(x, rows, rate), of_filters))
 
+    # Chosen on all blocks; what that choice costs on unseen data is measured by choosing again without some.
     columns = chosen(evidence)
     cost = cost_of_choice(evidence, columns, chosen)
     design, columns = settled(choice, source.design, columns)
@@ -253,6 +259,7 @@ def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[
     """The design of a selection: a smooth step in place of a sharp one is that joint's Coulomb friction."""
     widths = list(plain.widths)
     chosen, order = set(columns), list(range(plain.n_columns))
+    # A smooth step replaces the sharp one of its joint, so that Fc keeps its name and place.
     for j, steps in choice.coulomb.items():
         if steps[0] not in chosen:
             smooth = next(c for c in columns if c in steps)
@@ -281,6 +288,7 @@ def _decimated(source: RowSource) -> RowSource:
         return source
     parts: list[Segment] = []
     for segment in source.segments:
+        # Eight stretches of each recording: the beginning alone may be a warm-up.
         edges = np.linspace(0, segment.n_samples, 9).astype(int)
         for first, last in itertools.pairwise(edges):
             cut = slice(first, first + max(1, int((last - first) / excess)))

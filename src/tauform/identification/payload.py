@@ -73,6 +73,7 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
     """
     check_recordings(fit.robot, [loaded])
     segments = tuple(uniform_segments(loaded).segments)
+    # A loaded arm moves more slowly: filters of the empty one would not suit it.
     filters = None if fit.filters is None else choose_filters(segments)
 
     def estimated(carrier: Robot) -> PayloadEstimate:
@@ -96,6 +97,7 @@ def _estimate(fit: Fit, source: RowSource) -> PayloadEstimate:
     evidence = gather(rows, source)
     p, weights = len(fit.values), 1.0 / fit.sigma
     stack = evidence.stacked(weights)
+    # What the fit explains is taken off first; the rest is the body's.
     A, L, left = stack[:, :p], stack[:, p:-1], stack[:, -1] - stack[:, :p] @ fit.values
     prior = _compact_body(L, left)
     spread = np.linalg.inv(L.T @ L + prior)
@@ -112,6 +114,7 @@ def _estimate(fit: Fit, source: RowSource) -> PayloadEstimate:
 
 def _compact_body(L: Array, left: Array) -> Array:
     """(10, 10) inverse covariance that keeps moments which the motion leaves open near those of a compact body."""
+    # Mass and first moments alone: gravity shows them even in slow motion.
     mass = float(np.linalg.lstsq(L[:, :4], left, rcond=None)[0][0])
     if mass <= 0:
         raise IdentificationError(

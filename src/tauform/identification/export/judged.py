@@ -76,6 +76,8 @@ class JudgedMotion:
         for stretch in self.stretches:
             stride = stretch.strides[0]
             states = _inputs(stretch)
+            # Columns were evaluated at every stride-th sample; sharp friction between them too, so that torques are
+            # refined first.
             if stride > 1:
                 length = (len(stretch.t) - 1) * stride + 1
                 states = [refined(x, stride)[:length] for x in states]

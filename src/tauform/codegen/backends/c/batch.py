@@ -35,6 +35,7 @@ def batch_prototype(program: Program, real: Real, prefix: str) -> str:
 def batch_text(program: Program, real: Real, prefix: str) -> str:
     """The function for a batch, with the functions of its parts before it."""
     # every stage is a part of its own: what passes between them is an array over the block
+    # Short parts: compilers give up on vectorising a loop with a very long body.
     pieces, n_slots = parts(program, -1, LONGEST_FUNCTION // 4)
     texts, calls, used = [], [], set()
     for number, piece in enumerate(pieces):
@@ -47,6 +48,7 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         texts.append(text)
         passed += ["w"] if piece.reads or piece.writes else []
         calls.append(f"        {name}({', '.join(passed)});")
+    # What no part reads is not copied into the block.
     taken = [port for port in program.inputs if not port.shared and port.name in used]
     shared = [port for port in program.inputs if port.shared and port.name in used]
     lines = [
@@ -103,6 +105,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
     loop = f"    for (l = 0; l < {BLOCK}; l++) {{"
     lines: list[str] = []
     n_angles = 0
+    # A stage ends with its angles: their sines are made for the whole block by one call.
     for stage in part.stages:
         printer.statements(stage)
         if stage.angles:

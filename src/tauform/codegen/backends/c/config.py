@@ -40,6 +40,7 @@ class Real(Precision):
     def number(self, value: float) -> str:
         """The shortest decimal that reads back as exactly this number (of this type)."""
         # NumPy finds the digits; Python lays them out, in the same way with every version of NumPy.
+        # Shortest digits: the same text, and the same double, on every machine.
         return f"{float(np.format_float_scientific(self.dtype(value)))!r}{self.suffix}"
 
 

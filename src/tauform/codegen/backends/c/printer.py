@@ -88,6 +88,7 @@ class PartPrinter:
             if instruction.op in FREE:
                 continue
             expression = self._operation(instruction.op, instruction.args)
+            # 45 letters are left for the declaration and what the line is written into.
             if self.uses[value] > 1 or len(expression.text) > LINE_LENGTH - 45:
                 if not stage.angles:
                     self._announce(value)
@@ -104,6 +105,7 @@ class PartPrinter:
 
     def angles(self, stage: AngleStage, entries: Sequence[int]) -> list[str]:
         """C text of the stage's angles; their sines and cosines are those entries of `sine` and `cosine`."""
+        # Sines and cosines are entries of arrays from here on, whatever the order of their instructions.
         number = dict(zip(stage.angles, entries, strict=True))
         for value, instruction in enumerate(self.program.instructions):
             if instruction.op in (Op.SIN, Op.COS) and instruction.args[0] in number:
@@ -167,6 +169,7 @@ class PartPrinter:
 
     def _text(self, op: Op, args: tuple[int, ...], operands: Sequence[Expression]) -> tuple[str, int]:
         a, b = operands[0], operands[-1]
+        # a - (b + c) keeps its brackets: sums are written in the order in which they were planned.
         if op in (Op.ADD, Op.SUBTRACT):
             return a.at_least(_SUM) + _SYMBOL[op] + b.at_least(_PRODUCT), _SUM
         if op in (Op.MULTIPLY, Op.DIVIDE):
@@ -187,6 +190,7 @@ class PartPrinter:
 def member_names(program: Program, port: Port) -> list[str]:
     """Names of a shared port's entries as members of a struct; none where the program does not name them."""
     names = program.about.entries.get(port.name, ()) if port.shared else ()
+    # Names that become one identifier would be one member: then the port stays an array.
     members = [identifier(name) for name in names]
     return members if len(set(members)) == port.size else []
 

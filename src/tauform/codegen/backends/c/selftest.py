@@ -58,6 +58,7 @@ def _one_state(program: Program, prefix: str) -> Iterator[str]:
     yield call.format(", ".join([*inputs.values(), *outputs.values()]))
     for port in program.outputs:
         yield deviation.format("apart", port, outputs[port.name])
+    # Every input in turn as every output: callers do pass one array for both.
     for source, target in product(program.inputs, program.outputs):
         given = {**inputs, source.name: _cast(program, source, BOTH, prefix)}
         taken = {**outputs, target.name: BOTH}

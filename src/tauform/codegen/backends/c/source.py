@@ -47,6 +47,7 @@ def sincos_text(real: Real) -> str:
     """The static functions for sines and cosines."""
     scheme, bits = real.sincos, real.bits
     # where the last part of pi/2 does not show in the polynomials, they need not wait for it
+    # Below the rounding of the result: the polynomials may start before the last subtraction.
     unseen = scheme.half_pi[2] * 2**scheme.reach < np.finfo(real.dtype).eps / 8
     return template("sincos.c").substitute(
         real=real.name,
@@ -137,6 +138,7 @@ def function_text(program: Program, real: Real, prefix: str) -> str:
     )
     wide = vector_form(program)
     pieces, statements = _statements(program, real, prefix)
+    # One text for every processor, or two where vectors of four are worth a body of their own.
     if wide is None:
         # pieces choose their variants themselves
         whole = function.plain(statements) if pieces else f"{function.body_text(statements)}\n{function.variants()}"

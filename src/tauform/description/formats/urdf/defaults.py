@@ -16,6 +16,7 @@ TURN = 2 * np.pi
 
 def default_findings(root: Any, robot: Robot) -> Iterator[Finding]:
     """One finding for each kind of default, with all joints or links that have it."""
+    # A link without <inertial> that others were merged into is not massless.
     silent = {link.get("name") for link in root.findall("link") if link.find("inertial") is None}
     massless = [link.name for link in robot.links if link.name in silent and not link.inertia.parameters.any()]
     yield from _note("link", massless, "no <inertial>: read as massless", "write one if it weighs anything")

@@ -86,6 +86,7 @@ def check_elements(root: Any) -> tuple[Finding, ...]:
     extras: Extras = {}
     for tag in ("link", "joint"):
         seen: set[str] = set()
+        # By name from here on; without one, only its number says which is meant.
         for k, element in enumerate(root.findall(tag)):
             name = element.get("name")
             if not name:
@@ -123,6 +124,7 @@ def _check_root(root: Any) -> None:
         if version == "1.0" and element.tag == "origin" and element.get("quat_xyzw") is not None:
             raise DescriptionError('<origin quat_xyzw="..."> needs <robot version="1.1">; write it, or rpy instead')
     for child in root:
+        # An unknown element may be anything; one that is nearly <link> is a lost link.
         near = _misspelt(child.tag, ("link", "joint"))
         if child.tag not in (*FORMS, *IGNORED) and near:
             raise DescriptionError(f"<{child.tag}> is not an element of URDF; did you mean <{near}>?")
@@ -156,6 +158,7 @@ def _check_children(element: Any, form: Form, where: str) -> Iterator[tuple[str,
             raise DescriptionError(f"{where}: <{tag}> lacks <{needed}>; " + (f"is <{near}> it?" if near else "add it"))
     for k, child in enumerate(element):
         if child.tag in form.children:
+            # The second is not read: neither checked nor silent.
             if (tag, child.tag) in FIRST_COUNTS and child.tag in present[:k]:
                 yield f"<{tag}>", f"a second <{child.tag}>"
                 continue
@@ -174,11 +177,13 @@ def _check_extra(form: Form, name: str, absent: list[str], what: str) -> None:
     near = _misspelt(name, absent)
     if near:
         raise DescriptionError(f"{what} is not part of URDF; did you mean {near!r}?")
+    # Elements that hold the dynamics take nothing unknown: it might be a number that was meant to count.
     if not form.extensible:
         raise DescriptionError(f"{what} is not part of URDF and might change the dynamics; remove it")
 
 
 def _misspelt(name: str, known: Any) -> str | None:
+    # A prefix says that another tool reads it.
     if ":" in name:
         return None
     return next(iter(difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)), None)

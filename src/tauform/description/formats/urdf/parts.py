@@ -49,6 +49,7 @@ def origin(parent_from_child: Array) -> Any:
 
 def numbers(values: Iterable[float]) -> str:
     """The shortest texts that read back as the same numbers."""
+    # Adding zero turns -0.0 into 0.0.
     return " ".join(repr(float(value) + 0.0).removesuffix(".0") for value in values)
 
 

@@ -73,6 +73,7 @@ def _robot(root: Any) -> Robot:
     if not inertias:
         raise DescriptionError("the URDF has no links; nothing is left to derive")
     bodies = [_body(joint, inertias) for joint in root.findall("joint")]
+    # Links that no joint carries are roots; `assemble` refuses more than one.
     carried = {body.name for body in bodies}
     roots = [Body(name, None, np.eye(4), inertia) for name, inertia in inertias.items() if name not in carried]
     robot = assemble(root.get("name"), [*roots, *bodies], read_only(EARTH_GRAVITY))
@@ -87,6 +88,7 @@ def _inertia(link: Any) -> Inertia:
     where = f"link {link.get('name')!r}"
     try:
         mass = float(inertial.find("mass").get("value"))
+        # URDF's tensor is about the centre of mass, in the axes of <inertial>'s own origin.
         about_com = Inertia.of(mass, inertia=tensor_of(inertial.find("inertia")), inertia_about="com")
         return about_com.moved(placement(inertial.find("origin")))
     except TauformError as error:

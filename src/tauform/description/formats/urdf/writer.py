@@ -46,6 +46,7 @@ def to_urdf(robot: Robot, folder: Path, notes: Sequence[str] = (), heading: str 
     _check_names(robot)
     for link in robot.links:
         _check_real(f"link {link.name!r}", link.inertia)
+    # URDF has one space of names for links; our frames become links there.
     taken = {frame.name for frame in robot.frames} | {link.name for link in robot.links}
     bodies = [_body(robot, i, taken) for i in range(robot.n_bodies)]
     root = next((frame.name for frame in robot.frames if _is_root(robot, frame)), None) or _free("base", taken)
@@ -95,6 +96,7 @@ def _body(robot: Robot, i: int, taken: set[str]) -> UrdfBody:
     """The link's own frame, or the frame of the link's name where the joint's axis passes through its origin."""
     joint, name = robot.joints[i], robot.links[i].name
     frame = robot.frame(name)
+    # A URDF joint turns about the child's origin: a frame beside the axis cannot be the child.
     if frame.link == i and (not joint.type.is_angle or not frame.link_from_frame[:2, 3].any()):
         return UrdfBody(name, frame.link_from_frame)
     return UrdfBody(_free(f"{name}_at_joint", taken), np.eye(4))
@@ -177,6 +179,7 @@ class _Writer:
         kind = words[0] if bounded else words[-1]
         placed = product(joint.parent_from_joint, body.link_from_body)
         element = self._joint(joint.name, kind, joint.parent, body.name, placed)
+        # Our axis is z of the link: its third row in the body's axes.
         ElementTree.SubElement(element, "axis", xyz=numbers(body.link_from_body[2, :3]))
         # A URDF must state these of a bounded joint; what is unlimited gets the largest number that `load` takes.
         bounds = {"lower": limits.lower, "upper": limits.upper} if bounded else {}
