@@ -91,6 +91,7 @@ def need(owner: object, given: Mapping[str, Any], remedy: str) -> None:
         given: values by flag.
         remedy: end of the sentence.
     """
+    # An option that changes nothing is a misunderstanding: better an error than a surprise.
     idle = [flag for flag, value in given.items() if value]
     if idle and not owner:
         raise typer.BadParameter(f"{idle[0]} {remedy}")
@@ -183,6 +184,7 @@ def arranged(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]
 def _place(parameter: inspect.Parameter) -> int:
     if info_of(parameter) is None:
         return 0
+    # One order in every help, so that eyes find things.
     places = {"output": 1, "force": 3}
     for place, group in enumerate((RECORDING_OPTIONS, ROBOT_OPTIONS, COMMON_OPTIONS), start=4):
         places |= dict.fromkeys(group, place)

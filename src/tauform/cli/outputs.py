@@ -36,10 +36,12 @@ def _check_apart(folders: list[Path], files: list[Path]) -> None:
     """Refuse two results in one place: the second would replace the first."""
     from tauform.files.file import is_stream
 
+    # Without links: two names may be one place.
     places = [(path, path.expanduser().resolve()) for path in (*folders, *files) if not is_stream(path)]
     for (one, first), (other, second) in combinations(places, 2):
         if first == second:
             raise GenerationError(f"{other}: two results cannot have one place; give each its own name")
+        # A folder is replaced as a whole: a file inside would go with it.
         for inner, outer, around in ((second, first, one), (first, second, other)):
             if around in folders and inner.is_relative_to(outer):
                 raise GenerationError(f"{inner}: stands in {around}, which is written as a whole; choose another place")

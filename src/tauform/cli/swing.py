@@ -32,6 +32,7 @@ def bounds_of_swing(
     limits = {joint.name: joint.limits for joint in robot.joints}
     own = [limits[name] for name in robot.joint_names]
     lower, upper = np.array([limit.lower for limit in own]), np.array([limit.upper for limit in own])
+    # Frequencies that differ a little: joints in step would repeat a single path through the states.
     A = np.array(acceleration) * np.linspace(0.85, 1.15, robot.n_joints)
     # V and A together make a joint swing by V^2 / A to either side.
     fastest = np.minimum([limit.velocity for limit in own], np.sqrt(A * np.maximum(upper - lower, 0.0) / 2))

@@ -88,6 +88,7 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     # Typer reads the signature of a function, and in some versions its annotations.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    # `inspect` would follow it to the verb's own signature.
     del command.__wrapped__
     return command
 

@@ -51,6 +51,7 @@ def bounds_of(
     """
     joints = {joint.name: joint for joint in robot.joints}
     limits = [joints[name].limits for name in robot.joint_names]
+    # Continuous joints have no limits: half a turn in all shows them as well as more would.
     finite = np.array([np.isfinite(limit.lower) and np.isfinite(limit.upper) for limit in limits])
     lower = np.where(finite, [limit.lower for limit in limits], -DEFAULT_RANGE)
     upper = np.where(finite, [limit.upper for limit in limits], DEFAULT_RANGE)

@@ -97,6 +97,7 @@ class Clearance:
         if not between_links:
             pairs = tuple(pair for pair in pairs if solids[pair[1]].name == FLOOR)
         everything = cls(robot, solids, pairs, np.full(len(pairs), np.inf), ())
+        # The zero position is what CAD models show: shapes do not touch there unless they are coarse.
         at_rest = np.clip(0.0, bounds.lower, bounds.upper)
         contacts = everything._contacts(at_rest[None], everything.kept)
         distances = np.array([found.distance.min() for _, found in contacts])

@@ -78,8 +78,10 @@ class Recording(Displayed):
             raise RecordingError(f"{self.name}: t has shape {t.shape}, expected (N,): one time stamp a sample")
         if len(t) < FEWEST_SAMPLES:
             raise RecordingError(f"{self.name}: {len(t)} samples; a recording needs at least {FEWEST_SAMPLES}")
+        # Frozen, and its arrays read-only: everything later may rely on what is checked here.
         object.__setattr__(self, "t", t)
         width = np.shape(self.q)[1] if np.ndim(self.q) == 2 else "n"
+        # One thermometer for the whole robot.
         if self.temperature is not None and np.ndim(self.temperature) == 1 and np.ndim(self.q) == 2:
             one = np.asarray(self.temperature)[:, None]
             object.__setattr__(self, "temperature", np.repeat(one, np.shape(self.q)[1], axis=1))
@@ -169,6 +171,7 @@ class Recording(Displayed):
 def pieces(n_samples: int, overlap: int = 0, size: int | None = None) -> Iterator[tuple[slice, slice]]:
     """Cover 0..n_samples: (samples to read, the part of them that belongs to this piece), neighbours overlapping."""
     count = max(1, -(-n_samples // (size or SAMPLES_PER_PIECE)))
+    # Pieces of equal length: a short last one would be filtered badly at both ends.
     edges = np.linspace(0, n_samples, count + 1).astype(int)
     for start, end in itertools.pairwise(edges):
         first, last = max(0, int(start) - overlap), min(n_samples, int(end) + overlap)
@@ -184,6 +187,7 @@ def steps_of(t: Array, size: int | None = None) -> Iterator[tuple[int, Array]]:
 
 def typical_step(t: Array) -> float:
     """Median step between distinct time stamps of the first while [s]; 0 where there are none."""
+    # The median: a few gaps, or stamps that repeat, do not move it.
     forward = (steps[steps > 0] for _, steps in steps_of(t, SAMPLES_OF_RATE))
     return next((float(np.median(steps)) for steps in forward if len(steps)), 0.0)
 
@@ -211,6 +215,7 @@ def _is_frozen(values: Any) -> bool:
     if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.flags.writeable:
         return False
     owner = values
+    # A read-only view of an array that its owner may still write to is not frozen.
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     return owner.base is None and not owner.flags.writeable
@@ -238,6 +243,7 @@ def _check_time(t: Array, name: str) -> None:
     typical = typical_step(t)
     if not typical:
         raise RecordingError(f"{name}: all time stamps are the same; map the column that holds the time")
+    # Milliseconds read as seconds: the commonest mistake with logs, told before it becomes a wrong velocity.
     if typical >= MAX_SAMPLE_PERIOD:
         unit = "ns" if typical > 1e5 else "us" if typical > 300 else "ms"
         raise RecordingError(

@@ -79,6 +79,7 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
     rate = recording.rate
     findings: list[str] = []
     columns = {name: getattr(recording, name) for name in FIELDS if getattr(recording, name) is not None}
+    # Copies first: a logger that runs faster than the controller repeats samples under new stamps.
     fresh = _fresh_samples(recording, findings)
     if fresh is not None:
         columns = {name: _only(values, fresh) for name, values in columns.items()}
@@ -109,6 +110,7 @@ def _is_even(t: Array, q: Array) -> bool:
     Then a position lies between its neighbours where the even rate says, rather than where the stamps say.
     """
     step = float(t[-1] - t[0]) / (len(t) - 1)
+    # Positions lie on smoother curves over the clock that is right: that of even steps, or the stamps.
     squares = np.zeros(2)
     for first in range(0, len(t) - 2, SAMPLES_PER_PIECE):
         part = slice(first, first + SAMPLES_PER_PIECE + 2)
@@ -142,6 +144,7 @@ def _fresh_samples(recording: Recording, findings: list[str]) -> AnyArray | None
     for _, steps in steps_of(recording.t):
         uneven = max(uneven, float(np.abs(steps * recording.rate - 1).max()))
         n_repeated += int((steps <= 0).sum())
+    # An even clock has no copies to look for.
     if uneven <= MAX_STEP_DEVIATION:
         return None
     fresh, n_copies = np.ones(recording.n_samples, dtype=bool), 0
@@ -173,6 +176,7 @@ def _only(values: Array, wanted: AnyArray) -> Array:
 
 def _segment(columns: dict[str, Array], rate: float, regular: bool, even: bool, index: int) -> Segment:
     t = columns["t"]
+    # The mean rate: single stamps scatter, their ends hardly do.
     if even:
         rate = (len(t) - 1) / float(t[-1] - t[0])
     if not regular:
@@ -189,6 +193,7 @@ def resampled(times: Array, t: Array, values: Array, later: float = 0.0) -> Arra
     def interpolated() -> Iterator[Array]:
         for part, _ in pieces(len(times)):
             wanted = np.asarray(times[part]) + later
+            # Only the samples around: what stays in a file is read piece by piece.
             near = slice(max(0, bisect_right(t, wanted[0]) - 1), bisect_left(t, wanted[-1]) + 1)
             known, columns = np.asarray(t[near]), np.asarray(values[near]).T
             yield np.column_stack([np.interp(wanted, known, column) for column in columns])

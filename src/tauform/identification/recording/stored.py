@@ -56,6 +56,7 @@ class StoredArray:
         return np.asarray(self)[key]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        # Rows between the wanted ones are read too: a disk is faster through them than around them.
         at_once = max(1, ROWS_AT_ONCE // self.rows.step)
         parts = [self._read(self.rows[k : k + at_once]) for k in range(0, max(1, len(self.rows)), at_once)]
         whole = np.concatenate(parts) if len(parts) > 1 else parts[0]

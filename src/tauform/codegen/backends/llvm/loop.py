@@ -27,6 +27,7 @@ class _Argument:
     @property
     def natural_strides(self) -> list[int]:
         """Byte strides of its entries when contiguous."""
+        # C order: the last index is the fastest.
         strides = [self.real.size]
         for size in self.port.shape[:0:-1]:
             strides.insert(0, strides[0] * size)
@@ -45,6 +46,7 @@ def print_loop(program: Program, vector: Vector) -> str:
     lines += [
         f"  %b{a.number} = alloca [{a.port.size * vector.lanes} x {vector.scalar.name}], align 64" for a in arguments
     ]
+    # Asked once per call: rows with gaps between their entries go through the buffer.
     lines += _contiguous(arguments)
     lines += [f"  br i1 %c{len(arguments)}, label %direct, label %strided", "direct:"]
     lines += ["  %alone = icmp eq i64 %n, 1", "  br i1 %alone, label %single, label %blocks"]

@@ -36,6 +36,7 @@ def _initialize() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     # the C library's functions, for angles beyond the inline reduction
+    # Looked up by address: a name that the process does not export would leave the object unresolved.
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m"))
     for name in ("sin", "cos", "atan2"):
         llvm.add_symbol(f"tauform_{name}", ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
@@ -61,6 +62,7 @@ def print_module(program: Program, vector: Vector) -> str:
     """LLVM text of a kernel: the loop over a batch and the block of states that it calls."""
     alone = print_alone(program, vector) if has_single(program) else ""
     # a single state computes with numbers or with the vectors of a wide program
+    # An intrinsic is declared once per width that some function computes with.
     widths = dict.fromkeys((vector.lanes, *((1, LANES) if alone else ())))
     declarations = [line for lanes in widths for line in _declarations(Vector(lanes, scalar=vector.scalar))]
     sections = [
@@ -125,6 +127,7 @@ def compile_object(text: str) -> bytes:
 def load_object(data: bytes) -> Any:
     """The engine that holds an object file; `get_function_address` finds @loop and @single in it."""
     machine = _target_machine()
+    # An empty module: MCJIT wants one, and the code comes as an object file, from the cache or from `compile_object`.
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()

@@ -77,6 +77,7 @@ class _Function:
     def __post_init__(self) -> None:
         self.block = Block(self.vector.scalar.name)
         values = [k for stage in self.part.stages for k in stage.instructions]
+        # Values that are read elsewhere must exist on their own: a product among them cannot vanish into a sum.
         kept = {*self.part.writes, *(k for stage in self.part.stages for k in stage.angles)}
         if self.last:
             kept.update(k for result in self.program.results for k in result)
@@ -149,6 +150,7 @@ class _Function:
         real = self.vector.real
         let = self.block.let
         if op in _BINARY:
+            # `contract` lets LLVM fuse what is left; nothing else of fast-math, which would reorder sums.
             return let(f"{_BINARY[op]} contract {real} {args[0]}, {args[1]}")
         if op is Op.NEGATE:
             return let(f"fneg {real} {args[0]}")
@@ -197,6 +199,7 @@ class _Function:
 
     def _load(self, port: int, index: int) -> None:
         """Load an entry of a port, and with it its neighbours."""
+        # One number for all lanes.
         if self.is_alone or self.program.inputs[port].shared:
             self.inputs[port, index] = self._splat(f"%in{port}", index)
             return

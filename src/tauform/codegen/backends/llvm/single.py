@@ -38,6 +38,7 @@ def print_single(program: Program, block: str, real: Real) -> str:
         f"[{', '.join(f'i64 {size}' for size in p.shape) or 'i64 0'}]"
         for k, p in enumerate(program.outputs)
     ]
+    # METH_FASTCALL | METH_KEYWORDS: arguments as a C array, no tuple, no dict.
     lines = ["define ptr @single(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {", "entry:"]
     lines += [
         "  %plain = icmp eq ptr %kwnames, null",
@@ -86,6 +87,7 @@ def _check(k: int, port: Port, real: Real) -> list[str]:
         *_field(f"%strides{k}", array, _STRIDES, "ptr"),
         f"  %aligned{k} = and i32 %flags{k}, {_ALIGNED}",
     ]
+    # By address: NumPy's descriptor of native doubles exists once, so that byte-swapped ones differ.
     tests = [f"icmp eq ptr %dtype{k}, @tauform_float{real.bits}", f"icmp ne i32 %aligned{k}, 0"]
     stride = real.size
     for d in range(len(port.shape) - 1, -1, -1):
