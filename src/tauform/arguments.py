@@ -22,6 +22,8 @@ from tauform.wording import place
 
 # Whole numbers from 0 on, as generators of random numbers take them.
 Natural = Annotated[int, "from 0 on"]
+# Which of three ways computes a function; `fast/tier.py` says which they are.
+Tier = Literal[1, 2, 3]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kind = TypeVar("Kind")

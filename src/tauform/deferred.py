@@ -25,6 +25,7 @@ DEFERRED = {
     "ClosedFormModel.save": "tauform.closedform.model.storage:write_model",
     "BoundModel.contributions": "tauform.closedform.reduction.contribution:model_contributions",
     "BoundModel.with_terms": "tauform.closedform.reduction.reduction:largest_terms",
+    "BoundModel._answered": "tauform.fast.models:answered",
     # routes are compared by operations that programs are counted in
     "BoundModel.reduce": "tauform.realtime.reduction.reduce:reduce",
     # the reader compares what it read with MuJoCo's torques

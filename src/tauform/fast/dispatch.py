@@ -116,7 +116,7 @@ class Tiered:
         moving, key = self._variant(robot, given)
         if wanted == 1 or key is None:
             return self.textbook(robot, **states, **given)
-        entry = _entry(moving, (("function", self.name), *key))
+        entry = self._entry(moving, (("function", self.name), *key))
         if self.adopts and not key and 3 not in entry.kernels:
             self._adopt(moving, entry)
         if wanted is not None and wanted not in entry.kernels:
@@ -124,8 +124,8 @@ class Tiered:
         present = wanted or entry.tier
         kernel = entry.kernels.get(present)
         start = perf_counter()
-        answer = _NOTHING if kernel is None else self._by_kernel(kernel, moving, states, given)
-        if answer is _NOTHING:
+        answer = NOTHING if kernel is None else self._by_kernel(kernel, moving, states, given)
+        if answer is NOTHING:
             if kernel is not None:  # what no kernel takes is no reason for a better one
                 return self.textbook(robot, **states, **given)
             answer = self.textbook(robot, **states, **given)
@@ -153,6 +153,13 @@ class Tiered:
             return robot, None
         return robot if options.get("drives", True) else robot.rigid, key
 
+    def _title(self, robot: Robot) -> str:
+        return robot.name
+
+    def _entry(self, robot: Robot, key: Key) -> Entry:
+        entries: dict[Key, Entry] = robot.__dict__.setdefault("_fast_entries", {})
+        return entries.setdefault(key, Entry()) if key not in entries else entries[key]
+
     def _by_kernel(self, kernel: Any, robot: Robot, states: Options, options: Options) -> Any:
         arrays = []
         wrenches = options.get("wrenches") or {}
@@ -160,16 +167,16 @@ class Tiered:
         for port in kernel.program.inputs:
             array = _plain_array(given.get(port.name), port.shape[-1])
             if array is None or (port.name == "temperature" and (array < ABSOLUTE_ZERO).any()):
-                return _NOTHING
+                return NOTHING
             arrays.append(array)
         try:
             outputs = kernel(*arrays)
         except TauformError:  # batches that do not broadcast: the textbook function says so in its words
-            return _NOTHING
+            return NOTHING
         if _has_pivots(kernel):
             *results, pivots = outputs
             if not (pivots > 0).all():
-                return _NOTHING
+                return NOTHING
             outputs = tuple(results) if len(results) > 1 else results[0]
         return outputs if self.result is None else _wrapped(self.result, outputs)
 
@@ -194,7 +201,7 @@ class Tiered:
                 pass
         if entry.refused is not None and refuse:
             raise GenerationError(
-                f"{self.name} of {robot.name} has no kernel: {entry.refused}",
+                f"{self.name} of {self._title(robot)} has no kernel: {entry.refused}",
                 argument="tier",
                 value=tier,
                 remedy="leave out tier, or choose 1",
@@ -202,15 +209,18 @@ class Tiered:
 
     def _stages(self, robot: Robot, entry: Entry, key: Key, tier: Tier) -> Any:
         """The work between here and a kernel, with pauses; a kernel that cannot be made leaves the entry as it is."""
-        from tauform.fast.kernels import kernel_stages  # its imports take longer than a thousand calls
-
         yield
         try:
-            kernel = yield from kernel_stages(robot, self.name, dict(key), tier, self.divides)
+            kernel = yield from self._kernel(robot, key, tier)
         except TauformError as error:
             entry.refused = error
             return
         self._install(robot, entry, kernel, tier, fast=not key)
+
+    def _kernel(self, robot: Robot, key: Key, tier: Tier) -> Any:
+        from tauform.fast.kernels import kernel_stages  # its imports take longer than a thousand calls
+
+        return (yield from kernel_stages(robot, self.name, dict(key), tier, self.divides))
 
     def _adopt(self, robot: Robot, entry: Entry) -> None:
         """Take the kernel that `tf.compile` made of this robot."""
@@ -247,12 +257,7 @@ class Tiered:
             robot.__dict__[self.slot] = compiled
 
 
-_NOTHING: Any = object()
-
-
-def _entry(robot: Robot, key: Key) -> Entry:
-    entries: dict[Key, Entry] = robot.__dict__.setdefault("_fast_entries", {})
-    return entries.setdefault(key, Entry()) if key not in entries else entries[key]
+NOTHING: Any = object()
 
 
 def _frames(robot: Robot, wrenches: Any) -> tuple[str, ...] | None:

@@ -8,11 +8,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Any
 
+from tauform.arguments import Tier as Tier
 from tauform.errors import ArgumentError
 
-Tier = Literal[1, 2, 3]
 VARIABLE = "TAUFORM_TIER"
 CHOICES = "choose 1 (NumPy), 2 (compiled) or 3 (searched and compiled)"
 

@@ -43,7 +43,7 @@ def closed_form_error(robot: Robot, model: ClosedFormModel) -> float:
     """
     states, parameters = _states(robot), _values(robot, model.base)
     expected = _regressor(robot, states) @ parameters
-    found = model.bind(model.base.grouping @ parameters).inverse_dynamics(*states)
+    found = model.bind(model.base.grouping @ parameters).textbook.inverse_dynamics(*states)
     return _checked(robot, "closed form", found, expected)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauform.arguments import Natural, checked_methods
+from tauform.arguments import Natural, Tier, checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.beside import Beside, joint_torque
@@ -23,20 +23,16 @@ from tauform.closedform.model.equations import (
     bound_equations,
     shown_in_notebook,
 )
-from tauform.closedform.model.matrices import coriolis_matrix, forward_dynamics, mass_matrix
 from tauform.closedform.model.monomials import Projection
+from tauform.closedform.model.term_by_term import TermByTerm
 from tauform.closedform.model.terms_by_kind import TermsByKind
 from tauform.closedform.model.virtual_robot import virtual_robot
 from tauform.closedform.notation import LATEX
 from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.robot import Robot
-from tauform.errors import SingularMassMatrixError
 from tauform.messages import counted
-from tauform.rigidbody.load import refuse_strong_load
 from tauform.rigidbody.sweeps.evaluation import batched
-from tauform.rigidbody.sweeps.pivots import PivotError
-from tauform.wording import call
 
 if TYPE_CHECKING:
     from tauform.closedform.model.model import ClosedFormModel
@@ -93,7 +89,13 @@ class BoundModel:
         return self.model.moving
 
     def inverse_dynamics(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        temperature: ArrayLike | None = None,
+        *,
+        tier: Tier | None = None,
     ) -> Array:
         """Torques tau = D qdd + C qd + g + friction, all drive terms included, (..., n).  [Lloyd2021, Eq. 46]
 
@@ -102,21 +104,16 @@ class BoundModel:
             qd: (..., n) joint velocities.
             qdd: (..., n) joint accelerations.
             temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
+            tier: 1 computes term by term in NumPy, 2 by a compiled kernel, 3 by one that was searched for the fewest
+                operations. None takes the best there is; a model with dropped terms or fixed joints has 1 only.
 
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
             DescriptionError: friction depends on temperature, and none is given.
         """
-        terms = self.terms.everything
+        return self._answered("inverse_dynamics", {"q": q, "qd": qd, "qdd": qdd}, {"temperature": temperature}, tier)
 
-        def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
-            rigid = terms.torque(q, qd, qdd)
-            return rigid + self._friction(q, qd, temperature, rigid)
-
-        given = self.beside.temperatures(temperature)
-        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, qdd=qdd, **given)
-
-    def mass_matrix(self, q: ArrayLike) -> Array:
+    def mass_matrix(self, q: ArrayLike, *, tier: Tier | None = None) -> Array:
         """Mass matrix D(q), (..., n, n), rotors included.  [Lloyd2021, Eq. 64]
 
         Rows and columns of fixed joints are the robot's too, except where both joints are fixed: what multiplies only
@@ -125,10 +122,9 @@ class BoundModel:
         Raises:
             ShapeError: the last dimension differs from n, or a value is not finite.
         """
-        terms = self.terms.inertial
-        return batched(self.n_joints, lambda q: mass_matrix(terms, q, self.moving), terms.states_per_slice, q=q)
+        return self._answered("mass_matrix", {"q": q}, {}, tier)
 
-    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> Array:
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, tier: Tier | None = None) -> Array:
         """C(q, qd) from Christoffel symbols, (..., n, n): C qd is the velocity torque and D' - 2 C is skew.
 
         Entries between fixed joints are zero, as in the mass matrix.
@@ -136,14 +132,9 @@ class BoundModel:
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
-        terms, rates = self.terms.velocity, self.terms.inertial_rate
+        return self._answered("coriolis_matrix", {"q": q, "qd": qd}, {}, tier)
 
-        def core(q: AnyArray, qd: AnyArray) -> AnyArray:
-            return coriolis_matrix(terms, rates, q, qd, self.moving)
-
-        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd)
-
-    def gravity_torque(self, q: ArrayLike) -> Array:
+    def gravity_torque(self, q: ArrayLike, *, tier: Tier | None = None) -> Array:
         """Torque that holds the arm still, without friction, (..., n).
 
         A constant offset of a slide is no different from gravity: where theta cannot tell them apart it counts here.
@@ -151,26 +142,26 @@ class BoundModel:
         Raises:
             ShapeError: the last dimension differs from n, or a value is not finite.
         """
-        terms = self.terms.gravity
-        return batched(self.n_joints, lambda q: terms.torque(q, 0 * q, 0 * q), terms.states_per_slice, q=q)
+        return self._answered("gravity_torque", {"q": q}, {}, tier)
 
-    def induced_torque(self, q: ArrayLike, qd: ArrayLike, temperature: ArrayLike | None = None) -> Array:
+    def induced_torque(
+        self, q: ArrayLike, qd: ArrayLike, temperature: ArrayLike | None = None, *, tier: Tier | None = None
+    ) -> Array:
         """Torque without acceleration: C qd + g + friction, (..., n).  [Lloyd2021, Eq. 62]
 
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
-        terms = self.terms.induced
-
-        def core(q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
-            rigid = terms.torque(q, qd, 0 * q)
-            return rigid + self._friction(q, qd, temperature, rigid)
-
-        given = self.beside.temperatures(temperature)
-        return batched(self.n_joints, core, terms.states_per_slice, q=q, qd=qd, **given)
+        return self._answered("induced_torque", {"q": q, "qd": qd}, {"temperature": temperature}, tier)
 
     def forward_dynamics(
-        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, temperature: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        temperature: ArrayLike | None = None,
+        *,
+        tier: Tier | None = None,
     ) -> Array:
         """Accelerations D^-1 (tau - induced torque) by the factors L^T D L, (..., n).  [Lloyd2021, Eq. 59]
 
@@ -178,27 +169,16 @@ class BoundModel:
             ShapeError: a last dimension differs from n, or a value is not finite.
             SingularMassMatrixError: the mass matrix is not positive definite: theta is not that of a physical robot.
         """
-        # Two evaluations of shared monomials: D from the terms in qdd, everything else from the rest.
-        inertial, induced = self.terms.inertial, self.terms.induced
+        return self._answered("forward_dynamics", {"q": q, "qd": qd, "tau": tau}, {"temperature": temperature}, tier)
 
-        refuse_strong_load(self.beside.robot)
+    def _answered(self, function: str, states: Any, options: Any, tier: Any) -> Array:
+        answer: Array = deferred("BoundModel._answered")(self, function, states, options, tier)
+        return answer
 
-        def core(q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
-            driving = self.driving_torque(q, qd, tau, temperature)
-            rest = driving - induced.torque(q, qd, 0 * q)
-            return forward_dynamics(mass_matrix(inertial, q, self.moving), rest, self.moving)
-
-        slices = min(inertial.states_per_slice, induced.states_per_slice)
-        vectors = {"q": q, "qd": qd, "tau": tau, **self.beside.temperatures(temperature)}
-        try:
-            return batched(self.n_joints, core, slices, **vectors)
-        except PivotError as error:
-            joint = self.joint_names[self.moving[error.index]]
-            raise SingularMassMatrixError(
-                f"the mass matrix of {self.name!r} is not positive definite: joint {joint!r} has no inertia, or an "
-                "unphysical one; theta is not that of a physical robot, whose nearest "
-                f"{call('feasible_parameters')} finds (inverse dynamics still hold)"
-            ) from None
+    @property
+    def textbook(self) -> TermByTerm:
+        """The same functions, always term by term in NumPy; for any scalar, with the same bits in every call."""
+        return TermByTerm(self)
 
     def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None) -> Breakdown:
         """The torque by origin: inertial, Coriolis, centrifugal, gravity, friction (all drive terms but rotors).
@@ -212,7 +192,7 @@ class BoundModel:
         def friction(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
             # Only load friction reads the torque of links and rotors, which costs as much as the whole model.
             rigid = terms.torque(q, qd, qdd) if self.beside.is_loaded else 0 * q
-            return self._friction(q, qd, temperature, rigid) + 0 * q
+            return self.friction_torque(q, qd, temperature, rigid) + 0 * q
 
         def part(terms: Projection) -> Array:
             return batched(self.n_joints, terms.torque, sliced, **states)
@@ -323,7 +303,8 @@ class BoundModel:
         fixed = {self.joint_names.index(name): position for name, position in self.model.fixed.items()}
         return Beside.of(geometry, self.drives, fixed)
 
-    def _friction(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, rigid: AnyArray) -> AnyArray:
+    def friction_torque(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, rigid: AnyArray) -> AnyArray:
+        """(n, N) torque of all drive terms but rotors, where links and rotors take `rigid`; arrays of numbers."""
         friction = joint_torque(self.joint_coefficients, qd)
         return friction + self.beside.torque(q, qd, temperature, rigid) if self.beside else friction
 

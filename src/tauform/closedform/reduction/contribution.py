@@ -151,7 +151,7 @@ class _Parts:
     def factors(self, states: States) -> tuple[Array, Array]:
         """(m, N) size of the monomials, and (a, N) of the accelerations relative to the torque."""
         q, qd, qdd = states[:3]
-        tau = sizes(self.bound.inverse_dynamics(*states))
+        tau = sizes(self.bound.textbook.inverse_dynamics(*states))
         return np.abs(self.products.monomials(q.T)), np.abs(self.products.accelerations(qd.T, qdd.T)) / tau
 
     def statistics(self, monomials: Array, accelerations: Array) -> tuple[Array, Array]:

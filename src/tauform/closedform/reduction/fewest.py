@@ -125,7 +125,7 @@ class TermSearch:
             kept |= term_kinds(bound.exponents) == ACCELERATION
         # A refit would move entries of the mass matrix too.
         smaller = with_terms(bound, kept, None if keep_inertia else self.refit, completed)
-        found = smaller.inverse_dynamics(*self.check)
+        found = smaller.textbook.inverse_dynamics(*self.check)
         if self._M is None:
             return TermReduction(smaller, relative_error(found, self._exact, self.confidence, self.joints))
         # what the missing torque does to the accelerations
@@ -136,7 +136,7 @@ class TermSearch:
 
     @cached_property
     def _exact(self) -> Array:
-        return self.bound.inverse_dynamics(*self.check)
+        return self.bound.textbook.inverse_dynamics(*self.check)
 
     @cached_property
     def _gain(self) -> Array:
@@ -149,5 +149,5 @@ class TermSearch:
         if self.function != "forward_dynamics":
             return None
         moving = list(self.bound.moving)
-        matrices: Array = self.bound.mass_matrix(self.check[0])[:, moving][..., moving]
+        matrices: Array = self.bound.textbook.mass_matrix(self.check[0])[:, moving][..., moving]
         return matrices

@@ -64,7 +64,7 @@ class Refit:
     @classmethod
     def at(cls, bound: BoundModel, states: States, joints: Array | None = None) -> Refit:
         """The full model at some states; joints are (n,) weights in place of 1 / |tau|."""
-        exact = bound.inverse_dynamics(*states)
+        exact = bound.textbook.inverse_dynamics(*states)
         # Rows are weighted as the error is measured, relative to each state's torque.
         weights = 1.0 / sizes(exact)[:, None] if joints is None else joints[None]
         return cls(states, weights, (exact - _carried_torque(bound, states)) * weights)
@@ -125,7 +125,7 @@ def _carried_torque(bound: BoundModel, states: States) -> Array:
 
 def rigid_torque(bound: BoundModel, states: States) -> Array:
     """(N, n) torque of links and rotors alone."""
-    rigid: Array = bound.inverse_dynamics(*states) - bound.breakdown(*states).friction
+    rigid: Array = bound.textbook.inverse_dynamics(*states) - bound.breakdown(*states).friction
     return rigid
 
 

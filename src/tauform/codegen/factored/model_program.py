@@ -87,7 +87,7 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     shapes = [(bound.n_joints,)] * len(names)
     wanted = FUNCTIONS[function]
     # A function that may vanish (gravity of a vertical axis) has no size of its own to measure errors against.
-    whole = partial(bound.inverse_dynamics, temperature=_mild(bound)) if wanted.may_vanish else None
+    whole = partial(bound.textbook.inverse_dynamics, temperature=_mild(bound)) if wanted.may_vanish else None
     described = f"closed form of {bound.name}"
     return checked(program, shapes, _reference(bound, function), wanted.tolerance, described, whole=whole)
 
@@ -115,7 +115,7 @@ def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
             return parts.coriolis + parts.centrifugal
 
         return velocity_torque
-    method: Callable[..., Any] = getattr(bound, function)
+    method: Callable[..., Any] = getattr(bound.textbook, function)
     return method
 
 
@@ -199,6 +199,6 @@ def whole_robot(bound: BoundModel) -> Robot | None:
     for joint, position in bound.model.fixed.items():
         i = bound.joint_names.index(joint)
         q[:, i], qd[:, i], qdd[:, i] = position, 0.0, 0.0
-    expected = bound.inverse_dynamics(q, qd, qdd, _mild(bound))
+    expected = bound.textbook.inverse_dynamics(q, qd, qdd, _mild(bound))
     deviation = np.abs(inverse_dynamics(robot, q, qd, qdd, _mild(bound)) - expected).max(axis=0)
     return robot if (deviation <= MAX_EXACT_ERROR * np.abs(expected).max(axis=0)).all() else None

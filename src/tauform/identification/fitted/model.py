@@ -10,11 +10,12 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arguments import checked_methods
+from tauform.arguments import Tier, checked_methods
 from tauform.arrays import Array, read_only
 from tauform.description.drives import Drive
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
+from tauform.fast.models import Source, TieredMethod
 from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.diagnosis.swaps import Swap
 from tauform.identification.recording.segments import Segment
@@ -153,16 +154,27 @@ class FittedModel(Displayed):
         """(p,) standard deviation over size of each value."""
         return self.deviations / np.maximum(np.abs(self.values), 1e-300)
 
-    def predict(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None) -> Array:
+    def predict(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        temperature: ArrayLike | None = None,
+        *,
+        tier: Tier | None = None,
+    ) -> Array:
         """Torque with friction, (..., n).
 
         Args:
             temperature: (..., n) of the joints [degrees Celsius], where friction depends on it.
+            tier: 1 computes by the columns of the fit in NumPy, 2 and 3 by a kernel of the identified robot, 3 by one
+                that was searched for the fewest operations. None takes the best there is.
 
         Raises:
             ShapeError: a last dimension differs from robot.n_joints, a value is not finite, or batches do not fit.
         """
-        return self._over_states(lambda A: A @ self.values, q, qd, qdd, temperature)
+        torque: Array = _PREDICT(self, {"q": q, "qd": qd, "qdd": qdd}, {"temperature": temperature}, tier)  # type: ignore[arg-type]
+        return torque
 
     def torque_std(
         self,
@@ -251,3 +263,13 @@ class FittedModel(Displayed):
     def with_findings(self: Fitted, *sentences: str) -> Fitted:
         """The same fit with more to say."""
         return replace(self, findings=(*self.findings, *sentences))
+
+
+def _by_columns(
+    fit: FittedModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None
+) -> Array:
+    return fit._over_states(lambda A: A @ fit.values, q, qd, qdd, temperature)
+
+
+_by_columns.__name__ = "predict"
+_PREDICT = TieredMethod(_by_columns, lambda fit, _: Source(fit.identified_robot, "inverse_dynamics"))

@@ -161,7 +161,7 @@ class _Motion:
         recorded = segment.temperatures(everything)
         warm = None if recorded is None else resampled(middle, segment.t, recorded)
         if controlled:
-            tau = fit.predict(wanted[0], wanted[1], wanted[2], warm) if feedforward else np.zeros_like(tau)
+            tau = fit.predict(wanted[0], wanted[1], wanted[2], warm, tier=1) if feedforward else np.zeros_like(tau)
         q, qd = resampled(t, segment.t, q), resampled(t, segment.t, qd)
         return cls(float(step), t, q, qd, tau, wanted[0], wanted[1], warm)
 

@@ -100,7 +100,7 @@ def unfiltered_errors(fit: FittedModel, source: RowSource) -> Errors:
         measured.append(np.asarray(segment.tau[part], dtype=np.float64)[:: grid.states][inner])
         temperatures = segment.temperatures(part, grid.states)
         q, qd, qdd = (x[inner] for x in states)
-        predicted.append(fit.predict(q, qd, qdd, None if temperatures is None else temperatures[inner]))
+        predicted.append(fit.predict(q, qd, qdd, None if temperatures is None else temperatures[inner], tier=1))
     return Errors.between(np.concatenate(measured), np.concatenate(predicted), "unfiltered torques")
 
 

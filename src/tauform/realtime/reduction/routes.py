@@ -64,7 +64,7 @@ def _few_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float, completed: 
     """Fewest terms of the closed form within the tolerance; its inertia stays whole where it must, to be definite."""
     bound = norm.subject.closed_form
     found = terms.fewest(tolerance, completed=completed)
-    inertia = moving_block(_symmetric(found.bound.mass_matrix(norm.states[0])), bound.moving)
+    inertia = moving_block(_symmetric(found.bound.textbook.mass_matrix(norm.states[0])), bound.moving)
     if norm.definite and not positive_definite(inertia):
         found = terms.fewest(tolerance, keep_inertia=True, completed=completed)
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"

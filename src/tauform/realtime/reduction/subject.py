@@ -77,7 +77,7 @@ class Subject:
         """Exact inverse dynamics."""
         if self.is_robot:
             return inverse_dynamics(self.robot, q, qd, qdd, temperature)
-        return self.closed_form.inverse_dynamics(q, qd, qdd, temperature)
+        return self.closed_form.textbook.inverse_dynamics(q, qd, qdd, temperature)
 
     def gains(self, q: Array, qd: Array, qdd: Array, temperature: Array | None = None) -> Array:
         """(N, n) change of the torque per change of what links and rotors take: 1, and more or less by load friction.
@@ -93,7 +93,7 @@ class Subject:
 
     def mass_matrix(self, q: Array) -> Array:
         """Exact mass matrix."""
-        return mass_matrix(self.robot, q) if self.is_robot else self.closed_form.mass_matrix(q)
+        return mass_matrix(self.robot, q) if self.is_robot else self.closed_form.textbook.mass_matrix(q)
 
     def program(self, function: str) -> Program:
         """The cheapest exact program of a function."""
