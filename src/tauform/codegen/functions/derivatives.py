@@ -18,6 +18,7 @@ from tauform.codegen.minimal.derivatives import inverse_derivatives
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.codegen.program.graph import Scalar, references
 from tauform.description.robot import Robot
+from tauform.portable.products import product
 from tauform.rigidbody.drives import coupled_inertia, friction_slopes
 from tauform.rigidbody.linearize.forward import (
     linearize_forward,
@@ -161,8 +162,11 @@ def _forward_matrices_composite(tracing: Tracing) -> Outputs:
     """The same with derivatives from composite bodies."""
     system = forward_system(tracing)
     qdd = tracing.tree_accelerations(system.accelerations(), tracing.inputs["qd"])
-    by = _composite_derivatives(tracing, qdd)
-    return {**{name: system.response(-by[name]) for name in ("dq", "dqd")}, "dtau": system.inverse()}
+    by, inverse = _composite_derivatives(tracing, qdd), system.inverse()
+    # the inverse is there anyhow; without branches it has no zeros that a solution would save
+    is_dense = system.parents == tuple(range(-1, len(inverse) - 1))
+    changes = {name: product(inverse, by[name]) if is_dense else system.response(by[name]) for name in ("dq", "dqd")}
+    return {**{name: -change for name, change in changes.items()}, "dtau": inverse}
 
 
 def _forward_matrices_wide(tracing: Tracing) -> Outputs:

@@ -34,8 +34,12 @@ class _Argument:
         return strides[: len(self.port.shape)]
 
 
-def print_loop(program: Program, vector: Vector) -> str:
-    """`@loop` and the functions it calls, for a `@block` of the same program and vector."""
+def print_loop(program: Program, vector: Vector, dense: bool = False) -> str:
+    """`@loop` and the functions it calls, for a `@block` of the same program and vector.
+
+    Args:
+        dense: the block stores rows next to each other, whatever their step.
+    """
     arguments = _listed(program, vector.scalar)
     most = max(len(argument.port.shape) for argument in arguments)
     lines = ["define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) {", "entry:"]
@@ -47,10 +51,13 @@ def print_loop(program: Program, vector: Vector) -> str:
         f"  %b{a.number} = alloca [{a.port.size * vector.lanes} x {vector.scalar.name}], align 64" for a in arguments
     ]
     # Asked once per call: rows with gaps between their entries go through the buffer.
-    lines += _contiguous(arguments)
+    lines += _contiguous(arguments, dense)
     lines += [f"  br i1 %c{len(arguments)}, label %direct, label %strided", "direct:"]
-    lines += ["  %alone = icmp eq i64 %n, 1", "  br i1 %alone, label %single, label %blocks"]
-    lines += ["single:", "  %j = add i64 0, 0", *_call(arguments, "j", step="0"), "  br label %done"]
+    if dense:
+        lines += ["  br label %blocks"]
+    else:
+        lines += ["  %alone = icmp eq i64 %n, 1", "  br i1 %alone, label %single, label %blocks"]
+        lines += ["single:", "  %j = add i64 0, 0", *_call(arguments, "j", step="0"), "  br label %done"]
     lines += _blocks(arguments, vector.lanes)
     lines += _strided(arguments, vector)
     return "\n".join([_copies(most + 1, vector.scalar), *lines, "done:", "  ret void", "}"])
@@ -82,11 +89,17 @@ def _unpack(a: _Argument) -> list[str]:
     return lines
 
 
-def _contiguous(arguments: list[_Argument]) -> list[str]:
-    """%c<last>: whether the entries of every row are next to each other."""
+def _contiguous(arguments: list[_Argument], dense: bool) -> list[str]:
+    """%c<last>: whether the entries of every row are next to each other, and the rows of outputs if these are dense."""
     lines = ["  %c0 = and i1 true, true"]
     for a in arguments:
         test = f"c{a.number}"
+        if dense and a.is_output:
+            lines += [
+                f"  %e{a.number} = icmp eq i64 %step{a.number}, {a.port.size * a.real.size}",
+                f"  %{test}_dense = and i1 %{test}, %e{a.number}",
+            ]
+            test = f"{test}_dense"
         for d, natural in enumerate(a.natural_strides):
             lines += [
                 f"  %e{a.number}_{d} = icmp eq i64 %stride{a.number}_{d}, {natural}",

@@ -12,7 +12,8 @@ import llvmlite.binding as llvm
 
 from tauform.codegen.backends.llvm.fastcall import is_supported, symbols
 from tauform.codegen.backends.llvm.loop import print_loop
-from tauform.codegen.backends.llvm.printer import print_alone, print_block
+from tauform.codegen.backends.llvm.planned.block import is_planned
+from tauform.codegen.backends.llvm.printer import print_alone, print_block, print_planned_block
 from tauform.codegen.backends.llvm.scan import print_scan
 from tauform.codegen.backends.llvm.sincos import bring_close
 from tauform.codegen.backends.llvm.single import print_single
@@ -35,6 +36,7 @@ def _initialize() -> None:
         llvm.initialize()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
     # the C library's functions, for angles beyond the inline reduction
     # Looked up by address: a name that the process does not export would leave the object unresolved.
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m"))
@@ -65,11 +67,13 @@ def print_module(program: Program, vector: Vector) -> str:
     # An intrinsic is declared once per width that some function computes with.
     widths = dict.fromkeys((vector.lanes, *((1, LANES) if alone else ())))
     declarations = [line for lanes in widths for line in _declarations(Vector(lanes, scalar=vector.scalar))]
+    # a planned block writes whole rows of lanes: one state needs code of its own
+    planned = is_planned(program, vector, llvm.get_default_triple()) and (alone != "" or not has_single(program))
     sections = [
         "\n".join(declarations),
         bring_close(vector.scalar),
-        print_block(program, vector),
-        print_loop(program, vector),
+        (print_planned_block if planned else print_block)(program, vector),
+        print_loop(program, vector, dense=planned),
     ]
     if alone:
         sections.append(alone)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 from tauform.codegen.backends.llvm.exponential import emit_exp, emit_tanh
 from tauform.codegen.backends.llvm.fusion import fusion
+from tauform.codegen.backends.llvm.planned.block import PlannedBlock
 from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
 from tauform.codegen.backends.llvm.text import Block, Vector
 from tauform.codegen.backends.llvm.transpose import RowAddresses, chunk, load_columns, store_columns
-from tauform.codegen.program.angles import AngleStage
+from tauform.codegen.program.angles import AngleStage, stages
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.program import FREE, LANES, Instruction, Op, Program
 
@@ -40,6 +41,21 @@ def print_block(program: Program, vector: Vector) -> str:
     scratch = f"  %scratch = alloca [{n_slots} x {vector.real}], align 64"
     whole = [f"define internal void @block({arguments}) noinline #0 {{", scratch, *calls, "  ret void", "}"]
     return "\n\n".join([*functions, "\n".join(whole)])
+
+
+def print_planned_block(program: Program, vector: Vector) -> str:
+    """The same of a long program, whose outputs have their rows next to each other; see `planned/block.py`."""
+    planned, arguments = PlannedBlock(program, vector), _arguments(program)
+    ready = Part(tuple(stages(program)[:-1]), writes=planned.given)
+    whole = [
+        f"define internal void @block({arguments}) noinline #0 {{",
+        f"  %scratch = alloca [{planned.n_slots} x {vector.real}], align 64",
+        *(f"  call void @{name}({arguments}, ptr %scratch)" for name in ("part_0", "part_1")),
+        "  ret void",
+        "}",
+    ]
+    first = _Function(program, vector, ready, last=False).text("part_0")
+    return "\n\n".join([first, planned.text(arguments), "\n".join(whole)])
 
 
 def print_alone(program: Program, vector: Vector) -> str:
@@ -98,7 +114,7 @@ class _Function:
             self._stage(stage, str(number), before)
             before = f"close_{number}" if stage.angles else before
         for value, slot in self.part.writes.items():
-            body.emit(f"store {self.vector.real} {self.name[value]}, ptr {self._slot(slot)}")
+            body.emit(f"store {self.vector.real} {self._operand(value)}, ptr {self._slot(slot)}")
         if self.last:
             # every input is loaded before the first store: an output may be the same array
             results = [[self._operand(value) for value in values] for values in self.program.results]

@@ -1,0 +1,102 @@
+"""`@block` of a long program as planned machine code.
+
+`@part_0`, by LLVM, leaves inputs, sines and cosines in memory; `@part_1` is one straight line of instructions whose
+order, registers and stores are chosen here. LLVM spills twice as much on such lines. It stays in charge of short
+programs, of other processors, and of operations that take more than one instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tauform.codegen.backends.llvm.planned.layout import SCRATCH, TABLE, Layout
+from tauform.codegen.backends.llvm.planned.registers import Allocation, Place
+from tauform.codegen.backends.llvm.planned.steps import GROUP, KNOWN, planned_steps
+from tauform.codegen.backends.llvm.planned.x86 import ADDRESSES, Machine
+from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.program.angles import stages
+from tauform.codegen.program.program import FREE, Op, Program
+
+# Operations from which LLVM's own code is slower.
+LEAST_OPERATIONS = 1000
+# Outputs whose addresses stay in registers.
+MOST_OUTPUTS = 8
+
+
+def is_planned(program: Program, vector: Vector, processor: str) -> bool:
+    """Whether `@block` is planned: long, of simple operations, for a processor that is known here."""
+    wide_enough = vector.lanes * vector.scalar.bits >= 256
+    if not (vector.fuses and wide_enough and processor.startswith("x86_64")):
+        return False
+    last = [program.instructions[k].op for k in stages(program)[-1].instructions]
+    simple = all(op in KNOWN or op in FREE for op in last)
+    return (
+        simple
+        and sum(op not in FREE for op in last) >= LEAST_OPERATIONS
+        and len(program.outputs) <= MOST_OUTPUTS
+        and all(port.size >= GROUP for port in program.outputs)
+    )
+
+
+class PlannedBlock:
+    """The second part, and what the first one has to leave in memory.
+
+    Attributes:
+        given: slot of each value that the first part stores.
+        n_slots: size of the scratch memory.
+    """
+
+    def __init__(self, program: Program, vector: Vector) -> None:
+        steps = planned_steps(program, stages(program)[-1].instructions)
+        own = {step.value for step in steps}
+        read = dict.fromkeys(k for step in steps for k in step.args if k not in own)
+        numbers = {k: program.instructions[k].number for k in read if program.instructions[k].op is Op.CONSTANT}
+        given = [k for k in read if k not in numbers]
+        # by their bits: 0.0 and -0.0 are two constants
+        self._constants = list({x.hex(): x for x in (*numbers.values(), -0.0)}.values())
+        index = {x.hex(): Place("constant", k) for k, x in enumerate(self._constants)}
+        places = {k: index[number.hex()] for k, number in numbers.items()}
+        places.update({k: Place("given", number) for number, k in enumerate(given)})
+        plain = Machine(vector)
+        found = Allocation(steps, places, plain.registers, plain.for_rows)
+        slots = [Place("slot", k) for k in range(found.n_slots)]
+        everything = dict.fromkeys([*slots, *places.values(), *index.values()])
+        layout = Layout(found.lines, everything, plain.areas, ADDRESSES - len(program.outputs))
+        rank = {place: k for k, place in enumerate(layout.order[SCRATCH])}
+        self.given = {k: rank[places[k]] for k in given}
+        self.n_slots = len(rank)
+        self._lines, self._layout = found.lines, layout
+        self._machine = Machine(vector, program.outputs, layout, index[(-0.0).hex()])
+
+    def text(self, arguments: str) -> str:
+        """`@part_1` with the arguments of `@block` and the scratch memory."""
+        machine, bases = self._machine, self._layout.bases
+        starts = {SCRATCH: "%scratch", TABLE: "@table"}
+        passed = [f"%out{k}" for k in range(len(machine.outputs))] + [f"%base{k}" for k in range(len(bases))]
+        effects = [f"~{{{name}}}" for name in (*machine.clobbered, "memory", "dirflag", "fpsr", "flags")]
+        constraints = ",".join([*("r" for _ in passed), *effects])
+        code = "\\0A".join(self._instructions())
+        addresses = [
+            f"  %base{k} = getelementptr i8, ptr {starts[b.area]}, i64 {b.offset}" for k, b in enumerate(bases)
+        ]
+        return "\n".join(
+            [
+                machine.table(self._constants),
+                f"define internal void @part_1({arguments}, ptr %scratch) noinline #0 {{",
+                *addresses,
+                f'  call void asm sideeffect "{code}", "{constraints}"({", ".join(f"ptr {p}" for p in passed)})',
+                "  ret void",
+                "}",
+            ]
+        )
+
+    def _instructions(self) -> Iterator[str]:
+        """All instructions, with what fetches the memory of the next block's results spread over them."""
+        yield from self._machine.beginning()
+        ahead = self._machine.prefetches()
+        done = 0
+        for number, line in enumerate(self._lines):
+            yield from self._machine.text(line)
+            reached = len(ahead) * (number + 1) // len(self._lines)
+            yield from ahead[done:reached]
+            done = reached
