@@ -91,6 +91,17 @@ def check_unpacked(n_bytes: int, packed: int) -> None:
         raise ValueError(f"{packed / 1e6:.2g} MB would unpack to {n_bytes / 1e9:.2g} GB")
 
 
+def ordinary(path: Path) -> Path:
+    """The path, unless opening it could wait for ever or never end: a pipe, a socket, a device.
+
+    Raises:
+        OSError: it is one of these.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(f"{path} is a pipe or a device, no file")
+    return path
+
+
 def read_archive(path: Path) -> dict[str, AnyArray]:
     """The arrays of an .npz file that this package wrote.
 
@@ -98,7 +109,7 @@ def read_archive(path: Path) -> dict[str, AnyArray]:
         OSError: the file cannot be opened.
         ValueError: it is no such archive, a damaged one, or would unpack to more than any model or fit.
     """
-    with path.open("rb") as file:
+    with ordinary(path).open("rb") as file:
         return unpacked(file)
 
 

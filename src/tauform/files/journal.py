@@ -100,6 +100,8 @@ def _is_plain(path: Path) -> bool:
 
 
 def _read_replaced(journal: Path) -> dict[str, str]:
+    if not _is_plain(journal / REPLACED):
+        return {}
     try:
         found = json.loads((journal / REPLACED).read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -53,7 +53,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     """The folder's list; None where there is none that makes sense. Names that lead out of the folder are left out."""
     path = folder / MANIFEST
     try:
-        if path.is_symlink() or path.stat().st_size > MAX_MANIFEST_BYTES:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_MANIFEST_BYTES:
             return None
         found = json.loads(path.read_bytes())
         files = {name: str(found["files"][name]) for name in found["files"] if is_inside(folder, name)}

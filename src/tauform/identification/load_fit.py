@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tauform.archives import read_archive, unpacked
+from tauform.archives import ordinary, read_archive, unpacked
 from tauform.arrays import read_only
 from tauform.description.drives import SHAPES, Drive
 from tauform.description.formats.toml.reader import robot_from_mapping
@@ -72,7 +72,7 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    text = parse_json(path.read_bytes())
+    text = parse_json(ordinary(path).read_bytes())
     _check_format(text["format"], path)
     own = [term["name"] for term in text["terms"] if "name" in term]
     if own:

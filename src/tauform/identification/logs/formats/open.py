@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tauform.archives import ordinary
 from tauform.errors import RecordingError
 from tauform.identification.logs.formats.arrays import open_npz
 from tauform.identification.logs.formats.log import Log, with_single_columns
@@ -39,7 +40,7 @@ def open_log(path: Path, topic: str | None, joints: Sequence[str] | None = None)
     if not path.exists():
         raise RecordingError(f"{path}: no such file; check the path")
     with readable(path):
-        return with_single_columns(_opened(path, topic, joints))
+        return with_single_columns(_opened(ordinary(path), topic, joints))
 
 
 def _opened(path: Path, topic: str | None, joints: Sequence[str] | None) -> Log:

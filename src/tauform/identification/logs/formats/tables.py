@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from tauform.archives import damage_as_value_error
+from tauform.archives import damage_as_value_error, ordinary
 from tauform.arrays import Array
 from tauform.errors import MissingExtraError, RecordingError
 from tauform.identification.logs.formats.csv_head import BLANKS, Head, cells_of, read_head
@@ -32,7 +32,7 @@ def open_csv(path: Path) -> Log:
         RecordingError: of this and all other formats, where the file is not what its name says.
     """
     try:
-        with path.open(encoding="utf-8-sig") as file:
+        with ordinary(path).open(encoding="utf-8-sig") as file:
             head = read_head(_lines(file, path.name))
     except UnicodeDecodeError as error:
         raise RecordingError(f"{path.name}: not text ({error.reason}); export it as CSV in UTF-8") from None
