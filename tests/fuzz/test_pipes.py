@@ -54,6 +54,15 @@ def test_what_is_no_file_is_refused_at_once(name: str, kind: str, tmp_path: Path
     assert len(str(caught.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize("suffix", [".urdf", ".xacro", ".xml", ".toml"])
+def test_a_robot_file_of_gigabytes_is_not_read(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"arm{suffix}"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(TauformError, match="MB, which no robot needs"):
+        tf.load(path)
+
+
 @pytest.mark.parametrize("name", [".tauform.json", "two_link.c"])
 def test_a_pipe_in_a_folder_of_c_is_not_ours(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "out"

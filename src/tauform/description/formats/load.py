@@ -16,6 +16,8 @@ from tauform.description.robot import Robot
 from tauform.errors import DescriptionError, UnknownNameError
 from tauform.messages import no_such
 
+# Of a robot file, without its meshes: reading more would only fill the memory.
+MAX_BYTES = 50_000_000
 SUFFIXES = (".urdf", ".xacro", ".xml", ".toml")
 
 
@@ -85,6 +87,8 @@ def _read(source: str | Path, package_dirs: Sequence[Path], allow_code: bool) ->
         raise UnknownNameError(f"{missing} (a file's name ends in {', '.join(SUFFIXES)})")
     if not os.path.isfile(path):
         raise DescriptionError(f"{path}: no such file; check the path")
+    if os.path.getsize(path) > MAX_BYTES:
+        raise DescriptionError(f"{path} has more than {MAX_BYTES / 1e6:g} MB, which no robot needs; name another file")
     if suffix == ".toml":
         return read_toml(path)
     # Readers of other formats are imported when first needed; some come with an extra.
