@@ -57,10 +57,13 @@
     static NOINLINE AVX2 void name##_avx2 parameters { newer(4, __VA_ARGS__); } \
     static NOINLINE void name##_sse2 parameters { older(LANES, __VA_ARGS__); }
 #define RUN(name, newer, older, ...) \
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) \
-        name##_avx2(__VA_ARGS__); \
-    else \
-        name##_sse2(__VA_ARGS__)
+    do { \
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
+            name##_avx2(__VA_ARGS__); \
+        } else { \
+            name##_sse2(__VA_ARGS__); \
+        } \
+    } while (0)
 #else
 #define AVX2
 #define VARIANTS(name, newer, older, parameters, ...)
@@ -101,8 +104,9 @@ static INLINE void sines_and_cosines(int most, int n, const double *restrict x, 
     far_sines_and_cosines(n, x, offset, sine, cosine);
 #else
     const int lanes = n >= most ? most : n >= most/2 ? most/2 : n >= 2 ? 2 : 1;
-    uint64_t beyond = 0;
-    int end, i;
+    uint64_t beyond = 0u;
+    int end;
+    int i;
     for (end = lanes; end < n + lanes; end += lanes) {
         const int first = (end < n ? end : n) - lanes;
         KEEP_LOOP
@@ -123,26 +127,31 @@ static INLINE void sines_and_cosines(int most, int n, const double *restrict x, 
                 (-0.0013888888888873418 + u*2.480158728907706e-05) + v*(
                 (-2.755731423385223e-07 + u*2.087570569259304e-09) + v*(
                 -1.1358621290718328e-11))));
-            uint64_t turn, y, z, exchange;
-            memcpy(&turn, &rounded, sizeof turn);
-            memcpy(&y, &s, sizeof y);
-            memcpy(&z, &c, sizeof z);
-            exchange = (y ^ z) & (0 - (turn & 1));
-            y ^= exchange ^ ((turn & 2) << 62);
-            z ^= exchange ^ (((turn + 1) & 2) << 62);
-            memcpy(&sine[i], &y, sizeof y);
-            memcpy(&cosine[i], &z, sizeof z);
-            beyond |= turn ^ UINT64_C(0x4338000000020000);
+            uint64_t turn;
+            uint64_t y;
+            uint64_t z;
+            uint64_t exchange;
+            (void)memcpy(&turn, &rounded, sizeof turn);
+            (void)memcpy(&y, &s, sizeof y);
+            (void)memcpy(&z, &c, sizeof z);
+            exchange = (y ^ z) & (~(turn & 1u) + 1u);
+            y ^= exchange ^ ((turn & 2u) << 62);
+            z ^= exchange ^ (((turn + 1u) & 2u) << 62);
+            (void)memcpy(&sine[i], &y, sizeof y);
+            (void)memcpy(&cosine[i], &z, sizeof z);
+            beyond |= turn ^ 0x4338000000020000ull;
         }
     }
-    if (beyond >> 18)
+    if ((beyond >> 18) != 0u) {
         far_sines_and_cosines(n, x, offset, sine, cosine);
+    }
 #endif
 }
 
 static INLINE void two_link_inverse_dynamics_body(int lanes, const double q[2], const double qd[2], const double qdd[2], double tau[2])
 {
-    double sine[2], cosine[2];
+    double sine[2];
+    double cosine[2];
     static const double offset[2] = {-0.0, -0.0};
     sines_and_cosines(lanes, 2, q, offset, sine, cosine);
 

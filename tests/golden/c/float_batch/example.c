@@ -57,10 +57,13 @@
     static NOINLINE AVX2 void name##_avx2 parameters { newer(8, __VA_ARGS__); } \
     static NOINLINE void name##_sse2 parameters { older(LANES, __VA_ARGS__); }
 #define RUN(name, newer, older, ...) \
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) \
-        name##_avx2(__VA_ARGS__); \
-    else \
-        name##_sse2(__VA_ARGS__)
+    do { \
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
+            name##_avx2(__VA_ARGS__); \
+        } else { \
+            name##_sse2(__VA_ARGS__); \
+        } \
+    } while (0)
 #else
 #define AVX2
 #define VARIANTS(name, newer, older, parameters, ...)
@@ -103,8 +106,9 @@ static INLINE void sines_and_cosines(int most, int n, const float *restrict x, c
     far_sines_and_cosines(n, x, offset, sine, cosine);
 #else
     const int lanes = n >= most ? most : n >= most/2 ? most/2 : n >= 2 ? 2 : 1;
-    uint32_t beyond = 0;
-    int end, i;
+    uint32_t beyond = 0u;
+    int end;
+    int i;
     for (end = lanes; end < n + lanes; end += lanes) {
         const int first = (end < n ? end : n) - lanes;
         KEEP_LOOP
@@ -122,35 +126,45 @@ static INLINE void sines_and_cosines(int most, int n, const float *restrict x, c
             const float c = 1.0f + u*(
                 (-0.5f + u*0.041666646f) + v*(
                 -0.0013887308f + u*2.443163e-05f));
-            uint32_t turn, y, z, exchange;
-            memcpy(&turn, &rounded, sizeof turn);
-            memcpy(&y, &s, sizeof y);
-            memcpy(&z, &c, sizeof z);
-            exchange = (y ^ z) & (0 - (turn & 1));
-            y ^= exchange ^ ((turn & 2) << 30);
-            z ^= exchange ^ (((turn + 1) & 2) << 30);
-            memcpy(&sine[i], &y, sizeof y);
-            memcpy(&cosine[i], &z, sizeof z);
-            beyond |= turn ^ UINT32_C(0x4b402000);
+            uint32_t turn;
+            uint32_t y;
+            uint32_t z;
+            uint32_t exchange;
+            (void)memcpy(&turn, &rounded, sizeof turn);
+            (void)memcpy(&y, &s, sizeof y);
+            (void)memcpy(&z, &c, sizeof z);
+            exchange = (y ^ z) & (~(turn & 1u) + 1u);
+            y ^= exchange ^ ((turn & 2u) << 30);
+            z ^= exchange ^ (((turn + 1u) & 2u) << 30);
+            (void)memcpy(&sine[i], &y, sizeof y);
+            (void)memcpy(&cosine[i], &z, sizeof z);
+            beyond |= turn ^ 0x4b402000u;
         }
     }
-    if (beyond >> 14)
+    if ((beyond >> 14) != 0u) {
         far_sines_and_cosines(n, x, offset, sine, cosine);
+    }
 #endif
 }
 
 /*
  * 1, -1, or the number itself where it is zero or not a number: from its bits, so that no branch depends on it.
- * Shifted by one, the bits are a size: zero is the least, and what is above infinity is not a number.
+ * Without its sign it is a size: zero is the least, and what is above infinity is not a number.
  */
 static INLINE float sign_of(float x)
 {
-    uint32_t b, size, sign;
+    uint32_t b;
+    uint32_t size;
+    uint32_t some; /* 1 unless zero */
+    uint32_t none; /* 1 where not a number */
+    uint32_t sign;
     float s;
-    memcpy(&b, &x, sizeof b);
-    size = b << 1;
-    sign = (b & ~(~(uint32_t)0 >> 1)) | (UINT32_C(0x3f800000) & (0 - (uint32_t)(size != 0))) | (b & (0 - (uint32_t)(size > UINT32_C(0xff000000))));
-    memcpy(&s, &sign, sizeof s);
+    (void)memcpy(&b, &x, sizeof b);
+    size = b & 0x7fffffffu;
+    some = (size + 0x7fffffffu) >> 31;
+    none = (0x7f800000u - size) >> 31;
+    sign = (b & ~0x7fffffffu) | (0x3f800000u & (~some + 1u)) | (b & (~none + 1u));
+    (void)memcpy(&s, &sign, sizeof s);
     return s;
 }
 
@@ -172,9 +186,9 @@ static INLINE void power_and_rest(float x, float *power, float *rest)
     const float k = rounded - 12583039.0f;
     const float r = (x - k*0.69314575f) - k*1.4286068e-06f;
     uint32_t exponent;
-    memcpy(&exponent, &rounded, sizeof exponent);
+    (void)memcpy(&exponent, &rounded, sizeof exponent);
     exponent <<= 23;
-    memcpy(power, &exponent, sizeof exponent);
+    (void)memcpy(power, &exponent, sizeof exponent);
     *rest = r + r*r*(0.5f
         + r*(0.16666667f
         + r*(0.041666463f
@@ -191,7 +205,8 @@ static INLINE float exp_of(float x)
     return expf(x);
 #else
     const float low = x < -87.0f ? -87.0f : x; /* what is not a number stays so */
-    float power, rest;
+    float power;
+    float rest;
     power_and_rest(low > 88.0f ? 88.0f : low, &power, &rest);
     return x < -87.0f ? 0.0f : x > 88.0f ? (float)INFINITY : power + power*rest;
 #endif
@@ -204,7 +219,9 @@ static INLINE float tanh_of(float x)
     return tanhf(x);
 #else
     const float y = -2.0f*fabsf(x);
-    float power, rest, m;
+    float power;
+    float rest;
+    float m;
     power_and_rest(y < -20.0f ? -20.0f : y, &power, &rest);
     m = power*rest + (power - 1.0f);
     return copysignf(m / (2.0f + m), x);
@@ -213,14 +230,15 @@ static INLINE float tanh_of(float x)
 
 static INLINE void example_every_kind_body(int lanes, const float x[3], const float y[4], const float z[1], const example_p *p, float M[6], float new_y[1])
 {
-    float sine[3], cosine[3];
+    float sine[3];
+    float cosine[3];
     const float t0 = y[1]*(1.0f/(x[1]*x[1] + 2.0f)) + x[0]*p->a;
     const float angle[2] = {t0 + z[0], x[2]};
     static const float offset[2] = {-0.0f, -0.0f};
     sines_and_cosines(lanes, 2, angle, offset, sine, cosine);
     const float angle_2[1] = {p->b*sine[0] + cosine[1]};
     static const float offset_2[1] = {-0.0f};
-    sines_and_cosines(lanes, 1, angle_2, offset_2, sine + 2, cosine + 2);
+    sines_and_cosines(lanes, 1, angle_2, offset_2, &sine[2], &cosine[2]);
 
     /* M[4] */
     const float t1 = p->c*sqrtf(1.0f + x[0]*x[0]);
@@ -254,7 +272,7 @@ static INLINE void example_every_kind_block_0_body(int lanes, float x[restrict][
     float angle[2][BLOCK];
     float sine[2][BLOCK];
     float cosine[2][BLOCK];
-    static const float offset[2*BLOCK] = {0.0f};
+    static const float offset[2*BLOCK] = {0};
     for (l = 0; l < BLOCK; l++) {
         const float t0 = y[1][l]*(1.0f/(x[1][l]*x[1][l] + 2.0f)) + x[0][l]*p->a;
         angle[0][l] = t0 + z[0][l];
@@ -281,11 +299,11 @@ static INLINE void example_every_kind_block_1_body(int lanes, const example_p *p
     float angle[1][BLOCK];
     float sine[1][BLOCK];
     float cosine[1][BLOCK];
-    static const float offset[1*BLOCK] = {0.0f};
+    static const float offset[BLOCK] = {0};
     for (l = 0; l < BLOCK; l++) {
         angle[0][l] = p->b*w[1][l] + w[2][l];
     }
-    sines_and_cosines(lanes, 1*BLOCK, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);
+    sines_and_cosines(lanes, BLOCK, &angle[0][0], offset, &sine[0][0], &cosine[0][0]);
     for (l = 0; l < BLOCK; l++) {
         w[3][l] = sine[0][l];
     }
@@ -354,7 +372,9 @@ static NOINLINE void example_every_kind_block_3(float M[restrict][BLOCK], float 
 
 void example_every_kind_batch(size_t count, const float *x, const float *y, const float *z, const example_p *p, float *M, float *new_y)
 {
-    size_t i, k, l;
+    size_t i;
+    size_t k;
+    size_t l;
     float x_block[3][BLOCK];
     float y_block[4][BLOCK];
     float z_block[1][BLOCK];
@@ -363,36 +383,46 @@ void example_every_kind_batch(size_t count, const float *x, const float *y, cons
     example_p p_copy;
     float w[6][BLOCK];
 
-    memcpy(&p_copy, p, sizeof p_copy);
-    for (i = 0; i < count; i += BLOCK) {
-        const size_t n = count - i < BLOCK ? count - i : BLOCK;
-        for (k = 0; k < 3; k++) {
-            for (l = 0; l < n; l++)
+    (void)memcpy(&p_copy, p, sizeof p_copy);
+    for (i = 0; i < count; i += (size_t)BLOCK) {
+        const size_t n = count - i < (size_t)BLOCK ? count - i : (size_t)BLOCK;
+        for (k = 0; k < 3u; k++) {
+            for (l = 0; l < n; l++) {
                 x_block[k][l] = x[k*count + i + l];
-            for (; l < BLOCK; l++)
-                x_block[k][l] = x_block[k][n - 1];
+            }
+            for (; l < (size_t)BLOCK; l++) {
+                x_block[k][l] = x_block[k][n - 1u];
+            }
         }
-        for (k = 0; k < 4; k++) {
-            for (l = 0; l < n; l++)
+        for (k = 0; k < 4u; k++) {
+            for (l = 0; l < n; l++) {
                 y_block[k][l] = y[k*count + i + l];
-            for (; l < BLOCK; l++)
-                y_block[k][l] = y_block[k][n - 1];
+            }
+            for (; l < (size_t)BLOCK; l++) {
+                y_block[k][l] = y_block[k][n - 1u];
+            }
         }
-        for (k = 0; k < 1; k++) {
-            for (l = 0; l < n; l++)
+        for (k = 0; k < 1u; k++) {
+            for (l = 0; l < n; l++) {
                 z_block[k][l] = z[k*count + i + l];
-            for (; l < BLOCK; l++)
-                z_block[k][l] = z_block[k][n - 1];
+            }
+            for (; l < (size_t)BLOCK; l++) {
+                z_block[k][l] = z_block[k][n - 1u];
+            }
         }
         example_every_kind_block_0(x_block, y_block, z_block, &p_copy, w);
         example_every_kind_block_1(&p_copy, w);
         example_every_kind_block_2(x_block, y_block, &p_copy, w);
         example_every_kind_block_3(M_block, new_y_block, w);
-        for (k = 0; k < 6; k++)
-            for (l = 0; l < n; l++)
+        for (k = 0; k < 6u; k++) {
+            for (l = 0; l < n; l++) {
                 M[k*count + i + l] = M_block[k][l];
-        for (k = 0; k < 1; k++)
-            for (l = 0; l < n; l++)
+            }
+        }
+        for (k = 0; k < 1u; k++) {
+            for (l = 0; l < n; l++) {
                 new_y[k*count + i + l] = new_y_block[k][l];
+            }
+        }
     }
 }

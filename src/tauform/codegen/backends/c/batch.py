@@ -54,35 +54,46 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
     lines = [
         batch_prototype(program, real, prefix),
         "{",
-        "    size_t i, k, l;",
+        "    size_t i;",
+        "    size_t k;",
+        "    size_t l;",
         *(f"    {real.name} {port.name}_block[{port.size}][{BLOCK}];" for port in (*taken, *program.outputs)),
         *(_copy_of_shared(program, port, real, prefix) for port in shared),
         *([f"    {real.name} w[{n_slots}][{BLOCK}];"] if n_slots else []),
         "",
         *(f"    (void){port.name};" for port in program.inputs if port.name not in used),
-        *(f"    memcpy(&{port.name}_copy, {port.name}, sizeof {port.name}_copy);" for port in shared),
-        f"    for (i = 0; i < count; i += {BLOCK}) {{",
-        f"        const size_t n = count - i < {BLOCK} ? count - i : {BLOCK};",
+        *(f"    (void)memcpy(&{port.name}_copy, {port.name}, sizeof {port.name}_copy);" for port in shared),
+        f"    for (i = 0; i < count; i += (size_t){BLOCK}) {{",
+        f"        const size_t n = count - i < (size_t){BLOCK} ? count - i : (size_t){BLOCK};",
     ]
     for port in taken:
         local, name = f"{port.name}_block", port.name
         # the states past the end repeat the last one
         lines += [
-            f"        for (k = 0; k < {port.size}; k++) {{",
-            "            for (l = 0; l < n; l++)",
+            f"        for (k = 0; k < {port.size}u; k++) {{",
+            "            for (l = 0; l < n; l++) {",
             f"                {local}[k][l] = {name}[k*count + i + l];",
-            f"            for (; l < {BLOCK}; l++)",
-            f"                {local}[k][l] = {local}[k][n - 1];",
+            "            }",
+            f"            for (; l < (size_t){BLOCK}; l++) {{",
+            f"                {local}[k][l] = {local}[k][n - 1u];",
+            "            }",
             "        }",
         ]
     lines += calls
     for port in program.outputs:
         lines += [
-            f"        for (k = 0; k < {port.size}; k++)",
-            "            for (l = 0; l < n; l++)",
+            f"        for (k = 0; k < {port.size}u; k++) {{",
+            "            for (l = 0; l < n; l++) {",
             f"                {port.name}[k*count + i + l] = {port.name}_block[k][l];",
+            "            }",
+            "        }",
         ]
     return "\n".join([*texts, *lines, "    }", "}", ""])
+
+
+def _of_block(n: int) -> str:
+    """Entries of n blocks."""
+    return BLOCK if n == 1 else f"{n}*{BLOCK}"
 
 
 def _local(program: Program, port: Port) -> str:
@@ -115,7 +126,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
                 for k, text in enumerate(printer.angles(stage, range(n_angles)))
             ]
             arrays = "&angle[0][0], offset, &sine[0][0], &cosine[0][0]"
-            call = f"sines_and_cosines({LANES_PARAMETER}, {n_angles}*{BLOCK}, {arrays});"
+            call = f"sines_and_cosines({LANES_PARAMETER}, {_of_block(n_angles)}, {arrays});"
             printer.hand_over(trigonometric=False)
             lines = [loop, *printer.lines, "    }", f"    {call}"]
             printer.lines = []
@@ -136,7 +147,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
         arguments.append("w")
     local = [f"    {real.name} {array}[{n_angles}][{BLOCK}];" for array in ("angle", "sine", "cosine") if n_angles]
     if n_angles:
-        local.append(f"    static const {real.name} offset[{n_angles}*{BLOCK}] = {{{real.number(0.0)}}};")
+        local.append(f"    static const {real.name} offset[{_of_block(n_angles)}] = {{0}};")
     counter = ["    int l;"] if lines else []
     function = CFunction(name, parameters, arguments, linkage="static NOINLINE ")
     text = function.body_text("\n".join([*counter, *local, *lines, ""]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,14 @@ class Real(Precision):
         # NumPy finds the digits; Python lays them out, in the same way with every version of NumPy.
         # Shortest digits: the same text, and the same double, on every machine.
         return f"{float(np.format_float_scientific(self.dtype(value)))!r}{self.suffix}"
+
+    def bits_of(self, value: float) -> str:
+        """The bits of a number of this type as an unsigned literal."""
+        return self.unsigned(int.from_bytes(self.dtype(value).tobytes(), sys.byteorder))
+
+    def unsigned(self, value: int) -> str:
+        """An unsigned literal as wide as this type."""
+        return f"{value:#x}{'u' if self.bits == 32 else 'ull'}"
 
 
 REALS = {

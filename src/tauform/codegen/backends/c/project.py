@@ -74,6 +74,7 @@ def project_files(
         remarks = f"{readme_text(replay, programs, name, real)}{remarks}"
     about["library"] = "" if single_header else f" {name}.c"
     about["switch"] = implementation(name)
+    about["checked"] = f"{name}.h" if single_header else f"{name}.c"
     header = template("header.h").substitute(
         about,
         guard=f"TAUFORM_{name}_H",

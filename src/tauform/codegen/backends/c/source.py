@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -59,7 +58,7 @@ def sincos_text(real: Real) -> str:
         limit=real.number(scheme.limit),
         inverse=real.number(scheme.inverse),
         magic=real.number(scheme.magic),
-        turn_of_zero=f"UINT{bits}_C({int.from_bytes(real.dtype(scheme.magic).tobytes(), sys.byteorder):#x})",
+        turn_of_zero=real.bits_of(scheme.magic),
         reach=scheme.reach + 1,
         h1=real.number(scheme.half_pi[0]),
         h2=real.number(scheme.half_pi[1]),
@@ -108,13 +107,14 @@ def _by_horner(real: Real, coefficients: tuple[float, ...]) -> str:
 
 def sign_text(real: Real) -> str:
     """The static function for signs."""
-    bits = real.bits
-
-    def of(number: float, shift: int = 0) -> str:
-        value = int.from_bytes(real.dtype(number).tobytes(), sys.byteorder) << shift
-        return f"UINT{bits}_C({value:#x})"
-
-    return template("sign.c").substitute(real=real.name, bits=f"uint{bits}_t", one=of(1.0), infinity=of(np.inf, 1))
+    return template("sign.c").substitute(
+        real=real.name,
+        bits=f"uint{real.bits}_t",
+        top=real.bits - 1,
+        magnitude=real.unsigned(2 ** (real.bits - 1) - 1),
+        one=real.bits_of(1.0),
+        infinity=real.bits_of(np.inf),
+    )
 
 
 def vector_definitions(real: Real) -> str:
@@ -195,7 +195,8 @@ def _emit_sines(printer: PartPrinter, stage: AngleStage, first: int) -> int:
     by one and then to read them as a vector would make the processor wait.
     """
     real = printer.real.name
-    tag, at = (f"_{first}", f" + {first}") if first else ("", "")
+    tag = f"_{first}" if first else ""
+    sine, cosine = (f"&{array}[{first}]" if first else array for array in ("sine", "cosine"))
     run = neighbours(printer.program, stage.angles)
     if run is None:
         texts = printer.angles(stage, range(first, first + len(stage.angles)))
@@ -205,12 +206,12 @@ def _emit_sines(printer: PartPrinter, stage: AngleStage, first: int) -> int:
         printer.angles(stage, [first + k for k in run.entries])
         port, offsets = printer.program.inputs[run.port], run.offsets
         printer.used_ports.add(port.name)
-        start = f"{port.name} + {run.index}" if run.index else port.name
+        start = f"&{port.name}[{run.index}]" if run.index else port.name
     n = len(offsets)
     # a compiler may leave out the addition of -0, but not that of 0
     numbers = (printer.real.number(offset or -0.0) for offset in offsets)
     printer.emit(f"static const {real} offset{tag}[{n}] = {{{', '.join(numbers)}}};")
-    printer.emit(f"sines_and_cosines({LANES_PARAMETER}, {n}, {start}, offset{tag}, sine{at}, cosine{at});")
+    printer.emit(f"sines_and_cosines({LANES_PARAMETER}, {n}, {start}, offset{tag}, {sine}, {cosine});")
     return n
 
 
@@ -223,7 +224,8 @@ def _body(program: Program, part: Part, real: Real, last: bool) -> tuple[str, se
         if stage.angles:
             n_sines += _emit_sines(printer, stage, n_sines)
     if n_sines:
-        printer.lines.insert(0, f"{printer.indent}{real.name} sine[{n_sines}], cosine[{n_sines}];")
+        arrays = (f"{printer.indent}{real.name} {array}[{n_sines}];" for array in ("sine", "cosine"))
+        printer.lines[:0] = arrays
     printer.hand_over(trigonometric=False)
     printer.hand_over(trigonometric=True)
     if last:

@@ -40,10 +40,13 @@
     static NOINLINE AVX2 void name##_avx2 parameters { newer($wide, __VA_ARGS__); } \
     static NOINLINE void name##_sse2 parameters { older(LANES, __VA_ARGS__); }
 #define RUN(name, newer, older, ...) \
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) \
-        name##_avx2(__VA_ARGS__); \
-    else \
-        name##_sse2(__VA_ARGS__)
+    do { \
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
+            name##_avx2(__VA_ARGS__); \
+        } else { \
+            name##_sse2(__VA_ARGS__); \
+        } \
+    } while (0)
 #else
 #define AVX2
 #define VARIANTS(name, newer, older, parameters, ...)

@@ -16,9 +16,9 @@ static INLINE void power_and_rest($real x, $real *power, $real *rest)
     const $real k = rounded - $magic;
     const $real r = (x - k*$l1) - k*$l2;
     $bits exponent;
-    memcpy(&exponent, &rounded, sizeof exponent);
+    (void)memcpy(&exponent, &rounded, sizeof exponent);
     exponent <<= $mantissa;
-    memcpy(power, &exponent, sizeof exponent);
+    (void)memcpy(power, &exponent, sizeof exponent);
     *rest = r + r*r*($polynomial);
 }
 #endif

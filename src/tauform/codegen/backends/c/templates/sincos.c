@@ -32,8 +32,9 @@ static INLINE void sines_and_cosines(int most, int n, const $real *restrict x, c
     far_sines_and_cosines(n, x, offset, sine, cosine);
 #else
     const int lanes = n >= most ? most : n >= most/2 ? most/2 : n >= 2 ? 2 : 1;
-    $bits beyond = 0;
-    int end, i;
+    $bits beyond = 0u;
+    int end;
+    int i;
     for (end = lanes; end < n + lanes; end += lanes) {
         const int first = (end < n ? end : n) - lanes;
         KEEP_LOOP
@@ -49,19 +50,23 @@ static INLINE void sines_and_cosines(int most, int n, const $real *restrict x, c
                 $sine);
             const $real c = $one + u*(
                 $cosine);
-            $bits turn, y, z, exchange;
-            memcpy(&turn, &rounded, sizeof turn);
-            memcpy(&y, &s, sizeof y);
-            memcpy(&z, &c, sizeof z);
-            exchange = (y ^ z) & (0 - (turn & 1));
-            y ^= exchange ^ ((turn & 2) << $sign);
-            z ^= exchange ^ (((turn + 1) & 2) << $sign);
-            memcpy(&sine[i], &y, sizeof y);
-            memcpy(&cosine[i], &z, sizeof z);
+            $bits turn;
+            $bits y;
+            $bits z;
+            $bits exchange;
+            (void)memcpy(&turn, &rounded, sizeof turn);
+            (void)memcpy(&y, &s, sizeof y);
+            (void)memcpy(&z, &c, sizeof z);
+            exchange = (y ^ z) & (~(turn & 1u) + 1u);
+            y ^= exchange ^ ((turn & 2u) << $sign);
+            z ^= exchange ^ (((turn + 1u) & 2u) << $sign);
+            (void)memcpy(&sine[i], &y, sizeof y);
+            (void)memcpy(&cosine[i], &z, sizeof z);
             beyond |= turn ^ $turn_of_zero;
         }
     }
-    if (beyond >> $reach)
+    if ((beyond >> $reach) != 0u) {
         far_sines_and_cosines(n, x, offset, sine, cosine);
+    }
 #endif
 }

@@ -5,7 +5,9 @@ static INLINE $real tanh_of($real x)
     return tanh$f(x);
 #else
     const $real y = $minus_two*fabs$f(x);
-    $real power, rest, m;
+    $real power;
+    $real rest;
+    $real m;
     power_and_rest(y < $saturated ? $saturated : y, &power, &rest);
     m = power*rest + (power - $one);
     return copysign$f(m / ($two + m), x);
