@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,17 @@ def test_a_textbook_function_is_public_and_checks_its_arguments(name: str) -> No
     assert pickle.loads(pickle.dumps(function)) is function
     with pytest.raises(ArgumentError, match=r"tf\.load\('arm\.urdf'\)"):
         function("arm.urdf")
+
+
+@pytest.mark.parametrize("module", ["derivatives", "kinematics", "matrices", "torques"])
+def test_a_public_function_begins_with_the_sentence_of_its_textbook_function(module: str) -> None:
+    """All else of the docstring is written once, in `rigidbody/`."""
+    path = Path(tf.__file__).parent / "fast" / f"{module}.py"
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            written = str(getattr(textbook, node.name).__doc__)
+            assert ast.get_docstring(node) == written.splitlines()[0]
+            assert str(getattr(tf, node.name).__doc__).startswith(written[: written.index("Args:")])
 
 
 def test_the_base_regressor_times_the_base_values_is_the_torque() -> None:

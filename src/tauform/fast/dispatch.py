@@ -90,6 +90,8 @@ class Tiered:
 
         `robot.__dict__` holds that code: a look-up is all that stands before it.
         """
+        # Arguments, results and errors are described once, at the textbook function; the line that the function itself
+        # has is for editors, which read the source.
         function.__doc__ = _documented(self.textbook)
         refusing: Callable[..., Any] = checked(function)
         self.refusing = refusing

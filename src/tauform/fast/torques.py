@@ -86,13 +86,13 @@ def friction(
     *,
     tier: Tier | None = None,
 ) -> Array:
-    """Torque of all drive terms that are not inertial: friction, offsets, springs, shared shafts."""
+    """Torque of all drive terms that are not inertial: friction, offsets, springs, shared shafts, (..., n)."""
     torque: Array = _FRICTION(robot, {"qd": qd, "q": q, "qdd": qdd}, {"temperature": temperature}, tier)
     return torque
 
 
 @_MOMENTUM.public
 def generalized_momentum(robot: Robot, q: ArrayLike, qd: ArrayLike, *, tier: Tier | None = None) -> Array:
-    """p = M qd, without forming the mass matrix."""
+    """p = M qd, without forming the mass matrix, (..., n)."""
     momenta: Array = _MOMENTUM(robot, {"q": q, "qd": qd}, {}, tier)
     return momenta
