@@ -53,6 +53,7 @@ def write_tested_code(
         count = f"{counted(len(written.files), 'file')}, {counted(len(programs), 'function')}"
         describe_test(f"{count} in {options.real} precision", tested, describe)
         ready = True
+    # A failed self-test must not leave C behind that somebody compiles.
     if not ready:
         drop_folder(folder)
         return None, []
@@ -105,6 +106,7 @@ def self_test(folder: Path) -> SelfTest | None:
     if not compiler or shutil.which("make") is None or shutil.which(compiler[0]) is None:
         return None
     with scratch_folder() as scratch:
+        # Elsewhere: the folder that is delivered holds nothing that a build made.
         copy = shutil.copytree(folder, scratch / "c")
         done = _run(["make", "check"], copy)
     if done.returncode:

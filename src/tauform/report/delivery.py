@@ -73,6 +73,7 @@ def deliver(
         raise GenerationError(
             "urdf: nothing was identified that a URDF could be given; model the robot with recordings"
         )
+    # Goes on where the model's own stages ended: one list for the whole job.
     log = StageLog(progress or (lambda words: None), list(model.stages))
     prefix = c_prefix(name, model.robot.name)
     proofs: list[Proof | None] = []

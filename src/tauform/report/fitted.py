@@ -35,6 +35,7 @@ class FittedTable:
     text_columns: int = 1
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # Numbers never wrap: only columns of text may become narrower.
         natural = [max(map(len, self._texts(k)), default=0) for k in range(len(self.columns))]
         least = [self._longest_word(k) if k < self.text_columns else natural[k] for k in range(len(self.columns))]
         for number, block in enumerate(blocks(least, options.max_width)):
@@ -70,6 +71,7 @@ class FittedTable:
 def blocks(least: Sequence[int], width: int) -> list[list[int]]:
     """Columns by block: the first and next ones that fit at their least widths, spread evenly over the blocks."""
     result = filled_blocks(least, width)
+    # As narrow as the number of blocks allows: one full and one nearly empty block read badly.
     while width > 0 and len(narrower := filled_blocks(least, width - 1)) == len(result):
         result, width = narrower, width - 1
     return result

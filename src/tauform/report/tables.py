@@ -34,6 +34,7 @@ def cell(value: Any) -> str:
     """A value as the text of a table cell."""
     if value is None:
         return "-"
+    # Before floats: True is a number to Python.
     if isinstance(value, (str, bool, int)):
         return str(value)
     if isinstance(value, (float, np.floating)):

@@ -38,6 +38,7 @@ def base_slotine_li_regressor(
 
 def _columns_of(tracing: Tracing, Y: AnyArray) -> AnyArray:
     robot = tracing.problem.robot
+    # Columns of the base parameters' pivots; the others are not even computed: nobody reads them.
     chosen = Y[:, base_columns(robot), 0]
     return np.array([tracing.efforts(column) for column in chosen.T], dtype=object).T
 

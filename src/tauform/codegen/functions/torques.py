@@ -40,6 +40,7 @@ def rigid_torques(
     summed, steps = tracing.choice.summed, tracing.steps
     torques = newton_euler(bodies, tracing.joints("q"), qd, qdd, summed, quiet, wrenches, steps)
     tree = tracing.drive_tree
+    # Traced Newton-Euler knows rotors, but no shaft that two joints turn.
     if qdd is still or not has_coupled_inertia(tree):
         return torques
     shafts = coupled_torque(tree, np.array(qdd, dtype=object)[:, None])[:, 0]
@@ -108,6 +109,7 @@ def _breakdown(tracing: Tracing) -> Outputs:
         "velocity": rigid_torques(tracing, qd=tracing.joints("qd"), gravity=False),
         "gravity": rigid_torques(tracing),
     }
+    # Load friction depends on all of the rigid torque together.
     whole = [sum(entries) for entries in zip(*parts.values(), strict=True)]
     parts["friction"] = friction_torques(tracing, whole if has_load(tracing.problem.robot.tree) else None)
     return {name: tracing.efforts(part) for name, part in parts.items()}

@@ -60,6 +60,7 @@ def cached(
         place = None
     if place is None:
         return build()
+    # Keys hold whole programs: a digest makes a file name of them.
     of_key = hashlib.sha256(key.encode())
     name = f"{of_key.hexdigest()}.{kind}"
     with private_folder(place) as own:

@@ -47,6 +47,7 @@ def content(value: Any) -> str:
 def _update(digest: Any, value: Any) -> None:
     if is_dataclass(value) and not isinstance(value, type):
         digest.update(f"<{type(value).__qualname__}".encode())
+        # By the type's name and its fields, so that a renamed or added field makes new keys.
         for part in fields(value):
             if part.name not in SILENT:
                 digest.update(part.name.encode() + b"=")
@@ -59,6 +60,7 @@ def _update(digest: Any, value: Any) -> None:
         for item in value:
             _update(digest, item)
     elif value is None or isinstance(value, bool | int | float | str | np.generic):
+        # To the bit: repr would do, hex cannot be misread.
         text = value.hex() if isinstance(value, float) else repr(value)
         digest.update(f"{type(value).__name__}:{len(text)}:{text};".encode())
     else:

@@ -39,5 +39,6 @@ def _seconds(kernels: Sequence[Kernel]) -> list[float]:
             for k, (kernel, arrays) in enumerate(zip(kernels, states, strict=True)):
                 start = time.perf_counter()
                 kernel(*arrays, threads=1)
+                # The least: everything that disturbs a measurement makes it longer.
                 least[k] = min(least[k], (time.perf_counter() - start) / N_STATES)
     return least

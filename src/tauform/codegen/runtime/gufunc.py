@@ -55,6 +55,7 @@ def generalized_ufunc(
 ) -> GeneralizedUfunc:
     """Wrap a loop over numbers of that type at that address."""
     n_arguments = len(inputs) + len(outputs)
+    # NumPy keeps pointers to these arrays: they must live as long as the ufunc.
     functions = (ctypes.c_void_p * 1)(address)
     data = (ctypes.c_void_p * 1)(None)
     types = (ctypes.c_byte * n_arguments)(*[real.numpy_number] * n_arguments)

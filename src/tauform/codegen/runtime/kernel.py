@@ -84,6 +84,7 @@ class Kernel(Displayed):
         answering = self.answering(MethodType(Kernel.__call__, self))
         assert answering is not None
         function, self._definition = answering
+        # Python looks up __call__ on the class: a class of its own lets compiled code be it.
         self.__class__ = type("Kernel", (Kernel,), {"__call__": function, "__module__": __name__})
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:

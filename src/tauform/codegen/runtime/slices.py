@@ -93,6 +93,7 @@ def _independent(
             return False
         if not (result.flags.c_contiguous and result.flags.writeable):
             return False
+        # By bounds only, which errs on the safe side and costs nothing.
         if any(np.may_share_memory(result, other) for other in (*arrays, *results[:k])):
             return False
     return True

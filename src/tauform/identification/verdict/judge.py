@@ -84,6 +84,7 @@ def judge(fit: FittedModel) -> Verdict:
     # What is the fault of the log or of the description first: it makes the rest of what is said.
     level = max(level, _judge_swap(fit, reasons, following))
     level = max(level, _judge_suspicions(fit, reasons, following))
+    # Gravity is the one torque whose size a description knows without any friction: it tells gains.
     ratios = gravity_ratios(fit)
     has_cause = fit.swap is not None or any(suspicion.is_cause for suspicion in fit.suspicions)
     if not has_cause:
@@ -105,6 +106,7 @@ def judge(fit: FittedModel) -> Verdict:
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
         reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
+    # White residuals are noise; what is left in colour is a law that the model lacks.
     whiteness = white_share(fit)
     coloured = np.flatnonzero(whiteness < 0.5)
     if len(coloured):
@@ -130,12 +132,14 @@ def white_share(fit: FittedModel, n_lags: int = 20) -> Array:
     """(n,) share of the residuals' correlations over n_lags that lie within two standard errors of zero."""
     error = fit.residuals.error - fit.residuals.error.mean(axis=0)
     n_lags = min(n_lags, max(1, len(error) // 4))
+    # Lag zero is one by definition.
     rho = autocorrelation(error, n_lags)[1:]
     return (np.abs(rho) <= 2 / np.sqrt(len(error))).mean(axis=0)
 
 
 def carries_torque(fit: FittedModel) -> AnyArray:
     """(n,) whether a joint's torque is large enough for its relative error to count."""
+    # Shares of squares: the square of the share of torque.
     squares = (fit.residuals.measured**2).sum(axis=0)
     return np.asarray(squares / max(float(squares.sum()), 1e-300) > MIN_TORQUE_SHARE_OF_JOINT**2)
 
@@ -212,6 +216,7 @@ def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) ->
 def _negative(fit: FittedModel) -> list[str]:
     """Friction and rotors that came out below zero; of a sharp and a smooth step the sum counts."""
     first, found = fit.design.base.n, []
+    # Fc may be negative beside a larger smooth step: only their sum rubs.
     smooth = {k: t.joints for k, t in enumerate(fit.terms, first) if isinstance(t, Smooth)}
     for k, own in enumerate(fit.base.parameters):
         if own.group not in ("viscous", "coulomb", "rotor") or own.is_sum:
@@ -219,6 +224,7 @@ def _negative(fit: FittedModel) -> list[str]:
         steps = [c for c, joints in smooth.items() if own.group == "coulomb" and joints == own.joints]
         together = [k, *steps]
         deviation = np.sqrt(max(float(fit.covariance[np.ix_(together, together)].sum()), 0.0))
+        # Beyond what chance explains: a zero that came out as -1e-5 is no fault.
         if float(fit.values[together].sum()) < -3 * deviation:
             found.append(own.name)
     return found
@@ -264,6 +270,7 @@ def _judge_suspicions(fit: FittedModel, reasons: list[str], following: list[str]
 
 def _name_misalignment(fit: FittedModel, reasons: list[str], following: list[str]) -> None:
     """Faults of the description, and not of the motion."""
+    # A good condition says that the frames did no harm.
     crooked = misalignment(fit.design) if fit.condition > GOOD_CONDITION else None
     if crooked is not None:
         reasons.append(f"{crooked.place}: {crooked.what}, so that parameters can hardly be told apart")

@@ -57,6 +57,7 @@ def _sampled(values: Array) -> Array:
     if len(values) <= SAMPLES_PER_PIECE:
         return np.asarray(values)
     length = SAMPLES_PER_PIECE // N_STRETCHES
+    # Stretches, not every n-th sample: files are read in pieces, and neighbours tell rates.
     starts = np.linspace(0, len(values) - length, N_STRETCHES).astype(int).tolist()
     return np.concatenate([np.asarray(values[start : start + length]) for start in starts])
 
@@ -105,6 +106,7 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
     t, fresh = np.unique(np.asarray(recording.t[stretch]), return_index=True)
     q = np.asarray(recording.q[stretch])[fresh]
     apart = max(1, min(len(t) // 4, int(np.ceil(SPEED_WINDOW * recording.rate))))
+    # Over a window: noise of single samples would look like any speed.
     speeds = np.abs(q[apart:] - q[:-apart]) / (t[apart:] - t[:-apart])[:, None]
     turning = {joint.name: joint.type.is_angle for joint in robot.joints}
     for name, speed in zip(robot.joint_names, np.percentile(speeds, 95, axis=0), strict=True):
@@ -148,6 +150,7 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
                 argument="columns",
                 remedy=f"leave the velocities out, {argument('columns', {'qd': None})}, or map the right column",
             )
+        # Least squares through both: one number for the scale, whatever the noise.
         factor = float(a @ b / (a @ a))
         if 1 / VELOCITY_FACTOR < factor < VELOCITY_FACTOR:
             continue

@@ -156,6 +156,7 @@ class _Motion:
         middle = (t[1:] + t[:-1]) / 2
         commanded = replace(segment, q=segment.q if segment.reference is None else segment.reference, qd=None, qdd=None)
         wanted = [resampled(middle, segment.t, x) for x in Smoother().states(commanded, everything, None)]
+        # Resampling the integral keeps every impulse, which resampling the torque itself would not.
         impulse = np.cumsum(np.asarray(segment.tau, dtype=np.float64), axis=0) / segment.rate
         tau = np.diff(resampled(t, segment.t + 0.5 / segment.rate, impulse), axis=0) / step
         recorded = segment.temperatures(everything)
@@ -224,6 +225,7 @@ class _System:
         qdd: Array = np.zeros_like(q)
         # Friction by load bends where what a joint carries changes its sign: once more, about the acceleration found.
         for _ in range(2 if self.design.is_loaded else 1):
+            # Implicit in velocities: stiff gains and friction of small widths would need tiny explicit steps.
             M, D, rest = self._linearized(q + self.step / 2 * qd, qd, qdd, temperature)
             A = M + self.step / 2 * (D + np.diag(self.damping)) + self.step**2 / 4 * np.diag(self.stiffness)
             change = np.linalg.solve(A, self.step * (tau - rest)[..., None])[..., 0]
