@@ -99,6 +99,7 @@ class _Problem(NamedTuple):
 
     def best(self, v: Array, j: int) -> Array:
         """(N,) velocity of a joint while the others keep theirs: soft threshold, then bounds."""
+        # Momentum that joint j alone has to lose or keep, the others' velocities held.
         rest = self.b[:, j] - (self.M[:, j] * v).sum(axis=1) + self.M[:, j, j] * v[:, j]
         # all that friction cannot hold, a true zero where it holds everything
         left = np.sign(rest) * np.maximum(np.abs(rest) - self.impulses[:, j], 0.0)
@@ -113,10 +114,12 @@ class _Problem(NamedTuple):
 
     def solved(self, v: Array) -> Array:
         """The minimum over the joints that move, signs and all others held; within the bounds."""
+        # The guess of who moves; what sticks or rests on a stop keeps its velocity.
         moving = (v != 0) & (v > self.lower) & (v < self.upper)
         both = moving[:, :, None] & moving[:, None]
         held = np.where(moving, 0.0, v)
         right = self.b - self.impulses * np.sign(v) - (self.M @ held[..., None])[..., 0]
+        # Identity rows for held joints: one shape for all states of the batch.
         reduced = np.where(both, self.M, np.eye(v.shape[1]))
         found = np.linalg.solve(reduced, np.where(moving, right, held)[..., None])[..., 0]
         return np.clip(np.where(moving, found, v), self.lower, self.upper)

@@ -86,6 +86,7 @@ class Motion(Displayed):
         """
         one = self._single("save_csv")
         names = ["t", *(f"{field}_{name}" for field in QUANTITIES for name in self.robot.joint_names)]
+        # Objects, so that %r prints Python's shortest digits and not NumPy's.
         table = np.column_stack([one.t, *(getattr(one, field) for field in QUANTITIES)]).astype(object)
         with fresh_file(Path(path), SimulationError) as file:
             # Python's own floats print the shortest decimals that read back as the same numbers

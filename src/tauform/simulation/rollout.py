@@ -61,11 +61,13 @@ class Rollout:
             ShapeError: the function returns no torques.
         """
         scan, total = compiled(self.plant), len(self.times)
+        # Whole vectors of states: the last is repeated to fill one.
         lanes = 1 if scan is None else scan.lanes
         state = {name: _padded(x, lanes)[:, None] for name, x in self.rows.items()}
         inputs = {name: np.ascontiguousarray(x if len(x) == 1 else _padded(x, lanes)) for name, x in self.given.items()}
         inputs |= {name: x for name, x in state.items() if name not in ("q", "qd")}
         q, qd = state["q"][:, 0], state["qd"][:, 0]
+        # What is not kept is not stored: a day of simulation needs memory for its kept steps only.
         size = total if every == 1 else every * max(1, STEPS_AT_ONCE // every)
         states = [np.empty((len(q), min(size, total) + 1, q.shape[1])) for _ in range(4)]
         kept: list[list[Array]] = [[], [], [], []]
@@ -115,6 +117,7 @@ class StepArrays:
         room[0][:, 0], room[1][:, 0] = q, qd
         qdd, own = room[2][:, : len(t)], room[3][:, : len(t)]
         tau = np.broadcast_to(inputs["tau"], qdd.shape) if "tau" in inputs else own
+        # A function fills the torques as it is asked, step by step.
         inputs = inputs if rollout.function is None else {**inputs, "tau": tau}
         return cls(rollout, scan, t, room[0][:, : len(t) + 1], room[1][:, : len(t) + 1], qdd, tau, inputs)
 
@@ -166,6 +169,7 @@ class StepArrays:
 
     def _compiled(self, scan: Scan, steps: range) -> None:
         blocks, threads = len(self.q) // scan.lanes, self.rollout.threads
+        # Threads take whole blocks: no two write into one vector.
         edges = [scan.lanes * (blocks * k // threads) for k in range(threads + 1)]
         parts = [range(a, b) for a, b in itertools.pairwise(edges) if b > a]
         if len(parts) == 1:
@@ -197,6 +201,7 @@ class StepArrays:
 
     def _check(self, steps: range) -> None:
         last = steps.stop
+        # NaN is not less than anything: it fails the test too.
         if (np.abs(self.q[:, last]) < MAX_FINITE_STATE).all() and (np.abs(self.qd[:, last]) < MAX_FINITE_STATE).all():
             return
         within = slice(steps.start + 1, steps.stop + 1)

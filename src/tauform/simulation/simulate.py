@@ -74,6 +74,7 @@ def simulate(
     external = wrench_arrays(robot, wrenches)
     q, qd = (joint_vector(x, robot.n_joints, name) for x, name in ((q0, "q0"), (_zeros(qd0, robot), "qd0")))
     held = {**temperatures(robot, temperature), **{f"wrench_{name}": array for name, array in external.items()}}
+    # Multiples, not sums: rounding of a million additions would show.
     times: Array = step * np.arange(n_steps + 1, dtype=np.float64)
     batch = _batch(q, qd, held, control, robot)
     if 0 in batch:
@@ -96,6 +97,7 @@ def _n_steps(duration: float, step: float, every: int) -> int:
             raise SimulationError(f"{where}: expected a positive time [s], got {value!r}", argument=name, value=value)
     if every < 1:
         raise SimulationError(f"every: expected a whole number from 1 on, got {every!r}", argument="every", value=every)
+    # 0.3 / 0.1 is 2.9999999999999996.
     steps = round(duration / step)
     if not 1 <= steps <= MAX_STEPS:
         raise SimulationError(

@@ -57,6 +57,7 @@ def eliminate(matrix: Array, preferred: Sequence[int], method: Method = "qr") ->
     """
     if method not in METHODS:
         raise ModelError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
+    # A column of exact zeros has no effect; scaling has made rounding into such zeros.
     present = [k for k in preferred if matrix[:, k].any()]
     # all that follows works on the triangle: its columns stand to one another as those of the matrix do
     whole = by_size(matrix[:, present], _floor(len(present)))
@@ -79,6 +80,7 @@ def eliminate(matrix: Array, preferred: Sequence[int], method: Method = "qr") ->
 
 def threshold_in_gap(sizes: Array) -> float:
     """Threshold of rounding: the middle of the widest gap between sizes, each relative to one."""
+    # Sums of n products round by about sqrt(n) units.
     floor = _floor(len(sizes))
     # Sizes outside the doubtful range are clipped to its ends, so that gaps among them do not count.
     levels = np.unique(np.clip(np.concatenate([sizes, [floor, MIN_CERTAIN_RESIDUAL]]), floor, MIN_CERTAIN_RESIDUAL))
@@ -105,6 +107,7 @@ def _by_pivoting(whole: Triangle) -> tuple[list[int], float, float]:
 
 def _by_null_space(whole: Triangle) -> tuple[list[int], float, float]:
     # Rank by singular values; which columns to fold is read from the null space, last columns first.
+    # Those of the triangle are those of the matrix, for a fraction of the work.
     sizes = singular_values(whole.R)
     sizes = sizes / sizes[0]
     rank = int(np.sum(sizes > threshold_in_gap(sizes)))
@@ -123,6 +126,7 @@ def _fold(W1: Array, W2: Array) -> tuple[Array, float]:
     """beta with W2 = W1 beta [Gautier1991, Eq. 17], and the condition number of W1."""
     if not W1.shape[1]:
         return np.zeros((0, W2.shape[1])), 1.0
+    # Errors of a solution grow with the condition number.
     beta, kappa = solved(W1, W2), condition(W1)
     # Entries at the level of rounding are zeros of the exact relation.
     beta[np.abs(beta) <= 8 * EPSILON * kappa] = 0.0

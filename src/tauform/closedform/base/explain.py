@@ -85,6 +85,7 @@ def explain(robot: Robot, parameter: str, include: Include | None = None) -> Exp
     within = {
         relation.name: str(relation.terms[parameter]) for relation in base.relations if parameter in relation.terms
     }
+    # What is known alone needs no advice.
     tried: dict[str, Status] = {}
     if status != "alone":
         tried = {name: _status(other, parameter) for name, other in _variants(robot, columns, index).items()}
@@ -118,6 +119,7 @@ def _variants(robot: Robot, columns: Sequence[int], index: int) -> dict[str, Bas
     scaled = dimensionless(robot).robot
     rng = np.random.default_rng(SEED)
     variants = {}
+    # A unit vector along no axis: a mounting in general position.
     tilted = scaled.with_gravity(np.array([0.48, 0.6, 0.64]))
     variants["a tilted mounting (gravity in a general direction)"] = dynamic_matrix(tilted, columns, rng)
     for k, motion in enumerate(BASE_MOTIONS):
@@ -135,6 +137,7 @@ def _extended_matrix(
     """Torques at random states with six freedoms inserted: one moves unmeasured, or all rest and are measured."""
     extended = mounted(robot, joint)
     q, qd, qdd = random_states(extended.robot, ROWS_PER_COLUMN * len(columns) // robot.n_joints + 1, rng)
+    # A sensor measures the torque of a freedom at rest; a motion is one that nobody measures.
     still = [place for k, place in enumerate(extended.freedoms) if k != moving]
     for vector in (q, qd, qdd):
         vector[:, still] = 0.0

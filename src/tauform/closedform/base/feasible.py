@@ -65,6 +65,7 @@ def feasible_parameters(
     if parameters is None:
         raise ModelError(nearest.why_impossible())
     factors = nearest.factors
+    # In units of each parameter: metres and kilograms must not decide what is accurate.
     off = (base.grouping @ parameters - theta) * factors[list(base.pivots)]
     size = np.abs(theta * factors[list(base.pivots)]).max(initial=0.0)
     residual = float(np.abs(off).max(initial=0.0) / size) if size else 0.0
@@ -93,6 +94,7 @@ class _Nearest:
     def __init__(self, robot: Robot, base: BaseParameters, theta: Array, prior: Array) -> None:
         self.robot, self.factors = robot, parameter_factors(robot, *units(robot))
         pivots = list(base.pivots)
+        # Solvers stop at absolute tolerances: everything is brought near one.
         sizes = np.abs(np.concatenate([prior * self.factors, theta * self.factors[pivots]]))
         size = (float(sizes.max()) or 1.0) / self.factors
         self.links = PhysicalLinks(robot, base, prior, size)

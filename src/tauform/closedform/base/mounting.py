@@ -47,6 +47,7 @@ def mounted(robot: Robot, joint: int | None = None) -> Mounted:
     joints = list(robot.joints[:at]) + added
     for i in range(at, robot.n_bodies):
         old = robot.joints[i]
+        # Under the whole robot all first joints stand on the last freedom; at a joint only that one.
         on_top = old.parent == -1 if joint is None else i == joint
         moved_parent = at + N_FREEDOMS - 1 if on_top else old.parent + N_FREEDOMS * (old.parent >= at)
         placement = np.eye(4) if on_top and joint is not None else old.parent_from_joint
@@ -90,6 +91,7 @@ def _freedoms(at: int, parent: int, placed: Array) -> list[Joint]:
                 parent_from_joint=product(previous, axis),
             )
         )
+        # Each freedom turns its z onto an axis and back again, so that the next starts from the same frame.
         previous = inverse(axis)
     return joints
 

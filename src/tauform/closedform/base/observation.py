@@ -35,6 +35,7 @@ def dynamic_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generato
 def velocity_free_matrix(robot: Robot, columns: Sequence[int], rng: np.random.Generator) -> Array:
     """The same at rest; only friction, which is nothing at rest, keeps its velocities."""
     observed = _observed(robot, columns, rng)
+    # Velocity terms are derivatives of inertial ones: without them the same parameters stay apart.
     Y, moving = observed.regressor(0 * observed.qd), observed.regressor(observed.qd)
     friction = list(robot.layout.friction)
     Y[..., friction] = moving[..., friction]
@@ -89,6 +90,7 @@ def _of_states(
 def _paces(robot: Robot, columns: Sequence[int], n_states: int) -> Array:
     """(n_states, 1) factors of velocity: widths over which friction changes, beside one."""
     drives = zip(range(robot.layout.n)[robot.layout.drives], robot.drives, strict=True)
+    # A smooth step looks like its sign at speed and like viscous friction at rest: only near its width is it itself.
     widths = {float(term.constants.get("width", 0.0)) for column, term in drives if column in set(columns)}
     return np.resize([1.0, *sorted(widths - {0.0})], n_states)[:, None]
 
@@ -114,6 +116,7 @@ def random_states(robot: Robot, n_states: int, rng: np.random.Generator) -> tupl
     """(n_states, n_joints) each: any angle, slides within one length, velocities and accelerations within 2."""
     types = {joint.name: joint.type for joint in robot.joints}
     reach = np.array([types[name].generic_range for name in robot.joint_names])
+    # Evenly spread: rank needs states in general position, not likely ones.
     q = reachable(robot, uniform(rng, -1.0, 1.0, (n_states, robot.n_joints)) * reach)
     qd, qdd = uniform(rng, -2.0, 2.0, (2, n_states, robot.n_joints))
     return q, qd, qdd

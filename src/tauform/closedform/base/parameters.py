@@ -71,10 +71,12 @@ def base_parameters(
             value=robot,
             remedy=f"take a part of the robot ({argument('tip')}, {argument('lock')})",
         )
+    # The same robot in other units must have the same base parameters, by name and by number.
     scaled = dimensionless(robot)
     W = observed(scaled.robot, columns, source, seed)
     base = regroup(W, scaled.robot, columns, order, method=method, source=source)
     base = base.in_units(robot, scaled.factors)
+    # Entries that symbols of the geometry explain get their exact values in place of numeric ones.
     return replace(base, grouping=read_only(exact_grouping(robot, base, symbolic_relations(robot, base))))
 
 
@@ -90,6 +92,7 @@ def with_base_parameters(robot: Robot, theta: ArrayLike, base: BaseParameters | 
     base = base_parameters(robot) if base is None else base.of_robot(robot)
     base.refuse_load(robot.further_drives, "with_base_parameters")
     parameters = np.array(robot.parameters)
+    # Virtual links: theta at the pivots alone, which have it as their only base parameter.
     parameters[list(base.columns)] = 0.0
     parameters[list(base.pivots)] = base.checked(theta)
     return robot.with_parameters(parameters)

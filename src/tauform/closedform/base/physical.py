@@ -74,6 +74,7 @@ class PhysicalLinks:
         self.base, self.prior, self.size, self.margin = base, prior, size, margin
         self.x: Any = self.cp.Variable(len(prior))
         self.layout = robot.layout
+        # Friction and rotors cannot be negative; offsets, springs and couplings can.
         drives = np.setdiff1d(np.arange(self.layout.n)[self.layout.drives], self.layout.signed)
         self.nonnegative = np.intersect1d(drives, base.columns)
         self.fixed = np.setdiff1d(np.arange(len(prior)), base.columns)

@@ -31,6 +31,7 @@ class ColumnIndex:
         self.names = tuple(names)
         self.plain: dict[str, list[str]] = {}
         self.stems: dict[str, dict[int, list[str]]] = {}
+        # Once through all names: a log of a whole machine has tens of thousands.
         for name in self.names:
             for form in _forms(name):
                 _append(self.plain, form, name)
@@ -58,6 +59,7 @@ class ColumnIndex:
 
     def _named(self, prefix: str, joint_names: Sequence[str]) -> list[Choice]:
         bare = prefix.lower().rstrip("_./-")
+        # A robot of one joint needs no numbers: `q` is its position.
         if len(joint_names) == 1 and bare in self.plain:
             return [(name,) for name in self.plain[bare]]
         patterns = [p for joiner in JOINERS for p in (f"{bare}{joiner}{JOINT}", f"{JOINT}{joiner}{bare}")]
@@ -110,6 +112,7 @@ def _choices(alternatives: Sequence[Sequence[str]]) -> list[Choice]:
 
 def _counted(numbers: Mapping[int, Sequence[str]], count: int) -> list[Choice]:
     """The columns in order, if their numbers are those of all joints, from 1 or from 0."""
+    # Exactly the joints: with a column more or fewer, nobody knows which is whose.
     wanted = next((range(k, k + count) for k in (1, 0) if set(numbers) == set(range(k, k + count))), None)
     return [] if wanted is None else _choices([numbers[k] for k in wanted])
 

@@ -91,6 +91,7 @@ def guess_fields(
     unknown = sorted(set(given) - {"t", *COLUMN_FIELDS})
     if unknown:
         raise _misused(f"maps t, q, tau, qd, reference or temperature, not {unknown[0]!r}", given)
+    # Matrices are found by their own names, single columns by those of joints.
     index = ColumnIndex([name for name, width in widths.items() if width is None])
     time = _time(given, index.names, source, timed, suggest)
     found: dict[str, Choice | None] = {}
@@ -121,6 +122,7 @@ def _guessed(
         if not found:
             several = (index.guessed(word, joints.called, counted=not joints.told) for word in FIELD_NAMES[kind])
             found = list(dict.fromkeys(choice for choices in several for choice in choices))
+    # Two torques, say measured and commanded: taking the wrong one would go unnoticed.
     if len(found) > 1:
         _refuse_two(found, MEANINGS[field], field, source)
     return found[0] if found else None

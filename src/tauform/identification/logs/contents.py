@@ -47,6 +47,7 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
         table: name -> (N,) first samples of each column.
         n_joints: of the robot; any number where None.
     """
+    # Error codes such as 1e308 would swamp every correlation.
     table = {name: values for name, values in table.items() if not np.abs(values).max(initial=0.0) > LARGEST}
     clock = next((name for name, values in table.items() if is_clock(values)), None)
     names = [name for name in table if name != clock]
@@ -56,6 +57,7 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
     if not len(names) or columns.shape[1] < 4 * WINDOW or not np.isfinite(columns).all():
         return Contents(clock, {})
     step = 1.0 if clock is None else float(np.median(np.diff(table[clock])))
+    # Encoders are steps: their raw differences are mostly zeros.
     smooth = _averaged(columns)
     rates = np.gradient(smooth, axis=1)
     like = _correlations(rates, smooth)
@@ -78,6 +80,7 @@ def is_clock(values: Array) -> bool:
     steps = np.diff(values)
     if len(steps) < 2 or not np.isfinite(values).all() or (steps < 0).any():
         return False
+    # Stamps may repeat where a logger is faster than its clock.
     typical = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
     return typical > 0 and float((np.abs(steps - typical) <= 0.5 * typical).mean()) >= LEAST_EVEN_STEPS
 
@@ -133,6 +136,7 @@ def _halves(smooth: Array, columns: Array, n_joints: int | None) -> dict[str, tu
     count = n_joints or n_columns // 2
     if n_columns != 2 * count:
         return {}
+    # Positions are integrals twice over: from sample to sample they hardly change.
     rough = np.std(np.diff(columns, axis=1), axis=1) / np.maximum(np.std(columns, axis=1), 1e-300)
     first, second = tuple(range(count)), tuple(range(count, n_columns))
     swapped = np.median(rough[list(first)]) > np.median(rough[list(second)])

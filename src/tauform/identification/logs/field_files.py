@@ -36,6 +36,7 @@ def layouts_of(
     ]
     for field in COLUMN_FIELDS:
         holders = [path.name for path, layout in zip(paths, layouts, strict=True) if field in layout.fields()]
+        # Two files that hold the same field: which of them is meant cannot be guessed.
         if len(holders) > 1:
             raise RecordingError(
                 f"{' and '.join(holders[:2])} both hold {MEANINGS[field]}; leave one of the files out, or its columns",

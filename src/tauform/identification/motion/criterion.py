@@ -48,6 +48,7 @@ def smooth_quality(W: Array, criterion: Criterion, softness: float) -> tuple[flo
     flat = W.reshape(-1, W.shape[-1])
     squares, V = _squares(flat)
     if criterion == "condition":
+        # Relative to the largest: powers of the softness would overflow else.
         ratio = squares / squares[-1]
         high, low = ratio**softness, (ratio[0] / ratio) ** softness
         share = high / high.sum() - low / low.sum()

@@ -39,8 +39,10 @@ class Chance:
     def explains(self, richer: Sequence[int], simpler: Sequence[int]) -> float:
         """Share of what a richer selection saves that chance explains: 1 and more where it needs no other reason."""
         evidence = self.held_out.evidence
+        # On all rows: an F-test compares fits, held-out blocks have chosen already.
         left, more = (evidence.residual_squares(self.held_out.values(x)).sum(axis=0) for x in (richer, simpler))
         freedom = max(1.0, evidence.n_rows - len(richer) / evidence.n_joints)
+        # Rows that follow each other share their noise: they count for fewer.
         variance = (left + self.held_out.floor) / freedom * self.inflation
         added = len(richer) - len(simpler)
         saved = float(((more - left) / variance).sum()) / max(1, added)
@@ -60,7 +62,9 @@ def independent(held_out: HeldOut, columns: Sequence[int], start: Sequence[int])
     beside = np.linalg.lstsq(products[np.ix_(plain, plain)], products[np.ix_(plain, own)], rcond=1e-12)[0]
     left = products[np.ix_(own, own)] - products[np.ix_(own, plain)] @ beside
     size = np.diag(left)
+    # Columns that the plain model spans cannot be found by chance: they cannot be found at all.
     fresh = size > MIN_OWN_SHARE * np.diag(products)[own]
     correlation = left[np.ix_(fresh, fresh)] / np.sqrt(np.outer(size[fresh], size[fresh]))
     values = np.abs(np.linalg.eigvalsh(correlation)) if fresh.any() else np.zeros(1)
+    # Effective number of independent tests from the eigenvalues of their correlation (Li and Ji 2005).
     return max(1.0, float((values >= 1).sum() + (values - np.floor(values)).sum()))

@@ -21,6 +21,7 @@ class HeldOut:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
+        # Added inside the logarithm: perfect data would else reward ever smaller residuals.
         self.floor = MIN_WORTHWHILE_SHARE * evidence.torque_squares
         self.folds = evidence.folds(N_FOLDS)
         # (n, folds, p + 1, p + 1), joints first: a sum over joints by their weights walks through memory once
@@ -34,6 +35,7 @@ class HeldOut:
         n, *shape = self.by_joint.shape
         weighted = (weights**2 @ self.by_joint.reshape(n, -1)).reshape(shape)
         self.total = weighted.sum(axis=0)
+        # Values for each fold come from all others, by one subtraction.
         self.without = self.total - weighted
 
     def settle_weights(self, chosen: Sequence[int]) -> None:
@@ -41,6 +43,7 @@ class HeldOut:
         index = np.append(chosen, self.evidence.n_columns)
         products = self.by_joint[:, :, index[:, None], index].sum(axis=1)
         weights = np.ones(self.evidence.n_joints)
+        # Weights and values settle each other; three passes are enough for a ranking.
         for _ in range(3):
             total = np.tensordot(weights**2, products, axes=1)
             values = np.append(_solved(total[None, :-1, :-1], total[None, :-1, -1], np.diag(total)[:-1])[0], -1.0)
@@ -75,6 +78,7 @@ class HeldOut:
     def losses(self, chosen: Sequence[int], moves: Sequence[Sequence[int]]) -> list[float]:
         """The loss of each selection that differs little from `chosen`: one column more, fewer, or another."""
         kept = set(chosen)
+        # One column in or out updates an inverse instead of solving anew.
         near = [k for k, move in enumerate(moves) if len(set(move) - kept) <= 1 and len(kept - set(move)) <= 1]
         found = {k: self.loss(moves[k]) for k in range(len(moves)) if k not in near}
         if near:
@@ -90,6 +94,7 @@ class HeldOut:
         somewhere; each fold counts alike, however large what is left unexplained in it.
         """
         floor = self.floor / len(self.folds)
+        # Fold by fold: how evenly a gain is spread says whether it is one.
         saved = np.log((simpler + floor) / (squares + floor)).sum(axis=1)
         return float(saved.mean()), float(saved.std(ddof=1) / np.sqrt(len(saved)))
 

@@ -51,6 +51,7 @@ def asked_terms(
 ) -> list[Drive]:
     """Terms of a law at every joint in q, and of the couplings that are given as pairs of these joints."""
     asked: list[Drive] = []
+    # Joints that follow others have no drive: their friction would be the leader's.
     leading = leading_joints(robot)
     if friction == "stribeck":
         speeds = np.max([_top_speed(segment) for segment in segments], axis=0)

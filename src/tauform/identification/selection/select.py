@@ -79,6 +79,7 @@ def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) ->
         start = first + len(terms)
         terms += [Drive.of("smooth", j, width=float(width * speeds[j])) for width in WIDTHS]
         steps = tuple(range(start, start + len(WIDTHS)))
+        # None where Coulomb friction is no base parameter of its own.
         sharp = own.get(robot.layout.coulomb(j))
         kinds = [k for k in PER_JOINT if robot.joints[j].type.is_angle or k not in ("sine", "cosine")]
         terms += [Drive.of(kind, j) for kind in kinds]
@@ -88,6 +89,7 @@ def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) ->
         singles[j] = (*steps, *others)
     groups = []
     for i, j in neighbours(robot) if couplings else ():
+        # The gear may turn the shaft either way: both are tried, and held-out blocks choose.
         for sense in (1, -1):
             start = first + len(terms)
             terms += coupling(i, j, float(COUPLING_WIDTH * (speeds[i] + speeds[j])), sense)
@@ -116,6 +118,7 @@ def select(
         inflation_at: (n,) how much the residuals' correlation in time adds to a variance, for values of all columns.
     """
     held_out = HeldOut(evidence)
+    # From a moderate width: between sharp and smooth, a step finds its way to either.
     chosen = _started(choice, start)
     held_out.settle_weights(chosen)
     for _ in range(MAX_STEPS):
@@ -123,6 +126,7 @@ def select(
         moves = [*_additions(choice, held_out, chosen), *_changes(choice, chosen), *_removals(choice, chosen, start)]
         losses = held_out.losses(chosen, [following for following, _ in moves])
         gains = [(loss - after - price, k) for k, (after, (_, price)) in enumerate(zip(losses, moves, strict=True))]
+        # The best of all moves, not the first: there are few, and each changes what the others are worth.
         best, k = max(gains, default=(0.0, 0))
         if best <= 0:
             break
@@ -158,6 +162,7 @@ def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: S
     is worse only if what the best one saves is more than its scatter from stretch to stretch explains.
     """
     chosen, squares = best, held_out.squares(best)
+    # One-sided: a richer law has to help, not merely to differ.
     needed = stats.t.ppf(1 - SIGNIFICANCE_LEVEL, len(held_out.folds) - 1)
     while True:
         ways = []
@@ -218,6 +223,7 @@ def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iter
     """The further terms that look best on all rows."""
     expected_gain = held_out.expected_gain(chosen)
     singles = [c for columns in choice.singles.values() for c in columns if c not in chosen and expected_gain[c] > 0]
+    # All rows rank the candidates cheaply; held-out blocks are asked about the best.
     for c in sorted(singles, key=lambda c: -expected_gain[c])[:N_TRIED]:
         yield [*chosen, c], MIN_GAIN
     taken = {_pair(choice, group) for group in choice.groups if set(group) & set(chosen)}

@@ -58,6 +58,7 @@ def reduced(
     Raises:
         IdentificationError: nothing would be left.
     """
+    # Those of the fit: with others the first column taken away would be another.
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
     kept = _significant(fit, tolerance, weights, keep_accuracy)
     if not kept:
@@ -78,6 +79,7 @@ def reduced(
 def _significant(fit: FittedModel, tolerance: float, weights: Array, keep_accuracy: bool) -> list[int]:
     everything = list(range(len(fit.values)))
     limit = MAX_GROWTH_OF_FIRST_RULE * _held_out(fit.evidence, everything, weights)
+    # A rule that costs accuracy is relaxed until it does not.
     while tolerance > 1e-4:
         dropped = set(insignificant(fit, tolerance))
         kept = [k for k in everything if k not in dropped]
@@ -91,6 +93,7 @@ def _eliminate(
     evidence: Evidence, kept: list[int], weights: Array, max_deviation: float, inflation: Array | None
 ) -> list[int]:
     budget = MAX_GROWTH * _held_out(evidence, kept, weights)
+    # What was needed once is not asked again: fewer columns make the others only more needed.
     protected: set[int] = set()
     while np.isfinite(max_deviation) and len(kept) > 1:
         part = evidence.chosen(kept)
@@ -116,6 +119,7 @@ def _least_missed(evidence: Evidence, kept: list[int], weights: Array, most: int
     while len(kept) > max(1, most):
         part = evidence.chosen(kept)
         found = least_squares(part, sigma=1.0 / weights)
+        # Growth of the squares without each column, exactly, from the one fit.
         missed = found.values**2 / np.diag(found.bread)
         kept = [c for i, c in enumerate(kept) if i != int(np.argmin(missed))]
     return kept

@@ -36,6 +36,7 @@ def check_delay(evidence: Evidence, columns: Sequence[int], source: RowSource) -
     Raises:
         IdentificationError: most of the residuals come from a delay.
     """
+    # tau(t - d) = tau - d tau': minus the derivative is a column whose value is the delay.
     gain, delay = _gain_and_delay(evidence, columns)
     rate = source.segments[0].rate
     if gain < MIN_GAIN_TO_MENTION or abs(delay) * rate < FEWEST_SAMPLES_LATE:
@@ -73,6 +74,7 @@ def _followed(source: RowSource, delay: float) -> tuple[float, float, float]:
     """
     columns = range(source.design.n_columns)
     before = _loss(gather(source, source), columns)
+    # A first-order column tells small delays; larger ones are followed in steps.
     for _ in range(MAX_STEPS):
         moved = replace(source, segments=tuple(shifted(segment, delay) for segment in source.segments))
         evidence = gather(moved, moved, delay_column=True)
