@@ -16,7 +16,7 @@ from tauform.codegen.backends.llvm.module import (
     compile_object,
     has_single,
     host,
-    host_vector,
+    kernel_vector,
     load_object,
     print_module,
 )
@@ -156,7 +156,7 @@ def compile_program(program: Program, real: str = "double") -> Kernel:
     for port in (*program.inputs, *program.outputs):
         if port.size == 0:
             raise GenerationError(f"{program.name}: {port.name} has shape {port.shape} and holds nothing to compute")
-    vector = host_vector(REALS[real])
+    vector = kernel_vector(program, REALS[real])
     version = ".".join(map(str, llvm.llvm_version_info))
     # not by the text for LLVM, which takes longer to print than the kernel to load
     key = "\n".join([package(), version, *host(), real, encoded(program).decode()])

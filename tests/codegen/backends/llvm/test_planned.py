@@ -15,9 +15,11 @@ from tauform.codegen.backends.llvm.planned import block
 from tauform.codegen.backends.llvm.planned.registers import FUSED, Allocation, Line, Operand, Place
 from tauform.codegen.backends.llvm.planned.steps import GROUP, Step, planned_steps
 from tauform.codegen.backends.llvm.text import DOUBLE, FLOAT, Real, Vector
-from tauform.codegen.program.angles import stages
+from tauform.codegen.candidates import plain_program
+from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.program.program import FREE, Op, Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.fast.functions import function_of
 
 PLAIN: dict[str, Callable[..., Any]] = {
     "load": lambda x: x,
@@ -38,6 +40,7 @@ def all_programs_are_planned(tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TAUFORM_CACHE", str(tmp_path_factory.mktemp("kernels")))
         patch.setattr(block, "LEAST_OPERATIONS", 1)
+        patch.setattr(block, "MOST_OTHERS", 10.0)
         yield
 
 
@@ -63,7 +66,7 @@ def test_registers_and_slots_hold_what_the_program_says(program: Program, regist
     """An interpreter of the instructions, on as few registers as rows leave room for, and on many."""
     states = np.random.default_rng(0).uniform(-1, 1, (3, 5, 4))
     expected = program.values(list(states))
-    steps = planned_steps(program, stages(program)[-1].instructions)
+    steps = planned_steps(program, block.divided(program)[1])
     made = {step.value for step in steps}
     outside = dict.fromkeys(k for step in steps for k in step.args if k not in made)
     given = {k: Place("given", number) for number, k in enumerate(outside)}
@@ -156,12 +159,28 @@ def test_constants_and_inputs_may_be_results() -> None:
     np.testing.assert_allclose(compile_program(program)(q), tf.textbook.mass_matrix(robot, q), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("function", ["inverse_dynamics", "regressor"])
+def test_what_takes_more_than_one_instruction_is_left_to_llvm(function: str) -> None:
+    """Signs of Coulomb friction, as torques and as columns."""
+    robot = tf.random_robot("RRPR", 2, branching=0.0)
+    wanted = function_of(function, {}) if function == "regressor" else FUNCTIONS[function]
+    program = plain_program(robot, wanted)
+    assert program.count(Op.SIGN)
+    kernel = compile_program(program)
+    states = np.random.default_rng(0).uniform(-1, 1, (3, 21, 4))
+    right = getattr(tf.textbook, function)(robot, *states)
+    np.testing.assert_allclose(kernel(*states), right, rtol=0, atol=1e-12 * np.abs(right).max())
+
+
 @pytest.mark.parametrize("real", [DOUBLE, FLOAT], ids=lambda real: real.name)
-def test_what_takes_more_than_one_instruction_stays_with_llvm(real: Real) -> None:
-    rough = tf.load("puma260_izaguirre")  # with Coulomb friction, whose sign is no single instruction
+def test_other_programs_and_processors_stay_with_llvm(real: Real, monkeypatch: pytest.MonkeyPatch) -> None:
     vector = Vector(256 // real.bits, True, real)
-    assert not block.is_planned(tf.generate(rough, "inverse_dynamics"), vector, "x86_64-linux")
-    smooth = tf.generate(tf.load("sr6ia"), "inverse_dynamics")
-    assert block.is_planned(smooth, vector, "x86_64-linux")
-    assert not block.is_planned(smooth, vector, "aarch64-linux")
-    assert not block.is_planned(smooth, Vector(128 // real.bits, True, real), "x86_64-linux")
+    program = tf.generate(tf.load("sr6ia"), "inverse_dynamics")
+    assert block.is_planned(program, vector, "x86_64-linux")
+    assert not block.is_planned(program, vector, "aarch64-linux")
+    assert not block.is_planned(program, Vector(128 // real.bits, True, real), "x86_64-linux")
+    assert not block.is_planned(program, Vector(256 // real.bits, False, real), "x86_64-linux")
+    monkeypatch.setattr(block, "LEAST_OPERATIONS", 1000)
+    assert not block.is_planned(program, vector, "x86_64-linux")
+    long = tf.generate(tf.load("kr6_r700"), "linearize_inverse")
+    assert block.is_planned(long, vector, "x86_64-linux")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import sys
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,8 @@ from tauform.codegen.backends.llvm.single import print_single
 from tauform.codegen.backends.llvm.text import DOUBLE, Real, Vector
 from tauform.codegen.program.program import LANES, Program
 
+# Bytes of results of a block, and bits of the vectors where there are more.
+LARGEST_RESULTS, NARROW = 24 * 2**10, 256
 RARE = '!0 = !{!"branch_weights", i32 1, i32 100000}'
 
 
@@ -53,6 +56,15 @@ def host_vector(real: Real = DOUBLE) -> Vector:
     bits = 512 if "+avx512f" in features else 256 if "+avx" in features else 128
     fuses = "+fma" in features or "aarch64" in llvm.get_default_triple()
     return Vector(bits // real.bits, fuses, real)
+
+
+def kernel_vector(program: Program, real: Real = DOUBLE) -> Vector:
+    """The vector that a kernel computes with: narrower where the results of a block would fill the first cache."""
+    vector = host_vector(real)
+    written = vector.lanes * sum(port.size for port in program.outputs) * real.size
+    if vector.lanes * real.bits > NARROW and written > LARGEST_RESULTS:
+        return replace(vector, lanes=NARROW // real.bits)
+    return vector
 
 
 def has_single(program: Program) -> bool:

@@ -13,7 +13,7 @@ from tauform.codegen.backends.llvm.planned.block import PlannedBlock
 from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
 from tauform.codegen.backends.llvm.text import Block, Vector
 from tauform.codegen.backends.llvm.transpose import RowAddresses, chunk, load_columns, store_columns
-from tauform.codegen.program.angles import AngleStage, stages
+from tauform.codegen.program.angles import AngleStage
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.program import FREE, LANES, Instruction, Op, Program
 
@@ -46,7 +46,7 @@ def print_block(program: Program, vector: Vector) -> str:
 def print_planned_block(program: Program, vector: Vector) -> str:
     """The same of a long program, whose outputs have their rows next to each other; see `planned/block.py`."""
     planned, arguments = PlannedBlock(program, vector), _arguments(program)
-    ready = Part(tuple(stages(program)[:-1]), writes=planned.given)
+    ready = Part(tuple(planned.first), writes=planned.given)
     whole = [
         f"define internal void @block({arguments}) noinline #0 {{",
         f"  %scratch = alloca [{planned.n_slots} x {vector.real}], align 64",

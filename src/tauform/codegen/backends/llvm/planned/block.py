@@ -2,7 +2,7 @@
 
 `@part_0`, by LLVM, leaves inputs, sines and cosines in memory; `@part_1` is one straight line of instructions whose
 order, registers and stores are chosen here. LLVM spills twice as much on such lines. It stays in charge of short
-programs, of other processors, and of operations that take more than one instruction.
+programs, of other processors, and of operations that take more than one instruction, such as signs.
 """
 
 from __future__ import annotations
@@ -14,40 +14,58 @@ from tauform.codegen.backends.llvm.planned.registers import Allocation, Place
 from tauform.codegen.backends.llvm.planned.steps import GROUP, KNOWN, planned_steps
 from tauform.codegen.backends.llvm.planned.x86 import ADDRESSES, Machine
 from tauform.codegen.backends.llvm.text import Vector
-from tauform.codegen.program.angles import stages
+from tauform.codegen.program.angles import AngleStage, stages
 from tauform.codegen.program.program import FREE, Op, Program
 
-# Operations from which LLVM's own code is slower.
-LEAST_OPERATIONS = 1000
+# Operations, or results to store, from which LLVM's own code is slower.
+LEAST_OPERATIONS, LEAST_RESULTS = 1000, 32
+# Operations that LLVM is left with, as a share of those that are planned.
+MOST_OTHERS = 0.2
 # Outputs whose addresses stay in registers.
 MOST_OUTPUTS = 8
 
 
 def is_planned(program: Program, vector: Vector, processor: str) -> bool:
-    """Whether `@block` is planned: long, of simple operations, for a processor that is known here."""
+    """Whether `@block` is planned: long, of simple operations, for a processor known here."""
     wide_enough = vector.lanes * vector.scalar.bits >= 256
     if not (vector.fuses and wide_enough and processor.startswith("x86_64")):
         return False
-    last = [program.instructions[k].op for k in stages(program)[-1].instructions]
-    simple = all(op in KNOWN or op in FREE for op in last)
-    return (
-        simple
-        and sum(op not in FREE for op in last) >= LEAST_OPERATIONS
-        and len(program.outputs) <= MOST_OUTPUTS
-        and all(port.size >= GROUP for port in program.outputs)
-    )
+    if len(program.outputs) > MOST_OUTPUTS or any(port.size < GROUP for port in program.outputs):
+        return False
+    first, rest = divided(program)
+    others = sum(program.instructions[k].op not in FREE for k in first[-1].instructions)
+    work = sum(program.instructions[k].op not in FREE for k in rest)
+    long = work >= LEAST_OPERATIONS or sum(port.size for port in program.outputs) >= LEAST_RESULTS
+    return long and others <= MOST_OTHERS * work
+
+
+def divided(program: Program) -> tuple[list[AngleStage], list[int]]:
+    """Stages that LLVM compiles, and the values that are planned.
+
+    Signs, exponentials and the like are left to LLVM with all that they are made of; as a rule those are inputs.
+    """
+    *angles, last = stages(program)
+    others: set[int] = set()
+    for value in reversed(last.instructions):
+        instruction = program.instructions[value]
+        if value in others or not (instruction.op in KNOWN or instruction.op in FREE):
+            others |= {value, *instruction.args}
+    early = tuple(k for k in last.instructions if k in others)
+    return [*angles, AngleStage(early, ())], [k for k in last.instructions if k not in others]
 
 
 class PlannedBlock:
     """The second part, and what the first one has to leave in memory.
 
     Attributes:
-        given: slot of each value that the first part stores.
+        first: stages of the first part.
+        given: slot of each value that it stores.
         n_slots: size of the scratch memory.
     """
 
     def __init__(self, program: Program, vector: Vector) -> None:
-        steps = planned_steps(program, stages(program)[-1].instructions)
+        self.first, values = divided(program)
+        steps = planned_steps(program, values)
         own = {step.value for step in steps}
         read = dict.fromkeys(k for step in steps for k in step.args if k not in own)
         numbers = {k: program.instructions[k].number for k in read if program.instructions[k].op is Op.CONSTANT}
