@@ -46,7 +46,7 @@ def test_textbook_functions_take_the_same_steps(law, monkeypatch):
     control = {
         "torque": np.array([1.0, -2.0, 0.5]),
         "pd_gravity": tf.Controller.pd(50.0, 5.0, [0.1, 0.2, 0.3], gravity=True),
-        "computed_torque": tf.Controller.computed_torque(None, 100.0, 20.0),
+        "computed_torque": tf.Controller.computed_torque(100.0, 20.0),
     }[law]
     arguments = robot, np.random.default_rng(2).uniform(-1, 1, (3, 3)), None, control, 0.02
     fast = tf.simulate(*arguments, limits=False)
@@ -91,7 +91,7 @@ def test_controllers_do_what_they_are_for():
     path = quintic([q0, q1], [1.0], 200.0, ROBOT.joint_names)
     held = tf.simulate(ROBOT, q0, None, tf.Controller.gravity_compensation(), 0.5)
     np.testing.assert_allclose(held.q[-1], q0, rtol=0, atol=1e-10)
-    for law in (tf.Controller.computed_torque(path, 400.0, 40.0), tf.Controller.feed_forward(path, 100.0, 20.0)):
+    for law in (tf.Controller.computed_torque(400.0, 40.0, path), tf.Controller.feed_forward(path, 100.0, 20.0)):
         motion = tf.simulate(ROBOT, q0, None, law, 1.2, 1e-3, integrator="rk4")
         np.testing.assert_allclose(motion.q[-1], q1, rtol=0, atol=2e-3)
     heavy = ROBOT.with_payload(tf.Inertia.of(3.0, [0.0, 0.0, 0.0]))

@@ -75,9 +75,9 @@ class Controller:
     @classmethod
     def computed_torque(
         cls,
-        target: Trajectory | ArrayLike | None,
         stiffness: ArrayLike,
         damping: ArrayLike,
+        target: Trajectory | ArrayLike | None = None,
         *,
         model: Robot | None = None,
     ) -> Controller:

@@ -138,3 +138,11 @@ def test_words_for_what_is_missing_or_wrong(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "sympy", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'tauform\[sympy\]'"):
         tf.to_sympy(program)
+
+
+def test_an_output_that_is_not_there_is_named() -> None:
+    from tauform.errors import UnknownNameError
+
+    symbols = tf.to_sympy(tf.generate(tf.load("two_link"), "gravity_torque"))
+    with pytest.raises(UnknownNameError, match=r"gravity_torque: output.*'torque'.*tau"):
+        symbols.expanded("torque")

@@ -11,6 +11,7 @@ from tauform.codegen.program.embed import whole
 from tauform.codegen.program.interpret import ARITHMETIC
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Op, Program
+from tauform.messages import no_such
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,13 @@ class SymbolicProgram:
     outputs: dict[str, Any]
 
     def expanded(self, output: str) -> Any:
-        """An output in the symbols of the inputs alone; long for more than a few joints."""
+        """An output in the symbols of the inputs alone; long for more than a few joints.
+
+        Raises:
+            UnknownNameError: the program has no such output.
+        """
+        if output not in self.outputs:
+            raise no_such(f"{self.name}: output", str(output), list(self.outputs))
         values: dict[Any, Any] = {}
         for symbol, expression in self.replacements:
             values[symbol] = expression.xreplace(values)
