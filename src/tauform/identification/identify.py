@@ -28,6 +28,7 @@ from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.excitation import check_excitation, check_include, straightened
 from tauform.identification.regression.rows import Rows, RowSource
 from tauform.identification.regression.terms import Term
+from tauform.identification.selection.bought import purchases
 from tauform.identification.selection.honesty import cost_of_choice
 from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law
 from tauform.identification.selection.select import Candidates, candidates, select
@@ -240,8 +241,9 @@ def _chosen_regression(
     # Chosen on all blocks; what that choice costs on unseen data is measured by choosing again without some.
     columns = chosen(evidence)
     cost = cost_of_choice(evidence, columns, chosen)
+    bought = purchases(choice, evidence, columns, start)
     design, columns = settled(choice, source.design, columns)
-    findings = [f"found {term.name}: {term.meaning}" for term in design.terms[len(source.design.terms) :]]
+    findings = bought
     own = replace(source, design=design)
     if few.segments is full.segments and isinstance(rows, list):
         fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]

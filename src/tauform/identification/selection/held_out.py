@@ -93,14 +93,23 @@ class HeldOut:
         Folds are stretches of motion, so the error tells a law that holds throughout from one that happened to help
         somewhere; each fold counts alike, however large what is left unexplained in it.
         """
-        floor = self.floor / len(self.folds)
         # Fold by fold: how evenly a gain is spread says whether it is one.
-        saved = np.log((simpler + floor) / (squares + floor)).sum(axis=1)
+        saved = self.saved(squares, simpler)
         return float(saved.mean()), float(saved.std(ddof=1) / np.sqrt(len(saved)))
+
+    def saved(self, squares: Array, simpler: Array) -> Array:
+        """(folds,) loss saved on each fold."""
+        floor = self.floor / len(self.folds)
+        return np.asarray(np.log((simpler + floor) / (squares + floor)).sum(axis=1))
 
     def values(self, chosen: Sequence[int]) -> Array:
         """(p,) values of a selection from all blocks, zero elsewhere."""
         return self._solve(self.total[None], chosen)[0]
+
+    def halves(self, chosen: Sequence[int]) -> Array:
+        """(2, p) values of a selection from every other fold, and from those between."""
+        parts = np.array([self.total - self.without[k] for k in range(len(self.folds))])
+        return self._solve(np.array([parts[::2].sum(axis=0), parts[1::2].sum(axis=0)]), chosen)
 
     def expected_gain(self, chosen: Sequence[int]) -> Array:
         """(p,) how much the weighted squares of all rows would fall with each further column; 0 for dependent ones."""

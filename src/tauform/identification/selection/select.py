@@ -34,8 +34,9 @@ PER_JOINT = ("asymmetric", "quadratic", "stiffness", "sine", "cosine")
 # Candidates that look best on all rows and are tried on held-out blocks.
 N_TRIED = 8
 MAX_STEPS = 60
-# Level of the test that a richer law helps on held-out stretches in general, and not on a few by chance.
-SIGNIFICANCE_LEVEL = 0.05
+# Level of the test that a richer law helps on held-out stretches in general, and not on a few by chance; a width in
+# place of another costs no column.
+SIGNIFICANCE_LEVEL, WIDTH_LEVEL = 0.05, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,8 @@ def select(
         return chosen
     inflation = inflation_at(held_out.values(chosen)[: choice.design.n_columns])
     counts = (independent(held_out, columns, start) for columns in (choice.further, choice.smooth))
-    return _beyond_chance(choice, Chance(held_out, inflation, *counts), chosen, start)
+    chosen = _beyond_chance(choice, Chance(held_out, inflation, *counts), chosen, start)
+    return _throughout(choice, held_out, chosen)
 
 
 def _beyond_chance(choice: Candidates, chance: Chance, chosen: list[int], start: Sequence[int]) -> list[int]:
@@ -163,16 +165,51 @@ def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: S
     """
     chosen, squares = best, held_out.squares(best)
     # One-sided: a richer law has to help, not merely to differ.
-    needed = stats.t.ppf(1 - SIGNIFICANCE_LEVEL, len(held_out.folds) - 1)
+    for_terms, for_widths = stats.t.isf((SIGNIFICANCE_LEVEL, WIDTH_LEVEL), len(held_out.folds) - 1)
     while True:
         ways = []
         for following in _simplifications(choice, chosen, start):
             saved, error = held_out.gain(squares, held_out.squares(following))
+            needed = for_terms if len(following) < len(chosen) else for_widths
             ways.append((saved - needed * error, following))
         least, following = min(ways, default=(0.0, chosen), key=lambda way: way[0])
         if not ways or least > 0:
             return chosen
         chosen = following
+
+
+def _throughout(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> list[int]:
+    """The selection without springs and couplings that one block asks for, or that change sign between blocks.
+
+    A spring pulls alike in every stretch of the motion: it helps without the block that it helps most on, and its
+    coefficient from one half of the blocks has the sign of that from the other.
+    """
+    while True:
+        squares, values = held_out.squares(chosen), held_out.halves(chosen)
+        for group in _conservative(choice, chosen):
+            saved = held_out.saved(squares, held_out.squares([c for c in chosen if c not in group]))
+            if saved.sum() <= saved.max() or (len(group) == 1 and np.prod(values[:, group[0]]) < 0):
+                chosen = [c for c in chosen if c not in group]
+                held_out.settle_weights(chosen)
+                break
+        else:
+            return chosen
+
+
+def _conservative(choice: Candidates, chosen: list[int]) -> list[list[int]]:
+    """Springs one by one, couplings as groups, of a selection."""
+    found = [[c for c in group if c in chosen] for group in choice.groups]
+    first = choice.design.base.n
+    for columns in choice.singles.values():
+        terms = {c: choice.design.terms[c - first] for c in columns if c in chosen}
+        found += [[c] for c, term in terms.items() if isinstance(term, Drive) and term.is_conservative]
+    return [group for group in found if group]
+
+
+def _joints_of(choice: Candidates, column: int) -> tuple[int, ...]:
+    term = choice.design.terms[column - choice.design.base.n]
+    assert isinstance(term, Drive)
+    return term.joints
 
 
 def _simplifications(choice: Candidates, chosen: list[int], start: Sequence[int]) -> Iterator[list[int]]:
@@ -236,6 +273,4 @@ def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iter
 
 
 def _pair(choice: Candidates, group: Sequence[int]) -> tuple[int, ...]:
-    term = choice.design.terms[group[0] - choice.design.base.n]
-    assert isinstance(term, Drive)
-    return term.joints
+    return _joints_of(choice, group[0])
