@@ -10,6 +10,8 @@ import pytest
 
 import tauform as tf
 from sampling import in_turns
+from tauform.description.drives import SHAPES
+from tauform.description.parameter_groups import PARAMETER_GROUPS
 
 PATTERNS = list(product((False, True), repeat=3))
 
@@ -83,6 +85,10 @@ def test_saved_fits_keep_what_took_part(tmp_path) -> None:
     fit.save(tmp_path / "fit.npz")
     read = tf.load_fit(tmp_path / "fit.npz", robot)
     np.testing.assert_allclose(read.predict(*np.ones((3, 3))), fit.predict(*np.ones((3, 3))), rtol=1e-12)
+
+
+def test_every_shape_of_drive_terms_is_a_group() -> None:
+    assert set(PARAMETER_GROUPS) == {"link", *SHAPES}
 
 
 def test_groups_by_name_are_whole() -> None:
