@@ -10,6 +10,7 @@ after it.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import resource
@@ -83,6 +84,7 @@ def outcomes(reader: Any, first: int, count: int) -> Iterator[tuple[int, str, st
         for original in range(len(reader.originals)):
             whole(reader, original, folder)
         readers.ALL = False
+        gc.freeze()  # children that collect garbage would copy all that was read here
         done = 0
         while done < count:
             start = first + done

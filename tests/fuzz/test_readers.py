@@ -33,7 +33,7 @@ CASES = {
     "csv": 350,
     "npz": 150,
     "npz_arrays": 150,
-    "mat": 12,
+    "mat": 6,
     "hdf5": 80,
     "parquet": 120,
     "bag_db3": 60,
