@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
 # Compiled modules are kept, also of tests, whatever is usual here: a run starts hundreds of processes.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Signals that are ignored, in the background or under nohup, stay so here, but not in commands whose end is tested:
+# these inherit what is ignored, not what is answered with nothing.
+if threading.current_thread() is threading.main_thread():
+    for _number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(_number) is signal.SIG_IGN:
+            signal.signal(_number, lambda *_: None)
 
 # Before NumPy is imported: test workers share the cores, and small matrices gain nothing from BLAS threads.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 from rich.console import Console
 from rich.table import Table
@@ -29,8 +31,17 @@ STAGES = {
     "lowest": "the oldest dependencies",
     "docs": "the pages, warnings as errors",
 }
-# Programs of Debian that the sweeps try written code with, and their packages.
+# No stage takes half of this; one that hangs does not keep the others from running.
+MOST_MINUTES = 40
+STOPPED = 124
+# Programs of Debian that tests and sweeps try written code and pages with, and their packages.
 PROGRAMS = {
+    "gcc": "gcc",
+    "g++": "g++",
+    "clang": "clang",
+    "cmake": "cmake",
+    "chromium": "chromium",
+    "node": "nodejs",
     "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
     "riscv64-linux-gnu-gcc": "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross",
@@ -50,11 +61,26 @@ def counts(text: str) -> str:
 
 def install() -> None:
     """Install what is missing where that can be done; tests skip what they do not find."""
-    packages = [name for program, text in PROGRAMS.items() if not shutil.which(program) for name in text.split()]
-    if packages and shutil.which("apt-get") and os.geteuid() == 0:
-        subprocess.run(["apt-get", "-qq", "update"], check=False)
+    missing = [packages.split() for program, packages in PROGRAMS.items() if not shutil.which(program)]
+    if not missing or not shutil.which("apt-get") or os.geteuid() != 0:
+        return
+    subprocess.run(["apt-get", "-qq", "update"], check=False)
+    for packages in missing:  # one that is not to be had keeps no other away
         command = ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *packages]
         subprocess.run(command, check=False, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+
+
+def ended(command: list[str], log: IO[str], seconds: float) -> int:
+    """Exit code of a command; after so many seconds it is stopped, with all that it started."""
+    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return STOPPED
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def run(stage: str) -> tuple[int, float, str]:
@@ -62,7 +88,7 @@ def run(stage: str) -> tuple[int, float, str]:
     LOGS.mkdir(parents=True, exist_ok=True)
     path, start = LOGS / f"{stage}.log", time.monotonic()
     with path.open("w", encoding="utf-8") as log:
-        code = subprocess.run(["make", stage], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT).returncode
+        code = ended(["make", stage], log, 60 * MOST_MINUTES)
     return code, time.monotonic() - start, counts(path.read_text(encoding="utf-8", errors="replace"))
 
 
@@ -79,7 +105,8 @@ def main(chosen: list[str]) -> int:
         console.print(f"make {stage} ...")
         code, seconds, text = run(stage)
         failed |= code != 0
-        table.add_row(stage, STAGES[stage], "passed" if code == 0 else f"exit code {code}", text, f"{seconds / 60:.1f}")
+        result = {0: "passed", STOPPED: f"stopped after {MOST_MINUTES} min"}.get(code, f"exit code {code}")
+        table.add_row(stage, STAGES[stage], result, text, f"{seconds / 60:.1f}")
     console.print(table)
     if failed:
         console.print(f"logs: {LOGS.relative_to(ROOT)}")

@@ -46,7 +46,7 @@ LINES = {
     "model": ["model", "ROBOT", "-o", "m", "--tolerance", "0", "--function", "gravity_torque"],
     "excite": ["excite", "ROBOT", "--seconds", "0.2", "--velocity", "2", "--acceleration", "9", "-o", "motion.csv"],
     "multirate": ["multirate", "ROBOT"],
-    "reduce": ["reduce", "ROBOT", "--samples", "2000", "--tolerance", "0.05"],
+    "reduce": ["reduce", "ROBOT", "--samples", "2000", "--route", "velocity", "--route", "parameters"],
 }
 NAMED = ("show", "linearize", "excite", "multirate")
 

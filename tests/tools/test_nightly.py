@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.nightly import STAGES, counts, main
+from tools.nightly import STAGES, STOPPED, counts, ended, main
 
 OUTPUT = """
 .....                                                                    [100%]
@@ -32,3 +32,11 @@ def test_every_stage_is_a_target(repository: Path) -> None:
 def test_an_unknown_stage_is_refused_before_any_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fuz"]) == 2
     assert "choose from test, sweeps" in capsys.readouterr().err
+
+
+def test_a_stage_that_hangs_is_stopped_with_all_that_it_started(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log:
+        assert ended(["sh", "-c", "sleep 60 & echo $!; wait"], log, 0.5) == STOPPED
+        assert ended(["sh", "-c", "exit 3"], log, 60) == 3
+    started = Path("/proc") / (tmp_path / "log").read_text().strip()
+    assert not started.exists() or (started / "stat").read_text().split()[2] == "Z"

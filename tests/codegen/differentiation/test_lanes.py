@@ -24,7 +24,7 @@ from tauform.codegen.program.program import LANES, Program
 
 ROBOTS = ("kr6_r700", "tree", "parallelogram", "lbr7")
 DERIVATIVES = ("linearize_inverse", "linearize_forward")
-VECTOR_FLAGS = "-O2 -mavx2 -mfma"
+VECTOR_FLAGS = "-O1 -mavx2 -mfma"
 
 
 @cache

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import tauform as tf
 from identification.arms import arm, motion
+from sampling import representatives
 from tauform.cli import app
 from tauform.errors import IdentificationError
 from tauform.identification.motion.simulate import simulated_recording
@@ -110,7 +111,7 @@ def test_a_closed_loop_needs_what_it_follows() -> None:
         tf.validate_by_simulation(fit(), controlled(), stiffness=1.0)
 
 
-@pytest.mark.parametrize("law", ["load", "thermal"])
+@pytest.mark.parametrize("law", representatives(["load", "thermal"], "thermal"))
 def test_friction_by_load_and_by_temperature_moves_the_model_too(law: str) -> None:
     """Open loop over half a second, driven by exact torques; without its law the model goes elsewhere."""
     size = {"load": 0.3, "thermal": 0.1}[law]
