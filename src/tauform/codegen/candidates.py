@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
 from tauform.codegen.conventions import conventions, wrench_lines
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
+from tauform.codegen.minimal.equivalence import exact_null_vectors
 from tauform.codegen.minimal.problem import Problem, problem_of, wrench_port
 from tauform.codegen.minimal.search import Choice, FrameSearch, cheapest
 from tauform.codegen.minimal.split import lowered
@@ -57,13 +59,19 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
     best = min(options, key=lambda option: sum(option.cost))
     if sum(best.cost) > MAX_OPERATIONS:
         raise _too_long(problem, function, f"{sum(best.cost)}")
-    try:
-        return certified(_listed(_lowered(problem, function, best), options, best), function, problem)
-    except GenerationError:
-        # Frames and units that suit the count may cost digits, where a robot has lengths of a nanometre beside metres.
-        plain = _plain(problem, function, best.name)
-        options = [replace(option, remark="loses too many digits") if option is best else option for option in options]
-        return certified(_listed(_lowered(problem, function, plain), [*options, plain], plain), function, problem)
+    # Frames and units that suit the count may cost digits, where a robot has lengths of a nanometre beside metres; then
+    # what is left out as rounding may be the torque of axes that are almost aligned, by 1e-11 rad.
+    plain = [partial(_plain, problem, function, best.name, exactly=exactly) for exactly in (False, True)]
+    for fallback in (*plain, None):
+        try:
+            return certified(_listed(_lowered(problem, function, best), options, best), function, problem)
+        except GenerationError:
+            if fallback is None:
+                raise
+            lossy = replace(best, remark="loses too many digits")
+            options, best = [lossy if option is best else option for option in options], fallback()
+            options.append(best)
+    raise AssertionError("the last attempt returns or raises")
 
 
 @on_one_thread
@@ -125,9 +133,12 @@ def _options(problem: Problem, function: Function, names: list[str]) -> list[_Op
     return [_searched(problem, function, option) if option in worth else option for option in plain]
 
 
-def _plain(problem: Problem, function: Function, name: str) -> _Option:
+def _plain(problem: Problem, function: Function, name: str, exactly: bool = False) -> _Option:
+    """An algorithm without a search; `exactly` leaves nothing out that samples of the torque hardly show."""
     algorithm = function.algorithms[name]
     search = _search(problem, algorithm)
+    if exactly:
+        search = replace(search, null=exact_null_vectors(problem.bodies), _prepared={})
     choice = search.start()
     bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
     return _Option(name, algorithm, choice, bodies, _price(problem, function, algorithm, choice, bodies))

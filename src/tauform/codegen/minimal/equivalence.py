@@ -38,6 +38,11 @@ _SAMPLES = 30
 FIRST_LINKS = 60
 
 
+def exact_null_vectors(bodies: Bodies) -> Array:
+    """(k, 11 n) those of `null_vectors` that geometry gives without sampling: no torque is too small to count."""
+    return np.array(_across_joints(bodies)).reshape(-1, bodies.n * N_PARAMETERS)
+
+
 def null_vectors(bodies: Bodies) -> Array:
     """(k, 11 n) changes of the parameters that leave every torque as it is."""
     n_all, columns = bodies.n * N_PARAMETERS, _sampled_columns(bodies.first(FIRST_LINKS))
