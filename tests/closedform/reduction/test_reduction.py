@@ -10,6 +10,7 @@ import pytest
 import tauform as tf
 from tauform.closedform.model.equations import term_names
 from tauform.closedform.profile import Profile
+from tauform.closedform.reduction import fewest
 from tauform.closedform.reduction.contribution import contributions, ranked_terms
 from tauform.closedform.reduction.fewest import TermSearch
 from tauform.closedform.reduction.reduction import Refit, relative_error, with_terms
@@ -51,6 +52,19 @@ def test_all_terms_kept_is_the_same_model(scara: tf.BoundModel) -> None:
     same = with_terms(scara, np.ones(scara.n_terms, dtype=bool))
     states = Profile.fast(4).sample(50, np.random.default_rng(0))
     np.testing.assert_allclose(same.inverse_dynamics(*states), scara.inverse_dynamics(*states), rtol=1e-12, atol=1e-12)
+
+
+def test_few_states_refuse_only_what_all_would(scara: tf.BoundModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first states alone decide, or never: the same terms, whatever was asked for before."""
+
+    def found(first: int) -> list[tuple[int, float]]:
+        monkeypatch.setattr(fewest, "FIRST_STATES", first)
+        search = TermSearch.over(scara, Profile.slow(4), 0.99, np.random.default_rng(0))
+        return [(r.bound.n_terms, r.error) for r in map(search.fewest, (0.05, 0.01, 0.03, 0.002))]
+
+    with_few, with_all = found(500), found(1)
+    assert [n for n, _ in with_few] == [n for n, _ in with_all]
+    np.testing.assert_allclose([e for _, e in with_few], [e for _, e in with_all], rtol=1e-9)
 
 
 def test_fewest_terms_keep_the_promise_and_drop_parameters(kr6: tf.BoundModel) -> None:

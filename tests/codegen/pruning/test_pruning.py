@@ -63,7 +63,10 @@ def test_pruning_keeps_the_error_and_saves_operations() -> None:
     x = [rng.uniform(-b, b, (3000, 4)) for b in (np.pi, 0.1, 1.0)]
     expected = program(*x)
     task = PruningTask(x, expected, relative_weights(expected), 0.99)
-    kept = prune(program, task, 0.01)
+    told: list[tf.Program] = []
+    kept = prune(program, task, 0.01, told.append)
+    assert set(map(id, told)) <= set(map(id, kept))
+    assert len(told) > 2
     sizes = [cost(p) for p in kept]
     assert sizes == sorted(sizes, reverse=True)
     assert kept[-1].n_operations < program.n_operations

@@ -43,9 +43,15 @@ def relative_error(found: Array, exact: Array, confidence: float, joints: Array 
     Args:
         joints: (n,) weights of the joints' errors, in place of 1 / |exact|.
     """
+    return float(np.quantile(relative_errors(found, exact, joints), confidence))
+
+
+def relative_errors(found: Array, exact: Array, joints: Array | None = None) -> Array:
+    """(N,) the error |found - exact| / |exact| of each state, or weighed by joints."""
     if joints is not None:
-        return float(np.quantile(np.linalg.norm((found - exact) * joints, axis=1), confidence))
-    return float(np.quantile(np.linalg.norm(found - exact, axis=1) / sizes(exact), confidence))
+        return np.linalg.norm((found - exact) * joints, axis=1)
+    errors: Array = np.linalg.norm(found - exact, axis=1) / sizes(exact)
+    return errors
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,8 +120,15 @@ def flat_results(program: Program, states: list[Array]) -> Array:
     return np.concatenate(parts)
 
 
-def prune(program: Program, task: PruningTask, tolerance: float) -> list[Program]:
-    """Smaller and smaller programs whose error stays within the tolerance; the first is the one given."""
+def prune(
+    program: Program, task: PruningTask, tolerance: float, tell: Callable[[Program], None] | None = None
+) -> list[Program]:
+    """Smaller and smaller programs whose error stays within the tolerance; the first is the one given.
+
+    Args:
+        tell: called with each.
+    """
+    tell = tell or (lambda smaller: None)
     rung = Rung.of(program, task)
     kept = [program]
     for _ in range(MAX_ROUNDS):
@@ -129,6 +136,7 @@ def prune(program: Program, task: PruningTask, tolerance: float) -> list[Program
         while (smaller := _step(rung, task, tolerance)) is not None:
             rung = smaller
             kept.append(rung.program)
+            tell(rung.program)
         if len(kept) == before:
             break
         fitted = refitted(rung, task)

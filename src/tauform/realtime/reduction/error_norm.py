@@ -6,7 +6,8 @@ Inverse dynamics err by |dtau| / |tau|. Forward dynamics with a torque that is o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.profile import States
 from tauform.closedform.reduction.streaming import sizes
+from tauform.codegen.program.program import Program
 from tauform.description.robot import Robot
 from tauform.portable.factorization import definite_solved
 from tauform.portable.products import product
@@ -31,6 +33,8 @@ class ErrorNorm:
         confidence: share of the states that counts.
         definite: whether mass matrices must stay positive definite.
         joints: (n,) weights of the joints, where each has a tolerance of its own.
+        tell: called with a few words before what takes long.
+        programs: those made so far, by what they are made of; lower aims often lead to the same again.
     """
 
     subject: Subject
@@ -40,6 +44,8 @@ class ErrorNorm:
     confidence: float
     definite: bool
     joints: Array | None = None
+    tell: Callable[[str], None] = lambda words: None
+    programs: dict[Hashable, Program] = field(default_factory=dict)
 
     @classmethod
     def at(

@@ -56,8 +56,11 @@ class Route:
 
 def by_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float) -> Route:
     """Few terms of the closed form, factored: the fewest, or those that cost less because more is shared among them."""
-    found = [_few_terms(terms, norm, tolerance, completed) for completed in (None, norm.subject.companions)]
-    return min(found, key=lambda route: route.program.n_operations)
+    alone = _few_terms(terms, norm, tolerance, None)
+    if alone.bound is not None and alone.bound.n_terms == terms.bound.n_terms:
+        return alone  # all terms have no companions left
+    together = _few_terms(terms, norm, tolerance, norm.subject.companions)
+    return min(alone, together, key=lambda route: route.program.n_operations)
 
 
 def _few_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float, completed: Completed | None) -> Route:
@@ -68,7 +71,10 @@ def _few_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float, completed: 
     if norm.definite and not positive_definite(inertia):
         found = terms.fewest(tolerance, keep_inertia=True, completed=completed)
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
-    return Route(factored_program(found.bound, norm.function), remark, found.bound)
+    if found.bound not in norm.programs:
+        norm.tell(f"factoring {found.bound.n_terms} terms")
+        norm.programs[found.bound] = factored_program(found.bound, norm.function)
+    return Route(norm.programs[found.bound], remark, found.bound)
 
 
 def _symmetric(matrices: Array) -> Array:
@@ -98,8 +104,11 @@ def by_velocity(norm: ErrorNorm, tolerance: float, asked: Quiet | None = None) -
 
 
 def _quiet_route(norm: ErrorNorm, quiet: Quiet) -> Route:
-    robot = norm.robot
-    return Route(recursive(robot, norm.function, quiet), f"velocity terms of {quiet.words(robot)} left out")
+    robot, words = norm.robot, quiet.words(norm.robot)
+    if quiet not in norm.programs:
+        norm.tell(f"leaving out velocity terms of {words}")
+        norm.programs[quiet] = recursive(robot, norm.function, quiet)
+    return Route(norm.programs[quiet], f"velocity terms of {words} left out")
 
 
 def _quiet_joints(norm: ErrorNorm, tolerance: float) -> Route | None:

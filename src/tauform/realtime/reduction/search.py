@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -100,9 +100,10 @@ class RouteSearch:
     @cached_property
     def _norm(self) -> ErrorNorm:
         states = self.seen.sample(ROUTE_STATES, self.rng)
-        return ErrorNorm.at(
+        norm = ErrorNorm.at(
             self.subject, self.exact.name, states, self.verify.confidence, self._definite, self.verify.joints
         )
+        return replace(norm, tell=self.tell)
 
     @cached_property
     def _terms(self) -> TermSearch:
@@ -188,7 +189,11 @@ class RouteSearch:
         expected = flat_results(self.exact, states)
         weights = result_weights(self.exact.name, expected, self.verify.joints)
         task = PruningTask(states, expected, weights, confidence, soundness)
-        return prune(start, task, FIRST_AIM * self.verify.tolerance)
+
+        def tell(program: Program) -> None:
+            self.tell(f"leaving out operations: {program.n_operations} left")
+
+        return prune(start, task, FIRST_AIM * self.verify.tolerance, tell)
 
     def _nothing(self, name: str) -> RouteResult:
         return RouteResult(name, self.exact, "nothing can be left out", self.verify.exactly())
