@@ -27,7 +27,7 @@ from tauform.wording import spoken_by
 # What a newcomer sees first stands first.
 PANELS = {
     "Look at a robot": ("robots", "show"),
-    "The main job": ("model",),
+    "The main job": ("model", "studio"),
     "Its equations": ("derive", "base", "linearize"),
     "Its motion": ("simulate",),
     "Code for a controller": ("generate", "reduce", "multirate"),

@@ -1,0 +1,83 @@
+"""Access: who may talk to the studio. A token in the address opens a session; nobody else gets an answer."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+COOKIE = "tauform_session"
+# Names of this machine that a browser may use; any other name is somebody's trick to reach a local port.
+HOSTS = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Guard:
+    """ASGI middleware: a token once, then a cookie; the host must be this machine, the origin this page.
+
+    Attributes:
+        token: part of the address that the studio prints.
+        sessions: those that were opened, one per browser.
+    """
+
+    def __init__(self, inside: Application, token: str) -> None:
+        self.inside, self.token = inside, token
+        self.sessions: set[str] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            return await self.inside(scope, receive, send)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if not _is_local(headers.get("host", "")) or not _is_own(headers):
+            return await _refuse(scope, send, "this address belongs to another page")
+        if session_of(headers) in self.sessions:
+            return await self.inside(scope, receive, send)
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        # compared in constant time: the time of an answer tells nothing about the token
+        if scope["type"] == "http" and scope["path"] == "/" and secrets.compare_digest(given, self.token):
+            return await self._open(send)
+        return await _refuse(scope, send, "open the address that the studio printed, with its token")
+
+    async def _open(self, send: Send) -> None:
+        """Answer the token with a session, and an address without it: tokens do not stay in the history."""
+        session = secrets.token_urlsafe(24)
+        self.sessions.add(session)
+        cookie = f"{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict"
+        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def session_of(headers: MutableMapping[str, str]) -> str:
+    """The session in a request's cookie; empty where there is none."""
+    try:
+        cookies = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return ""
+    return cookies[COOKIE].value if COOKIE in cookies else ""
+
+
+def _is_local(host: str) -> bool:
+    return (host.rsplit(":", 1)[0] if host.rsplit(":", 1)[-1].isdigit() else host) in HOSTS
+
+
+def _is_own(headers: MutableMapping[str, str]) -> bool:
+    """Whether a request comes from the studio's own page, or from the address bar."""
+    origin = headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == headers.get("host")
+
+
+async def _refuse(scope: Scope, send: Send, why: str) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    body = f"tauform studio: {why}.\n".encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

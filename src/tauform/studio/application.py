@@ -1,0 +1,63 @@
+"""application: the studio as an ASGI application behind its guard."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from nicegui import app as running
+from nicegui import ui
+
+from tauform.studio.access import COOKIE, Guard
+from tauform.studio.page import build
+from tauform.studio.project import Project
+from tauform.studio.scene import stl
+
+DEFAULT_ROBOT = "kr6_r700"
+
+
+def application(folder: Path, token: str, robot: str | Path | None, tip: str | None, logs: Sequence[Path]) -> Guard:
+    """The guarded application; sessions hold their files below `folder`.
+
+    Raises:
+        DescriptionError: the robot cannot be read.
+    """
+    projects: dict[str, Project] = {}
+    # read once, before anybody is let in: a mistake ends the command
+    first = Project(folder)
+    first.open_robot(robot if robot is not None else DEFAULT_ROBOT, tip)
+
+    def project_of(request: Request) -> Project:
+        session = request.cookies.get(COOKIE, "")
+        if session not in projects:
+            own = folder / hashlib.sha256(session.encode()).hexdigest()[:16]
+            own.mkdir(mode=0o700, exist_ok=True)
+            project = Project(own)
+            project.open_robot(first.source, tip)
+            project.logs = {path.name: path.resolve() for path in logs}
+            projects[session] = project
+        return projects[session]
+
+    inside = FastAPI()
+
+    @inside.get("/mesh/{k}.stl")
+    def mesh(k: int, request: Request) -> Response:
+        meshes = project_of(request).meshes
+        if not 0 <= k < len(meshes):
+            raise HTTPException(404)
+        return Response(stl(meshes[k]), media_type="model/stl", headers={"cache-control": "no-store"})
+
+    @ui.page("/", title="tauform studio")
+    def page(request: Request) -> None:
+        build(project_of(request))
+
+    def end_work() -> None:
+        for project in projects.values():
+            if project.job is not None:
+                project.job.cancel()
+
+    running.on_shutdown(end_work)
+    ui.run_with(inside, title="tauform studio", show_welcome_message=False)
+    return Guard(inside, token)

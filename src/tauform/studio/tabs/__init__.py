@@ -1,0 +1,1 @@
+"""One tab of the studio per file."""
