@@ -39,7 +39,7 @@ FILES = {
     "identify --urdf": ["identify", "arm.urdf", *LOG, *GRAVITY, "--urdf", "arm.urdf", "out.urdf"],
 }
 NEED = {"reduce --plot": "matplotlib", "multirate --plot": "matplotlib", "identify --urdf": "cvxpy"}
-WRITES_NOTHING = {"robots", "base", "bench", "cache"}
+WRITES_NOTHING = {"robots", "base", "bench", "inspect", "studio", "cache"}
 
 
 @pytest.fixture

@@ -77,12 +77,13 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def test_no_sentence_names_an_argument_a_verb_or_a_flag_of_its_own_accord() -> None:
-    """Outside of the command line, and of texts that are no sentences: C, HTML, remedies for objects of Python."""
+    """Outside of the command line and of the studio, which shows both languages side by side, and of texts that are no
+    sentences: C, HTML, remedies for objects of Python."""
     known = {name for options in FLAGS.values() for name in options} | PYTHON_ONLY | {"columns", "filters"}
     verbs = {*FLAGS, *VERB_NAMES}
     found = []
     for path, tree in trees():
-        if path.parts[0] == "cli" or {"backends", "html"} & set(path.parts):
+        if path.parts[0] in ("cli", "studio") or {"backends", "html"} & set(path.parts):
             continue
         documented = docstrings_of(tree)
         for node in ast.walk(tree):

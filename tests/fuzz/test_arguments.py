@@ -15,6 +15,7 @@ from fuzz.runs import SCALE, cases, check
 from tauform.cli import app
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS.pop("studio")  # it serves until it is interrupted; tests/studio tries it
 # Verbs whose least work takes seconds would eat the time of all other cases, so their robots never exist.
 LONG = {"bench", "model", "reduce", "multirate", "identify", "excite", "simulate"}
 

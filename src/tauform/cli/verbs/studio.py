@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tauform.cli.options import PANEL
 from tauform.cli.page import Page
 from tauform.cli.verb import verb
 
@@ -15,7 +16,9 @@ from tauform.cli.verb import verb
 def studio(
     source: Annotated[str | None, typer.Argument(metavar="ROBOT", help="A name of the catalogue, or a file.")] = None,
     logs: Annotated[list[Path] | None, typer.Argument(metavar="LOG", help="Recordings to offer.")] = None,
-    tip: Annotated[str | None, typer.Option(metavar="LINK", help="Keep the joints up to this link or frame.")] = None,
+    tip: Annotated[
+        str | None, typer.Option(metavar="FRAME", help="Frame or link to end at.", rich_help_panel=PANEL)
+    ] = None,
     port: Annotated[int, typer.Option(help="Of 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 0,
     browser: Annotated[bool, typer.Option(help="Open the address in the usual browser.")] = True,
 ) -> Page:

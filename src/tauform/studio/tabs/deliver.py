@@ -10,9 +10,9 @@ from nicegui import ui
 
 from tauform.codegen.backends.registry import TARGETS
 from tauform.studio import work
+from tauform.studio.desk import Desk, Progress, complain
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
-from tauform.studio.page import Desk, Progress, complain
 
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "bias_torque", "forward_dynamics", "regressor")
 

@@ -13,9 +13,9 @@ from tauform.identification.recording.recording import Recording
 from tauform.report.notebook.plots import plot_fit, plot_recording
 from tauform.report.sections.judged import judged_torques
 from tauform.studio import work
+from tauform.studio.desk import Desk, Progress, complain
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
-from tauform.studio.page import Desk, Progress, complain
 from tauform.studio.project import LARGEST_UPLOAD
 from tauform.studio.scene import RobotScene
 

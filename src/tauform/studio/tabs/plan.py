@@ -9,9 +9,9 @@ from nicegui import events, ui
 
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.studio import work
+from tauform.studio.desk import Desk, Progress
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
-from tauform.studio.page import Desk, Progress
 from tauform.studio.scene import RobotScene
 
 

@@ -16,8 +16,8 @@ from tauform.fast.matrices import mass_matrix
 from tauform.fast.torques import gravity_torque, inverse_dynamics
 from tauform.pipeline.motion import coordinate_ranges, reference_temperature
 from tauform.report.html.meshes import FORMATS
+from tauform.studio.desk import Desk, complain
 from tauform.studio.lines import Lines
-from tauform.studio.page import Desk, complain
 from tauform.studio.project import LARGEST_UPLOAD, ROBOT_FILES
 from tauform.studio.scene import RobotScene
 

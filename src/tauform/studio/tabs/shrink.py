@@ -13,9 +13,9 @@ from tauform.codegen.runtime.kernel import compile_program
 from tauform.realtime.reduction.reduce import Reduction
 from tauform.report.notebook.plots import plot_reduction
 from tauform.studio import work
+from tauform.studio.desk import Desk, Progress
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
-from tauform.studio.page import Desk, Progress
 
 STATES = 4096
 

@@ -1,0 +1,94 @@
+"""Desk: what the tabs share: the project, running work, the lines that do the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from tauform.errors import TauformError
+from tauform.studio.jobs import Job
+from tauform.studio.lines import Lines
+from tauform.studio.project import Project
+
+POLL = 0.2  # seconds between looks at a running job
+
+
+class Desk:
+    """What the tabs share: the project, the lines below the page, running work."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.followers: list[Callable[[], None]] = []
+        self.python: Any = None
+        self.shell: Any = None
+
+    def show_lines(self, lines: Lines) -> None:
+        """Show how the library does what was just done."""
+        self.python.set_content(lines.python)
+        self.shell.set_content(lines.shell or "# in Python only")
+
+    def robot_changed(self) -> None:
+        """Tell all tabs that another robot is open."""
+        for follow in self.followers:
+            follow()
+
+    def attempt(self, action: Callable[[], None]) -> bool:
+        """Do something a user asked for; a mistake of theirs becomes a sentence in the page."""
+        try:
+            action()
+        except TauformError as error:
+            complain(str(error))
+            return False
+        return True
+
+    def run(self, job: Job, bar: Progress, done: Callable[[Any], None]) -> None:
+        """Follow a job in its bar; what it returns goes to `done`."""
+        if self.project.job is not None and self.project.job.state == "running":
+            job.cancel()
+            complain(f"{self.project.job.title} is still running; cancel it first")
+            return
+        self.project.job = job
+        bar.follow(job, done)
+
+
+class Progress:
+    """A bar with the words of a job, and a button that ends it."""
+
+    def __init__(self) -> None:
+        with ui.row().classes("items-center w-full gap-3") as self.row:
+            self.spinner = ui.spinner(size="sm")
+            self.words = ui.label().classes("text-sm").props('role="status"')
+            self.button = ui.button("Cancel", on_click=self._cancel).props("flat dense color=negative")
+        self.row.set_visibility(False)
+        self.job: Job | None = None
+
+    def follow(self, job: Job, done: Callable[[Any], None]) -> None:
+        """Show a job until it ends."""
+        self.job = job
+        self.row.set_visibility(True)
+
+        def look() -> None:
+            running = job.poll()
+            self.words.set_text(f"{job.title}: {job.words}")
+            if running:
+                return
+            timer.cancel()
+            self.row.set_visibility(False)
+            if job.state == "done":
+                done(job.result)
+            elif job.state == "failed":
+                complain(job.error)
+
+        timer = ui.timer(POLL, look)
+
+    def _cancel(self) -> None:
+        if self.job is not None:
+            self.job.cancel()
+            ui.notify(f"{self.job.title}: cancelled")
+
+
+def complain(sentence: str) -> None:
+    """One sentence about what was wrong; it stays until it is read."""
+    ui.notify(sentence, type="negative", multi_line=True, close_button="OK", timeout=0, position="top")
