@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -18,23 +17,23 @@ from tauform.studio.scene import stl
 DEFAULT_ROBOT = "kr6_r700"
 
 
-def application(folder: Path, token: str, robot: str | Path | None, tip: str | None, logs: Sequence[Path]) -> Guard:
-    """The guarded application; sessions hold their files below `folder`.
+def application(
+    new_folder: Callable[[], Path], token: str, robot: str | Path | None, tip: str | None, logs: Sequence[Path]
+) -> Guard:
+    """The guarded application; each session holds its files in a new folder of its own.
 
     Raises:
         DescriptionError: the robot cannot be read.
     """
     projects: dict[str, Project] = {}
     # read once, before anybody is let in: a mistake ends the command
-    first = Project(folder)
+    first = Project(new_folder())
     first.open_robot(robot if robot is not None else DEFAULT_ROBOT, tip)
 
     def project_of(request: Request) -> Project:
         session = request.cookies.get(COOKIE, "")
         if session not in projects:
-            own = folder / hashlib.sha256(session.encode()).hexdigest()[:16]
-            own.mkdir(mode=0o700, exist_ok=True)
-            project = Project(own)
+            project = Project(new_folder())
             project.open_robot(first.source, tip)
             project.logs = {path.name: path.resolve() for path in logs}
             projects[session] = project

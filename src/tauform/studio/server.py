@@ -52,7 +52,7 @@ def serve(
 
         listening = _listen(port)
         token = secrets.token_urlsafe(24)
-        site = application(folder, token, robot, tip, logs)
+        site = application(lambda: stack.enter_context(scratch_folder()), token, robot, tip, logs)
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/?token={token}"
         config = uvicorn.Config(site, log_level="error", lifespan="on")
         opened(address)
