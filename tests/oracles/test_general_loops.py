@@ -166,3 +166,16 @@ def test_base_parameters_of_linkages() -> None:
     expected = tf.textbook.inverse_dynamics(rigid, q, qd, qdd)
     found = tf.inverse_dynamics(rigid.with_base_parameters(base.values(rigid), base), q, qd, qdd)
     np.testing.assert_allclose(found, expected, rtol=0, atol=TIGHT)
+
+
+def test_a_linkage_is_identified() -> None:
+    robot = tf.load("four_bar")
+    rng, t = np.random.default_rng(0), np.arange(0, 6, 0.01)
+    w = 2 * np.pi / 6 * np.arange(1, 6)
+    a, b = rng.normal(size=(2, 5, 2)) * 0.7
+    s, c = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
+    q, qd, qdd = s @ a + c @ b, (c * w) @ a - (s * w) @ b, -(s * w**2) @ a - (c * w**2) @ b
+    tau = tf.inverse_dynamics(robot, q, qd, qdd) + 0.01 * rng.normal(size=q.shape)
+    fit = tf.identify(robot, tf.Recording(t, q, tau), friction="plain", couplings=None)
+    found = fit.predict(q, qd, qdd)
+    assert np.sqrt(np.mean((found - tau) ** 2)) < 0.015

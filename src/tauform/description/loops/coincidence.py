@@ -252,8 +252,8 @@ class Coincidence(Value):
         good = gaps <= tolerance * self.size
         if not good.all():
             worst = int(np.argmax(np.where(np.isfinite(gaps), gaps, np.inf)))
-            left = f"{1e3 * gaps[worst]:.3g} mm" if np.isfinite(gaps[worst]) else "a singular posture"
+            left = f"{1e3 * gaps[worst]:.3g} mm is left between its frames" if np.isfinite(gaps[worst]) else "singular"
             raise LoopError(
-                f"loop {self.name!r} does not close at {posture(values, self.known, worst)}: {left} is left between "
-                "its frames; stay where it closes, or limit these joints"
+                f"loop {self.name!r} does not close at {posture(values, self.known, worst)}: {left}; stay where it "
+                "closes, or limit these joints"
             )

@@ -38,6 +38,8 @@ class DriveColumns:
     def reads(self) -> frozenset[Quantity]:
         """Quantities that the terms depend on; the torque that is carried depends on the whole motion."""
         read: frozenset[Quantity] = frozenset().union(*(term.reads for term in self.drives))
+        if isinstance(self.robot.closure, GeneralClosure):
+            read |= {"q", "qd"}  # G depends on the posture
         return read | {"q", "qd", "qdd"} if "carried" in read else read
 
     @cached_property
