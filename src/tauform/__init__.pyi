@@ -10,6 +10,9 @@ from .closedform.model.derive import derive as derive
 from .closedform.model.model import ClosedFormModel as ClosedFormModel
 from .closedform.model.storage import load_model as load_model
 from .closedform.profile import Profile as Profile
+from .closedform.search.function_sets import FunctionSets as FunctionSets
+from .closedform.search.sampled import derive_from as derive_from
+from .closedform.search.sampled_model import SampledModel as SampledModel
 from .codegen.compile import compile as compile
 from .codegen.frameworks.casadi_function import to_casadi as to_casadi
 from .codegen.frameworks.jax_function import to_jax as to_jax

@@ -114,7 +114,7 @@ def test_a_robot_without_closed_form_has_a_page_too() -> None:
     page = model_page(model)
     assert 'id="closed-form"' not in page
     assert 'id="accuracy"' not in page
-    assert "closed forms are for serial chains" in page
+    assert "closed forms are for robots without loops" in page
 
 
 def test_names_from_a_description_cannot_inject_markup() -> None:

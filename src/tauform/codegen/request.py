@@ -65,8 +65,8 @@ def _check_wrenches(robot: Robot, function: Function, wrenches: Sequence[str]) -
 
 
 def is_factorable(robot: Robot, function: str, parameters: Parameters, payload: PayloadBinding) -> bool:
-    """Whether a closed form of the function exists: only chains have one, and its terms hold numbers."""
-    closed = robot.is_chain and all(joint.type.has_functions for joint in robot.joints)
+    """Whether a closed form of the function exists: robots without loops have one, and its terms hold numbers."""
+    closed = robot.closure is None and all(joint.type.has_functions for joint in robot.joints)
     return closed and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
 
 

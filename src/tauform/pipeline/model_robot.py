@@ -226,8 +226,8 @@ def _base(robot: Robot, log: StageLog) -> BaseParameters:
 
 def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
     with log.stage("closed form", spare=True) as describe:
-        if not robot.is_chain:
-            describe(outcome="none: closed forms are for serial chains", status="skipped")
+        if robot.closure is not None:
+            describe(outcome="none: closed forms are for robots without loops", status="skipped")
             return None
         try:
             model = derive(robot, include="declared")

@@ -106,5 +106,5 @@ def test_a_parallelogram_whose_pivots_have_one_length_is_in_symbols_too() -> Non
 
 
 def test_closed_form_of_a_loop_is_refused() -> None:
-    with pytest.raises(ModelError, match="serial chains"):
+    with pytest.raises(ModelError, match="without loops"):
         tf.base_parameters(parallelogram(), source="closed_form")

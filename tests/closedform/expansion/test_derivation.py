@@ -7,10 +7,8 @@ import pytest
 
 import tauform as tf
 from closedform.arms import first_joints, relative_error, scaled, twisted
-from closedform.expansion.paper_search import search_terms
 from random_robots import random_states, random_tree
 from tauform.closedform.expansion.estimate import MOST_JOINTS, estimate_size
-from tauform.description.parametric import random_inertia
 
 RELATIVE = 1e-12
 # Table 1(c) of Lloyd2021 prints zeros for these.
@@ -74,23 +72,6 @@ def test_rounding_in_the_placements_adds_no_terms(noise):
         placement = joint.parent_from_joint + noise * rng.uniform(-1, 1, (4, 4)) * (np.arange(4) < 3)[:, None]
         joints.append(type(joint)(joint.name, joint.kind, joint.parent, placement))
     assert counts(tf.Robot("noisy", tuple(joints), robot.links, robot.gravity)) == (6086, 36)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_terms_are_those_that_the_papers_own_search_finds(seed):
-    n = 1 + seed % 4 if seed % 4 < 3 else 3
-    robot = random_tree(n, seed, chain=True, prismatic=0.4, friction=False)
-    model = tf.derive(robot)
-    assert set(map(tuple, model.exponents.T.tolist())) == search_terms(robot)
-
-
-def test_terms_of_four_joints_are_those_that_the_papers_own_search_finds():
-    rng = np.random.default_rng(0)
-    for name in ("sr6ia", "kr6_r700"):
-        robot = first_joints(tf.load(name), 4)
-        links = [random_inertia(rng).parameters for _ in range(4)]  # no printed zeros: all terms must show
-        robot = robot.with_parameters(np.concatenate([*links, np.zeros(16)]))
-        assert set(map(tuple, tf.derive(robot).exponents.T.tolist())) == search_terms(robot)
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -225,9 +206,30 @@ def test_generic_nine_joints_are_refused_before_they_are_derived():
         tf.base_parameters(robot, source="closed_form")
 
 
-def test_trees_and_loops_are_refused_with_what_to_call_instead():
-    with pytest.raises(tf.errors.ModelError, match=r"branches.*tf\.generate"):
-        tf.derive(random_tree(5, 5))
+@pytest.mark.parametrize("seed", [1, 2])
+def test_trees_have_closed_forms(seed):
+    robot = random_tree(3 + seed, 20 + seed, prismatic=0.3)
+    assert not robot.is_chain
+    model = tf.derive(robot)
+    bound, states = model.bind(robot), random_states(robot, 30, seed)
+    assert model.n_base == tf.base_parameters(robot).n
+    assert relative_error(bound.inverse_dynamics(*states), tf.inverse_dynamics(robot, *states)) < RELATIVE
+    assert relative_error(bound.forward_dynamics(*states), tf.forward_dynamics(robot, *states)) < 1e-9
+    assert relative_error(bound.mass_matrix(states[0]), tf.mass_matrix(robot, states[0])) < RELATIVE
+
+
+def test_the_closed_form_of_a_tree_is_saved_with_its_branches(tmp_path):
+    robot = random_tree(4, 21)
+    model = tf.derive(robot)
+    model.save(tmp_path / "tree.npz")
+    again = tf.load_model(tmp_path / "tree.npz")
+    states = random_states(robot, 10, 0)
+    assert np.array_equal(again.bind(robot).inverse_dynamics(*states), model.bind(robot).inverse_dynamics(*states))
+    with pytest.raises(tf.errors.ModelError, match="differs in"):
+        again.bind(random_tree(4, 21, chain=True))
+
+
+def test_loops_are_refused_with_what_to_call_instead():
     with pytest.raises(tf.errors.ModelError, match=r"loops.*tf\.base_parameters"):
         tf.derive(tf.load("parallelogram"))
 

@@ -12,6 +12,7 @@ import tauform as tf
 from closedform.arms import relative_error
 from random_robots import random_states, random_tree
 from tauform.closedform.model.monomials import TermProducts
+from tauform.closedform.model.storage import VERSION
 
 ALL = ("link", "rotor", "viscous", "coulomb", "offset")
 STEP = 1e-30
@@ -197,7 +198,7 @@ def rewritten(path, change):
 def test_file_of_a_newer_version_is_refused(tmp_path):
     path = tmp_path / "model.npz"
     tf.derive(tf.load("two_link")).save(path)
-    rewritten(path, lambda facts, _: facts.update(version=facts["version"] + 1))
+    rewritten(path, lambda facts, _: facts.update(version=VERSION + 1))
     with pytest.raises(tf.errors.ModelError, match="newer tauform"):
         tf.load_model(path)
 

@@ -65,7 +65,7 @@ def _foreseen(robot: Robot) -> str:
     """Expected size of the closed form of a long chain; nothing where it takes no time."""
     from tauform.closedform.expansion.estimate import ALWAYS_FITS, estimate_size
 
-    return str(estimate_size(robot)) if robot.is_chain and robot.n_bodies > ALWAYS_FITS else ""
+    return str(estimate_size(robot)) if robot.closure is None and robot.n_bodies > ALWAYS_FITS else ""
 
 
 def _page(model: ClosedFormModel, seconds: float, error: float, output: Path | None, note: str) -> Page:

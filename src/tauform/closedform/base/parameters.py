@@ -102,11 +102,12 @@ def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
     """Sparse coefficients of the closed form, one row per function of the state, one column per standard parameter.
 
     Raises:
-        ModelError: the robot is a tree or has loop constraints, or its closed form would not fit.
+        ModelError: the robot has loop constraints, or its closed form would not fit.
     """
-    if not robot.is_chain:
+    if robot.closure is not None:
         raise ModelError(
-            f"{robot.name}: the closed form is derived for serial chains; use source dynamic, velocity_free or energy"
+            f"{robot.name}: the closed form is derived for robots without loops; use source dynamic, velocity_free or "
+            "energy"
         )
     further = set(range(robot.layout.n)[robot.layout.further]) & set(robot.layout.friction)
     beside = [robot.parameter_names[k] for k in columns if k in further]

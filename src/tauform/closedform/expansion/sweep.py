@@ -92,8 +92,10 @@ def sweep(robot: Robot, fixed: dict[int, float], progress: Progress | None = Non
         CoefficientRows.empty(10),
         CoefficientRows.empty(6),
     )
+    # A link's rows grow from those of its parent, so branches share what lies before them.
+    levels = {-1: level}
     for z, joint in enumerate(joint_matrices(robot, fixed)):
-        level = _next_level(layout, level, z, joint, robot.joints[z].type)
+        level = levels[z] = _next_level(layout, levels[robot.joints[z].parent], z, joint, robot.joints[z].type)
         kinds = layout.parts(level.energies.keys)[0]
         yield CoefficientRows.joined(level.energies.where(kinds == INERTIA), level.torques)
         if progress:

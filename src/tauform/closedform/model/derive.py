@@ -40,10 +40,10 @@ def derive(
     progress: Progress | None = None,
     memory_limit: float = MEMORY_LIMIT,
 ) -> ClosedFormModel:
-    """Closed-form dynamics of a serial chain in base parameters.  [Lloyd2021, section 3.6]
+    """Closed-form dynamics of a chain or tree in base parameters.  [Lloyd2021, section 3.6]
 
     Args:
-        robot: a chain of revolute and prismatic joints; only its geometry and gravity count.
+        robot: a chain or tree of revolute and prismatic joints, without loops; only its geometry and gravity count.
         include: groups of parameters ("link", "rotor", "viscous", "coulomb", "offset"); the default is links, and
             rotors where declared. Friction stands beside the terms, in `joint_terms`. Other drive terms, and Coulomb
             friction that is smooth, are no part of theta: `bind` carries them beside it.
@@ -57,17 +57,18 @@ def derive(
         memory_limit: bytes; a chain that is estimated to need more is refused before anything is computed.
 
     Raises:
-        ModelError: the robot is no chain, its closed form would not fit, or assumptions contradict one another.
+        ModelError: the robot has loops, its closed form would not fit, or assumptions contradict one another.
         UnknownNameError: a name is no joint or parameter of the robot.
     """
-    if not robot.is_chain:
-        kind = "loops or mimic joints" if robot.closure else "branches"
+    if robot.closure is not None:
+        kind = "loops or mimic joints"
         raise ModelError(
             f"derive: {robot.name} has {kind}",
             argument="robot",
             value=robot,
-            remedy=f"closed forms exist here for serial chains. Choose one with {call('load', tip=...)}, or call "
-            f"{call('generate', 'robot, ...')} and {call('base_parameters', 'robot')}, which take any tree",
+            remedy=f"derive takes robots without them; {call('derive_from')} any torque function. Choose a part with "
+            f"{call('load', tip=...)}, or call {call('generate', 'robot, ...')} and "
+            f"{call('base_parameters', 'robot')}, which take any robot",
         )
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, _columns(robot, include), assume)

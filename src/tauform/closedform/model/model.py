@@ -55,29 +55,36 @@ class Geometry:
         parent_from_joint: (n, 4, 4).
         types: of the n joints.
         gravity: (3,).
+        parents: joint before each, -1 for the base.
     """
 
     parent_from_joint: Array
     types: tuple[JointType, ...]
     gravity: Array
+    parents: tuple[int, ...]
 
     @classmethod
     def of(cls, robot: Robot) -> Geometry:
-        """The geometry of a chain."""
+        """The geometry of a tree."""
         return cls(
             read_only([joint.parent_from_joint for joint in robot.joints]),
             tuple(joint.type for joint in robot.joints),
             read_only(robot.gravity),
+            tuple(joint.parent for joint in robot.joints),
         )
 
+    @property
+    def is_chain(self) -> bool:
+        """Whether each joint follows the one before it."""
+        return self.parents == tuple(range(-1, len(self.parents) - 1))
+
     def robot(self, name: str, joint_names: Sequence[str]) -> Robot:
-        """A chain of this geometry without inertias."""
+        """A tree of this geometry without inertias."""
         # Names of links do not matter to the dynamics, and files do not keep them.
+        rows = zip(joint_names, self.types, self.parents, self.parent_from_joint, strict=True)
         joints = tuple(
-            Joint(joint_name, own.name, i - 1, placement, constants=own.constants)
-            for i, (joint_name, own, placement) in enumerate(
-                zip(joint_names, self.types, self.parent_from_joint, strict=True)
-            )
+            Joint(joint_name, own.name, parent, placement, constants=own.constants)
+            for joint_name, own, parent, placement in rows
         )
         links = tuple(Link(f"link{i + 1}", Inertia(np.zeros(10))) for i in range(len(joints)))
         return Robot(name, joints, links, self.gravity)
@@ -258,7 +265,7 @@ class ClosedFormModel(Displayed):
             ModelError: the robot has another geometry.
         """
         derived_for = self.geometry.robot(self.robot_name, self.joint_names)
-        differs = difference(derived_for, robot) if robot.is_chain else "its branches or loops"
+        differs = difference(derived_for, robot)
         if differs:
             raise ModelError(
                 f"bind: the model of {self.robot_name} was derived for another robot than {robot.name}, which differs "

@@ -23,8 +23,9 @@ from tauform.files.file import fresh_file
 from tauform.wording import call
 
 FORMAT = "tauform closed-form model"
-# Version 1 told kinds of joints by a flag, `revolute`.
-VERSION = 2
+# Version 1 told kinds of joints by a flag, `revolute`; up to version 2 all robots are chains.
+VERSION = 3
+VERSION_OF_CHAINS = 2
 # Power of a sine or cosine in a term, and rounding of a rotation matrix.
 MOST_EXPONENT, RIGID = 100, 1e-6
 _BASE_NAMES = ("names", "parameter_names", "no_effect", "alone", "regrouped")
@@ -40,11 +41,12 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     constants = [own.constants for own in model.geometry.types]
     facts = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION_OF_CHAINS if model.geometry.is_chain else VERSION,
         "robot_name": model.robot_name,
         "joint_names": model.joint_names,
         "joint_kinds": [own.name for own in model.geometry.types],
         **({"joint_constants": constants} if any(constants) else {}),
+        **({} if model.geometry.is_chain else {"parents": model.geometry.parents}),
         "fixed": dict(model.fixed),
         "further_drives": [_plain_drive(term) for term in model.further_drives],
         "base": {name: getattr(model.base, name) for name in _BASE_FIELDS},
@@ -183,6 +185,16 @@ def _types(facts: dict[str, Any], arrays: dict[str, Any]) -> tuple[JointType, ..
     return types
 
 
+def _parents(facts: dict[str, Any], n: int) -> tuple[int, ...]:
+    """Parent of each joint; ValueError where they are no tree."""
+    parents = facts.get("parents", list(range(-1, n - 1)))
+    if not isinstance(parents, list) or len(parents) != n:
+        raise ValueError("parents and names of joints differ in number")
+    if not all(type(parent) is int and -1 <= parent < i for i, parent in enumerate(parents)):
+        raise ValueError("parents are no tree")
+    return tuple(parents)
+
+
 def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     _check_facts(facts)
     _check_arrays(facts, arrays)
@@ -204,7 +216,9 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
     return ClosedFormModel(
         robot_name=facts["robot_name"],
         joint_names=tuple(facts["joint_names"]),
-        geometry=Geometry(read_only(arrays["parent_from_joint"]), types, read_only(arrays["gravity"])),
+        geometry=Geometry(
+            read_only(arrays["parent_from_joint"]), types, read_only(arrays["gravity"]), _parents(facts, len(types))
+        ),
         exponents=exponents,
         sparse_reduction=reduction,
         joint_terms=read_only(arrays["joint_terms"]),

@@ -53,7 +53,7 @@ class Subject:
     @property
     def has_closed_form(self) -> bool:
         """Whether terms can be left out."""
-        return self.model is not None or self.robot.is_chain
+        return self.model is not None or self.robot.closure is None
 
     @cached_property
     def closed_form(self) -> BoundModel:

@@ -92,8 +92,8 @@ def check_figures(robots: Sequence[Robot] = ()) -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError("figures need matplotlib; install tauform[plot]")
     for robot in robots:
-        if not robot.is_chain:
-            raise ModelError(f"{robot.name}: figures show closed forms, which serial chains alone have; leave it out")
+        if robot.closure is not None:
+            raise ModelError(f"{robot.name}: figures show closed forms, which robots with loops lack; leave it out")
 
 
 def add_parts(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: bool) -> list[Path]:
