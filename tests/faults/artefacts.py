@@ -15,6 +15,7 @@ import numpy as np
 
 import tauform as tf
 from tauform.cli.verbs import linearize
+from tauform.codegen.backends.registry import TARGETS
 from tauform.codegen.runtime.cache import cached
 from tauform.files.checks import check_folder
 from tauform.files.manifest import JOURNAL, foreign_files, read_manifest
@@ -113,6 +114,7 @@ def artefacts() -> list[Artefact]:
         Artefact("folder of C with notes", "c", _write_c, notes=True),
         Artefact("folder of C of a fit", "fit_c", lambda place, v: fit(v).write_code(place / "fit_c"), takes_long=True),
         Artefact("folder of C of two tasks", "split_c", lambda place, v: split(v).write_c(place / "split_c")),
+        *(_folder_of(target) for target in sorted(set(TARGETS) - {"c"})),
         Artefact("folder of figures", "figures", _add_figures),
         Artefact("folder of a model", "out", lambda place, v: whole(v).write(place / "out")),
     ]
@@ -190,6 +192,13 @@ def _write_linear(place: Path, version: int) -> None:
 def _write_kernel(place: Path, version: int) -> None:
     os.environ["TAUFORM_CACHE"] = str(place)
     cached("key", lambda: b"code" * 50_000)
+
+
+def _folder_of(target: str) -> Artefact:
+    def write(place: Path, version: int) -> None:
+        tf.write(programs(version), place / target, target=target)
+
+    return Artefact(f"folder of {target}", target, write)
 
 
 def _motion_figure(ending: str) -> Artefact:
