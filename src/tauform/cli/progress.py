@@ -49,12 +49,14 @@ class Lines(Progress):
             self._settle()
             self._words, self._shown, self._milestone = words, False, 0
             self._begun = time.perf_counter()
+            # A stage that is over within the silence is never named.
             self._timer = _later(self._show)
 
     def reached(self, part: float) -> None:
         """Report the share of the stage that is done, from 0 to 1."""
         with self._lock:
             milestone = int(LINES_PER_STAGE * part)
+            # The end is the next stage's beginning: it needs no line of its own.
             if self._shown and self._milestone < milestone < LINES_PER_STAGE:
                 self._print(time.perf_counter(), f"{self._words}: {100 * milestone // LINES_PER_STAGE} %")
             self._milestone = max(self._milestone, milestone)

@@ -123,6 +123,7 @@ def not_counted(robot: Robot, found: BaseParameters, never: Iterable[int] = ()) 
     """
     from tauform.closedform.base.baseset import composition
 
+    # Whoever chose groups by name knows what is left out.
     if found.columns != robot.columns():
         return ""
     left_out = composition(set(robot.columns("declared")) - {*found.columns, *never}, robot.layout)

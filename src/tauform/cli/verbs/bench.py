@@ -37,6 +37,7 @@ def bench(
     program = tf.generate(robot, "inverse_dynamics")
     kernel = tf.compile(program)
     expected = tf.inverse_dynamics(robot, q[:100], qd[:100], qdd[:100])
+    # A peer that is not installed is named as missing, never estimated.
     one, batch, missing = peers.candidates(robot, kernel, (q, qd, qdd))
     tell("measuring C")
     in_c, no_c = peers.time_in_c(program, q[0], qd[0], qdd[0])
@@ -44,6 +45,7 @@ def bench(
     seconds = peers.least_seconds({**one, **batch}, repeats)
     seconds |= in_c
     error = relative_error(kernel(q[:100], qd[:100], qdd[:100]), expected)
+    # A time of wrong results is worth nothing.
     within(error, EXACT_MODEL, f"the kernel of {robot.name}", REPORT_IT)
     best = {"one": min(seconds[k] for k in (*one, *in_c)), "batch": min(seconds[k] for k in batch)}
     one_rows = [(k, 1e9 * seconds[k], seconds[k] / best["one"]) for k in sorted((*one, *in_c), key=seconds.__getitem__)]

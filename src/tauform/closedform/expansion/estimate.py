@@ -40,6 +40,7 @@ def estimate_size(robot: Robot) -> Size:
     """
     probed = min(robot.n_bodies, N_PROBED)
     known = _terms_of_first(robot, probed)
+    # Each further joint multiplies the terms by about the same factor.
     growth = known / max(_terms_of_first(robot, probed - 1), 1) if probed > 1 else 1.0
     n_terms = known * growth ** (robot.n_bodies - probed)
     return Size(n_terms=n_terms, n_bytes=BYTES_PER_TERM * n_terms)

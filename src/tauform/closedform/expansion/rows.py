@@ -66,6 +66,7 @@ class CoefficientRows:
         k, width, out = matrices.shape
         # One wide matrix for all functions: each row is visited once, and its products come out side by side.
         stacked = matrices.transpose(1, 0, 2).reshape(width, k * out)
+        # Sizes travel along: |value| of what was summed, before anything cancelled.
         values, sizes = _products(self.values, self.sizes, stacked)
         keys = (self.keys[:, None] + step * np.arange(k)).reshape(-1)
         return CoefficientRows(keys, values.reshape(-1, out), sizes.reshape(-1, out)).cleaned()
@@ -84,6 +85,7 @@ def _products(values: Array, sizes: Array, matrix: Array) -> tuple[Array, Array]
     of_values, of_sizes = np.zeros((2, len(values), matrix.shape[1]))
     depth = np.count_nonzero(matrix, axis=0)
     # the rows of each column's entries, in their order, then rows of zeros
+    # Stable, so that sums are taken in the order of the rows on every machine.
     rows = np.argsort(matrix == 0, axis=0, kind="stable")
     for k in range(depth.max(initial=0)):
         columns = np.flatnonzero(depth > k)

@@ -106,6 +106,7 @@ def _next_level(
     layout: KeyLayout, level: LinkCoefficients, z: int, joint: JointMatrices, own_type: JointType
 ) -> LinkCoefficients:
     step = layout.step(z)
+    # S_z, where a new x begins: the row of a wrench that joint z feels.
     own = CoefficientRows.one(layout.key(INERTIA, z), own_type.moved(np.zeros(6), 1.0))
     whole = layout.parts(level.forces.keys)[0] == INERTIA
     slopes = level.forces.where(whole).times(joint.wrench_rate, step)
@@ -132,6 +133,7 @@ def _next_level(
 def _new_torques(layout: KeyLayout, E1: CoefficientRows, rates: CoefficientRows, z: int) -> list[CoefficientRows]:
     """Torques that joint z brings: gravity on it, and products of velocities with z as the last joint."""
     kind, x, y, _, monomial = layout.parts(rates.keys)
+    # Which derivative becomes which torque, by the kind of what was differentiated.
     gravity, diagonal = kind == POTENTIAL, (kind == INERTIA) & (x == y)
     triple = (kind == INERTIA) & (x < y)
     own = layout.parts(E1.keys)[2] == z

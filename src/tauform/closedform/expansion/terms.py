@@ -76,6 +76,7 @@ class Coefficients:
         keys.append(np.array(list(of_joints.values()), dtype=np.int64))
         columns.append(np.array(list(of_joints)))
         values.append(np.array([senses.get(own, 1.0) for own in of_joints]))
+        # Rows of different links with one key are one function: their coefficients stand in one row.
         distinct, row = np.unique(np.concatenate(keys), return_inverse=True)
         triplets = (np.concatenate(values), (row, np.concatenate(columns)))
         return cls(layout, distinct, scipy.sparse.coo_array(triplets, shape=(len(distinct), columns_of.n)).tocsr())
@@ -144,6 +145,7 @@ def terms_of(coefficients: Coefficients, robot: Robot, columns: Sequence[int], f
     meaning = ((kind * n + x) * n + y) * n + z
     rigid = ~np.isin(columns, robot.layout.friction)
     present = (abs(coefficients.matrix) @ rigid) > 0
+    # Each row of the sweep serves up to two torques.
     source, use = np.nonzero((acceleration[meaning] != ABSENT) & present[:, None])
     at = meaning[source]
     distinct, term = np.unique(acceleration[at, use] * layout.n_monomials + monomial[source], return_inverse=True)

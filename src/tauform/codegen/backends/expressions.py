@@ -53,6 +53,7 @@ def statements(program: Program, language: Spelling) -> list[str]:
             text = language.number(instruction.number)
         else:
             text = _operation(op, operands, language)
+        # Constants stand where they are read: compilers keep them better than names would.
         if op is Op.CONSTANT or (uses[value] < 2 and len(text) < LINE_LENGTH):
             expressions[value] = text if op in FREE or op in _FUNCTIONS else f"({text})"
         else:

@@ -64,6 +64,7 @@ class Reference:
                 array = np.asarray(given) if given is not None else uniform(rng, 0.5, 1.5, port.shape)
             else:
                 (array,) = random_inputs(self.program, [port], 3.0, N_STATES, rng)
+            # Numbers that the type holds exactly: both sides start from the same inputs.
             arrays.append(array.astype(self.real.dtype).astype(np.float64))
         return arrays
 
@@ -98,6 +99,7 @@ class Reference:
     @cached_property
     def rounding(self) -> float:
         """Largest deviation of the interpreter itself, computing in that type, from more exact results."""
+        # Extended precision shows what double loses; double what single does.
         exact = self._run(np.longdouble) if self.real.dtype is np.float64 else self.results
         pairs = zip(self._run(self.real.dtype), exact, self.scales, strict=True)
         return max(float((np.abs(a - b) / scale).max()) for a, b, scale in pairs)

@@ -67,6 +67,7 @@ def carried_along(
             terms += _rehung(term, host, joints)
         elif all(j in new_joint for j in term.joints):
             terms.append(term.moved(new_joint))
+        # One joint of the shaft stands: what rubs is the other's motion alone.
         elif isinstance(term, CoupledCoulomb) and any(j in new_joint for j in term.joints):
             (left,) = (new_joint[j] for j in term.joints if j in new_joint)
             if term.width:
@@ -93,6 +94,7 @@ def _rehung(term: BetweenPoints, host: Mapping[int, tuple[int, Array]], joints: 
     ends = []
     for end in term.ends:
         link, host_from_link = host[end.link]
+        # Bit for bit where nothing moved: a product with the identity may round.
         unmoved = np.array_equal(host_from_link, np.eye(4))
         point = end.point if unmoved else tuple(product(host_from_link, np.append(end.point, 1.0))[:3].tolist())
         ends.append(End(link, point))

@@ -32,6 +32,7 @@ def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
     if isinstance(robot.closure, GeneralClosure):
         return _locked_beside_loops(robot, robot.closure, positions)
     F, offset = constraints_of(robot)
+    # Those of the robot are shared and read-only.
     F, offset = F.copy(), offset.copy()
     followers = {}
     for name, value in positions.items():
@@ -86,6 +87,7 @@ def up_to(robot: Robot, tip: str) -> Robot:
     names = [*(frame.name for frame in robot.frames), *(link.name for link in robot.links)]
     if tip not in names:
         raise no_such("tip: link or frame", tip, names)
+    # Ascending is base first, as joints must stand.
     kept = sorted(robot.tree.ancestors(robot.frame(tip).link))
     if not kept:
         raise DescriptionError(f"tip: no moving joint lies between the base and {tip!r}; choose a link further out")
@@ -120,6 +122,7 @@ def snapped(robot: Robot, angle: float, only: int | None = None) -> Robot:
     tolerance = number(angle, "snap")
     if not 0 <= tolerance < 0.1:
         raise DescriptionError(f"snap: expected an angle between 0 and 0.1 rad, got {angle!r}")
+    # The tolerance is an angle: as a length it is that angle seen over the robot's size.
     size = max(float(np.abs(joint.parent_from_joint[:3, 3]).max()) for joint in robot.joints)
     chosen = range(robot.n_bodies) if only is None else (only,)
     joints = list(robot.joints)
@@ -131,6 +134,7 @@ def snapped(robot: Robot, angle: float, only: int | None = None) -> Robot:
 def _straight(joint: Joint, angle: float, length: float) -> Joint:
     T = joint.parent_from_joint.copy()
     T[:3, :3] = _straight_rotation(T[:3, :3], angle)
+    # A micrometre beside metres is what a CAD export left of zero.
     T[:3, 3] = np.where(np.abs(T[:3, 3]) <= length, 0.0, T[:3, 3])
     if np.array_equal(T, joint.parent_from_joint):
         return joint
@@ -200,6 +204,7 @@ def _with_inertia(link: Link, more: Inertia) -> Link:
 
 
 def _closure(F: Array, offset: Array, active: tuple[str, ...]) -> Closure | None:
+    # Constraints that tie nothing would make every algorithm take the longer way.
     free = F.shape[0] == F.shape[1] and np.array_equal(F, np.eye(len(F))) and not offset.any()
     return None if free else Closure(read_only(F), read_only(offset), active)
 

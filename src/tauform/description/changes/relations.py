@@ -40,6 +40,7 @@ def general_closure(robot: Robot, relations: Sequence[Relation]) -> GeneralClosu
 
 def _in_order(relations: Sequence[Relation], known: set[str]) -> tuple[Relation, ...]:
     """The relations in an order in which each reads joints that are known before it."""
+    # Topological order, in the order that was given where there is a choice.
     waiting, ordered = list(relations), []
     while waiting:
         ready = next((relation for relation in waiting if set(relation.reads) <= known), None)
@@ -55,6 +56,7 @@ def _in_order(relations: Sequence[Relation], known: set[str]) -> tuple[Relation,
 def _range(robot: Robot, name: str) -> tuple[float, float]:
     joint = next(joint for joint in robot.joints if joint.name == name)
     low, high = joint.limits.lower, joint.limits.upper
+    # Loops are tried out within this range where the description gives no limits.
     reach = joint.type.usual_range
     return (low if np.isfinite(low) else -reach, high if np.isfinite(high) else reach)
 
@@ -148,6 +150,7 @@ def related(robot: Robot, relations: Mapping[str, Mapping[str, float | str] | st
 def _related_linearly(robot: Robot, relations: Mapping[str, Mapping[str, float | str]]) -> Robot:
     coordinates = list(robot.joint_names)
     active = [name for name in coordinates if name not in relations]
+    # q_old = G q_new + constant, put into q_tree = F q_old + offset.
     G, constant = np.eye(len(coordinates)), np.zeros(len(coordinates))
     for passive, terms in relations.items():
         row = _coordinate(robot, passive)

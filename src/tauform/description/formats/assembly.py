@@ -58,12 +58,14 @@ def assemble(name: str, bodies: Sequence[Body], gravity: Array) -> Robot:
     joints: list[Joint] = []
     links: list[Link] = []
     frames: list[Frame] = []
+    # A stack of its own: a chain of thousands of bodies is deeper than Python's recursion.
     waiting: list[tuple[Body, int, Array]] = [(children[None][0], -1, np.eye(4))]
     while waiting:
         body, host, host_from_parent = waiting.pop()
         host_from_body = tidy(product(host_from_parent, body.parent_from_body))
         if body.joint is None:
             if host >= 0:
+                # Rigid bodies add up in the frame of the link that carries them.
                 merged = links[host].inertia + body.inertia.moved(host_from_body)
                 links[host] = Link(links[host].name, merged)
             frames.append(Frame(body.name, host, read_only(host_from_body)))

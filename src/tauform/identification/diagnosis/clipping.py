@@ -32,6 +32,7 @@ def find_clipping(segments: Sequence[Segment], names: tuple[str, ...]) -> list[S
 def _ends(column: Array) -> list[tuple[float, int]]:
     """(value, samples) of each end of a column's range that it is cut off at."""
     found = []
+    # A signal that is cut off sits at its end for many samples, with a gap below.
     for end in (float(column.max()), float(column.min())):
         size = max(abs(end), 1e-300)
         away = np.abs(column - end)

@@ -66,6 +66,7 @@ class Described:
     def of(cls, robot: Robot, samples: Samples) -> Described:
         """The columns of a robot."""
         q, qd, qdd = samples.q, samples.qd, samples.qdd
+        # Gravity is linear in its vector: three columns describe every mount.
         gravity = np.array([gravity_torque(robot.with_gravity(axis), q) for axis in np.eye(3)])
         inertial = inverse_dynamics(robot.with_gravity(np.zeros(3)), q, qd, qdd, drives=False)
         last = robot.layout.link(robot.n_bodies - 1)
@@ -110,6 +111,7 @@ def compare_with_description(robot: Robot, samples: Samples) -> list[Suspicion]:
     }
     shares = {name: _shares(products, samples) for name, products in hypotheses.items()}
     # A joint that no hypothesis explains is noise, or has a fault of its own.
+    # One joint without a signal must not hide what the others say.
     tells = np.min(list(shares.values()), axis=0) < MAX_ERROR_OF_USED_JOINT**2
     left = {name: float(np.sqrt(share[tells].mean())) if tells.any() else 0.0 for name, share in shares.items()}
     if left["as described"] < MAX_ERROR_OF_DESCRIBED_MASSES:

@@ -33,6 +33,7 @@ class CasADi:
     def files(self, request: Request) -> dict[str, str]:
         """C of the functions and their Jacobians with its self-test, CasADi's interface to it, and a Makefile."""
         prefix, inner = request.prefix, f"{request.prefix}_plain"
+        # CasADi knows no state between calls: setups are built into their functions.
         setups = {program.setup.name for program in request.programs if program.setup is not None}
         functions = [with_names(whole(p), identifier) for p in request.programs if p.name not in setups]
         pairs = [_functions(program) for program in functions]

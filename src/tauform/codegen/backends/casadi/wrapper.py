@@ -50,6 +50,7 @@ def _function(
     read = len(program.inputs)
     zeros = max(port.size for port in program.inputs)
     scratch = [f"    casadi_real unused{k}[{rows * columns}];" for k, (_, (rows, columns)) in enumerate(outputs)]
+    # CasADi passes a null pointer for what is zero, and for what nobody wants.
     arguments = [f"arg[{k}] ? arg[{k}] : zeros" for k in range(read)]
     results = [f"res[{k}] ? res[{k}] : unused{k}" for k in range(len(outputs))]
     lines = [

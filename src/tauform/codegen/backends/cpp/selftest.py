@@ -36,6 +36,7 @@ def test_text(reference: Reference, function: str) -> str:
 
     lines += call(inputs, outputs)
     for source, target in product(program.inputs, program.outputs):
+        # std::array carries its size in its type: only equal ones can be the same array.
         if source.size == target.size:
             both = f"{source.name}_{target.name}"
             lines.append(f"        {array(source, real)} {both} = {inputs[source.name]};")

@@ -25,6 +25,7 @@ def check_torques(mujoco: Any, model: Any, robot: Robot) -> None:
     """
     # Against the direction of imports: the reader's own check needs dynamics.
     inverse_dynamics = deferred("read_mjcf")
+    # Equalities and dry friction are constraints to MuJoCo, which mj_inverse leaves to its solver.
     tree = replace(robot, closure=None, joints=tuple(replace(joint, coulomb=0.0) for joint in robot.joints))
     states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, N_STATES, robot.n_bodies))
     expected = np.array([_mujoco_torque(mujoco, model, *state) for state in states.transpose(1, 0, 2)])
@@ -40,6 +41,7 @@ def check_torques(mujoco: Any, model: Any, robot: Robot) -> None:
 
 def _mujoco_torque(mujoco: Any, model: Any, q: Array, qd: Array, qdd: Array) -> Array:
     """M qdd + bias - passive forces, as they hold for bodies in continuous time without constraints."""
+    # Put back afterwards: the model is the caller's.
     flags, others = model.opt.disableflags, model.opt.enableflags
     try:
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)

@@ -30,6 +30,7 @@ def check_document(path: Path) -> None:
     Raises:
         DescriptionError: one of them is cut off or not XML, or asks for more than a robot needs.
     """
+    # By the resolved path: a file that includes itself is read once.
     waiting, seen = [path], {path.resolve()}
     while waiting:
         place = waiting.pop()
