@@ -138,6 +138,7 @@ class Tree:
         """
         # Where the base's origin lies plays no part in torques: gravity is the same everywhere.
         first = self.translations[0]
+        # Bodies on the base move their mounting; all others stand relative to their parents.
         moved = [
             0 * first if i == 0 else p - first if self.parents[i] < 0 else p for i, p in enumerate(self.translations)
         ]

@@ -23,6 +23,7 @@ ROUNDING = 1e-12
 def is_definite(robot: Robot) -> bool:
     """Whether no position can make the mass matrix singular; False where that is not certain."""
     tree = robot.tree
+    # The bound below holds for trees of bodies alone.
     if has_coupled_inertia(tree):  # a shaft between joints may outweigh their rotors
         return False
     reach = float(np.sum(np.linalg.norm([joint.parent_from_joint[:3, 3] for joint in robot.joints], axis=-1)))

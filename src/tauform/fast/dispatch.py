@@ -114,6 +114,7 @@ class Tiered:
     def __call__(self, robot: Robot, states: Options, options: Options, tier: Any) -> Any:
         """Answer a call: the states by name, and the options of the textbook function."""
         wanted = forced_tier(self.name, tier)
+        # A method that is not named is the textbook function's own default.
         given = {name: value for name, value in options.items() if name != "method" or value is not None}
         moving, key = self._variant(robot, given)
         if wanted == 1 or key is None:
@@ -183,6 +184,7 @@ class Tiered:
         return outputs if self.result is None else _wrapped(self.result, outputs)
 
     def _count(self, robot: Robot, entry: Entry, key: Key, seconds: float) -> None:
+        # Time spent decides, not calls: a few large batches pay for a kernel as well as many small ones.
         entry.seconds += seconds
         better: Tier = 2 if entry.tier == 1 else 3
         if entry.seconds < (PAYS_FOR_KERNEL if better == 2 else PAYS_FOR_SEARCH):
@@ -256,6 +258,7 @@ class Tiered:
             robot.__dict__[f"{self.slot}_kept"] = kept, kernel
             if finishing is not None:
                 compiled = (_solving if _has_pivots(kernel) else _finishing)(compiled, finishing, general)
+            # In the robot's own dictionary: the next call finds it with one look-up, and it goes with the robot.
             robot.__dict__[self.slot] = compiled
 
 

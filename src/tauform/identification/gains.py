@@ -111,6 +111,7 @@ def _solved(design: Design, evidence: Evidence, without_load: Sequence[int], inf
     n, p = evidence.n_joints, evidence.n_columns - 1
     # Triangles of [Y, load, current] a joint; without the load its column is zero.
     triangles = np.array(evidence.triangles)
+    # Triangles are linear in their columns: a column that takes no part is zero in them too.
     triangles[list(without_load), :, :, p] = 0.0
     tables = np.swapaxes(triangles, 0, 1).reshape(n, -1, p + 2)
     R = np.array([scipy.linalg.qr(table, mode="r")[0][: p + 2] for table in tables])

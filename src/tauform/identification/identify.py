@@ -188,6 +188,7 @@ def _estimated(
 
 @on_one_thread
 def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
+    # All methods end in values with the same evidence: their covariance is computed the same way.
     estimated = estimate(method, regression.design, regression.evidence, regression.rows, regression.source, prior)
     residuals = residuals_of(estimated.values, regression.shown, regression.source.segments[0].rate)
     of_filters = inflation_of_filters(regression.source.filters, regression.source.segments[0].rate)
@@ -279,6 +280,7 @@ def _speeds(source: RowSource) -> Array:
     for segment in source.segments:
         stretch = slice(0, min(segment.n_samples, 200_000))
         stride = grid_of(segment.rate, source.filters).states
+        # Smoothed: differences of raw positions would be the noise's speed.
         speeds.append(np.abs(source.smoother.states(segment, stretch, source.filters, stride)[1]))
     return np.percentile(np.concatenate(speeds), SPEED_PERCENTILE, axis=0)
 

@@ -100,6 +100,7 @@ def _estimate(fit: Fit, source: RowSource) -> PayloadEstimate:
     # What the fit explains is taken off first; the rest is the body's.
     A, L, left = stack[:, :p], stack[:, p:-1], stack[:, -1] - stack[:, :p] @ fit.values
     prior = _compact_body(L, left)
+    # Ridge towards a compact body: ten parameters, of which slow motion shows four.
     spread = np.linalg.inv(L.T @ L + prior)
     values = spread @ (L.T @ left)
     everything = np.concatenate([fit.values, values])

@@ -72,6 +72,7 @@ def carried_under(tree: Tree, qd: AnyArray, driving: AnyArray) -> AnyArray:
 
 def refuse_strong_load(robot: Robot) -> None:
     """Raise DescriptionError where load friction lets torques leave the acceleration open."""
+    # Terms of one joint add up: two of 0.6 are as bad as one of 1.2.
     total = np.zeros(robot.n_bodies)
     for term in robot.further_drives:
         if "carried" in term.reads:

@@ -102,6 +102,7 @@ class Controller:
         command = np.zeros((1, 1, n))
         # Of the model, not of the robot that is simulated: a controller knows only what it was given.
         if self.feeds_forward:
+            # Once for all steps: a feed-forward does not depend on the state.
             command = inverse_dynamics(self.model or robot, q, qd, qdd)
         first = qdd if self.law == "computed_torque" else command
         return dict(zip(PORTS[self.law], (first, q, qd, *gains), strict=True))

@@ -163,6 +163,7 @@ def _settled(plant: Plant, dynamics: _Textbook, q: Array, qd: Array, h: Array) -
     if plant.integrator == "semi_implicit":
         moved = q + h * after
     else:
+        # The integrator's own displacement, corrected by the mean of what friction changed.
         moved = q + moves * (free.q - q + 0.5 * h * (after - free.qd))
     moved = np.array([clipped(x, low, high) for x, low, high in zip(moved, *stops, strict=True)])
     return dict(zip(OUTPUTS, (moved, after, moves * (free.qdd + (after - free.qd) / h), tau), strict=True))
@@ -200,6 +201,7 @@ class _Traced:
         # The plant's frames were searched for; another model gets its own, unsearched.
         if self.plant.model == self.plant.robot:
             return tracing
+        # The model is another robot with its own numbers: its torques are traced beside the plant's, on the same state.
         problem = problem_of(self.plant.model)
         search = FrameSearch(problem.bodies, problem.null)
         choice = search.start()

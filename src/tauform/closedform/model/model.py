@@ -215,6 +215,7 @@ class ClosedFormModel(Displayed):
         self.base.refuse_load(drives, "bind")
         # A joint that is held has no velocity, hence no viscous and no Coulomb friction; its offset still acts.
         carried = self._felt(carried)
+        # Summed in a fixed order: bound models are written to files and searched over.
         coefficients = sparse_product(self.sparse_reduction, theta).reshape(self.n_joints, self.n_terms)
         return BoundModel(
             name=self.robot_name,

@@ -154,6 +154,7 @@ def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[ND
         for source, target, sign in ((q, None, 1.0), (s, c, 1.0), (c, s, -1.0)):
             present = np.flatnonzero(exponents[source])
             slopes = exponents[:, present].copy()
+            # d/dt x^k = k x^(k-1) x': one power less, times the inner derivative and the velocity.
             slopes[source] -= 1
             slopes[3 * n + i] += 1
             if target is not None:
@@ -174,6 +175,7 @@ def distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Ind
     # the last rows weigh most, so that columns come in the same order however many rows fit into an integer
     for end in range(len(exponents), 0, -rows):
         digits = exponents[max(end - rows, 0) : end].astype(np.int64)
+        # What was told apart before weighs most, so that groups are only split further.
         codes = place * base ** len(digits) + weights[: len(digits)] @ digits
         _, first, place = np.unique(codes, return_index=True, return_inverse=True)
     return exponents[:, first], place

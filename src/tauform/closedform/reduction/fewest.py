@@ -141,6 +141,7 @@ class TermSearch:
         found = smaller.textbook.inverse_dynamics(*self.check)
         # what the missing torque does to the accelerations
         moving = list(bound.moving)
+        # M dqdd = missing torque, of which load friction takes its part.
         missed = definite_solved(self._M, ((self._exact - found) / self._gain)[:, moving, None])[..., 0]
         accelerations = self.check[2][:, moving]
         return TermReduction(smaller, relative_error(accelerations + missed, accelerations, self.confidence))

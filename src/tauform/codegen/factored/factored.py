@@ -90,6 +90,7 @@ def factored_gravity(bound: ClosedForm, q: AnyArray) -> list[Any]:
 def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
     """(n, n) mass matrix, rotors included."""
     n = len(q)
+    # Terms in qdd alone: D is their coefficient matrix, entry by entry.
     row, term = np.nonzero(bound.coefficients * (_kind(bound) == 1))
     # The acceleration that a term multiplies names its column of the mass matrix.
     column = np.argmax(bound.exponents[4 * n :, term], axis=0)
@@ -137,6 +138,7 @@ def _sums(
     bound: ClosedForm, outputs: Integers, term: Integers, values: Array, with_rates: bool = True
 ) -> tuple[Sums, Powers]:
     """Entries over one variable for each joint and one for products of rates, and the powers of each function."""
+    # Exponents are decoded once per term, not once per entry.
     used, place = np.unique(term, return_inverse=True)  # a term has an entry in several outputs
     n, E = len(bound.exponents) // 5, bound.exponents[:, used]
     rows = [[i, n + i, 2 * n + i] for i in range(n)] + [list(range(3 * n, 5 * n))] * with_rates

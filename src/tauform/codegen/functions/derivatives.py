@@ -63,6 +63,7 @@ def _matrices(names: tuple[str, str, str], stacked: AnyArray, tracing: Tracing) 
 
 
 def _inverse_matrices(tracing: Tracing) -> Outputs:
+    # On bodies whose frames were moved: torques do not notice, and operations are saved.
     D = inverse_matrices(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd", "qdd")) + _friction_slopes(tracing)
     D[:, :, 2] = D[:, :, 2] + _shafts(tracing)
     return _matrices(("dq", "dqd", "dqdd"), D, tracing)
@@ -82,6 +83,7 @@ def _composite_derivatives(tracing: Tracing, qdd: AnyArray) -> Outputs:
 
 def _inverse_vector(tracing: Tracing) -> Outputs:
     columns = _columns(tracing, "q", "qd", "qdd", "dq", "dqd", "dqdd")
+    # Rotors are part of the bodies; friction and shared shafts are added in the robot's own frames.
     slopes, (dq, dqd, dqdd) = _friction_slopes(tracing), columns[3:]
     change = inverse_vector(tracing.bodies.to_tree(), *columns) + (_shafts(tracing) * dqdd).sum(axis=1)
     change = change + (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
@@ -90,6 +92,7 @@ def _inverse_vector(tracing: Tracing) -> Outputs:
 
 def _inverse_tangent(tracing: Tracing) -> Outputs:
     """The minimal Newton-Euler program and its derivative along (dq, dqd, dqdd)."""
+    # Differentiated as a program: products that the function makes serve its derivative too.
     torques = _torques(tracing, tracing.joints("qdd"))
     return {"dtau": tangents(torques, _directions(tracing, "q", "qd", "qdd"))}
 
@@ -135,6 +138,7 @@ def _inverse_matrices_wide(tracing: Tracing) -> Outputs:
     torques = _torques(tracing, tracing.joints("qdd"))
     # A joint's position and velocity move the same bodies: beside each other they leave more vectors zero.
     pairs = np.stack([tracing.inputs["q"], tracing.inputs["qd"]], axis=1).ravel()
+    # Four columns at once in the lanes of a vector.
     columns = tangent_lanes(torques, pairs, {})
     return {"dq": columns[:, 0::2], "dqd": columns[:, 1::2], "dqdd": _by_acceleration(tracing, torques)}
 
@@ -202,6 +206,7 @@ def _forward_adjoint(tracing: Tracing) -> Outputs:
 
 def _slopes(tracing: Tracing, torques: list[Any], weights: AnyArray, *names: str) -> Outputs:
     inputs = [scalar for name in names for scalar in tracing.inputs[name]]
+    # One sweep back through the program gives all inputs' slopes, whatever their number.
     found = adjoints(torques, list(weights), inputs)
     n = len(tracing.inputs[names[0]])
     return {f"d{name}": np.array(found[k * n : (k + 1) * n], dtype=object) for k, name in enumerate(names)}
@@ -209,6 +214,7 @@ def _slopes(tracing: Tracing, torques: list[Any], weights: AnyArray, *names: str
 
 def _forward_matrices(core: Core) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
+        # Jain's algorithms for links and rotors, under the torque that friction leaves.
         D = core(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd"), _driving(tracing))
         # dqdd = D_q dq + D_qd dqd + D_tau (dtau - friction_q dq - friction_qd dqd)
         felt = D[:, :, None, 2, None] * _friction_slopes(tracing)[None, :, :, :2]

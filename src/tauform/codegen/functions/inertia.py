@@ -42,6 +42,8 @@ def _with_shafts(tracing: Tracing, D: AnyArray) -> AnyArray:
 
 def _composite_matrix(by_trace: bool) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
+        # Two ways to Izz of a composite, by its own sum or by the trace: which is cheaper depends on the robot, so both
+        # are candidates.
         D = composite_mass_matrix(tracing.bodies, tracing.joints("q"), _composites(tracing, by_trace))
         return {"M": tracing.matrix(_with_shafts(tracing, np.array(D, dtype=object)))}
 
@@ -64,6 +66,7 @@ def _textbook_matrix(core: Callable[[Tree, AnyArray], AnyArray]) -> Tracer:
 
 def _coefficients(by_trace: bool) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
+        # One set of composites for the matrix and for gravity.
         q, carried = tracing.joints("q"), _composites(tracing, by_trace)
         D = composite_mass_matrix(tracing.bodies, q, carried)
         gravity = tracing.efforts(gravity_torque(tracing.bodies, q, carried))
@@ -163,12 +166,14 @@ def _observer(tracing: Tracing) -> Outputs:
     robot, x = tracing.problem.robot, tracing.inputs
     refuse_load(robot)
     qd = tracing.joints("qd")
+    # p and C^T qd from one sweep.
     momentum, drift = momentum_and_drift(tracing.bodies.to_tree(), tracing.angles(), qd[:, None])[..., 0]
     momentum = [p + s for p, s in zip(momentum, coupled_torque(tracing.drive_tree, qd[:, None])[:, 0], strict=True)]
     # Without velocity and acceleration only gravity is left.
     gravity = rigid_torques(tracing)
     lost = [d - g - f for d, g, f in zip(drift, gravity, friction_torques(tracing), strict=True)]
     inflow = x["tau"] + tracing.efforts(lost) + tracing.bent_efforts(momentum) + x["residual"]
+    # Explicit Euler, as in the textbook function: a controller's period is short beside 1 / gain.
     integral = x["integral"] + x["period"][0] * inflow
     return {"residual": x["gain"] * (tracing.efforts(momentum) - integral), "integral": integral}
 

@@ -83,6 +83,7 @@ def _coriolis(tracing: Tracing) -> Outputs:
 
 def _placement(tracing: Tracing) -> Outputs:
     robot = tracing.problem.robot
+    # In the robot's own frames: the tool's placement must be the one that users know.
     X = frame_placement(robot.tree, tracing.joints("q")[:, None], robot.tool)
     T: list[list[Any]] = [[*X.R[k, :, 0], X.p[k, 0]] for k in range(3)]
     return {"T": np.array([*T, [0.0, 0.0, 0.0, 1.0]], dtype=object)}

@@ -61,6 +61,7 @@ def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composite
             first, second = turned(s, c, first), turned_symmetric(s, c, second)
         first, second = forth(X, first), moved_symmetric(X, second)
         # K + h P^T + P h^T + m P P^T = K + g P^T + P g^T  with  g = h + m P / 2
+        # One vector for both mixed products, in place of three sums.
         g = [first[k] + m[i] * P[k] * 0.5 for k in range(3)]
         second = [second[k] + (P[a] * g[b] + P[b] * g[a]) for k, (a, b) in enumerate(UPPER)]
         m[parent] = m[parent] + m[i]
@@ -78,6 +79,7 @@ def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
     for i in range(n):
         moment, force, scale = accelerating(bodies, i, carried)
         D[i][i] = bodies.felt(i, moment, force) * scale + bodies.parameters[i, IA]
+        # Down the tree, the wrench that accelerates joint i is felt by every joint on the way to the base.
         j = i
         while bodies.parents[j] >= 0:
             if bodies.turns(j):

@@ -96,6 +96,7 @@ def problem_of(
     affine = np.hstack([constant, *blocks])
     links, joints = (np.moveaxis(part(affine.T), 0, -1) for part in (robot.layout.by_link, robot.layout.by_joint))
     frames = tuple(robot.frame(name) for name in wrenches)
+    # Frames are straightened before any search: a cheap rotation is a better start for every algorithm.
     bodies = straightened(Bodies.of(robot.tree, links, joints[:, 0], frames))
     return Problem(robot, bodies, affine[robot.layout.drives], tuple(ports), tuple(defaults), grouping, frames)
 

@@ -257,6 +257,7 @@ def _opaque(steps: Steps, bodies: Bodies, problem: Problem) -> tuple[Bodies, Any
 def operations(graph: Graph, outputs: Outputs) -> tuple[int, int]:
     """(multiplications, additions) that depend on the state; work on parameters alone is done once."""
     flat = [value for array in outputs.values() for value in np.asarray(array, dtype=object).ravel().tolist()]
+    # Only what the results need is counted: everything else is dead code.
     results = references(graph, flat)
     live = state_dependent(graph, results)
     ops = Counter([graph.nodes[node - 1][0] for node in live])

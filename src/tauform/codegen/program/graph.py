@@ -53,6 +53,7 @@ class Graph:
 
     def node(self, key: Key) -> int:
         """Reference to the node of this key, made if it is new; sums and products are made by `add` and `multiply`."""
+        # Hash-consing: a node with the same operation and operands exists already, or never.
         found = self._index.get(key)
         if found is None:
             found = self._index[key] = self._new(key, key[1] if key[0] is _CONSTANT else None)

@@ -177,6 +177,7 @@ class Program(Displayed):
         if grouping is None:
             raise GenerationError(f'{self.name}: its parameters are baked in; generate it with parameters="runtime"')
         # A payload that comes at run time is no part of theta.
+        # Else a load would be counted twice, in theta and at run time.
         bare = robot.with_payload(None) if "payload" in self.about.entries else robot
         values = fixed_array(bare.parameters, (grouping.shape[1],), f"parameters of {robot.name}")
         return read_only(product(grouping, values))

@@ -123,6 +123,7 @@ class _Code:
     def __post_init__(self) -> None:
         results = {value for result in self.old.results for value in result}
         readers: defaultdict[int, list[Op]] = defaultdict(list)
+        # Who reads a value decides: a product that only sums read can be fused, a sum that one sum reads can be opened.
         for instruction in self.old.instructions:
             for operand in instruction.args:
                 readers[operand].append(instruction.op)

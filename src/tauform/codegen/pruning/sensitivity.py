@@ -32,6 +32,7 @@ def sensitivity(program: Program, states: list[Array], weights: Array) -> Sensit
         states: for each input port (N, size).
         weights: (N, m) factor of each result at each state.
     """
+    # All values are kept: slopes need what each operation read.
     values = program.values(states)
     results = [k for result in program.results for k in result]
     slopes: list[Array | None] = [None] * len(values)

@@ -112,6 +112,7 @@ class JointType(ABC):
         if self.component is not None:
             twist[self.component] = twist[self.component] + rate
             return twist
+        # S = (0, 0, about, 0, 0, along): a screw drives two components of a twist.
         about, along = self.screw
         twist[2], twist[5] = twist[2] + about * rate, twist[5] + along * rate
         return twist

@@ -100,6 +100,7 @@ class Recording(Displayed):
         self._put_turns_together()
 
     def _put_turns_together(self) -> None:
+        # Encoders that start again after a turn: a jump of 2 pi between samples is no motion.
         q, jumps = unwrapped(self.q)
         if not jumps.any():
             return

@@ -69,6 +69,7 @@ def softened(evidence: Evidence) -> Estimate:
     scores = []
     for exponent in EXPONENTS:
         sigma = full.sigma**exponent
+        # Of equals the fuller weights: minus the exponent sorts them first.
         scores.append((held_out_squares(evidence, sigma, full.values).sum(), -exponent))
     best = -min(scores)[1]
     return full if best == 1.0 else least_squares(evidence, sigma=full.sigma**best)
@@ -126,6 +127,7 @@ def _huber_evidence(values: Array, spread: Array, rows: Iterable[Rows]) -> Evide
 def total(plain: Estimate, evidence: Evidence) -> Estimate:
     """Total least squares on unit columns: noise on both sides, in proportion to each column's size."""
     R = evidence.stacked(plain.weights)
+    # Noise in proportion to each column's size: unit columns, the torque among them.
     scale = np.linalg.norm(R, axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     # The smallest singular direction of [A tau] is the smallest change of both sides that makes them agree.
@@ -157,6 +159,7 @@ def instrumental(plain: Estimate, rows: Iterable[Rows], source: RowSource) -> Es
 
 def ridge(design: Design, evidence: Evidence, prior: Robot) -> Estimate:
     """Least squares with the prior's parameters as further measurements, as firm as held-out blocks ask for."""
+    # Base parameters of the description, whose links need not be right one by one.
     mean = design.values_of(prior)
     size = _typical_sizes(evidence, mean)
     best: tuple[float, Estimate] | None = None

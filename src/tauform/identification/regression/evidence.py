@@ -90,6 +90,7 @@ class Evidence:
     def folds(self, count: int) -> list[list[int]]:
         """The blocks in `count` groups of neighbours with about as many rows each."""
         # Neighbours together: rows close in time share their noise, and would not be unseen.
+        # By rows, not by blocks: blocks differ in length.
         middle = (np.cumsum(self.counts) - self.counts / 2) / max(1, self.n_rows)
         label = np.minimum((middle * count).astype(int), count - 1)
         groups = [np.flatnonzero(label == k).tolist() for k in range(count)]

@@ -95,6 +95,7 @@ def judge(fit: FittedModel) -> Verdict:
     if errors.total > GOOD_ERROR:
         level = max(level, 1 if errors.total <= USABLE_ERROR else 2)
         reasons.append(f"the error of all joints on {errors.source} is {100 * errors.total:.1f} %")
+    # The worst of all grades counts: one bad joint makes a bad robot.
     level = max(level, _judge_joints(fit, errors, reasons))
     if not has_cause:
         _name_missing_joint(fit, errors, reasons, following)

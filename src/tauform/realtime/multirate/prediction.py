@@ -92,6 +92,7 @@ def predict(
         states = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
     else:
         states = tuple(profile.recorded)
+    # What a background without delay would give: the exact torque, by the same programs.
     torque = split.tick(split.renewed(states), states)
     # Errors with and without stale friction side by side: the difference says whether friction should move to the
     # synchronous task.

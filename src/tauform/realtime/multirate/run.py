@@ -90,10 +90,12 @@ def run(split: Tasks, motion: MotionFunction, rates: Rates, seconds: float = 2.0
     every = max(1, round(rates.background / rates.control))
     states = motion(times)
     ticks = list(zip(*states, strict=True))
+    # The first results are there before the first tick: a loop that starts without any would need a special case.
     shared = _Shared((0.0, ticks[0]), (0.0, 0.0, split.renewed(ticks[0])))
     # first calls compile and allocate
     split.tick(shared.results[2], ticks[0])
     split.rest(ticks[0])
+    # A thread, not a process: kernels release the interpreter lock while they compute.
     thread = threading.Thread(target=_background, args=(split, shared, rates.coefficients_every), daemon=True)
     tau, began, ended, sources = np.zeros_like(states[0]), *np.zeros((2, len(times))), np.zeros((2, len(times)))
     thread.start()

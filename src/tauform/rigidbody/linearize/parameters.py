@@ -121,6 +121,7 @@ def trajectory_sensitivity(
     E = np.concatenate([0 * forcing, forcing], axis=-2)
     # With B = 1 the held input is the integral of exp(A s), exact for a constant A.
     unit = np.broadcast_to(np.eye(A.shape[-1]), A[1:].shape)
+    # The mean of both ends: second order in the step, and exact for a constant A.
     transition, held = zero_order_hold((A[1:] + A[:-1]) / 2, unit, np.diff(times))
     x = np.zeros_like(E)
     for k in range(len(times) - 1):
