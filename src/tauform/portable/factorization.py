@@ -218,7 +218,6 @@ def _bidiagonal(A: Array) -> tuple[Array, Array]:
     """Diagonal and the one above it of U^T A V."""
     columns = np.array(A.T, order="C")
     n = len(columns)
-    # No exchange of rows: definite matrices need none, and all of a stack go the same way.
     for k in range(n):
         _reflect(columns[k:, k:])
         if k + 2 < n:
@@ -242,6 +241,7 @@ def definite_solved(matrices: Array, right: Array) -> Array:
     """X with M X = right (..., n, k) for symmetric positive definite matrices (..., n, n), by elimination."""
     M, X = np.array(matrices), np.array(right)
     n = M.shape[-1]
+    # No exchange of rows: definite matrices need none, and all of a stack go the same way.
     for k in range(n):
         factors = M[..., k + 1 :, k, None] / M[..., k, k, None, None]
         M[..., k + 1 :, k + 1 :] -= factors * M[..., k, None, k + 1 :]

@@ -49,7 +49,6 @@ def link_placements(robot: Robot, q: ArrayLike) -> Array:
         ShapeError: the last dimension differs from robot.n_joints, or a value is not finite.
     """
 
-    # `project` acts on leading dimensions: the joints come first inside, and last for users.
     def core(q: AnyArray) -> AnyArray:
         placements = base_placements(robot.tree, transforms_of(robot.tree, q))
         return np.stack([homogeneous(X) for X in placements])
@@ -77,6 +76,7 @@ def jacobian(robot: Robot, q: ArrayLike, frame: str | None = None, axes: Literal
         raise UnknownNameError(f'axes: no {axes!r}; choose "world" or "local"')
     place = robot.tool if frame is None else robot.frame(frame)
 
+    # `project` acts on leading dimensions: the joints come first inside, and last for users.
     def core(q: AnyArray) -> AnyArray:
         return np.swapaxes(frame_jacobian(robot.tree, q, place, axes == "local"), 0, 1)
 

@@ -55,7 +55,6 @@ def factored_torques(
     nesting, powers = _WHOLE.get(bound) or _nested(bound, _kind(bound) >= 0)
     rigid = nesting.scalars(_functions(powers, q, [*qd, *qdd]), len(q))
     torques = _with_friction(bound, rigid, qd)
-    # Without drive terms beside E, the rest follows from the torques at zero acceleration.
     if not bound.beside:
         return torques
     beside = bound.beside.torque(*_columns(q, qd, temperature), np.array(rigid, dtype=object)[:, None])
@@ -66,6 +65,7 @@ def factored_rest(
     bound: ClosedForm, q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None
 ) -> AnyArray:
     """Torque that is left for accelerations."""
+    # Without drive terms beside E, the rest follows from the torques at zero acceleration.
     if not bound.beside:
         return tau - np.array(factored_torques(bound, q, qd, 0 * qd), dtype=object)
     friction = np.array(_with_friction(bound, [0.0] * len(q), qd), dtype=object)

@@ -55,7 +55,6 @@ class StateSpace:
     @property
     def damping(self) -> Array:
         """(..., 2n) damping ratio of each eigenvalue: 1 settles without overshoot, negative grows."""
-        # Modes that no input reaches can be neither steered nor stabilised.
         poles = self.eigenvalues
         if self.dt is not None:
             # A discrete pole z = exp(s dt) is taken back to s, for which damping is defined.
