@@ -194,7 +194,7 @@ def test_progress_ends_at_one_and_the_seed_decides() -> None:
         ({"criterion": "trace"}, "criterion: expected condition or d_optimal"),
         ({"harmonics": 1}, "harmonics: expected 2 to 200"),
         ({"duration": 0.0}, "duration: expected a positive time"),
-        ({"rate": np.inf}, "rate: expected samples a second"),
+        ({"rate": np.inf}, "rate: expected samples per second"),
         ({"velocity": [1.0, 2.0]}, "velocity: expected one number or 3"),
         ({"velocity": "fast"}, "velocity: expected one number or 3, one per joint, got 'fast'"),
         (

@@ -53,7 +53,7 @@ def bench(
         (k, states / seconds[k] / 1e6, seconds[k] / best["batch"]) for k in sorted(batch, key=seconds.__getitem__)
     ]
     heading = Text(
-        f"Inverse dynamics of {visible(robot.name)}: {program.n_operations} operations a state", style="bold"
+        f"Inverse dynamics of {visible(robot.name)}: {program.n_operations} operations per state", style="bold"
     )
     notes = [f"Not measured: {name} ({why})." for name, why in {**missing, **no_c}.items()]
     if peers.ignored_by_peers(robot):
@@ -72,7 +72,7 @@ def bench(
         data,
         (
             heading,
-            table("One state", ("", "ns a call", "times the least"), one_rows),
+            table("One state", ("", "ns per call", "times the least"), one_rows),
             table(f"{states:,} states", ("", "M states/s", "times the least"), batch_rows),
             f"Kernel and textbook algorithm agree to {error:.0e}. Times are the least of {repeats} samples.",
             *notes,

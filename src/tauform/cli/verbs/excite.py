@@ -32,7 +32,7 @@ def excite(
         int | None, typer.Option(help="Of the Fourier series, or moves; as many as stay below 2 Hz by default.", min=2)
     ] = None,
     kind: Annotated[str, typer.Option(help="fourier (periodic) or quintic (from point to point).")] = "fourier",
-    rate: Annotated[float, typer.Option(help="Samples a second.")] = 100.0,
+    rate: Annotated[float, typer.Option(help="Samples per second.")] = 100.0,
     velocity: Annotated[
         str | None,
         typer.Option(metavar=NUMBERS, help="Limit: one value, or one per joint (default: the robot's)."),

@@ -163,7 +163,7 @@ def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path], chec
     ]
     headings = ("function", "algorithm", "mult", "add", "sin/cos", "error")
     states = next((p.certificate.states for p in programs if p.certificate), 0)
-    costs = table(f"{programs[0].robot}: operations a call", headings, rows, text_columns=2)
+    costs = table(f"{programs[0].robot}: operations per call", headings, rows, text_columns=2)
     checked = f"Errors: largest of {states} random states against the textbook algorithm, relative to each joint."
     return (costs, checked, *_others(programs), *_next_steps(folder, files, check))
 

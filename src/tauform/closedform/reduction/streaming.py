@@ -14,7 +14,7 @@ from tauform.arrays import Array
 from tauform.closedform.profile import Profile, States
 
 STATES_PER_SLICE = 50_000
-# Errors are counted in bins of a logarithmic scale: so many a decade, from the first decade to the last.
+# Errors are counted in bins of a logarithmic scale: so many per decade, from the first decade to the last.
 BINS_PER_DECADE, FIRST_DECADE, LAST_DECADE = 2000, -17, 6
 
 # Results much smaller than the largest, such as those at rest, are measured against this share of it.

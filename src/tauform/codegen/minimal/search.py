@@ -42,7 +42,7 @@ _WITHIN_BODY = (HZ, M, KZZ, IA, KYZ, KXZ, KXY, KYY, HY, HX, KXX)
 
 # Operations traced in a search, and the least number of candidates that are tried.
 _EFFORT = 180_000
-_OVERHEAD = 50  # a candidate's frames and regrouping cost about as much as tracing this many operations a body
+_OVERHEAD = 50  # a candidate's frames and regrouping cost about as much as tracing this many operations per body
 _MIN_CANDIDATES = 8
 
 # A length this much shorter than the longest is no unit to measure the robot in: numbers would grow out of scale.

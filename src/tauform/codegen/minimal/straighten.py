@@ -1,6 +1,6 @@
 """Straighten frames: a rotation between neighbouring joints needs one angle only, as Denavit and Hartenberg showed.
 
-A general constant rotation costs nine products a vector. Written as Rz(a) Rx(b) Rz(c), its first turn can be given to
+A general constant rotation costs nine products per vector. Written as Rz(a) Rx(b) Rz(c), its first turn can be given to
 the parent's frame and its last one to the joint's own angle; what stays is Rx(b), four products. Rotations by quarter
 turns cost nothing and are left alone.
 """

@@ -20,7 +20,7 @@ def fastest(made: Sequence[Program]) -> Program:
     seconds = _seconds([compile_program(program) for program in made])
     best = int(np.argmin(seconds))
     listed = (
-        Candidate(p.algorithm, p.n_multiplications, p.n_additions, k == best, f"{1e9 * seconds[k]:.1f} ns a state")
+        Candidate(p.algorithm, p.n_multiplications, p.n_additions, k == best, f"{1e9 * seconds[k]:.1f} ns per state")
         for k, p in enumerate(made)
     )
     return replace(made[best], candidates=tuple(listed))

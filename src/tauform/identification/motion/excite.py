@@ -79,7 +79,7 @@ def excite(
         harmonics: of the Fourier series, or moves of a quintic motion; by default as many as stay below 2 Hz, at
             most 40.
         kind: "fourier" returns to its start and can be repeated; "quintic" moves from point to point, at rest at each.
-        rate: samples a second of the result.
+        rate: samples per second of the result.
         position: (lower, upper), the robot's limits by default.
         velocity, acceleration, effort: (n,) or one number; the robot's limits by default, or 2 and 5 per s, and any
             effort, where it has none.
@@ -136,7 +136,7 @@ def _check_numbers(count: int, n_starts: int, max_seconds: float, seed: int, rat
     if not max_seconds > 0:
         raise IdentificationError(f"max_seconds: expected a positive time, got {max_seconds!r}")
     if not 0 < rate <= MAX_RATE:
-        raise IdentificationError(f"rate: expected samples a second, at most {MAX_RATE:g}, got {rate!r}")
+        raise IdentificationError(f"rate: expected samples per second, at most {MAX_RATE:g}, got {rate!r}")
 
 
 def _size(duration: float, harmonics: int | None, kind: MotionKind) -> int:

@@ -75,7 +75,7 @@ class Recording(Displayed):
     def __post_init__(self) -> None:
         t = _numbers(self.t, "t", self.name)
         if t.ndim != 1:
-            raise RecordingError(f"{self.name}: t has shape {t.shape}, expected (N,): one time stamp a sample")
+            raise RecordingError(f"{self.name}: t has shape {t.shape}, expected (N,): one time stamp per sample")
         if len(t) < FEWEST_SAMPLES:
             raise RecordingError(f"{self.name}: {len(t)} samples; a recording needs at least {FEWEST_SAMPLES}")
         # Frozen, and its arrays read-only: everything later may rely on what is checked here.

@@ -21,7 +21,7 @@ TORQUE_FACTOR, ACCELERATION_FACTOR = 12.0, 3.0
 POSITION_FACTOR = 2.0
 # Cut-offs are at most these shares of half the sampling rate, so that a filter is left at low rates too.
 HIGHEST_TORQUE, HIGHEST_POSITION = 0.5, 0.8
-# Rows kept a second, relative to the torque's cut-off; at that spacing filtered noise is nearly white.
+# Rows kept per second, relative to the torque's cut-off; at that spacing filtered noise is nearly white.
 ROWS_FACTOR = 2.5
 # States a second at which columns are evaluated, relative to the position's cut-off.
 STATES_FACTOR = 8.0
@@ -36,7 +36,7 @@ class Filters:
     Attributes:
         position: of positions and velocities, before differentiation.
         torque: of both sides of the equation, columns and torques alike.
-        rows: rows kept a second.
+        rows: rows kept per second.
         bandwidth: of the motion, from which the others were chosen; None where the user gave them.
         spectrum: of the quickest recording, that the bandwidth was found in.
     """

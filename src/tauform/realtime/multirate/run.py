@@ -62,7 +62,7 @@ class RunReport:
         return (
             f"{self.n_ticks} ticks at {1 / self.rates.control:.0f} Hz, {self.n_updates} background updates: "
             f"{self.missed} missed deadlines, latest start {1e6 * self.latest:.0f} us, work {1e6 * self.busy:.1f} us "
-            f"a tick, stored results {1e3 * self.ages[1].mean():.1f} ms old, torque error {self.relative:.2%} (RMS)"
+            f"per tick, stored results {1e3 * self.ages[1].mean():.1f} ms old, torque error {self.relative:.2%} (RMS)"
         )
 
 

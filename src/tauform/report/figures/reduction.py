@@ -199,7 +199,7 @@ def _tradeoff_figure(name: str, curves: Sequence[Tradeoff]) -> Any:
         times = ax.twinx()
         times.plot(curve.n_kept, curve.nanoseconds, color="gray", marker=".", label="time, factored terms")
         times.axhline(curve.exact_nanoseconds, color="black", lw=0.8, ls="--", label="time, exact recursive program")
-        times.set(ylabel="ns a state", ylim=(0, None))
+        times.set(ylabel="ns per state", ylim=(0, None))
         ax.set_title(f"{plot_text(name)}, {plot_text(curve.profile)} profile, {curve.n_states} states")
         lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]
         ax.legend(handles=lines, loc="upper right", fontsize="small")

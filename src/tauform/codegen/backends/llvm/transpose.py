@@ -24,7 +24,7 @@ def chunk(size: int, index: int, vector: Vector) -> range:
     if _in_quads(vector, size):
         first = min(index - index % 4, size - 4)
         return range(first, first + 4)
-    # four at a time need fewer steps a column with eight lanes, and as many with fewer
+    # four at a time need fewer steps per column with eight lanes, and as many with fewer
     width = 4 if lanes == 8 and size >= 4 and (index < size - size % 4 or size % 4 == 3) else 2
     first = min(index - index % width, size - width)
     return range(first, first + width)
