@@ -126,13 +126,14 @@ def prune(
     """Smaller and smaller programs whose error stays within the tolerance; the first is the one given.
 
     Args:
-        tell: called with each.
+        tell: called with each before the next is looked for.
     """
     tell = tell or (lambda smaller: None)
     rung = Rung.of(program, task)
     kept = [program]
     for _ in range(MAX_ROUNDS):
         before = len(kept)
+        tell(rung.program)
         while (smaller := _step(rung, task, tolerance)) is not None:
             rung = smaller
             kept.append(rung.program)

@@ -83,7 +83,11 @@ def tradeoff(
     profile = profile.suited(bound.beside.robot)
     sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
     programs = _programs(bound, profile, sizes, rng, progress)
-    kernels = [compile_program(program) for program in programs]
+    kernels = []
+    for program in programs:
+        if progress:
+            progress(f"{profile.name}: compiling {program.n_operations} operations")
+        kernels.append(compile_program(program))
     precise = compile_program(exact or generate(bound, "inverse_dynamics"))
 
     def errors(states: States) -> list[Array]:
@@ -128,7 +132,11 @@ def _programs(
         models = (
             [with_terms(bound, kept, refit, added) for added in (None, completed)] if size < bound.n_terms else [bound]
         )
-        made = [factored_program(model, "inverse_dynamics") for model in models]
+        made = []
+        for model in models:
+            if progress:
+                progress(f"{profile.name}: factoring {model.n_terms} of {bound.n_terms} terms")
+            made.append(factored_program(model, "inverse_dynamics"))
         programs.append(min(made, key=lambda program: program.n_operations))
     return programs
 

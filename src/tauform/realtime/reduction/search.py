@@ -138,6 +138,7 @@ class RouteSearch:
             route = attempt(aim * self.verify.tolerance)
             if route is None:
                 break
+            self.tell(f"leaving out {name}: verifying {route.program.n_operations} operations")
             result = RouteResult(name, route.program, route.remark, verify(route.program), route.bound, aim)
             beaten = route.bound is None and route.program.n_operations >= cheapest.n_operations
             if beaten or result.verification.holds or (name == "velocity" and self.quiet is not None):
