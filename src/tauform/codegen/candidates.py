@@ -35,7 +35,7 @@ MAX_SEARCHED_JOINTS = 60
 # Of an algorithm as it stands: no search has saved more.
 MIN_COST_AFTER_SEARCH = 0.5
 # Of the program without vectors: an operation on vectors takes longer than one on scalars.
-MAX_COST_OF_VECTORS = 0.79
+MAX_COST_OF_VECTORS = 0.9
 
 
 @dataclass(frozen=True, eq=False)
