@@ -108,7 +108,8 @@ def identify(
         terms: drive terms (`tf.Drive.of`, of which the coefficient is identified) and columns that take part in any
             case.
         method: "weighted" (each joint by the size of its residuals), "ordinary", "robust", "total",
-            "instrumental" or "ridge" (towards the prior).
+            "instrumental", "ridge" (towards the prior) or "energy" (the energy model, whose values need no
+            accelerations; which friction is taken is still judged by torques).
         filters: cut-offs from the data ("auto"), given ones, or None to take every sample as it is.
         smoother: how positions become velocities and accelerations.
         delay: seconds by which the torques lag behind the positions; they are shifted by that.
@@ -202,7 +203,9 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
         sigma=read_only(estimated.sigma),
         evidence=regression.evidence,
         residuals=residuals,
-        held_out=held_out_errors(regression.evidence, estimated.values, estimated.weights, regression.choice_cost),
+        held_out=held_out_errors(
+            regression.evidence, estimated.values, estimated.weights, regression.choice_cost, method != "energy"
+        ),
         choice_cost=regression.choice_cost,
         condition=estimated.condition,
         raw_condition=estimated.raw_condition,

@@ -55,7 +55,9 @@ def identify(
         tuple[Path, Path] | None,
         typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias (IN new: write one)."),
     ] = None,
-    method: Annotated[str, typer.Option(help="weighted, ordinary, robust, total, instrumental or ridge.")] = "weighted",
+    method: Annotated[
+        str, typer.Option(help="weighted, ordinary, robust, total, instrumental, ridge or energy.")
+    ] = "weighted",
     friction: Friction = "auto",
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
     physical: Physical = False,

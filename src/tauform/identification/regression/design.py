@@ -156,6 +156,12 @@ class Design:
             out[:, :, column] = own.torque(q, qd, qdd)
         return out
 
+    def drive_torques(
+        self, q: Array, qd: Array, qdd: Array, temperature: Array | None = None
+    ) -> Iterator[tuple[int, int, Array]]:
+        """(column, joint, (N,) torque for a value of one) of all drive terms, links left out."""
+        yield from self._drives.torques(q, qd, qdd, temperature)
+
     @cached_property
     def _own_columns(self) -> list[tuple[int, Column]]:
         return [(self.base.n + k, term) for k, term in enumerate(self.terms) if isinstance(term, Column)]

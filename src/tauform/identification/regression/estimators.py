@@ -13,11 +13,12 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.regression.design import Design
+from tauform.identification.regression.energy import by_energy
 from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.evidence import Evidence, updated
 from tauform.identification.regression.rows import Rows, RowSource
 
-Method = Literal["weighted", "ordinary", "robust", "total", "instrumental", "ridge"]
+Method = Literal["weighted", "ordinary", "robust", "total", "instrumental", "ridge", "energy"]
 METHODS: dict[str, str] = {
     "weighted": "weighted least squares",
     "ordinary": "ordinary least squares",
@@ -25,6 +26,7 @@ METHODS: dict[str, str] = {
     "total": "total least squares",
     "instrumental": "instrumental variables",
     "ridge": "least squares with a prior",
+    "energy": "least squares on the energy model",
 }
 NO_REFERENCE = (
     "method instrumental needs the commanded positions (Recording.reference), which carry no sensor noise; "
@@ -55,6 +57,8 @@ def estimate(
         return total(plain, evidence)
     if method == "instrumental":
         return instrumental(plain, rows, source)
+    if method == "energy":
+        return by_energy(plain, evidence, source)
     return plain
 
 

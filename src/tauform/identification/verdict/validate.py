@@ -62,13 +62,19 @@ def autocorrelation(error: Array, n_lags: int) -> Array:
     return np.array([(error[k:] * error[: len(error) - k]).sum(axis=0) / power for k in lags])
 
 
-def held_out_errors(evidence: Evidence, values: Array, weights: Array, choice_cost: float = 1.0) -> Errors:
+def held_out_errors(
+    evidence: Evidence, values: Array, weights: Array, choice_cost: float = 1.0, refitted: bool = True
+) -> Errors:
     """Each fold of neighbouring blocks predicted with values from all the others.
 
     Args:
         choice_cost: how many times as large errors are on blocks that the choice of terms has not seen either.
+        refitted: False judges the values themselves, where they were not fitted to torques.
     """
-    squares = choice_cost**2 * held_out_squares(evidence, 1.0 / weights, values)
+    if refitted:
+        squares = choice_cost**2 * held_out_squares(evidence, 1.0 / weights, values)
+    else:
+        squares = choice_cost**2 * evidence.residual_squares(values).sum(axis=0)
     return Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT)
 
 

@@ -1,0 +1,146 @@
+"""Identification from the energy model, which holds no acceleration.  [Gautier1991, Eqs. 10, 11]
+
+    integral of qd . tau dt = [h(q, qd)]_a^b x + integral of friction's power
+
+between instants a and b: links, rotors and springs by the energy that they store, all other drive terms by their work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+
+from tauform.arrays import Array
+from tauform.description.drives.drive import Drive
+from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
+from tauform.identification.regression.design import Design
+from tauform.identification.regression.estimate import Estimate, solve
+from tauform.identification.regression.evidence import Evidence, updated
+from tauform.identification.regression.rows import RowSource, Stretch
+from tauform.rigidbody.energy import energy_regressor
+
+# Time between the two instants of a row [s]: long beside the noise of single samples, short beside a motion.
+WINDOW = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyEstimate(Estimate):
+    """Values from rows of energy, whose own residuals say how sure they are.
+
+    Attributes:
+        variance: of the weighted rows' residuals.
+    """
+
+    variance: float = 1.0
+
+    def covariance(self, evidence: Evidence, inflation: Array | float = 1.0) -> Array:
+        """(p, p) of the values; windows that do not overlap have independent noise."""
+        return self.variance * self.bread
+
+
+def by_energy(plain: Estimate, evidence: Evidence, source: RowSource) -> Estimate:
+    """Least squares on the energy model; joints count by the noise of their torques.
+
+    Raises:
+        IdentificationError: the rows are too few, or a term needs accelerations.
+    """
+    design = source.design
+    if design.has_own_columns or design.is_loaded:
+        term = "columns of your own" if design.has_own_columns else "friction that depends on load"
+        raise IdentificationError(
+            f"method energy takes no {term}, which may depend on accelerations; use another method"
+        )
+    p = design.n_columns
+    triangle, count = np.zeros((p + 1, p + 1)), 0
+    for stretch in source.stretches():
+        table = energy_rows(design, stretch, plain.sigma)
+        triangle, count = updated(triangle, table), count + len(table)
+    try:
+        values, R, scale = solve(triangle)
+    except IdentificationError:
+        raise IdentificationError(
+            f"the energy model leaves parameters open: {count} intervals of {WINDOW} s for {p} values, one equation "
+            "each for all joints; record longer, or use another method"
+        ) from None
+    inverse = scipy.linalg.solve_triangular(R, np.eye(p)) / scale[:, None]
+    sizes, raw = (np.linalg.svd(x, compute_uv=False) for x in (R, R * scale))
+    rest = triangle @ np.append(values, -1.0)
+    freedom = max(1, count - p)
+    spread = np.sqrt(evidence.residual_squares(values).sum(axis=0) / max(1.0, evidence.n_rows - p / evidence.n_joints))
+    return EnergyEstimate(
+        values=values,
+        bread=inverse @ inverse.T,
+        weights=plain.weights,
+        sigma=np.maximum(spread, plain.sigma),
+        condition=float(sizes[0] / sizes[-1]),
+        raw_condition=float(raw[0] / raw[-1]),
+        variance=float(rest @ rest / freedom),
+    )
+
+
+def energy_rows(design: Design, stretch: Stretch, sigma: Array) -> Array:
+    """(R, p + 1) changes of energy and work of each column, then the work of the torques, over its noise."""
+    stored, losing = _stored(design, stretch), _power(design, stretch)
+    step = np.diff(stretch.t)[:, None]
+    power = np.column_stack([losing, (stretch.qd * stretch.tau).sum(axis=1), ((stretch.qd * sigma) ** 2).sum(axis=1)])
+    # Trapezoids: the states are smooth between samples.
+    work = np.concatenate([np.zeros((1, power.shape[1])), np.cumsum(step * (power[1:] + power[:-1]) / 2, axis=0)])
+    knots = _knots(stretch)
+    if len(knots) < 2:
+        return np.zeros((0, stored.shape[1] + 1))
+    done = np.diff(work[knots], axis=0)
+    columns = np.diff(stored[knots], axis=0) + done[:, :-2]
+    # The noise of a sum of N samples of power grows with sqrt(N), as that of their mean square over time does.
+    noise = np.sqrt(np.maximum(done[:, -1], 1e-12 * done[:, -1].max(initial=0.0)) * np.mean(step))
+    keep = noise > 0
+    return np.column_stack([columns, done[:, -2]])[keep] / noise[keep, None]
+
+
+def _knots(stretch: Stretch) -> Array:
+    """Places of the instants among the states, where rows are wanted."""
+    rate = 1.0 / np.mean(np.diff(stretch.t)) if len(stretch.t) > 1 else 1.0
+    every = max(1, round(WINDOW * rate))
+    if not len(stretch.rows):
+        return np.zeros(0, dtype=int)
+    return np.arange(stretch.rows[0], stretch.rows[-1] + 1, every)
+
+
+def _robot_with_terms(design: Design) -> tuple[list[int], list[int], Robot]:
+    drives = [(k, term) for k, term in enumerate(design.terms) if isinstance(term, Drive)]
+    robot = replace(design.robot, further_drives=tuple(term for _, term in drives))
+    further = list(range(robot.layout.n)[robot.layout.further])
+    places = [*range(design.base.n), *(design.base.n + k for k, _ in drives)]
+    return [*design.base.pivots, *further], places, robot
+
+
+def _stores(design: Design) -> Array:
+    """(p,) whether each column stores energy."""
+    columns, places, robot = _robot_with_terms(design)
+    first = robot.layout.drives.start
+    stores = np.zeros(design.n_columns, dtype=bool)
+    for column, place in zip(columns, places, strict=True):
+        term = robot.drives[column - first] if column >= first else None
+        stores[place] = term is None or term.is_inertial or (term.is_conservative and bool(term.reads))
+    return stores
+
+
+def _stored(design: Design, stretch: Stretch) -> Array:
+    """(N, p) energy of each column for a value of one."""
+    columns, places, robot = _robot_with_terms(design)
+    stored = np.zeros((len(stretch.q), design.n_columns))
+    stored[:, places] = energy_regressor(robot, stretch.q, stretch.qd)[:, columns]
+    return stored * _stores(design)
+
+
+def _power(design: Design, stretch: Stretch) -> Array:
+    """(N, p) power of the columns that store nothing."""
+    power, stores = np.zeros((len(stretch.q), design.n_columns)), _stores(design)
+    # Accelerations that are no number: nothing here may depend on them.
+    unknown = np.full_like(stretch.qd, np.nan)
+    for column, joint, torque in design.drive_torques(stretch.q, stretch.qd, unknown, stretch.temperature):
+        if not stores[column]:
+            power[:, column] += stretch.qd[:, joint] * torque
+    return power
