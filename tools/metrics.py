@@ -12,11 +12,13 @@ import statistics
 import sys
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 
 CROWDED_ROOM = 16  # files
 SHORT_MODULE = 80  # lines
+REPEATED_RUN = 6  # lines
 # Words that ask what a joint is instead of letting its type answer; types say it, and formats spell it.
 JOINT_QUESTION = re.compile(r"is_revolute|\.revolute\b|[\"']revolute[\"']|[\"']prismatic[\"']|= (REVOLUTE|PRISMATIC)\b")
 JOINT_ROOMS = ("tauform.description.joint_types.", "tauform.description.formats.")
@@ -115,6 +117,27 @@ def function_lengths(trees: Iterable[ast.AST]) -> list[int]:
     return lengths
 
 
+def duplicate_pairs(texts: Mapping[str, str]) -> int:
+    """Pairs of modules that share a run of code lines, names and all; docstrings and imports do not count."""
+    places: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for name, text in texts.items():
+        tree = ast.parse(text)
+        aside = {line for node in ast.walk(tree) for line in _lines_aside(node)}
+        lines = [line.strip() for k, line in enumerate(text.splitlines(), 1) if k not in aside]
+        lines = [line for line in lines if line and not line.startswith("#")]
+        for k in range(len(lines) - REPEATED_RUN + 1):
+            places[tuple(lines[k : k + REPEATED_RUN])].add(name)
+    return len({pair for names in places.values() for pair in combinations(sorted(names), 2)})
+
+
+def _lines_aside(node: ast.AST) -> range:
+    """Lines of an import or a docstring."""
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    if not is_text and not isinstance(node, ast.Import | ast.ImportFrom):
+        return range(0)
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)  # type: ignore[attr-defined]
+
+
 def percentile(values: list[int], share: float) -> int:
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]
 
@@ -157,6 +180,7 @@ def rows(root: Path) -> list[tuple[str, str]]:
         ("methods deferred to a later module", str(texts.get("tauform.deferred", "").count('": "tauform.'))),
         ("modules that ask a joint's kind; places", f"{len(asking)}; {places}"),
         ("modules with friction code", str(len(friction))),
+        (f"pairs of modules that share {REPEATED_RUN} lines of code", str(duplicate_pairs(texts))),
     ]
 
 
