@@ -22,6 +22,7 @@ DEFERRED = {
     "Robot.check": "tauform.rigidbody.check:check",
     "Robot.with_base_parameters": "tauform.closedform.base.parameters:with_base_parameters",
     "BaseParameters.spectrum": "tauform.closedform.base.spectrum:spectrum",
+    "ClosedFormModel.kinematics": "tauform.closedform.search.kinematics:kinematics_of",
     "ClosedFormModel.save": "tauform.closedform.model.storage:write_model",
     "BoundModel.contributions": "tauform.closedform.reduction.contribution:model_contributions",
     "BoundModel.with_terms": "tauform.closedform.reduction.reduction:largest_terms",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -42,6 +43,9 @@ from tauform.notebook import Displayed
 from tauform.portable.products import product, sparse_product
 from tauform.rigidbody.sweeps.evaluation import batched
 from tauform.wording import call
+
+if TYPE_CHECKING:
+    from tauform.closedform.search.kinematics import ClosedFormKinematics
 
 # Assumptions that are broken by less than this share hold (a description written and read again).
 MAX_BREACH_OF_ASSUMPTION = 1e-9
@@ -169,6 +173,18 @@ class ClosedFormModel(Displayed):
             return Y
 
         return batched(n, core, products.states_per_slice, q=q, qd=qd, qdd=qdd)
+
+    def kinematics(self, frame: str | None = None) -> ClosedFormKinematics:
+        """Placement and Jacobian of a frame in closed form, functions of order one.  [Lloyd2021, Lemmas 1, 2]
+
+        Args:
+            frame: name of a frame or link; None is the tool (of a model from a file, the last link).
+
+        Raises:
+            UnknownNameError: no such frame.
+        """
+        found: ClosedFormKinematics = deferred("ClosedFormModel.kinematics")(self, frame)
+        return found
 
     def load_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Y of a body at the tool, (..., n, 10): what its ten parameters, in the tool's axes, add to the torque.

@@ -1,0 +1,176 @@
+"""Kinematics in closed form: placements and Jacobians as sums of functions of order one.  [Lloyd2021, Lemmas 1, 2]
+
+T = product over the joints before the frame of A_i M_i(q_i), with M = M_0 + M_s sin q + M_c cos q of a joint that turns
+and M_0 + M_q q of one that slides; the columns of J are derivatives of the origin, and axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauform.arguments import checked_methods
+from tauform.arrays import AnyArray, Array, read_only
+from tauform.closedform.model.model import ClosedFormModel
+from tauform.closedform.model.monomials import TermProducts
+from tauform.closedform.search.function_sets import FunctionSets, Monomial
+from tauform.description.robot import Robot
+from tauform.portable.products import product
+from tauform.rigidbody.sweeps.evaluation import batched
+
+# An entry below this share of the largest is what trigonometry left of zero.
+NEGLIGIBLE = 1e-14
+STATES_PER_SLICE = 512
+
+Sums = dict[Monomial, Array]
+
+
+@checked_methods
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosedFormKinematics:
+    """Placement and Jacobian of a frame as sums of products of q, sin q and cos q.
+
+    Attributes:
+        frame: its name.
+        exponents: (3 n, p) over q, sin q, cos q of the joints.
+        placement: (4, 4, p) coefficients of base_from_frame.
+        jacobian_coefficients: (6, n, p) of the Jacobian, angular velocity first, in base axes.
+    """
+
+    frame: str
+    exponents: NDArray[np.int8]
+    placement: Array
+    jacobian_coefficients: Array
+
+    @property
+    def n_joints(self) -> int:
+        """Length of q."""
+        return self.jacobian_coefficients.shape[1]
+
+    @property
+    def n_terms(self) -> int:
+        """Number of functions of q."""
+        return self.exponents.shape[1]
+
+    def forward_kinematics(self, q: ArrayLike) -> Array:
+        """(..., 4, 4) base_from_frame.
+
+        Raises:
+            ShapeError: the last dimension differs from n, or a value is not finite.
+        """
+        return self._sums(self.placement, q)
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """(..., 6, n) Jacobian of the frame's origin in base axes, as `tf.jacobian`.
+
+        Raises:
+            ShapeError: the last dimension differs from n, or a value is not finite.
+        """
+        return self._sums(self.jacobian_coefficients, q)
+
+    def _sums(self, coefficients: Array, q: ArrayLike) -> Array:
+        still = np.zeros((2 * self.n_joints, self.n_terms), dtype=np.int8)
+        products = TermProducts.of(np.concatenate([self.exponents, still]))
+        shape = coefficients.shape[:2]
+
+        def core(q: AnyArray) -> AnyArray:
+            values = product(coefficients.reshape(-1, self.n_terms), products.terms(q, q, q))
+            return values.reshape(*shape, q.shape[1])
+
+        return batched(self.n_joints, core, STATES_PER_SLICE, q=q)
+
+    def __repr__(self) -> str:
+        return f"ClosedFormKinematics({self.frame!r}, {self.n_joints} joints, {self.n_terms} functions)"
+
+
+def kinematics_of(model: ClosedFormModel, frame: str | None = None) -> ClosedFormKinematics:
+    """Kinematics of a model's robot; see `ClosedFormModel.kinematics`."""
+    robot = model.base.robot or model.geometry.robot(model.robot_name, model.joint_names)
+    return closed_kinematics(robot, frame)
+
+
+def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinematics:
+    """Placement and Jacobian of a frame of a chain or tree.
+
+    Raises:
+        UnknownNameError: no such frame.
+        ModelError: a joint neither turns nor slides.
+    """
+    sets = FunctionSets.of(robot)
+    place = robot.tool if frame is None else robot.frame(frame)
+    n = robot.n_bodies
+    one: Monomial = ((0, 0, 0),) * n
+    T: Sums = {one: np.eye(4)}
+    axes: dict[int, Sums] = {}
+    for i in reversed(list(robot.tree.ancestors(place.link)) if place.link >= 0 else []):
+        T = _times(T, {one: robot.joints[i].parent_from_joint})
+        axes[i] = T
+        T = _times(T, _motion(sets, i))
+    T = _cleaned(_times(T, {one: place.link_from_frame}))
+    columns: dict[int, Sums] = {i: _column(sets, T, i, axes[i]) for i in axes}
+    monomials = sorted({*T, *(m for column in columns.values() for m in column)})
+    placement, J = np.zeros((4, 4, len(monomials))), np.zeros((6, n, len(monomials)))
+    for k, monomial in enumerate(monomials):
+        placement[:, :, k] = T.get(monomial, 0.0)
+        for i, column in columns.items():
+            J[:, i, k] = column.get(monomial, 0.0)
+    exponents = np.array([np.array(m).T.ravel() for m in monomials], dtype=np.int8).reshape(-1, 3 * n).T.copy()
+    exponents.setflags(write=False)
+    return ClosedFormKinematics(place.name, exponents, read_only(placement), read_only(J))
+
+
+def _motion(sets: FunctionSets, i: int) -> Sums:
+    """M(q_i) as a sum of functions of joint i."""
+    still, n = np.diag([0.0, 0.0, 1.0, 1.0]), sets.n
+
+    def alone(exponents: tuple[int, int, int]) -> Monomial:
+        return tuple(exponents if k == i else (0, 0, 0) for k in range(n))
+
+    if not sets.types[i].is_angle:
+        shift = np.zeros((4, 4))
+        shift[2, 3] = 1.0
+        return {alone((0, 0, 0)): np.eye(4), alone((1, 0, 0)): shift}
+    quarter = np.zeros((4, 4))
+    quarter[0, 1], quarter[1, 0] = -1.0, 1.0
+    return {alone((0, 0, 0)): still, alone((0, 1, 0)): quarter, alone((0, 0, 1)): np.diag([1.0, 1.0, 0.0, 0.0])}
+
+
+def _times(left: Sums, right: Sums) -> Sums:
+    """Product of two sums; no joint is in both, so that functions only meet ones."""
+    result: Sums = {}
+    for a, A in left.items():
+        for b, B in right.items():
+            key = tuple((x[0] + y[0], x[1] + y[1], x[2] + y[2]) for x, y in zip(a, b, strict=True))
+            AB = product(A, B)
+            if AB.any():
+                result[key] = result[key] + AB if key in result else AB
+    return result
+
+
+def _column(sets: FunctionSets, T: Sums, i: int, axis: Sums) -> Sums:
+    """Column i of the Jacobian: the joint's axis where it turns, and the derivative of the origin."""
+    column: dict[Monomial, Array] = {}
+    for monomial, M in T.items():
+        for slope, factor in _slopes(monomial, i):
+            rate = np.concatenate([np.zeros(3), factor * M[:3, 3]])
+            column[slope] = column.get(slope, 0.0) + rate
+    if sets.types[i].is_angle:
+        for monomial, M in axis.items():
+            column[monomial] = column.get(monomial, 0.0) + np.concatenate([M[:3, 2], np.zeros(3)])
+    return _cleaned(column)
+
+
+def _slopes(monomial: Monomial, i: int) -> list[tuple[Monomial, float]]:
+    """d/dq_i of a function of order one in joint i."""
+    slopes = {(1, 0, 0): ((0, 0, 0), 1.0), (0, 1, 0): ((0, 0, 1), 1.0), (0, 0, 1): ((0, 1, 0), -1.0)}
+    found = slopes.get(monomial[i])
+    return [] if found is None else [((*monomial[:i], found[0], *monomial[i + 1 :]), found[1])]
+
+
+def _cleaned(sums: Sums) -> Sums:
+    """The sums without what rounding left."""
+    largest = max((float(np.abs(M).max()) for M in sums.values()), default=0.0)
+    kept = {m: np.where(np.abs(M) <= NEGLIGIBLE * largest, 0.0, M) for m, M in sums.items()}
+    return {m: M for m, M in kept.items() if M.any()}
