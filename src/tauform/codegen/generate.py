@@ -12,6 +12,8 @@ from tauform.codegen.certificate import certified
 from tauform.codegen.factored.model_program import CHOICES, cheaper, factored_program, model_program, verified
 from tauform.codegen.functions import Function
 from tauform.codegen.minimal.problem import Parameters, PayloadBinding, problem_of
+from tauform.codegen.minimal.tracing import ranges_of
+from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.codegen.request import check_request, is_factorable, usable_algorithms
 from tauform.codegen.runtime.programs import kept_program
@@ -77,9 +79,11 @@ def _check_kept(
 ) -> None:
     """Compare a program that was read with the textbook function, as `certified` does with one that is made."""
     problem = problem_of(source, parameters, payload, wrenches)
-    shapes = [(name, tuple(shape)) for name, shape in wanted.shapes(problem).items()]
-    given = [(port.name, port.shape) for port in found.inputs if not port.shared]
-    if (found.name, found.robot, given) != (wanted.name, source.name, shapes) or found.certificate is None:
+    ports = tuple(Port(name, shape, False, ranges_of(source, name)) for name, shape in wanted.shapes(problem).items())
+    forms = [form for form in (found, found.wide) if form is not None]
+    given = [tuple(port for port in form.inputs if not port.shared) for form in forms]
+    names = {(form.name, form.robot) for form in forms}
+    if names != {(wanted.name, source.name)} or set(given) != {ports} or found.certificate is None:
         raise VerificationError(f"{found.name} of {found.robot}: no program of {wanted.name} of {source.name}")
     certified(found, wanted, problem)
 

@@ -29,6 +29,7 @@ from tauform.codegen.program.program import Op
 from tauform.codegen.program.schedule import reachable
 from tauform.description.drives.groups import JointState
 from tauform.description.loops.closure import GeneralClosure, LoopState
+from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.rigidbody.load import has_load
 from tauform.rigidbody.sweeps.evaluation import RATE_OF
@@ -170,6 +171,13 @@ Outputs = dict[str, Any]
 Tracer = Callable[[Tracing], Outputs]
 
 
+def ranges_of(robot: Robot, port: str) -> tuple[tuple[float, float], ...]:
+    """`Port.ranges` of an input: positions at which loops close; none where all are possible."""
+    if port != "q" or not isinstance(robot.closure, GeneralClosure):
+        return ()
+    return tuple((low, high) for low, high in robot.closure.ranges.tolist())
+
+
 def traced(
     problem: Problem,
     choice: Choice,
@@ -189,12 +197,10 @@ def traced(
     steps = steps or Steps(Graph(MAX_NODES))
     steps.begin()
     graph = steps.graph
-    closure = problem.robot.closure
-    ranges = tuple(map(tuple, closure.ranges.tolist())) if isinstance(closure, GeneralClosure) else ()
     inputs = steps.take(
         "inputs",
         lambda: {
-            name: graph.input(name, *shape, ranges=ranges if name == "q" else ()) for name, shape in shapes.items()
+            name: graph.input(name, *shape, ranges=ranges_of(problem.robot, name)) for name, shape in shapes.items()
         },
     )
     if opaque:

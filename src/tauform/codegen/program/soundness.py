@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,9 @@ def _parts(program: Program) -> Iterator[tuple[str, bool]]:
         yield kind, len({port.name for port in ports}) == len(ports)
     yield "results", isinstance(program.results, tuple) and len(program.results) == len(program.outputs)
     yield "results", all(isinstance(entries, tuple) for entries in program.results)
-    yield "certificate", program.certificate is None or isinstance(program.certificate, Certificate)
+    yield "certificate", program.certificate is None or _has_types(program.certificate, Certificate)
     candidates = program.candidates
-    yield "candidates", isinstance(candidates, tuple) and all(isinstance(c, Candidate) for c in candidates)
+    yield "candidates", isinstance(candidates, tuple) and all(_has_types(c, Candidate) for c in candidates)
     for part in (program.setup, program.wide):
         yield "a program in it", part is None or (isinstance(part, Program) and part.setup is part.wide is None)
     yield "about", isinstance(program.about, About) and _is_about(program.about)
@@ -64,6 +65,14 @@ def _is_about(about: About) -> bool:
     entries = isinstance(about.entries, dict) and all(map(_are_texts, about.entries.values()))
     defaults = isinstance(about.defaults, dict) and all(map(_is_array, about.defaults.values()))
     return texts and entries and defaults and (about.grouping is None or _is_array(about.grouping, 2))
+
+
+def _has_types(value: Any, kind: type) -> bool:
+    """Whether it is of a type whose fields are texts, numbers and flags, and these are what they say."""
+    if not isinstance(value, kind):
+        return False
+    known = {"int": (int,), "float": (float, int), "str": (str,), "bool": (bool,)}
+    return all(type(getattr(value, own.name)) in known[str(own.type)] for own in fields(kind))
 
 
 def _are_texts(values: Any) -> bool:
@@ -78,8 +87,15 @@ def _is_array(value: Any, n_dimensions: int | None = None) -> bool:
 def _is_port(port: Any) -> bool:
     if not isinstance(port, Port) or not isinstance(port.name, str) or not isinstance(port.shared, bool):
         return False
+    if not isinstance(port.ranges, tuple) or not all(map(_is_range, port.ranges)):
+        return False
     sizes_are_right = isinstance(port.shape, tuple) and all(type(size) is int and size >= 0 for size in port.shape)
-    return sizes_are_right and math.prod(port.shape) <= LARGEST_PORT
+    return sizes_are_right and math.prod(port.shape) <= LARGEST_PORT and len(port.ranges) in (0, port.size)
+
+
+def _is_range(pair: Any) -> bool:
+    numbers = isinstance(pair, tuple) and len(pair) == 2 and all(type(x) in (float, int) for x in pair)
+    return numbers and all(map(math.isfinite, pair)) and bool(pair[0] <= pair[1])
 
 
 def _is_instruction(instruction: Instruction, k: int, inputs: tuple[Port, ...], wide: bool) -> bool:

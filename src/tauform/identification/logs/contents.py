@@ -77,8 +77,10 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
 
 def is_clock(values: Array) -> bool:
     """Whether numbers rise by nearly the same step from sample to sample."""
+    if len(values) < 3 or not np.isfinite(values).all():
+        return False
     steps = np.diff(values)
-    if len(steps) < 2 or not np.isfinite(values).all() or (steps < 0).any():
+    if (steps < 0).any():
         return False
     # Stamps may repeat where a logger is faster than its clock.
     typical = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
