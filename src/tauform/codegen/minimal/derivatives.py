@@ -26,22 +26,13 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.codegen.minimal.bodies import HX, IA, KXX, KZZ, Bodies
-from tauform.codegen.minimal.composite import Composites, accelerating, composites, lever, turn
-from tauform.codegen.minimal.newton_euler import BodyMotion, motion, own_wrench
-from tauform.codegen.minimal.vectors import Matrix, Vector, cross, dot, forth, plus, turned, turned_matrix
+from tauform.codegen.minimal.bodies import IA, Bodies
+from tauform.codegen.minimal.carrying import Moving, Wrench, carried, origin_rate, to_parent, turned_into_parent
+from tauform.codegen.minimal.composite import Composites, accelerating, composites
+from tauform.codegen.minimal.newton_euler import BodyMotion, motion
+from tauform.codegen.minimal.vectors import Vector, cross, dot, plus
 
-Wrench = tuple[Vector, Vector]  # moment, force
 ZERO: Vector = [0.0, 0.0, 0.0]
-
-
-@dataclass
-class _Carried:
-    """What joints carry, each in its own frame: moments with velocities, and the wrench that moves it."""
-
-    G: list[Matrix]
-    p: Matrix
-    wrench: list[Wrench]
 
 
 def inverse_derivatives(
@@ -56,7 +47,7 @@ def inverse_derivatives(
     """
     states = motion(bodies, q, qd, qdd, summed)
     still = composites(bodies, q)
-    moving = _carried(bodies, states, q, qd, still)
+    moving = carried(bodies, states, q, qd, still)
     D = np.zeros((bodies.n, bodies.n, 3), dtype=object)
     axes = [_Axis.of(bodies, i, state) for i, state in enumerate(states)]
     for k in range(bodies.n):
@@ -101,7 +92,7 @@ class _Columns:
     qd: AnyArray
     D: AnyArray
 
-    def fill(self, k: int, still: Composites, moving: _Carried) -> None:
+    def fill(self, k: int, still: Composites, moving: Moving) -> None:
         """Column k at the joints between k and the base, and row k at the same."""
         bodies, D = self.bodies, self.D
         U_moment, U_force, scale = accelerating(bodies, k, still)
@@ -117,7 +108,7 @@ class _Columns:
             if bodies.parents[j] < 0:
                 return
             t = self._carried_moment(j, t, U[1])
-            U, Y, Z = (_to_parent(bodies, j, self.q, wrench) for wrench in (U, Y, Z))
+            U, Y, Z = (to_parent(bodies, j, self.q, wrench) for wrench in (U, Y, Z))
             j = bodies.parents[j]
 
     def _row(self, j: int, U: Wrench, t: Vector) -> tuple[Any, Any]:
@@ -127,7 +118,7 @@ class _Columns:
         by_velocity = dot(axis.s_twice, U[0]) + dot([2.0 * x for x in axis.c_rate], U[1])
         return by_position, by_velocity + t[2] if turns else by_velocity
 
-    def _velocity_wrench(self, k: int, still: Composites, moving: _Carried) -> Wrench:
+    def _velocity_wrench(self, k: int, still: Composites, moving: Moving) -> Wrench:
         """Y = 2 (wrench of sdot x r + cdot, and of s x v)."""
         axis, h, G, p = self.axes[k], still.h[k], moving.G[k], moving.p[k]
         moment = plus(_inertia_times(still.K[k], axis.s_twice), cross(h, [2.0 * x for x in axis.c_rate]))
@@ -138,7 +129,7 @@ class _Columns:
             force = plus(force, [-(p[1] + p[1]), p[0] + p[0], 0.0])
         return moment, force
 
-    def _position_wrench(self, k: int, still: Composites, moving: _Carried) -> Wrench:
+    def _position_wrench(self, k: int, still: Composites, moving: Moving) -> Wrench:
         """Z = wrench of sddot x r + cddot + 2 sdot x v, and S x* f of the wrench f that k carries."""
         bodies, axis, h, G, p = self.bodies, self.axes[k], still.h[k], moving.G[k], moving.p[k]
         twice, (N, F) = axis.s_twice, moving.wrench[k]
@@ -155,12 +146,12 @@ class _Columns:
     def _carried_moment(self, j: int, t: Vector, force: Vector) -> Vector:
         """t counted from the velocity of the parent's origin: t + v x force."""
         bodies = self.bodies
-        rate = _origin_rate(bodies, j, self.states, self.q, self.qd)
-        moved, pushed = _turned_into_parent(bodies, j, self.q, t), _turned_into_parent(bodies, j, self.q, force)
+        rate = origin_rate(bodies, j, self.states, self.q, self.qd)
+        moved, pushed = turned_into_parent(bodies, j, self.q, t), turned_into_parent(bodies, j, self.q, force)
         return plus(moved, cross([2.0 * x for x in rate], pushed))
 
 
-def _mixed_moment(bodies: Bodies, k: int, moving: _Carried) -> Vector:
+def _mixed_moment(bodies: Bodies, k: int, moving: Moving) -> Vector:
     """Twice t_k = sum m v x (sigma_k r)."""
     G, p, t = moving.G[k], moving.p[k], ZERO
     if bodies.turns(k):
@@ -168,39 +159,6 @@ def _mixed_moment(bodies: Bodies, k: int, moving: _Carried) -> Vector:
     if along := bodies.shift(k):
         t = plus(t, [along * p[1], -along * p[0], 0.0])
     return plus(t, t)
-
-
-def _carried(bodies: Bodies, states: list[BodyMotion], q: AnyArray, qd: AnyArray, still: Composites) -> _Carried:
-    """Sums over what each joint carries, tip to base."""
-    rows = bodies.parameters.tolist()
-    G = [_mixed(state.w, row[KXX : KZZ + 1]) for row, state in zip(rows, states, strict=True)]
-    p = [cross(state.w, row[HX : HX + 3]) for row, state in zip(rows, states, strict=True)]
-    forces, moments = zip(*(own_wrench(row, state) for row, state in zip(rows, states, strict=True)), strict=True)
-    wrenches = list(zip(moments, forces, strict=True))
-    for i in reversed(range(bodies.n)):
-        parent = bodies.parents[i]
-        if parent < 0:
-            continue
-        moment, force = _to_parent(bodies, i, q, wrenches[i])
-        wrenches[parent] = plus(wrenches[parent][0], moment), plus(wrenches[parent][1], force)
-        # v = v' + rate and r = r' + P in the frame of the parent: G = G' + p' P^T + rate (h' + m P)^T
-        P, rate = lever(bodies, i, q), _origin_rate(bodies, i, states, q, qd)
-        first = plus(_turned_into_parent(bodies, i, q, still.h[i]), [still.m[i] * x for x in P])
-        momentum = _turned_into_parent(bodies, i, q, p[i])
-        moved = _matrix_into_parent(bodies, i, q, G[i])
-        G[parent] = [
-            [G[parent][a][b] + (moved[a][b] + (P[b] * momentum[a] + rate[a] * first[b])) for b in range(3)]
-            for a in range(3)
-        ]
-        p[parent] = plus(p[parent], plus(momentum, [still.m[i] * x for x in rate]))
-    return _Carried(G, p, wrenches)
-
-
-def _mixed(w: Vector, K: Vector) -> Matrix:
-    """[w]x K of a symmetric matrix (xx, xy, yy, xz, yz, zz)."""
-    xx, xy, yy, xz, yz, zz = K
-    columns = [cross(w, column) for column in ([xx, xy, xz], [xy, yy, yz], [xz, yz, zz])]
-    return [[columns[b][a] for b in range(3)] for a in range(3)]
 
 
 def _inertia_times(K: Vector, x: Vector) -> Vector:
@@ -211,30 +169,3 @@ def _inertia_times(K: Vector, x: Vector) -> Vector:
         dot(x, [-xy, xx + zz, -yz]),
         dot(x, [-xz, -yz, xx + yy]),
     ]
-
-
-def _origin_rate(bodies: Bodies, i: int, states: list[BodyMotion], q: AnyArray, qd: AnyArray) -> Vector:
-    """Velocity of the origin of frame i from that of its parent, in the parent's axes."""
-    rate = cross(states[bodies.parents[i]].w, lever(bodies, i, q))
-    if along := bodies.shift(i):
-        rate = plus(rate, [x * (qd[i] * along) for x in bodies.X[i][:, 2].tolist()])
-    return rate
-
-
-def _turned_into_parent(bodies: Bodies, i: int, q: AnyArray, v: Vector) -> Vector:
-    return forth(bodies.X[i].tolist(), turned(*turn(bodies, i, q), v) if bodies.turns(i) else v)
-
-
-def _matrix_into_parent(bodies: Bodies, i: int, q: AnyArray, G: Matrix) -> Matrix:
-    """R G R^T."""
-    X = bodies.X[i].tolist()
-    if bodies.turns(i):
-        G = turned_matrix(*turn(bodies, i, q), G)
-    half = [forth(X, row) for row in G]  # G X^T
-    columns = [forth(X, [row[b] for row in half]) for b in range(3)]
-    return [[columns[b][a] for b in range(3)] for a in range(3)]
-
-
-def _to_parent(bodies: Bodies, i: int, q: AnyArray, wrench: Wrench) -> Wrench:
-    moment, force = (_turned_into_parent(bodies, i, q, v) for v in wrench)
-    return plus(moment, cross(lever(bodies, i, q), force)), force

@@ -138,6 +138,18 @@ def test_batches_of_any_size_and_layout_are_the_interpreted_program(program: Pro
                 assert np.isnan(array).sum() == array.size - right.size
 
 
+def test_vectors_are_narrower_where_results_would_fill_the_cache(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "host", lambda: ("skylake-avx512", "+avx,+avx512f,+fma"))
+    assert module.kernel_vector(program).lanes == 8
+    monkeypatch.setattr(module, "LARGEST_RESULTS", 3 * 16 * 8 * 8 - 1)
+    assert module.kernel_vector(program).lanes == 4
+    assert module.kernel_vector(program, FLOAT).lanes == 8
+    monkeypatch.setattr(module, "host", lambda: ("haswell", "+avx,+fma"))
+    assert module.kernel_vector(program).lanes == 4
+
+
 @pytest.mark.parametrize("vector", supported(), ids=lambda vector: vector.suffix)
 def test_an_output_may_be_the_array_of_an_input(vector: Vector) -> None:
     program = tf.generate(tf.load("sr6ia"), "inverse_dynamics")
