@@ -45,7 +45,7 @@ def derive(
 
     check_outputs(force, files=[output])
     derivation = tauform.derive  # loads what it needs, before the clock starts
-    tell(f"deriving {_foreseen(robot)}".strip())
+    tell(f"deriving {_expected_size(robot)}".strip())
     start = time.perf_counter()
     model = derivation(
         robot,
@@ -62,7 +62,7 @@ def derive(
     return _page(model, seconds, error, output, not_counted(robot, model.base, columns_beside(robot)))
 
 
-def _foreseen(robot: Robot) -> str:
+def _expected_size(robot: Robot) -> str:
     """Expected size of the closed form of a long chain; nothing where it takes no time."""
     from tauform.closedform.expansion.estimate import ALWAYS_FITS, estimate_size
 

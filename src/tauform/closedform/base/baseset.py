@@ -45,7 +45,7 @@ class BaseParameters(Displayed):
         no_effect: names of parameters that no torque depends on.
         alone: names of parameters that are base parameters as they stand.
         regrouped: names of parameters that are folded into others.
-        gap: how far the weakest independent column stands above the strongest dependent one.
+        gap: ratio of the weakest independent column to the strongest dependent one; large where the rank is clear.
         condition: condition number of the kept columns, scaled to unit size.
         source: what the decision was made from.
         findings: sentences that a reader should know, such as a narrow gap.

@@ -135,6 +135,7 @@ def _regrouped(
     # Without units: a robot in millimetres must have the base parameters of the same one in metres.
     free, length = dimensionless(robot), units(robot)[0]
     row_units = coefficients.units(robot, length)[rows]
+    # From the robot's units to none, column by column.
     factors = free.factors[list(columns)]
     # Rows and columns are scaled, never mixed, so that W keeps the zeros of the coefficients.
     W = scipy.sparse.diags_array(1 / row_units) @ coefficients.matrix[rows] @ scipy.sparse.diags_array(1 / factors)

@@ -140,6 +140,7 @@ def _inverse_matrices_wide(tracing: Tracing) -> Outputs:
     pairs = np.stack([tracing.inputs["q"], tracing.inputs["qd"]], axis=1).ravel()
     # Four columns at once in the lanes of a vector.
     columns = tangent_lanes(torques, pairs, {})
+    # Positions and velocities stood in turns: even columns are dq, odd ones dqd.
     return {"dq": columns[:, 0::2], "dqd": columns[:, 1::2], "dqdd": _by_acceleration(tracing, torques)}
 
 
