@@ -36,17 +36,17 @@ CASES = {
     "mat": 6,
     "hdf5": 80,
     "parquet": 120,
-    "bag_db3": 60,
-    "bag_mcap": 60,
+    "bag_db3": 40,
+    "bag_mcap": 40,
     "bag_metadata": 60,
     "bag_ros1": 60,
     "model": 200,
     "fit": 200,
     "fit_json": 150,
-    "motion": 100,
-    "manifest": 60,
+    "motion": 150,
+    "manifest": 40,
     "program": 150,
-    "cache": 100,
+    "cache": 150,
 }
 # Modules without which a reader refuses every file; the extra of tests brings all of them.
 EXTRAS = {
