@@ -46,3 +46,20 @@ def test_forward_derivatives(pair, method):
         agree(linear.dq[k], dq[at])
         agree(linear.dqd[k], dqd[at])
         agree(linear.dtau[k], (np.triu(dtau) + np.triu(dtau, 1).T)[at])
+
+
+@pytest.mark.parametrize("function", ["inverse", "forward"])
+def test_compiled_derivatives_of_a_batch(function):
+    """Machine code of composite bodies, in whole blocks of states and in what remains of the batch."""
+    pair = real_robot("panda")
+    states = np.random.default_rng(3).uniform(-2, 2, (3, 21, pair.robot.n_joints))
+    compiled = tf.linearize_inverse if function == "inverse" else tf.linearize_forward
+    theirs = pin.computeRNEADerivatives if function == "inverse" else pin.computeABADerivatives
+    linear = compiled(pair.robot, *states, tier=2)
+    at = np.ix_(pair.order, pair.order)
+    for k, (q, v, other) in enumerate(zip(*states, strict=True)):
+        dq, dqd, last = theirs(pair.model, pair.data, pair.theirs(q), pair.theirs_v(v), pair.theirs_v(other))
+        agree(linear.dq[k], dq[at])
+        agree(linear.dqd[k], dqd[at])
+        symmetric = (np.triu(last) + np.triu(last, 1).T)[at]
+        agree(linear.dqdd[k] if function == "inverse" else linear.dtau[k], symmetric)
