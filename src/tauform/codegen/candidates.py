@@ -55,7 +55,9 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
     Raises:
         GenerationError: the program would be too long, or failed verification.
     """
+    # Every algorithm is priced by tracing it: the count is that of the program, not of a formula.
     options = _options(problem, function, names)
+    # Of equals the first: algorithms are listed in the order in which they are preferred.
     best = min(options, key=lambda option: sum(option.cost))
     if sum(best.cost) > MAX_OPERATIONS:
         raise _too_long(problem, function, f"{sum(best.cost)}")
@@ -89,6 +91,7 @@ def plain_program(robot: Robot, function: Function, wrenches: Sequence[str] = ()
     name = usable_algorithms(function, "auto", robot)[0]
     algorithm = function.algorithms[name]
     search = _search(problem, algorithm)
+    # Frames as the description has them, straightened; parameters regrouped towards the base.
     choice = search.start()
     bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
     try:
@@ -124,6 +127,7 @@ def _options(problem: Problem, function: Function, names: list[str]) -> list[_Op
     for name in names:
         with suppress(GraphTooLargeError):
             plain.append(_plain(problem, function, name))
+    # Where no algorithm fits into a graph, the limit itself stands for its price.
     cheapest_plain = min((sum(option.cost) for option in plain), default=MAX_NODES)
     if cheapest_plain * MIN_COST_AFTER_SEARCH > MAX_OPERATIONS:
         raise _too_long(problem, function, f"about {cheapest_plain}" if plain else f"more than {MAX_NODES}")
@@ -148,6 +152,7 @@ def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
     algorithm = option.algorithm
     if not algorithm.moves_frames:
         return option
+    # Derivatives and factors are made of the same products as torques: frames that suit these are found sooner.
     priced = FUNCTIONS["inverse_dynamics"] if algorithm.like_torques else function
     pricing = priced.algorithms["newton_euler"] if algorithm.like_torques else algorithm
     graphs = Graphs() if pricing.in_steps else None
@@ -192,6 +197,7 @@ def _too_long(problem: Problem, function: Function, operations: str) -> ProgramT
 
 def _listed(program: Program, options: list[_Option], chosen: _Option) -> Program:
     """The program with all options as candidates; signs that moved on the way to the program have made it cheaper."""
+    # Of the program as it is written, whose signs have found their places by now.
     cost = (program.n_multiplications, program.n_additions)
     candidates = (Candidate(o.name, *(cost if o is chosen else o.cost), o is chosen, o.remark) for o in options)
     return replace(program, candidates=tuple(candidates))

@@ -62,6 +62,7 @@ def generate(
             raise GenerationError("wrenches: a closed form has no place for them; give the robot")
         return model_program(source, function, algorithm, _recursive)
     wanted = check_request(source, function, algorithm, parameters, payload, wrenches)
+    # Not called where a program of this robot and these options is on disk.
     make = partial(_generated, source, wanted, algorithm, parameters, payload, wrenches)
     if algorithm == "fastest":  # on this machine, today
         return make()
@@ -78,6 +79,7 @@ def _check_kept(
     found: Program,
 ) -> None:
     """Compare a program that was read with the textbook function, as `certified` does with one that is made."""
+    # Once for all algorithms: base parameters and straightened frames take longer than a trace.
     problem = problem_of(source, parameters, payload, wrenches)
     ports = tuple(Port(name, shape, False, ranges_of(source, name)) for name, shape in wanted.shapes(problem).items())
     forms = [form for form in (found, found.wide) if form is not None]

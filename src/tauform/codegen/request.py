@@ -46,6 +46,7 @@ def check_function(name: str) -> Function:
         UnknownNameError: there is none.
     """
     if name not in FUNCTIONS:
+        # A name that is nearly right gets its remedy; others get the list.
         near = get_close_matches(name, FUNCTIONS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(FUNCTIONS)}"
         raise UnknownNameError(f"function {name!r} cannot be generated; {hint}")
@@ -56,6 +57,7 @@ def _check_wrenches(robot: Robot, function: Function, wrenches: Sequence[str]) -
     if wrenches and not function.feels_wrenches:
         able = ", ".join(name for name, other in FUNCTIONS.items() if other.feels_wrenches)
         raise GenerationError(f"wrenches: {function.name} takes none; those that do are {able}", argument="wrenches")
+    # By the frame's own name: a link and a frame of one name would be one input.
     names = [robot.frame(name).name for name in wrenches]
     for name in names:
         if names.count(name) > 1:

@@ -117,6 +117,7 @@ class Joint(Value):
     def with_parameters(self, four: Array) -> Joint:
         """The same joint with other values of Ia, Fv, Fc, Fo; a rotor that was not declared stays so at zero."""
         rotor, viscous, coulomb, offset = map(float, four)
+        # Whether a rotor was declared decides which parameters take part, not its value.
         declared = None if self.rotor_inertia is None and rotor == 0 else rotor
         return replace(self, rotor_inertia=declared, viscous=viscous, coulomb=coulomb, offset=offset)
 

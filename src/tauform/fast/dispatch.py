@@ -116,14 +116,17 @@ class Tiered:
         wanted = forced_tier(self.name, tier)
         # A method that is not named is the textbook function's own default.
         given = {name: value for name, value in options.items() if name != "method" or value is not None}
+        # Kernels are made of a robot and of options: without drive terms it is another robot.
         moving, key = self._variant(robot, given)
         if wanted == 1 or key is None:
             return self.textbook(robot, **states, **given)
         entry = self._entry(moving, (("function", self.name), *key))
+        # What `tf.compile` made for this robot serves its public functions too.
         if self.adopts and not key and 3 not in entry.kernels:
             self._adopt(moving, entry)
         if wanted is not None and wanted not in entry.kernels:
             self._wait(moving, entry, key, wanted, refuse=tier is not None)
+        # The best that there is, unless a tier was demanded.
         present = wanted or entry.tier
         kernel = entry.kernels.get(present)
         start = perf_counter()
@@ -245,6 +248,7 @@ class Tiered:
         # temperatures are compared with absolute zero, which compiled code does not
         if not fast or "temperature" in names or tier < entry.tier or forced_tier(self.name, None) == 1:
             return
+        # Weak: the robot's own dictionary holds this function, and would keep the robot alive.
         owner, refusing = weakref.ref(robot), self.refusing
         finishing = self.result or (_alone if _has_pivots(kernel) else None)
 

@@ -88,6 +88,7 @@ def with_names(program: Program, usable: Callable[[str], str]) -> Program:
         inputs = (*inputs, replace(port, name=name))
     taken = {port.name for port in inputs}
     names = [usable(port.name) for port in program.outputs]
+    # Such as the residual of momentum_observer, which goes in and comes out under one name.
     outputs = tuple(
         replace(port, name=f"new_{name}" if name in taken else name)
         for port, name in zip(program.outputs, names, strict=True)

@@ -28,6 +28,7 @@ def joint_type(kind: str, constants: Iterable[tuple[str, float]]) -> JointType:
     """
     if kind not in JOINT_TYPES:
         raise DescriptionError(f"kind is {' or '.join(map(repr, JOINT_TYPES))}, not {kind!r}")
+    # Exactly those of the type: a pitch that is forgotten must not become a usual one in silence.
     given, needed = dict(constants), dict(JOINT_TYPES[kind].constants)
     for name in needed:
         if name not in given:

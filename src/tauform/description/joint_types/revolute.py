@@ -67,6 +67,7 @@ class Revolute(JointType):
 
     def placed(self, R: AnyArray, p: AnyArray, q: AnyArray) -> tuple[AnyArray, AnyArray]:
         """R Rz(q), p."""
+        # Portable sines: textbook results decide searches, and must be the same bits everywhere.
         s, c = sin_cos(q)
         turned = np.empty((3, 3, *q.shape), dtype=np.result_type(R, c))
         turned[:, 0] = R[:, 0] * c + R[:, 1] * s

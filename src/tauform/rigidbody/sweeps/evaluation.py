@@ -64,6 +64,7 @@ def evaluate(
         result = loops.projected(core(*loops.vectors.values(), **external), project)
         return result if bending is None or loops.Gdot is None else result + bending(loops)
 
+    # q may be longer than qd (quaternions); temperatures are one per joint whatever its coordinates.
     lengths = {**dict.fromkeys(vectors, robot.n_v), "q": robot.n_q, "temperature": robot.n_joints}
     return batched(lengths, tree_core, STATES_PER_SLICE, outside, **vectors)
 
