@@ -183,3 +183,11 @@ def test_other_verbs_read_logs_with_the_same_options(
     assert not out.exists()
     if verb == "multirate":
         assert main([*mapped, "--time-unit", "ms"]) == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_infinities_and_gaps_are_no_clock() -> None:
+    from tauform.identification.logs.contents import is_clock
+
+    assert not is_clock(np.array([np.inf, np.inf, np.nan, 1.0]))
+    assert is_clock(np.arange(5.0))
