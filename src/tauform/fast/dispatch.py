@@ -195,7 +195,7 @@ class Tiered:
         asked = (WORKSHOP.generation, better)
         if entry.asked != asked:
             entry.asked = asked
-            WORKSHOP.ask(self._stages(robot, entry, key, better))
+            WORKSHOP.ask(self._stages(robot, entry, key, better, in_background=True))
 
     def _wait(self, robot: Robot, entry: Entry, key: Key, tier: Tier, refuse: bool) -> None:
         """Make the kernel now.
@@ -214,20 +214,20 @@ class Tiered:
                 remedy="leave out tier, or choose 1",
             )
 
-    def _stages(self, robot: Robot, entry: Entry, key: Key, tier: Tier) -> Any:
+    def _stages(self, robot: Robot, entry: Entry, key: Key, tier: Tier, in_background: bool = False) -> Any:
         """The work between here and a kernel, with pauses; a kernel that cannot be made leaves the entry as it is."""
         yield
         try:
-            kernel = yield from self._kernel(robot, key, tier)
+            kernel = yield from self._kernel(robot, key, tier, in_background)
         except TauformError as error:
             entry.refused = error
             return
         self._install(robot, entry, kernel, tier, fast=not key)
 
-    def _kernel(self, robot: Robot, key: Key, tier: Tier) -> Any:
-        from tauform.fast.kernels import kernel_stages  # its imports take longer than a thousand calls
+    def _kernel(self, robot: Robot, key: Key, tier: Tier, in_background: bool) -> Any:
+        from tauform.fast.aside import stages  # its imports take longer than a thousand calls
 
-        return (yield from kernel_stages(robot, self.name, dict(key), tier, self.divides))
+        return (yield from stages(robot, self.name, dict(key), tier, self.divides, in_background))
 
     def _adopt(self, robot: Robot, entry: Entry) -> None:
         """Take the kernel that `tf.compile` made of this robot."""

@@ -18,6 +18,11 @@ from tauform.fast.functions import function_of, with_pivots
 from tauform.fast.tier import Tier
 
 
+def kept_as(robot: Robot, name: str, options: dict[str, Any], tier: Tier) -> tuple[Any, ...]:
+    """Everything that the program of a kernel depends on."""
+    return robot, name, tuple(sorted(options.items())), tier
+
+
 def kernel_stages(
     robot: Robot, name: str, options: dict[str, Any], tier: Tier, divides: bool
 ) -> Generator[None, None, Kernel]:
@@ -31,7 +36,7 @@ def kernel_stages(
     if divides and not is_definite(robot):
         function = with_pivots(function)
     make = plain_program if tier == 2 else searched_program
-    program = kept_program((robot, name, tuple(sorted(options.items())), tier), lambda: make(robot, function, wrenches))
+    program = kept_program(kept_as(robot, name, options, tier), lambda: make(robot, function, wrenches))
     yield
     kernel = compile_program(program)
     yield

@@ -68,12 +68,12 @@ class TieredMethod(Tiered):
         still = {name: np.zeros(kernel.program.inputs[0].shape) for name in names - {*states, *options}}
         return super()._by_kernel(kernel, robot, {**states, **still}, options)
 
-    def _kernel(self, robot: Any, key: Key, tier: Tier) -> Any:
-        from tauform.fast.kernels import kernel_stages  # its imports take longer than a thousand calls
+    def _kernel(self, robot: Any, key: Key, tier: Tier, in_background: bool) -> Any:
+        from tauform.fast.aside import stages  # its imports take longer than a thousand calls
 
         source = self.source(robot, self.name)
         yield
-        kernel = yield from kernel_stages(source.robot, source.function, {}, tier, self.divides)
+        kernel = yield from stages(source.robot, source.function, {}, tier, self.divides, in_background)
         yield
         self._compare(kernel, robot, source)
         return kernel

@@ -76,6 +76,15 @@ def cached(
     return found
 
 
+def is_cached(key: str, kind: str = "kernel") -> bool:
+    """Whether there is an entry of this key; reading may still find it damaged."""
+    try:
+        place = folder()
+    except RuntimeError:
+        return False
+    return place is not None and (place / f"{hashlib.sha256(key.encode()).hexdigest()}.{kind}").exists()
+
+
 def entries(place: Path) -> list[tuple[float, int, Path]]:
     """Time at which each entry was last read or written, its size and its place, the oldest first."""
     found = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from tauform.codegen.program.document import decoded, encoded
 from tauform.codegen.program.program import Program
-from tauform.codegen.runtime.cache import cached
+from tauform.codegen.runtime.cache import cached, is_cached
 from tauform.codegen.runtime.content import content, package
 from tauform.errors import TauformError
 
@@ -41,12 +41,24 @@ def kept_program(
         held[:] = _read(data, check)
         return bool(held)
 
-    try:
-        key = f"{package()} {content(depends_on)}"
-    except (TypeError, OSError):  # a part of the robot without a digest, or a package without files
+    key = _key(depends_on)
+    if key is None:
         return make()
     cached(key, build, "program", usable)
     return held[0]
+
+
+def is_kept(depends_on: tuple[Any, ...]) -> bool:
+    """Whether a program of this robot and these options is on disk."""
+    key = _key(depends_on)
+    return ENABLED and key is not None and is_cached(key, "program")
+
+
+def _key(depends_on: tuple[Any, ...]) -> str | None:
+    try:
+        return f"{package()} {content(depends_on)}"
+    except (TypeError, OSError):  # a part of the robot without a digest, or a package without files
+        return None
 
 
 def _read(data: bytes, check: Callable[[Program], object] | None) -> list[Program]:
