@@ -272,3 +272,13 @@ def test_longer_chains_are_refused_with_what_to_call_instead():
     for call in (tf.derive, lambda robot: tf.base_parameters(robot, source="closed_form")):
         with pytest.raises(tf.errors.ModelError, match=r"has 21 joints, .* 20 at most; call tf\.generate"):
             call(robot)
+
+
+def test_slides_that_come_first_do_not_hide_the_size():
+    robot = tf.random_robot("PPPPPP" + "R" * 9, 0)
+    assert estimate_size(robot).n_bytes > 5e9
+    with pytest.raises(tf.errors.ModelError, match=r"terms, .* GB"):
+        tf.derive(robot)
+    shorter = tf.random_robot("PPPPPPRRR", 0)
+    terms = tf.derive(shorter).n_terms
+    assert terms / 2 < estimate_size(shorter).n_terms < 2 * terms

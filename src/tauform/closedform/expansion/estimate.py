@@ -12,6 +12,8 @@ from tauform.wording import call
 
 # Joints that are swept for the estimate: a tenth of a second at most, whatever the geometry.
 N_PROBED = 6
+# Terms from which on the growth of a chain shows: a few tenths of a second.
+PROBED_TERMS = 5000
 # Chains of this length fit, whatever their geometry.
 ALWAYS_FITS = N_PROBED + 1
 # Keys of the sweep count monomials in 64 bits.
@@ -33,16 +35,20 @@ class Size:
 
 
 def estimate_size(robot: Robot) -> Size:
-    """Terms and memory that deriving a chain will take, from its first joints and the growth they show.
+    """Terms and memory that deriving a robot will take, from its first joints and the growth they show.
 
-    Later joints are taken to multiply the terms as the last one probed does: a figure good to a factor of two, meant
-    to tell seconds from hours.
+    Joints are swept until their terms are many. Later ones are taken to multiply these as the last one of their type
+    did: a figure good to a factor of two, meant to tell seconds from hours.
     """
-    probed = min(robot.n_bodies, N_PROBED)
-    known = _terms_of_first(robot, probed)
-    # Each further joint multiplies the terms by about the same factor.
-    growth = known / max(_terms_of_first(robot, probed - 1), 1) if probed > 1 else 1.0
-    n_terms = known * growth ** (robot.n_bodies - probed)
+    probed = max(1, min(robot.n_bodies, N_PROBED) - 1)
+    known, growth = _terms_of_first(robot, probed), dict[str, float]()
+    # Slides that come first make few terms, and say nothing of the joints that turn behind them.
+    while probed < robot.n_bodies and (probed < N_PROBED or known < PROBED_TERMS):
+        before, known, probed = known, _terms_of_first(robot, probed + 1), probed + 1
+        growth[robot.joints[probed - 1].type.name] = known / max(before, 1)
+    n_terms = float(known)
+    for joint in robot.joints[probed:]:
+        n_terms *= growth.get(joint.type.name, max(growth.values(), default=1.0))
     return Size(n_terms=n_terms, n_bytes=BYTES_PER_TERM * n_terms)
 
 
