@@ -105,3 +105,10 @@ def test_friction_stands_beside_the_coefficients(kinds):
     np.testing.assert_allclose((echelon.P @ theta) * factors, bound.coefficients, rtol=0, atol=1e-9)
     # nothing of theta is lost on the way
     np.testing.assert_allclose(np.linalg.solve(echelon.theta_from_base, theta), bound.theta, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["kr6_r700", "lbr7"])
+def test_no_rounding_is_left_in_the_echelon_form(name):
+    """Lloyd2021, section 2.2.2: entries are lengths and ones; what rounding leaves is zero."""
+    P = tf.derive(tf.load(name)).echelon().P
+    assert np.abs(P[P != 0]).min() > 1e-6

@@ -56,6 +56,10 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, 
     left = product(rows[used], base_from_theta)
     # What cancelled in the product is zero in the paper's tables; relative to the terms that cancelled.
     left[np.abs(left) <= ROUNDING * product(np.abs(rows[used]), np.abs(base_from_theta))] = 0.0
+    # Dust of the inverse is left alone in entries where nothing cancelled: it is small beside the rest of its row.
+    sizes = np.abs(left).max(axis=0, initial=0.0)
+    shares = np.abs(left) / np.where(sizes > 0, sizes, 1.0)
+    left[shares <= ROUNDING * shares.max(axis=1, keepdims=True, initial=0.0)] = 0.0
     P, B = np.zeros((n * n_terms, n_base)), np.zeros((n_base, n * n_terms))
     P[used] = left
     told = np.flatnonzero(left.any(axis=0))  # all but friction
