@@ -24,6 +24,7 @@ DEFERRED = {
     "BaseParameters.spectrum": "tauform.closedform.base.spectrum:spectrum",
     "ClosedFormModel.kinematics": "tauform.closedform.search.kinematics:kinematics_of",
     "ClosedFormModel.save": "tauform.closedform.model.storage:write_model",
+    "BoundModel.save_mat": "tauform.closedform.model.storage:write_mat",
     "BoundModel.contributions": "tauform.closedform.reduction.contribution:model_contributions",
     "BoundModel.with_terms": "tauform.closedform.reduction.reduction:largest_terms",
     "BoundModel._answered": "tauform.fast.models:answered",

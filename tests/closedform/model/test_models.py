@@ -292,3 +292,28 @@ def test_a_model_is_a_robot_of_virtual_links(case, tmp_path):
         q[:, 1], qd[:, 1], qdd[:, 1] = 0.3, 0.0, 0.0
     assert relative_error(tf.inverse_dynamics(bound.as_robot(), q, qd, qdd), bound.inverse_dynamics(q, qd, qdd)) < 1e-12
     assert bound.as_robot().joint_names == robot.joint_names
+
+
+def test_mat_files_evaluate_as_the_papers_toolbox_does(tmp_path):
+    """tau = (prod(gamma .^ E) times g where no rate is) (P Theta)', with the toolbox's own g."""
+    scipy_io = pytest.importorskip("scipy.io")
+    robot = tf.load("sr6ia")
+    bound = tf.derive(robot).bind(robot)
+    bound.save_mat(tmp_path / "model.mat")
+    file = scipy_io.loadmat(tmp_path / "model.mat")
+    E, P, Theta = file["E"], file["P"], file["Theta"]
+    n = robot.n_joints
+    assert P.shape == (bound.n_terms, len(bound.theta), n)
+    assert Theta.shape == (len(bound.theta), 1)
+    q, qd, qdd = random_states(robot, 5, 0)
+    for state in zip(q, qd, qdd, strict=True):
+        gamma = np.concatenate([state[0], np.sin(state[0]), np.cos(state[0]), state[1], state[2]])
+        y = np.prod(gamma[:, None] ** E, axis=0)
+        y[~E[3 * n :].any(axis=0)] *= 9.806132
+        tau = y @ np.einsum("plj,lk->pj", P, Theta)
+        np.testing.assert_allclose(tau, bound.inverse_dynamics(*state), rtol=0, atol=1e-10)
+    again = tmp_path / "again.mat"
+    bound.save_mat(again)
+    assert again.read_bytes() == (tmp_path / "model.mat").read_bytes()
+    with pytest.raises(tf.errors.ModelError, match=r"must end in \.mat"):
+        bound.save_mat(tmp_path / "model.npz")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -179,6 +180,17 @@ class BoundModel:
     def textbook(self) -> TermByTerm:
         """The same functions, always term by term in NumPy; for any scalar, with the same bits in every call."""
         return TermByTerm(self)
+
+    def save_mat(self, path: str | PathLike[str]) -> None:
+        """Write E, P and Theta as the authors' MATLAB toolbox takes them: PSDM.inverseDynamics(E, P, Theta, ...).
+
+        E is (5 n, p), P is (p, l, n) with terms of gravity per unit of the toolbox's g, Theta is (l, 1). Friction is not
+        part of it.
+
+        Raises:
+            ModelError: the folder does not exist, or the name does not end in .mat.
+        """
+        deferred("BoundModel.save_mat")(self, path)
 
     def breakdown(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None = None) -> Breakdown:
         """The torque by origin: inertial, Coriolis, centrifugal, gravity, friction (all drive terms but rotors).

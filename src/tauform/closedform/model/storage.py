@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.io
 import scipy.sparse
 
 from tauform.archives import read_archive
 from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.model import ClosedFormModel, Geometry
 from tauform.description.drives.drive import Drive
 from tauform.description.joint_types import PRISMATIC, REVOLUTE, JointType, joint_type
@@ -26,6 +29,9 @@ FORMAT = "tauform closed-form model"
 # Version 1 told kinds of joints by a flag, `revolute`; up to version 2 all robots are chains.
 VERSION = 3
 VERSION_OF_CHAINS = 2
+# utilities.g of the toolbox of Lloyd2021 [m/s^2], and the length of the text that a MAT-file begins with.
+TOOLBOX_GRAVITY = 9.806132
+MAT_HEADER = 116
 # Power of a sine or cosine in a term, and rounding of a rotation matrix.
 MOST_EXPONENT, RIGID = 100, 1e-6
 _BASE_NAMES = ("names", "parameter_names", "no_effect", "alone", "regrouped")
@@ -69,6 +75,31 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
         arrays["load_grouping"] = model.load_grouping
     with fresh_file(target, ModelError) as file:
         np.savez_compressed(file, **arrays)
+
+
+def write_mat(bound: BoundModel, path: str | PathLike[str]) -> None:
+    """Write E, P and Theta for the paper's MATLAB toolbox; see `BoundModel.save_mat`."""
+    target = Path(path)
+    if target.suffix != ".mat" or not target.parent.is_dir() or target.is_dir():
+        raise ModelError(f"{target}: cannot be written; the folder must exist and the name must end in .mat")
+    model = bound.model
+    n = model.n_joints
+    P = model.reduction.transpose(1, 2, 0).copy()
+    # The toolbox multiplies terms of gravity by its own constant.
+    P[~model.exponents[3 * n :].any(axis=0)] /= TOOLBOX_GRAVITY
+    arrays = {
+        "E": model.exponents.astype(np.uint8),
+        "P": P,
+        "Theta": bound.theta[:, None],
+        "Theta_names": np.array(bound.base.names, dtype=object),
+        "joint_names": np.array(bound.joint_names, dtype=object),
+    }
+    with io.BytesIO() as memory:
+        scipy.io.savemat(memory, arrays, do_compression=True)
+        contents = memory.getvalue()[MAT_HEADER:]
+    with fresh_file(target, ModelError) as file:
+        # The first bytes are for the reader; a date there would make each file another one.
+        file.write(b"MATLAB 5.0 MAT-file, closed-form dynamics by tauform".ljust(MAT_HEADER) + contents)
 
 
 def load_model(path: str | PathLike[str]) -> ClosedFormModel:
