@@ -184,8 +184,8 @@ class BoundModel:
     def save_mat(self, path: str | PathLike[str]) -> None:
         """Write E, P and Theta as the authors' MATLAB toolbox takes them: PSDM.inverseDynamics(E, P, Theta, ...).
 
-        E is (5 n, p), P is (p, l, n) with terms of gravity per unit of the toolbox's g, Theta is (l, 1). Friction is not
-        part of it.
+        E is (5 n, p), P is (p, l, n) with terms of gravity per unit of the toolbox's g, Theta is (l, 1). Friction is
+        not part of it.
 
         Raises:
             ModelError: the folder does not exist, or the name does not end in .mat.
