@@ -51,6 +51,8 @@ from .fast.torques import friction as friction
 from .fast.torques import generalized_momentum as generalized_momentum
 from .fast.torques import gravity_torque as gravity_torque
 from .fast.torques import inverse_dynamics as inverse_dynamics
+from .fleet.fleet_fit import FleetFit as FleetFit
+from .fleet.identify_fleet import identify_fleet as identify_fleet
 from .identification.fit import Fit as Fit
 from .identification.gains import identify_gains as identify_gains
 from .identification.identify import identify as identify

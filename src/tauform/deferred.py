@@ -39,6 +39,7 @@ DEFERRED = {
     "plot_breakdown": "tauform.report.notebook.plots:plot_breakdown",
     "Reduction.plot": "tauform.report.notebook.plots:plot_reduction",
     "plot_motion": "tauform.report.notebook.plots:plot_motion",
+    "FleetFit.save": "tauform.report.fleet:write_fleet",
     "Fit.report": "tauform.report.sections.identification:write_report",
     "Trajectory.plot": "tauform.report.figures.motion:write_motion_figure",
     "Motion.plot": "tauform.report.figures.motion:write_simulated_figure",

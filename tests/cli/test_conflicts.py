@@ -68,6 +68,8 @@ CONFLICTS: dict[str, tuple[list[str], str]] = {
     "simulate": (["simulate", "two_link", "-o", "a.csv", "--plot", "a.txt"], "a.txt"),
     "simulate: integrator": (["simulate", "two_link", "-o", "a.csv", "--integrator", "euler"], "--integrator"),
     "excite": (["excite", "two_link", "-o", "a.csv", "--plot", "a.txt"], "a.txt"),
+    "fleet: output": (["fleet", "two_link", ".", "-o", "log.csv"], "log.csv"),
+    "fleet: checkpoint": (["fleet", "two_link", ".", "--checkpoint", "absent"], "absent"),
     "excite: kind": (["excite", "two_link", "-o", "a.csv", "--kind", "cubic"], "--kind"),
 }  # fmt: skip
 # What takes time; none of it may be called.

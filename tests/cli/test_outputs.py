@@ -24,6 +24,7 @@ FOLDERS = {
     "reduce --plot": ["reduce", "two_link", "--samples", "2000", "--plot"],
     "multirate": ["multirate", "two_link", "-o"],
     "identify --code": ["identify", "two_link", *LOG, "--code"],
+    "fleet": ["fleet", "two_link", ".", "--workers", "0", "-o"],
 }
 FILES = {
     "show": ["show", "two_link", "-o", "out.toml"],

@@ -37,7 +37,19 @@ LEVELS = (
         "closedform",
         "textbook",
     ),
-    *("codegen", "fast", "identification", "realtime", "simulation", "pipeline", "report", "studio", "cli", "__main__"),
+    *(
+        "codegen",
+        "fast",
+        "identification",
+        "fleet",
+        "realtime",
+        "simulation",
+        "pipeline",
+        "report",
+        "studio",
+        "cli",
+        "__main__",
+    ),
 )
 # Types of arguments and results of methods whose work is deferred (`tauform.deferred`); only type checkers import them.
 TYPES = {

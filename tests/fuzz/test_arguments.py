@@ -17,7 +17,7 @@ from tauform.cli import app
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 COMMANDS.pop("studio")  # it serves until it is interrupted; tests/studio tries it
 # Verbs whose least work takes seconds would eat the time of all other cases, so their robots never exist.
-LONG = {"bench", "model", "reduce", "multirate", "identify", "excite", "simulate"}
+LONG = {"bench", "model", "reduce", "multirate", "identify", "excite", "simulate", "fleet"}
 
 ROBOTS = ["two_link", "two_link", "two_link", "sr6ia", "parallelogram"]
 NOT_ROBOTS = ["kr6", "absent.urdf", "absent.toml", "", ".", "folder.toml", "/", "--", "-1", "two_link.toml", "[bold]"]

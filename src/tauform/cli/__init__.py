@@ -31,7 +31,7 @@ PANELS = {
     "Its equations": ("derive", "base", "linearize"),
     "Its motion": ("simulate",),
     "Code for a controller": ("generate", "reduce", "multirate"),
-    "From measurements": ("excite", "inspect", "identify"),
+    "From measurements": ("excite", "inspect", "identify", "fleet"),
     "This machine": ("bench", "cache"),
 }
 VERBS = tuple(name for names in PANELS.values() for name in names)

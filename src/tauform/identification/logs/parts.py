@@ -59,6 +59,7 @@ class Part:
     Attributes:
         trigger: which rows are kept, if this file says it.
         own_findings: what was done on the way; complete once the arrays were read.
+        clock: of the log where time is zero [s]; there once the arrays were read.
     """
 
     path: Path
@@ -68,6 +69,7 @@ class Part:
     reading: Reading
     trigger: Trigger | None = None
     own_findings: list[str] = field(default_factory=list)
+    clock: list[float] = field(default_factory=list)
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -122,6 +124,8 @@ class Part:
                 sinks[name].add(self._in_si(name, values))
         if ranges is not None:
             self.own_findings.append(ranges.finding())
+        if since is not None and self.layout.t is not None:
+            self.clock.append(since * self.scales.second)
         return {name: sink.finish() for name, sink in sinks.items()} if any_sample else {}
 
     def _fields(self, table: Table, first: int) -> dict[str, Array]:

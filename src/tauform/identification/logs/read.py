@@ -86,7 +86,8 @@ def read_recording(
     read = parts[0].arrays() if len(parts) == 1 else joined(parts)
     found = tuple(finding for part in parts for finding in part.findings)
     name = "+".join(each.name for each in paths)
-    recording = Recording(**read, name=name, columns=_mapping(parts), findings=found)
+    clock = next((part.clock[0] for part in parts if part.clock), 0.0)
+    recording = Recording(**read, name=name, columns=_mapping(parts), findings=found, clock=clock)
     return recording if between is None else _cut(recording, *between)
 
 

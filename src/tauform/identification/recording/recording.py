@@ -57,6 +57,7 @@ class Recording(Displayed):
         temperature: (N, n) of the joints, or (N,) one for all [degrees Celsius]; friction="thermal" needs it.
         name: used in messages and reports.
         findings: sentences about what was repaired on the way in.
+        clock: of the log where t is zero [s]: recordings of one robot are put in order by it.
         columns: field -> columns of the log that it was read from, in the robot's order, as `read_recording` takes
             them; empty where arrays were given.
     """
@@ -71,6 +72,7 @@ class Recording(Displayed):
     name: str = "recording"
     findings: tuple[str, ...] = ()
     columns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    clock: float = 0.0
 
     def __post_init__(self) -> None:
         t = _numbers(self.t, "t", self.name)

@@ -1,0 +1,122 @@
+"""Units beside the fleet: a hierarchical estimate, and who deviates by how much.
+
+Unit u has values x_u with covariance C_u from its own logs. Values differ between units: x_u ~ N(mu, T). The mean mu
+and the spread T are found from all units (method of moments), and what a unit's motion leaves open is taken from the
+fleet: posterior precision = C_u^-1 + T^-1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from tauform.arrays import Array
+from tauform.identification.fit import Fit
+from tauform.identification.regression.estimate import least_squares
+from tauform.identification.regression.evidence import Evidence
+
+# Of all units of a healthy fleet, the share that is called deviating by chance.
+FALSE_ALARM = 0.01
+# Spread of values between units, relative to their fleet value, that is never taken to be smaller: no two are alike.
+LEAST_SPREAD = 0.005
+# Units that a spread is estimated from at least; fewer take the least one.
+FEWEST_UNITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class UnitFit:
+    """A unit beside the fleet.
+
+    Attributes:
+        values: (p,) shrunk towards the fleet where its own logs leave a value open.
+        deviations: (p,) standard deviations of these.
+        from_logs: (p,) share of each value that the unit's own logs decide, 0 to 1.
+        z: (p,) deviation from the fleet, in standard deviations of what a healthy unit shows.
+        error: of its own values on its logs, RMS error over RMS torque.
+        fleet_error: the same of the fleet's values.
+        p_value: probability of a deviation as large in a healthy unit, all values together.
+        is_deviating: whether it deviates at the stated rate of false alarms.
+    """
+
+    unit: str
+    values: Array
+    deviations: Array
+    from_logs: Array
+    z: Array
+    error: float
+    fleet_error: float
+    p_value: float
+    is_deviating: bool
+
+    def largest(self, names: tuple[str, ...], count: int = 3) -> list[tuple[str, float]]:
+        """The values that deviate most, with their z."""
+        order = np.argsort(-np.abs(self.z), kind="stable")[:count]
+        return [(names[k], float(self.z[k])) for k in order]
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The fleet: (p,) mean of the values and standard deviation between units."""
+
+    mean: Array
+    between: Array
+
+
+def compare_units(pooled: Fit, units: Mapping[str, Evidence]) -> tuple[Spread, list[UnitFit]]:
+    """The fleet's spread, and every unit beside it, most deviating first."""
+    own = {name: _estimate(pooled, evidence) for name, evidence in units.items()}
+    spread = _spread(pooled, list(own.values()))
+    alarms = FALSE_ALARM / max(1, len(units))
+    fits = [_beside(name, units[name], *own[name], spread, alarms) for name in units]
+    return spread, sorted(fits, key=lambda fit: fit.p_value)
+
+
+def _estimate(pooled: Fit, evidence: Evidence) -> tuple[Array, Array]:
+    """Values and covariance of a unit from its own logs; a weak prior about the fleet keeps open directions finite."""
+    wide = np.maximum(100 * np.abs(pooled.values), 100 * pooled.deviations)
+    found = least_squares(evidence, prior=(pooled.values, wide))
+    inflation = 1.0 if pooled.inflation is None else pooled.inflation
+    return found.values, found.covariance(evidence, inflation)
+
+
+def _spread(pooled: Fit, own: list[tuple[Array, Array]]) -> Spread:
+    """Median of the units and their spread beyond what noise explains; robust: a few faulty units do not widen it."""
+    values, variances = np.array([x for x, _ in own]), np.array([np.diag(C) for _, C in own])
+    least = LEAST_SPREAD * np.abs(pooled.values)
+    if len(own) < FEWEST_UNITS:
+        return Spread(pooled.values, least)
+    # A median weighs units whose logs leave a value open as much as others: these are left out of it.
+    known = variances <= 4 * np.median(variances, axis=0)
+    mean = np.array([np.median(values[known[:, k], k]) for k in range(values.shape[1])])
+    scatter = np.array([stats.median_abs_deviation(values[known[:, k], k], scale="normal") for k in range(len(mean))])
+    between = np.sqrt(np.maximum(scatter**2 - np.median(variances, axis=0), 0.0))
+    return Spread(mean, np.maximum(between, least))
+
+
+def _beside(unit: str, evidence: Evidence, x: Array, C: Array, spread: Spread, alarms: float) -> UnitFit:
+    T = spread.between**2
+    # x_u = mu + T (C + T)^-1 (x - mu): the unit's own word counts by how much more it knows than the fleet
+    gain = np.linalg.solve(C + np.diag(T), np.diag(T)).T
+    values = spread.mean + gain @ (x - spread.mean)
+    covariance = np.diag(T) - gain @ np.diag(T)
+    z = (x - spread.mean) / np.sqrt(np.maximum(np.diag(C) + T, 1e-300))
+    # each value is tested, and the smallest probability counts for all of them (Bonferroni)
+    p_value = min(1.0, len(z) * 2 * float(stats.norm.sf(np.abs(z).max())))
+    return UnitFit(
+        unit=unit,
+        values=values,
+        deviations=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
+        from_logs=np.clip(np.diag(gain), 0.0, 1.0),
+        z=z,
+        error=_error(evidence, values),
+        fleet_error=_error(evidence, spread.mean),
+        p_value=p_value,
+        is_deviating=p_value < alarms,
+    )
+
+
+def _error(evidence: Evidence, values: Array) -> float:
+    return float(np.sqrt(evidence.residual_squares(values).sum() / max(float(evidence.torque_squares.sum()), 1e-300)))

@@ -1,0 +1,104 @@
+"""Dataset: the logs of a fleet, by unit, and how they are read."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from tauform.arguments import check_arguments
+from tauform.errors import RecordingError
+from tauform.identification.logs.read import read_recording
+from tauform.messages import no_such
+
+SUFFIXES = (".parquet", ".csv", ".npz", ".mat", ".mcap", ".db3")
+SETTINGS = "fleet.toml"
+# Folders of a data set that is partitioned as Hive and Spark do it.
+HIVE = re.compile(r"^(?P<key>\w+)=(?P<value>.+)$")
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A log of one unit; size and time of change say whether it is the one that was read before."""
+
+    path: Path
+    size: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Files by unit, in the order of their names, which is that of time.
+
+    Attributes:
+        root: folder that holds them.
+        units: name -> files.
+        reading: options of `tf.read_recording` that hold for all of them.
+    """
+
+    root: Path
+    units: Mapping[str, tuple[LogFile, ...]]
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, root: str | Path, by: str = "unit") -> Dataset:
+        """Look through a folder: `unit=A7/2024-03-01.parquet`, `A7/log.csv` or `A7.csv` are logs of unit A7.
+
+        `fleet.toml` in it may hold a table `[read]` with options of `tf.read_recording` (columns, units, gains, ...).
+
+        Args:
+            by: key of partitioned folders that names the unit.
+
+        Raises:
+            RecordingError: no such folder, no logs in it, or settings that are none.
+        """
+        folder = Path(root)
+        if not folder.is_dir():
+            raise RecordingError(f"{folder}: no such folder; a data set is a folder of logs by unit")
+        units: dict[str, list[LogFile]] = defaultdict(list)
+        for path in sorted(folder.rglob("*")):
+            if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
+                found = path.stat()
+                units[_unit(path.relative_to(folder), by)].append(LogFile(path, found.st_size, found.st_mtime_ns))
+        if not units:
+            raise RecordingError(f"{folder}: no logs in it ({', '.join(SUFFIXES)})")
+        return cls(folder, {name: tuple(files) for name, files in sorted(units.items())}, _settings(folder))
+
+    @property
+    def n_files(self) -> int:
+        """Logs of all units."""
+        return sum(map(len, self.units.values()))
+
+
+def _unit(place: Path, by: str) -> str:
+    """The unit of a file: its partition, the first folder it lies in, or its own name."""
+    for part in place.parts[:-1]:
+        found = HIVE.match(part)
+        if found and found["key"] == by:
+            return found["value"]
+    return place.parts[0] if len(place.parts) > 1 else place.stem
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    path = folder / SETTINGS
+    if not path.is_file():
+        return {}
+    try:
+        held = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise RecordingError(f"{path}: {error}") from None
+    unknown = set(held) - {"read"}
+    if unknown or not isinstance(held.get("read", {}), dict):
+        raise RecordingError(f"{path}: expected one table [read], found {', '.join(sorted(unknown)) or 'a value'}")
+    options: dict[str, Any] = held.get("read", {})
+    known = signature(read_recording).parameters
+    for name in options:
+        if name not in known or name in ("path", "robot"):
+            raise no_such(f"{path}: [read]: option", name, [other for other in known if other not in ("path", "robot")])
+    check_arguments(read_recording, **options)
+    return options

@@ -1,0 +1,71 @@
+"""Where units are condensed: here, on processes of this machine, or on a cluster of Dask's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tauform.errors import IdentificationError, MissingExtraError
+from tauform.fleet.condensed import Plan, UnitLogs, condense
+
+# Attempts at a unit whose worker is lost.
+RETRIES = 2
+SECONDS_TO_ANSWER = 20
+
+
+@contextmanager
+def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
+    """A client of Dask: of the scheduler at an address, or of processes of this machine.
+
+    Raises:
+        MissingExtraError: dask is not installed.
+        IdentificationError: the scheduler does not answer.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError("fleets on several workers need dask", remedy="pip install tauform[fleet]") from None
+    if address is not None:
+        try:
+            client = distributed.Client(address, timeout=SECONDS_TO_ANSWER)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise IdentificationError(
+                f"scheduler {address} does not answer ({error}); start it, or leave it out"
+            ) from None
+        with client:
+            yield client
+        return
+    count = workers or os.cpu_count() or 1
+    with (
+        distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as here,
+        distributed.Client(here) as client,
+    ):
+        yield client
+
+
+def condensed_units(
+    units: Mapping[str, Sequence[Path]], plan: Plan, client: Any | None, done: Callable[[UnitLogs], None]
+) -> None:
+    """Condense all units; `done` takes each as it is finished, in any order.
+
+    Args:
+        client: of Dask; None works here, one unit after the other.
+    """
+    if client is None:
+        for name, files in units.items():
+            done(condense(name, files, plan))
+        return
+    from distributed import as_completed
+
+    shared = client.scatter(plan, broadcast=True)
+    futures = [
+        client.submit(condense, name, list(files), shared, retries=RETRIES, pure=False) for name, files in units.items()
+    ]
+    for future in as_completed(futures):
+        done(future.result())
+        future.release()

@@ -1,0 +1,130 @@
+"""write_fleet: a fleet as Parquet tables and one page: overview, who deviates, what changed, what was left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tauform.errors import GenerationError, MissingExtraError
+from tauform.files.file import fresh_file, write_text
+from tauform.files.folder import write_folder
+from tauform.fleet.compare import FALSE_ALARM
+from tauform.fleet.fleet_fit import FleetFit, rows_of
+from tauform.report.html.document import Section, document
+from tauform.report.html.elements import Marked, facts, paragraph, table
+from tauform.report.html.plot import Panel, Plot, Series
+
+# Series over time that a page draws: those that changed, then the first.
+MOST_TRENDS = 24
+
+
+def write_fleet(fit: FleetFit, folder: Path, force: bool = False) -> list[Path]:
+    """Write all tables and the report; see `FleetFit.save`."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError("tables of a fleet need pyarrow; pip install tauform[fleet]") from None
+
+    def fill(fresh: Path) -> list[str]:
+        for name, columns in rows_of(fit).items():
+            with fresh_file(fresh / f"{name}.parquet", GenerationError) as file:
+                parquet.write_table(pyarrow.table(columns), file)
+        write_text(fresh / "report.html", fleet_page(fit), GenerationError)
+        return []
+
+    return write_folder(folder, fill, force)
+
+
+def fleet_page(fit: FleetFit) -> str:
+    """The page of a fleet; it opens without a network."""
+    sections = [_overview(fit), _units(fit), *_changes(fit), *_left_out(fit)]
+    title = f"Fleet of {fit.pooled.robot.name}"
+    return document(title, f"{len(fit.units)} units, {fit.seconds / 3600:.3g} hours of motion", sections)
+
+
+def _overview(fit: FleetFit) -> Section:
+    units = list(fit.units.values())
+    body = facts(
+        {
+            "units": len(units),
+            "deviating": Marked(str(len(fit.deviating)), "bad" if fit.deviating else "good"),
+            "changes over time": len(fit.changes),
+            "logs left out": len(fit.excluded),
+            "torque error, median": f"{100 * float(np.median([u.error for u in units])):.2g} %",
+        }
+    )
+    body += paragraph(
+        f"A unit deviates where a value lies further from the fleet than chance explains, with {100 * FALSE_ALARM:g} % "
+        "of false alarms over the whole fleet."
+    )
+    names = [unit.unit for unit in units]
+    largest = [abs(unit.largest(fit.names, 1)[0][1]) for unit in units]
+    errors = [
+        Series("with the fleet's values", [100 * u.fleet_error for u in units], x=names, style="points", colour=1),
+        Series("with its own", [100 * u.error for u in units], x=names, style="points", colour=0),
+    ]
+    body += Plot(
+        "Torque error by unit, most deviating first", [Panel("", errors)], "unit", "RMS error / RMS torque [%]"
+    ).html
+    score = [Series("largest deviation", largest, x=names, style="points", colour=0)]
+    body += Plot("Largest deviation from the fleet", [Panel("", score)], "unit", "standard deviations", ylog=True).html
+    return Section("overview", "Overview", body)
+
+
+def _units(fit: FleetFit) -> Section:
+    rows = [
+        (
+            Marked(unit.unit, "bad" if unit.is_deviating else ""),
+            ", ".join(f"{name} {z:+.1f}" for name, z in unit.largest(fit.names)),
+            f"{unit.p_value:.1e}",
+            100 * unit.error,
+            100 * unit.fleet_error,
+            fit.n_windows[unit.unit],
+            f"{100 * float(np.mean(unit.from_logs)):.0f}",
+        )
+        for unit in fit.units.values()
+    ]
+    columns = (
+        "unit", "deviates most in [standard deviations]", "by chance", "error [%]", "with the fleet's values [%]",
+        "recordings", "decided by own logs [%]",
+    )  # fmt: skip
+    listing = table(columns, rows, text_columns=3, tall=len(rows) > 16, caption="Units", data=True)
+    return Section("units", "Units", listing)
+
+
+def _changes(fit: FleetFit) -> list[Section]:
+    if not fit.trends:
+        return []
+    body = ""
+    if fit.changes:
+        rows = [(c.unit, c.value, c.at, c.before, c.after, f"{c.p_value:.1e}") for c in fit.changes]
+        columns = ("unit", "value", "at [s]", "before", "after", "by chance")
+        body += table(columns, rows, text_columns=2, caption="Changes", tall=len(rows) > 12, data=True)
+    else:
+        body += paragraph("No value changed by more than chance explains.")
+    changed = {(change.unit, change.value) for change in fit.changes}
+    shown = sorted(fit.trends, key=lambda trend: (trend.unit, trend.value) not in changed)[:MOST_TRENDS]
+    panels = [
+        Panel(
+            f"{trend.unit} {trend.value}",
+            [Series(trend.value, trend.values, x=trend.start, spread=1.96 * trend.deviations)],
+        )
+        for trend in shown
+    ]
+    figure = Plot(
+        "Friction and offsets over time, with 95 % intervals",
+        panels,
+        "start of the recording [s]",
+        "value",
+        points=True,
+    )
+    return [Section("trends", "Over time", body + figure.html)]
+
+
+def _left_out(fit: FleetFit) -> list[Section]:
+    if not fit.excluded:
+        return []
+    listing = table(("unit", "log", "why"), fit.excluded, text_columns=3, caption="Logs that were not used", data=True)
+    return [Section("excluded", "Left out", listing)]

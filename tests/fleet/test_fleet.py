@@ -1,0 +1,149 @@
+"""Fleets: seeded faults are found, healthy units are not; files, workers and checkpoints change nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from fleet.simulated_fleet import arm, samples, write
+from tauform.cli import main
+from tauform.errors import IdentificationError, RecordingError
+from tauform.fleet.dataset import Dataset
+
+HEALTHY = [f"A{k:02d}" for k in range(10)]
+FAULTY: dict[str, dict[str, float]] = {"B_friction": {"friction": 1.3}, "B_payload": {"payload": 0.8}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("fleet")
+    for k, name in enumerate(HEALTHY):
+        write(root / name / "run.csv", samples(arm(k), k))
+    for k, (name, faults) in enumerate(FAULTY.items(), start=100):
+        write(root / name / "run.csv", samples(arm(k, **faults), k))
+    write(root / "B_gain" / "run.csv", samples(arm(200), 200, gain=0.8))
+    (root / "A00" / "broken.csv").write_text("t,q1,q2,tau1,tau2\n0.0,1.0\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> tf.FleetFit:
+    return tf.identify_fleet(tf.load("two_link"), folder, workers=0)
+
+
+def test_faulty_units_deviate_and_healthy_ones_do_not(found: tf.FleetFit) -> None:
+    named = {unit.unit for unit in found.deviating}
+    assert named == {*FAULTY, "B_gain"}
+    assert list(found.units)[:3] == [unit.unit for unit in found.deviating]  # ranked
+
+
+def test_the_deviation_names_what_is_wrong(found: tf.FleetFit) -> None:
+    largest = [name for name, _ in found.unit("B_friction").largest(found.names, 2)]
+    assert all(name.startswith(("Fv", "Fc")) for name in largest)
+
+
+def test_a_units_robot_predicts_its_torques(found: tf.FleetFit) -> None:
+    truth = arm(100, **FAULTY["B_friction"])
+    q, qd, qdd = np.random.default_rng(5).uniform(-1, 1, (3, 200, 2))
+    expected = tf.inverse_dynamics(truth, q, qd, qdd)
+    error = np.linalg.norm(tf.inverse_dynamics(found.robot_of("B_friction"), q, qd, qdd) - expected)
+    assert error < 0.03 * np.linalg.norm(expected)
+
+
+def test_bad_logs_are_set_aside_with_a_reason(found: tf.FleetFit) -> None:
+    assert [(unit, file) for unit, file, _ in found.excluded] == [("A00", "broken.csv")]
+    assert found.excluded[0][2]
+    assert "A00" in found.units
+
+
+def test_files_that_follow_each_other_are_one_recording(tmp_path: Path) -> None:
+    whole = samples(arm(1), 1)
+    for cut, name in ((len(whole), "whole"), (377, "cut")):
+        # the model is chosen on the first log of A alone
+        write(tmp_path / name / "A" / "1.csv", samples(arm(2), 2))
+        write(tmp_path / name / "U" / "1.csv", whole[:cut])
+        if cut < len(whole):
+            write(tmp_path / name / "U" / "2.csv", whole[cut:])
+    fits = [tf.identify_fleet(tf.load("two_link"), tmp_path / name, workers=0, sample=1) for name in ("whole", "cut")]
+    assert fits[0].n_windows == fits[1].n_windows == {"A": 1, "U": 1}
+    for name in ("A", "U"):
+        np.testing.assert_allclose(fits[1].units[name].values, fits[0].units[name].values, rtol=1e-9)
+
+
+def test_a_step_of_friction_is_dated(tmp_path: Path) -> None:
+    for k in range(8):
+        robot = arm(3) if k < 5 else arm(3, friction=1.4)
+        write(tmp_path / "U" / f"{k}.csv", samples(robot, 50 + k, start=1000.0 * k))
+        write(tmp_path / "V" / f"{k}.csv", samples(arm(4), 70 + k, start=1000.0 * k))
+    found = tf.identify_fleet(tf.load("two_link"), tmp_path, workers=0)
+    changed = {(change.unit, change.at) for change in found.changes}
+    assert changed == {("U", 5000.0)}
+
+
+def test_a_checkpoint_saves_reading_again(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = tf.load("two_link")
+    first = tf.identify_fleet(robot, folder, workers=0, checkpoint=tmp_path)
+    read: list[str] = []
+
+    def counted(unit: str, files: Any, plan: Any) -> Any:
+        read.append(unit)
+        raise AssertionError(unit)
+
+    monkeypatch.setattr("tauform.fleet.scheduler.condense", counted)
+    again = tf.identify_fleet(robot, folder, workers=0, checkpoint=tmp_path)
+    assert read == []
+    for name, unit in first.units.items():
+        np.testing.assert_array_equal(again.units[name].values, unit.values)
+    # a damaged checkpoint is made again, never believed
+    for path in tmp_path.glob("*.npz"):
+        path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(AssertionError):
+        tf.identify_fleet(robot, folder, workers=0, checkpoint=tmp_path)
+
+
+@pytest.mark.nightly
+def test_workers_change_nothing(folder: Path, found: tf.FleetFit) -> None:
+    pytest.importorskip("distributed")
+    spread_out = tf.identify_fleet(tf.load("two_link"), folder, workers=2)
+    for name, unit in found.units.items():
+        np.testing.assert_allclose(spread_out.units[name].values, unit.values, rtol=1e-9)
+
+
+def test_the_command_writes_tables_and_a_report(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert main(["fleet", "two_link", str(folder), "--workers", "0", "-o", str(tmp_path / "out")]) == 0
+    assert "B_gain" in capsys.readouterr().out
+    units = parquet.read_table(tmp_path / "out" / "units.parquet").to_pydict()
+    assert sorted(units["unit"]) == sorted([*HEALTHY, *FAULTY, "B_gain"])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "broken.csv" in page
+
+
+def test_units_are_named_by_partition_folder_or_file(tmp_path: Path) -> None:
+    for place in ("unit=A7/day=1/x.csv", "B2/x.parquet", "C3.csv", "notes.txt"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("")
+    assert list(Dataset.open(tmp_path).units) == ["A7", "B2", "C3"]
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    robot = tf.load("two_link")
+    with pytest.raises(RecordingError, match="no such folder"):
+        tf.identify_fleet(robot, tmp_path / "absent")
+    with pytest.raises(RecordingError, match="no logs"):
+        tf.identify_fleet(robot, tmp_path)
+    (tmp_path / "A.csv").write_text("t,x\n1,2\n")
+    with pytest.raises(RecordingError, match="none of the logs"):
+        tf.identify_fleet(robot, tmp_path, workers=0)
+    write(tmp_path / "B" / "run.csv", samples(arm(1), 1))
+    with pytest.raises(IdentificationError, match="no such folder for checkpoints"):
+        tf.identify_fleet(robot, tmp_path, workers=0, checkpoint=tmp_path / "absent")
+    (tmp_path / "fleet.toml").write_text("[read]\nrates = 3\n")
+    with pytest.raises(tf.errors.TauformError, match="rates"):
+        tf.identify_fleet(robot, tmp_path, workers=0)
