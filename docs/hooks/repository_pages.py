@@ -26,6 +26,7 @@ PARTS = {
     "closedform": "Base parameters and closed forms",
     "codegen": "Programs",
     "identification": "Identification",
+    "fleet": "Fleets",
     "realtime": "Reduction and multi-rate",
     "pipeline": "One call for all of it",
     "report": "Reports",

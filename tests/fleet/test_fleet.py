@@ -129,7 +129,7 @@ def test_units_are_named_by_partition_folder_or_file(tmp_path: Path) -> None:
     for place in ("unit=A7/day=1/x.csv", "B2/x.parquet", "C3.csv", "notes.txt"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text("")
-    assert list(Dataset.open(tmp_path).units) == ["A7", "B2", "C3"]
+    assert list(Dataset.of(tmp_path).units) == ["A7", "B2", "C3"]
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:

@@ -143,21 +143,19 @@ def merged(parts: Sequence[Evidence]) -> Evidence:
     )
 
 
-def packed(logs: UnitLogs) -> bytes:
-    """A unit's evidence as an archive of arrays, for checkpoints."""
+def arrays_of(logs: UnitLogs) -> dict[str, Any]:
+    """A unit's evidence as arrays by name, for checkpoints."""
     arrays: dict[str, Any] = {"excluded": np.array(logs.excluded, dtype=str).reshape(-1, 2)}
     for k, window in enumerate(logs.windows):
         arrays[f"{k}_span"] = np.array([window.start, window.end])
         arrays[f"{k}_files"] = np.array(window.files, dtype=str)
         for name in ("triangles", "counts", "peaks", "torque_peaks"):
             arrays[f"{k}_{name}"] = getattr(window.evidence, name)
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
+    return arrays
 
 
 def unpacked(unit: str, data: bytes, shape: tuple[int, int]) -> UnitLogs | None:
-    """What `packed` wrote; None where it is damaged or of another model: the logs are read again then.
+    """An archive of `arrays_of`; None where it is damaged or of another model: the logs are read again then.
 
     Args:
         shape: joints and columns of the model.

@@ -46,7 +46,7 @@ class Dataset:
     reading: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, root: str | Path, by: str = "unit") -> Dataset:
+    def of(cls, root: str | Path, by: str = "unit") -> Dataset:
         """Look through a folder: `unit=A7/2024-03-01.parquet`, `A7/log.csv` or `A7.csv` are logs of unit A7.
 
         `fleet.toml` in it may hold a table `[read]` with options of `tf.read_recording` (columns, units, gains, ...).

@@ -14,7 +14,7 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError, TauformError
 from tauform.files.file import fresh_file
 from tauform.fleet.compare import compare_units
-from tauform.fleet.condensed import Plan, UnitLogs, merged, packed, unpacked
+from tauform.fleet.condensed import Plan, UnitLogs, arrays_of, merged, unpacked
 from tauform.fleet.dataset import Dataset, LogFile
 from tauform.fleet.fleet_fit import FleetFit
 from tauform.fleet.scheduler import cluster, condensed_units
@@ -46,7 +46,7 @@ def identify_fleet(
 
     Args:
         robot: geometry of all units.
-        dataset: a folder of logs by unit (see `tauform.fleet.dataset.Dataset.open`), or what that returned.
+        dataset: a folder of logs by unit (see `tauform.fleet.dataset.Dataset.of`), or what that returned.
         by: key of partitioned folders that names the unit.
         client: a `distributed.Client`; without one, `scheduler` or processes of this machine do the work.
         scheduler: address of a scheduler of Dask.
@@ -64,7 +64,7 @@ def identify_fleet(
     say = progress or (lambda words: None)
     if checkpoint is not None and not Path(checkpoint).is_dir():
         raise IdentificationError(f"{checkpoint}: no such folder for checkpoints; make it first")
-    logs = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset, by)
+    logs = dataset if isinstance(dataset, Dataset) else Dataset.of(dataset, by)
     say(f"{len(logs.units)} units, {logs.n_files} logs; choosing the model on {min(sample, len(logs.units))} of them")
     pooled = _pooled(robot, logs, sample, physical)
     plan = Plan.of(pooled, robot, logs.reading)
@@ -132,7 +132,7 @@ class _Store:
     def write(self, logs: UnitLogs, files: tuple[LogFile, ...]) -> None:
         if self.folder is not None:
             with fresh_file(self.folder / self._name(logs.unit, files), IdentificationError) as file:
-                file.write(packed(logs))
+                np.savez(file, **arrays_of(logs))
 
     def _name(self, unit: str, files: tuple[LogFile, ...]) -> str:
         held = repr((self.plan, unit, [(file.path.name, file.size, file.changed) for file in files]))

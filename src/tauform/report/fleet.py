@@ -30,7 +30,9 @@ def write_fleet(fit: FleetFit, folder: Path, force: bool = False) -> list[Path]:
     def fill(fresh: Path) -> list[str]:
         for name, columns in rows_of(fit).items():
             with fresh_file(fresh / f"{name}.parquet", GenerationError) as file:
-                parquet.write_table(pyarrow.table(columns), file)
+                held = pyarrow.table(columns)
+                with parquet.ParquetWriter(file, held.schema) as writer:
+                    writer.write(held)
         write_text(fresh / "report.html", fleet_page(fit), GenerationError)
         return []
 
