@@ -36,6 +36,7 @@ from tauform.identification.selection.synchrony import check_delay
 from tauform.identification.selection.velocities import settled_velocities
 from tauform.identification.signals.differentiate import Smoother, SmootherName
 from tauform.identification.signals.filters import Filters, choose_filters, grid_of
+from tauform.identification.verdict.alternatives import PHYSICAL, REDUCED, RIDGE, better_on_held_out
 from tauform.identification.verdict.carried import settled_load
 from tauform.identification.verdict.plausibility import check_recordings
 from tauform.identification.verdict.validate import (
@@ -83,7 +84,7 @@ def identify(
     friction: FrictionLaw = "auto",
     couplings: Literal["auto"] | Sequence[tuple[int, int]] | None = "auto",
     terms: Sequence[Term] = (),
-    method: Method = "weighted",
+    method: Method = "auto",
     filters: Filters | Literal["auto"] | None = "auto",
     smoother: SmootherName = "lowpass",
     delay: float = 0.0,
@@ -109,7 +110,8 @@ def identify(
             case.
         method: "weighted" (each joint by the size of its residuals), "ordinary", "robust", "total",
             "instrumental", "ridge" (towards the prior) or "energy" (the energy model, whose values need no
-            accelerations; which friction is taken is still judged by torques).
+            accelerations; which friction is taken is still judged by torques); "auto" is "weighted", and where that
+            follows noise, held-out blocks choose between it, its reduced and physical forms and "ridge".
         filters: cut-offs from the data ("auto"), given ones, or None to take every sample as it is.
         smoother: how positions become velocities and accelerations.
         delay: seconds by which the torques lag behind the positions; they are shifted by that.
@@ -184,6 +186,14 @@ def _estimated(
     fit = _fit(robot, regression, method, prior, (*findings, *more))
     clipped = find_clipping(source.segments, robot.joint_names)
     drift = find_drift(fit.design, fit.values, regression.shown) if in_order else []
+    if method == "auto" and swap is None and not causes:  # what is wrong with a log is not mended by a description
+        free = fit
+        others: dict[str, Callable[[], Fit]] = {
+            PHYSICAL: lambda: free.physically_consistent(prior),
+            REDUCED: free.reduced,
+            RIDGE: lambda: _fit(robot, regression, "ridge", prior, free.findings),
+        }
+        fit = better_on_held_out(free, others)
     return replace(fit, swap=swap, suspicions=(*causes, *late, *clipped, *drift))
 
 

@@ -56,7 +56,7 @@ def test_a_recording_of_a_moment_is_too_short(rate: float) -> None:
 
 def test_a_short_recording_is_called_short_before_what_follows_from_it() -> None:
     recording = simulated_recording(arm(), motion(arm(), 1), np.random.default_rng(0), torque_noise=NOISE)
-    verdict = tf.identify(arm(), recording.between(0.5, 3.5)).verdict
+    verdict = tf.identify(arm(), recording.between(0.5, 3.5), method="weighted").verdict
     assert "s of motion are too short, or too plain" in verdict.reasons[0]
     assert verdict.next[0].startswith("record for longer")
 

@@ -56,8 +56,8 @@ def identify(
         typer.Option(metavar="IN OUT", help="Copy a URDF with the identified inertias (IN new: write one)."),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="weighted, ordinary, robust, total, instrumental, ridge or energy.")
-    ] = "weighted",
+        str, typer.Option(help="auto, weighted, ordinary, robust, total, instrumental, ridge or energy.")
+    ] = "auto",
     friction: Friction = "auto",
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
     physical: Physical = False,

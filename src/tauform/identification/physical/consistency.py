@@ -71,7 +71,8 @@ def _physical(fit: Fitted, mean: Array, method: ConsistencyMethod) -> Fitted:
         changed,
         physical=read_only(parameters),
         physical_method=method,
-        held_out=Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT),
+        # the choice of terms was the free fit's, and so is what it costs on data that it has not seen
+        held_out=Errors.of_squares(fit.choice_cost**2 * squares, evidence.torque_squares, evidence.n_rows, HELD_OUT),
         free_error=fit.held_out.total,
         method=fit.method if fit.physical is not None else f"{fit.method}, physical links",
     )

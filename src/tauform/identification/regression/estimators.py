@@ -18,8 +18,9 @@ from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.evidence import Evidence, updated
 from tauform.identification.regression.rows import Rows, RowSource
 
-Method = Literal["weighted", "ordinary", "robust", "total", "instrumental", "ridge", "energy"]
+Method = Literal["auto", "weighted", "ordinary", "robust", "total", "instrumental", "ridge", "energy"]
 METHODS: dict[str, str] = {
+    "auto": "weighted least squares",
     "weighted": "weighted least squares",
     "ordinary": "ordinary least squares",
     "robust": "robust (iteratively re-weighted) least squares",
