@@ -53,6 +53,8 @@ def friction_torques(tracing: Tracing, carried: list[Any] | None = None) -> list
     Args:
         carried: torques of links and rotors; None leaves out friction that depends on them.
     """
+    if not tracing.problem.drives.any():
+        return [0.0] * tracing.bodies.n
     torques: list[Any] = friction_torque(tracing.drive_tree, tracing.drive_state(carried))[:, 0].tolist()
     return torques
 
