@@ -85,7 +85,9 @@ def self_test(folder: Path, target: str, name: str) -> str:
     said = []
     for command in backend(target).check_commands(c_prefix(None, name)):
         try:
-            run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+            run = subprocess.run(
+                command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", timeout=600
+            )
         except FileNotFoundError:
             return f"written, not run: {command[0]} is not installed on this machine"
         if run.returncode:
