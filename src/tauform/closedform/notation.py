@@ -16,6 +16,10 @@ from tauform.escaping.markup import latex_symbol
 ROUNDING_UNITS = 8
 
 
+# Summands that stand in one row.
+LONGEST_SUM = 500
+
+
 @dataclass(frozen=True)
 class Notation:
     """One way to write equations.
@@ -64,7 +68,15 @@ class Notation:
 
     def equation(self, joint: int, products: Sequence[str]) -> str:
         """tau of a joint."""
-        return self.left.format(joint + 1) + summed(products)
+        return self.left.format(joint + 1) + summed(products if self is LATEX else in_brackets(products))
+
+
+def in_brackets(products: Sequence[str]) -> Sequence[str]:
+    """The summands, in brackets where they are many: Python compiles a long sum only to some depth."""
+    while len(products) > LONGEST_SUM:
+        parts = [products[k : k + LONGEST_SUM] for k in range(0, len(products), LONGEST_SUM)]
+        products = [f"({summed(part)})" for part in parts]
+    return products
 
 
 def summed(products: Sequence[str]) -> str:

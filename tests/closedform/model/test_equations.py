@@ -115,3 +115,17 @@ def test_notebooks_draw_what_is_short() -> None:
 def test_a_style_that_does_not_exist_is_refused() -> None:
     with pytest.raises(tf.errors.UnknownNameError, match="style: no 'tex'; choose from 'names', 'gautier', 'latex'"):
         tf.base_parameters(tf.load("two_link")).relations[0].text("tex")  # type: ignore[arg-type]
+
+
+def test_python_evaluates_equations_of_any_length():
+    robot = tf.load("kr6_r700")
+    bound = tf.derive(robot).bind(robot)
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 6))
+    names = {}
+    for i in range(6):
+        names |= {f"q{i + 1}": q[i], f"s{i + 1}": np.sin(q[i]), f"c{i + 1}": np.cos(q[i])}
+        names |= {f"qd{i + 1}": qd[i], f"qdd{i + 1}": qdd[i]}
+    for line in bound.equations(max_terms=10_000):
+        exec(line, names)
+    tau = [names[f"tau{i + 1}"] for i in range(6)]
+    np.testing.assert_allclose(tau, bound.inverse_dynamics(q, qd, qdd), rtol=0, atol=1e-10)
