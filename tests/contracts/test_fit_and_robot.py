@@ -220,7 +220,9 @@ def torque_of_urdf(robot: tf.Robot, path: Path, q: np.ndarray, qd: np.ndarray, q
 
 
 FACTORS = (tuple(SHAPES), FRICTION, tuple(METHODS), VARIANTS)
-PAIRS = all_pairs(*FACTORS)
+# The energy model knows no accelerations, which the load of a joint may depend on: identify refuses the two together.
+REFUSED = ("load", "energy")
+PAIRS = [case for case in all_pairs(*FACTORS) if case[1:3] != REFUSED]
 # Code knows nothing of estimators: one fit of each law, robots taking turns (`make nightly`: each robot with each law).
 TURNS = list(zip(cycle(SHAPES), FRICTION, strict=False))
 CODED = [next(case for case in PAIRS if case[:2] == turn) for turn in TURNS]
@@ -232,7 +234,9 @@ def test_a_fit_and_all_that_is_made_of_it_are_one_model(case: tuple[str, str, st
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("case", list(product(*FACTORS)), ids=lambda case: "-".join(case))
+@pytest.mark.parametrize(
+    "case", [case for case in product(*FACTORS) if case[1:3] != REFUSED], ids=lambda case: "-".join(case)
+)
 def test_every_fit_and_all_that_is_made_of_it_are_one_model(case: tuple[str, str, str, str], tmp_path: Path) -> None:
     assert_one_model(case, tmp_path, code=case[2] == "weighted")
 

@@ -72,6 +72,6 @@ def test_every_time_and_size_says_where_it_comes_from(page: Path) -> None:
 def test_turns_that_need_no_library_are_those_of_the_reduction() -> None:
     tutorial = " ".join((ROOT / "docs" / "tutorials" / "dh_to_c.md").read_text(encoding="utf-8").split())
     assert "beyond 15,000 turns" in README
-    assert "beyond 15,000 turns (1,500 in single precision)" in tutorial
+    assert "below 15,000 turns (1,500 in single precision)" in tutorial
     assert DOUBLE.limit / math.tau > 15_000
     assert FLOAT.limit / math.tau > 1_500

@@ -296,11 +296,12 @@ def test_a_model_is_a_robot_of_virtual_links(case, tmp_path):
 
 def test_mat_files_evaluate_as_the_papers_toolbox_does(tmp_path):
     """tau = (prod(gamma .^ E) times g where no rate is) (P Theta)', with the toolbox's own g."""
-    scipy_io = pytest.importorskip("scipy.io")
+    import scipy.io
+
     robot = tf.load("sr6ia")
     bound = tf.derive(robot).bind(robot)
     bound.save_mat(tmp_path / "model.mat")
-    file = scipy_io.loadmat(tmp_path / "model.mat")
+    file = scipy.io.loadmat(tmp_path / "model.mat")
     E, P, Theta = file["E"], file["P"], file["Theta"]
     n = robot.n_joints
     assert P.shape == (bound.n_terms, len(bound.theta), n)
