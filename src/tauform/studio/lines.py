@@ -26,7 +26,7 @@ class Lines:
     def of_state(cls, q: Sequence[float]) -> Lines:
         """Torques at a posture."""
         values = ", ".join(f"{value:.4g}" for value in q)
-        return cls(f"q = [{values}]\ntf.inverse_dynamics(robot, q, 0 * q, 0 * q)", "")
+        return cls(f"q = np.array([{values}])\ntf.inverse_dynamics(robot, q, 0 * q, 0 * q)", "")
 
     @classmethod
     def of_fit(
