@@ -34,6 +34,7 @@ from tauform.identification.signals.filters import Filters, choose_filters
 from tauform.identification.verdict.plausibility import check_recordings
 from tauform.identification.verdict.validate import inflation_of_filters
 
+# Gauss-Newton from the linear start needs a few steps; more means that the load hardly shows.
 MAX_STEPS = 20
 MAX_SETTLED_CHANGE = 1e-12
 
@@ -93,6 +94,7 @@ def identify_gains(
             argument="robot",
             remedy="leave the term out with robot.with_drives([d for d in robot.drives if d.shape != 'load'])",
         )
+    # Currents take the place of torques in the filters: only their band counts.
     chosen = choose_filters(segments) if filters == "auto" else filters
     source = RowSource(design, tuple(segments), chosen, Smoother())
     evidence = gather(source, source)
@@ -120,6 +122,7 @@ def _solved(design: Design, evidence: Evidence, without_load: Sequence[int], inf
     for _ in range(MAX_STEPS):
         left, J = _linearized(R, theta, inverse)
         sigma = np.sqrt((left**2).sum(axis=1) / max(1, evidence.n_rows - p // n))
+        # Exact currents, as simulations have, leave no residual to weigh by.
         sigma = np.maximum(sigma, 1e-12 * np.sqrt((R[:, :, -1] ** 2).sum(axis=1) / evidence.n_rows))
         A = (J / sigma[:, None, None]).reshape(-1, p + n)
         # Unit columns: masses and gains differ by orders of magnitude.
@@ -144,12 +147,14 @@ def _started(R: Array) -> tuple[Array, Array]:
     """theta and 1 / gains from Y theta - current gain = -load, linear in both."""
     n, p = len(R), R.shape[2] - 2
     A = np.zeros((n, R.shape[1], p + n))
+    # Block by joint: each gain meets the currents of its own joint alone.
     A[:, :, :p] = R[:, :, :p]
     for j in range(n):
         A[j, :, p + j] = -R[j, :, -1]
     A, b = A.reshape(-1, p + n), -R[:, :, p].ravel()
     size = _sizes(A)
     strengths = np.linalg.svd(A / size, compute_uv=False)
+    # Without this, twice the gains and twice the masses explain the currents as well.
     if strengths[-1] <= MIN_EXCITED_SINGULAR_VALUE * strengths[0] or not b.any():
         raise IdentificationError(
             "identify_gains: the load does not tell gains from masses; record a heavier one, with motion of every joint"
@@ -163,6 +168,7 @@ def _linearized(R: Array, theta: Array, inverse: Array) -> tuple[Array, Array]:
     n, p = len(R), len(theta)
     torque = R[:, :, :p] @ theta + R[:, :, p]
     J = np.zeros((n, R.shape[1], p + n))
+    # d(current) / d theta = Y / gain; d(current) / d(1 / gain) = Y theta + load.
     J[:, :, :p] = inverse[:, None, None] * R[:, :, :p]
     J[np.arange(n), :, p + np.arange(n)] = torque
     return R[:, :, -1] - inverse[:, None] * torque, J

@@ -157,6 +157,7 @@ def identify(
         unseen = _several(validate)
         fit = fit.with_findings(*check_recordings(robot, unseen))
         others, _ = _segments(unseen, delay)
+        # Validation is predicted with the states that the fit had: derivatives of positions.
         if segments[0].qd is not None and first.segments[0].qd is None:  # they lag
             others = tuple(replace(segment, qd=None, qdd=None) for segment in others)
         assert fit.source is not None
@@ -193,6 +194,7 @@ def _estimated(
             REDUCED: free.reduced,
             RIDGE: lambda: _fit(robot, regression, "ridge", prior, free.findings),
         }
+        # Thunks: the alternatives are computed only where the free fit follows noise.
         fit = better_on_held_out(free, others)
     return replace(fit, swap=swap, suspicions=(*causes, *late, *clipped, *drift))
 
@@ -235,6 +237,7 @@ def _chosen_regression(
 ) -> tuple[Regression, list[str], list[Suspicion]]:
     """The design that held-out blocks ask for, with its rows; delays mean something where columns are in order."""
     speeds = _speeds(source)
+    # Rows at rest say nothing of sliding friction: their sign of velocity is noise.
     source = replace(source, rest=MAX_SPEED_SHARE_AT_REST * speeds)
     choice = candidates(source.design, speeds, friction, couplings)
     full = replace(source, design=choice.design)
@@ -259,6 +262,7 @@ def _chosen_regression(
     design, columns = settled(choice, source.design, columns)
     findings = bought
     own = replace(source, design=design)
+    # Nothing was left out for the choice: its rows serve for the fit, restricted to the chosen columns.
     if few.segments is full.segments and isinstance(rows, list):
         fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]
         return Regression(design, own, fitting, evidence.chosen(columns), fitting, own, cost), findings, late
@@ -300,6 +304,7 @@ def _speeds(source: RowSource) -> Array:
 
 def _decimated(source: RowSource) -> RowSource:
     """Stretches spread over the recordings that hold no more rows than the selection needs."""
+    # How many times more rows there are than the choice needs.
     excess = source.total_rows / SELECTION_ROWS
     if excess <= 1:
         return source

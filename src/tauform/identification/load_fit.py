@@ -46,11 +46,13 @@ def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
     path = Path(path)
     if not path.exists():
         raise IdentificationError(f"{path}: no such file; fit.save('name.npz') writes one")
+    # Made ahead: two kinds of damage end in the same sentence.
     no_fit = IdentificationError(f"{path}: not a fit, or a damaged one; fit.save('name.npz') writes one")
     try:
         text, data = _read_json(path) if path.suffix == ".json" else _read_npz(path)
         fit = _fit_of(_checked_robot(robot, data, path), data, text, path)
         check_fit(fit)
+        # Columns are evaluated by the robot's own design, not by what the file claims.
         fit = replace(fit, design=fit.own_design)
     except MemoryError:
         raise IdentificationError(f"{path}: does not fit into memory; read it on a larger machine") from None
@@ -85,6 +87,7 @@ def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             f"{path}: written when a .json held a part of a fit only",
             remedy=f"load its .npz, {call('load_fit', repr(path.stem + '.npz'))}, or identify again",
         )
+    # Strict base64: a damaged character is refused, not skipped.
     arrays = unpacked(io.BytesIO(b64decode(text["arrays"], validate=True)))
     return text, {**arrays, "robot": text["description"]}
 
@@ -102,6 +105,7 @@ def _checked_robot(given: Robot | None, data: dict[str, Any], path: Path) -> Rob
         return _held_robot(data, path)
     held = _held_robot(data, path) if "robot" in data else given
     differs = difference(held, given) if held.joint_names == given.joint_names else "its joints"
+    # `identify` straightens axes first, so that the file may hold the straightened robot.
     if differs and difference(held, straightened(given)[0]) is None:
         return straightened(given)[0]  # what `identify` fits where a file has a rounded pi
     if differs:
@@ -130,6 +134,7 @@ def _held_robot(data: dict[str, Any], path: Path) -> Robot:
 def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Fit:
     design = _design(robot, data, text, path)
     physical = text["physical_parameters"]
+    # Values without their names in order would be silently assigned to other parameters.
     if text["names"] != list(design.names):
         raise ValueError("values of other parameters")
     evidence = Evidence(
@@ -149,6 +154,7 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         free_error=text["free_error"],
         swap=_swap(text["swap"]),
         suspicions=tuple(Suspicion(**plain) for plain in text.get("suspicions", ())),
+        # Absent in older formats: a choice that costs nothing.
         choice_cost=text.get("choice_cost", 1.0),
         condition=text["condition"],
         raw_condition=text["raw_condition"],
@@ -171,6 +177,7 @@ def _include(robot: Robot, columns: list[int]) -> Include:
 
 
 def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path) -> Design:
+    # Without drives: these are terms of the fit, and would count twice.
     own = replace(robot, further_drives=())
     full = Design.of(own, _include(own, data["columns"].tolist()), order=text["order"])
     place = {pivot: k for k, pivot in enumerate(full.base.pivots)}
@@ -178,6 +185,7 @@ def _design(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         raise IdentificationError(
             f"{path.name}: was identified on {text['robot']!r}, whose joints differ from {robot.name!r}"
         )
+    # A reduced fit has a part of the pivots, in its own order.
     base = full.base.part([place[pivot] for pivot in data["pivots"].tolist()])
     design = replace(full, base=base).with_widths(text["coulomb_widths"])
     return design.with_terms(_terms(text["terms"], design.robot))
@@ -188,6 +196,7 @@ def _unreduced(design: Design, evidence: Evidence, data: dict[str, Any], text: d
     if "unreduced_triangles" not in data:
         return None
     terms = _terms(text["unreduced_terms"], design.robot)
+    # The whole base before the reduction; equal to it where only terms were dropped.
     whole = replace(design, base=design.base.whole or design.base, terms=terms)
     shape = (*evidence.triangles.shape[:2], whole.n_columns + 1, whole.n_columns + 1)
     if data["unreduced_triangles"].shape != shape or data["unreduced_peaks"].shape != (shape[1], whole.n_columns):

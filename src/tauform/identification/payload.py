@@ -98,6 +98,7 @@ def _estimate(fit: Fit, source: RowSource) -> PayloadEstimate:
     p, weights = len(fit.values), 1.0 / fit.sigma
     stack = evidence.stacked(weights)
     # What the fit explains is taken off first; the rest is the body's.
+    # A: columns of the fit, L: ten columns of the body, both weighted by 1 / sigma of the joints.
     A, L, left = stack[:, :p], stack[:, p:-1], stack[:, -1] - stack[:, :p] @ fit.values
     prior = _compact_body(L, left)
     # Ridge towards a compact body: ten parameters, of which slow motion shows four.
@@ -108,6 +109,7 @@ def _estimate(fit: Fit, source: RowSource) -> PayloadEstimate:
     noise = np.sqrt(evidence.residual_squares(everything).sum(axis=0) / max(1, evidence.n_rows) * inflation)
     # Rows that scatter, values of the fit that are off by what its covariance says, and what only the prior tells.
     scatter = evidence.stacked(weights**2 * noise)[:, p:-1]
+    # Sandwich: (L^T L + prior)^-1 (what scatters) (L^T L + prior)^-1.
     covariance = spread @ (scatter.T @ scatter + L.T @ A @ fit.covariance @ A.T @ L + prior) @ spread
     after = left - L @ values
     return PayloadEstimate(Inertia(values), read_only(covariance), float(1 - (after @ after) / (left @ left)))
@@ -121,6 +123,7 @@ def _compact_body(L: Array, left: Array) -> Array:
         raise IdentificationError(
             "no load shows: the torques are those of the empty robot; check which recording is which"
         )
+    # Mass and first moments are left free; inertias have the size of a body of 0.1 m about the tool.
     deviation = mass * np.array([1e3, *[1e3 * TYPICAL_RADIUS] * 3, *[TYPICAL_RADIUS**2] * 6])
     return np.diag(deviation**-2)
 
@@ -130,8 +133,10 @@ def load_regressor(robot: Robot, frame: str | None = None) -> Callable[[Array, A
     place = robot.tool if frame is None else robot.frame(frame)
     if place.link < 0:
         raise IdentificationError(f"frame {place.name!r} sits on the base and carries nothing that moves")
+    # A body has no friction: its columns are those of links alone.
     links = robot.without_drives()
     own, link_from_frame = links.layout.link(place.link), parameter_transform(place.link_from_frame)
+    # Parameters of the body move to the link's frame by a constant matrix: its columns are their combinations.
     return lambda q, qd, qdd: regressor(links, q, qd, qdd)[..., own] @ link_from_frame
 
 

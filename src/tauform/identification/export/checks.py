@@ -34,13 +34,16 @@ def _wrong_parts(fit: FittedModel) -> Iterator[str]:
     for name, (array, shape) in _arrays(fit).items():
         if not _is_array(array, shape):
             yield name
+    # An asymmetric covariance gives deviations that depend on which half is read.
     if np.abs(fit.covariance - fit.covariance.T).max(initial=0) > ROUNDING * np.abs(fit.covariance).max(initial=0):
         yield "covariance"
+    # Squares and counts: a negative one would turn into NaN far from here.
     for name, array in (("covariance", np.diag(fit.covariance)), ("sigma", fit.sigma), ("counts", fit.evidence.counts)):
         if (array < 0).any():
             yield name
     if (fit.evidence.counts > MOST_ROWS).any():
         yield "counts"
+    # Without rows every figure of the verdict would be a quotient of nothings.
     if not fit.evidence.counts.any() or not len(fit.residuals.t):
         yield "evidence"
     for name, errors in (("held_out", fit.held_out), ("validation", fit.validation)):
@@ -61,6 +64,7 @@ def _wrong_parts(fit: FittedModel) -> Iterator[str]:
 
 def _arrays(fit: FittedModel) -> dict[str, tuple[Any, tuple[int, ...]]]:
     """Name -> array, and its shape."""
+    # n joints, p values; triangles are the R factors of [columns, torque], one per block and joint.
     n, p, evidence, residuals = fit.robot.n_joints, len(fit.names), fit.evidence, fit.residuals
     n_blocks, n_rows = len(evidence.counts), len(residuals.t)
     arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
@@ -92,6 +96,7 @@ def _is_array(array: Any, shape: tuple[int, ...]) -> bool:
     """Whether these are finite numbers of a shape, of a size that can be meant."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu" or array.shape != shape:
         return False
+    # NaN compares as false and is refused too.
     return bool((np.abs(array) <= LARGEST).all())
 
 
@@ -102,6 +107,7 @@ def _is_errors(errors: Errors, n: int) -> bool:
 
 
 def _is_swap(swap: Swap, n: int) -> bool:
+    # A swap that changes nothing is none.
     whole = is_indices(list(swap.order), n) and len(swap.order) == n and list(swap.order) != list(range(n))
     return whole and swap.kind in KINDS and _is_array(swap.before, (n,)) and _is_array(swap.after, (n,))
 

@@ -39,6 +39,7 @@ class CodeOptions:
     recording: bool = True
     excerpt: float | None = None
 
+    # At construction: plans are made before a long identification, and fail before it.
     def __post_init__(self) -> None:
         reals = backend("c").reals
         if self.real not in reals:
@@ -81,6 +82,7 @@ def write_code(
         GenerationError: there is no C of such a fit, or the folder is not ours.
         IdentificationError: the excerpt is too short.
     """
+    # A folder of others' files is refused before the equations are derived.
     check_folder(folder, force)
     prefix = c_prefix(name, fit.robot.name)
     programs = [generate(fit.identified_robot, "inverse_dynamics")]

@@ -61,6 +61,7 @@ class JudgedMotion:
 
     def error_of(self, torque: Torque) -> float:
         """RMS error over RMS torque of a function, all joints together: the verdict's figure for it."""
+        # Both sides pass the same filter, as in the verdict: noise outside of the motion's band does not count.
         return self._relative(_rows(s, s.tau - computed) for s, computed in self._computed(torque))
 
     def distance(self, torque: Torque, other: Torque) -> float:
@@ -69,6 +70,7 @@ class JudgedMotion:
         return self._relative(_rows(s, one - two) for (s, one), (_, two) in pairs)
 
     def _relative(self, errors: Iterator[Array]) -> float:
+        # Guards a recording without torque; any real one is far above.
         return float(np.sqrt(sum(float((e**2).sum()) for e in errors) / max(self.torque_squares, 1e-300)))
 
     def _computed(self, torque: Torque) -> Iterator[tuple[Stretch, Array]]:
@@ -114,6 +116,7 @@ class JudgedMotion:
         kernels: list[Kernels] = []
         known: dict[tuple[float, tuple[int, int]], int] = {}
         for stretch in self.stretches:
+            # Stretches of one rate and stride share their kernels, which are stored once.
             key = stretch.segment.rate, stretch.strides
             if key not in known:
                 known[key] = len(kernels)
@@ -137,10 +140,12 @@ def judged_motion(fit: FittedModel, excerpt: float | None = None) -> JudgedMotio
         IdentificationError: the excerpt is no length, or too short for the filters.
     """
     check_excerpt(excerpt)
+    # Others alone do not judge: a fit may be asked before they were predicted.
     validated = fit.others is not None and fit.validation is not None
     source = fit.others if validated else fit.source
     if source is None:
         return None
+    # Stretches without rows are too short for the filters to settle.
     stretches = tuple(_stored(stretch, fit.design.is_thermal) for stretch in source.stretches() if len(stretch.rows))
     whole = _seconds(stretches)
     if excerpt is not None and excerpt < whole:
@@ -168,6 +173,7 @@ def _excerpt(source: RowSource, stretches: tuple[Stretch, ...], seconds: float) 
         first, count = int(stretch.rows[0]), int((seconds - _seconds(kept)) / period) + 1
         part = slice(first, first + max(0, count))
         length = len(stretch.t[part])
+        # Settle at both ends: the filters are symmetric and look ahead too.
         inner = (stretch.rows >= first + settle / period) & (stretch.rows < first + length - settle / period)
         if inner.any():
             kept.append(_cut(stretch, part, stretch.rows[inner] - first))

@@ -55,17 +55,22 @@ def robot_with_plain_friction(fit: FittedModel) -> Robot:
             f"the fit of {fit.robot.name} holds friction or couplings that need its recordings to become Fv and "
             "Fc; identify again, or use fit.write_code, which writes all terms"
         )
+    # Widths of zero: sharp steps, the only Coulomb friction that such formats know.
     plain = Design.of(fit.design.robot).with_widths([0.0] * fit.robot.n_bodies)
     robot = plain.robot.with_parameters(fit.rigid_robot.parameters)
     source = replace(fit.source, design=plain)
     parameters = np.array(robot.parameters)
+    # Links and rotors stay: only what they leave unexplained is friction.
     parameters[list(robot.layout.friction)] = 0.0
     stack = gather(source, source).stacked(fit.weights if fit.weights is not None else 1.0 / fit.sigma)
+    # (rows,) weighted torques that the links do not explain.
     left = stack[:, -1] - stack[:, :-1] @ plain.base.values(parameters)
     columns = [k for k, pivot in enumerate(plain.base.pivots) if pivot in robot.layout.friction]
     pivots = [plain.base.pivots[k] for k in columns]
+    # Unit columns: Fv and Fc differ by the speed, and bounds are active sets that compare slopes.
     size = np.linalg.norm(stack[:, columns], axis=0)
     size = np.where(size > 0, size, 1.0)
+    # Fv and Fc dissipate: a negative one would feed a simulation with energy; Fo has either sign.
     least = [-np.inf if pivot in robot.layout.signed else 0.0 for pivot in pivots]
     found = lsq_linear(stack[:, columns] / size, left, (least, np.inf), method="bvls").x / size
     parameters[pivots] = found
@@ -88,6 +93,7 @@ def loss_of(fit: FittedModel, robot: Robot) -> Loss:
 
 def _error(source: RowSource, robot: Robot) -> float:
     plain = Design.of(robot)
+    # Sharp friction, as the robot has it now: the design of the fit may smooth it.
     rows = replace(source, design=plain)
     residuals = residuals_of(plain.base.values(robot), rows, source.segments[0].rate)
     return residuals.total

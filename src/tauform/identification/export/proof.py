@@ -100,14 +100,17 @@ def proof_of(
     torques = [program for program in programs if program.name in (EXACT, REDUCED)]
     if whole is None or not torques:
         return Proof((), "", verdict, remark=LOADED if whole is None else NO_TORQUE)
+    # A reduced program is allowed to differ; its figure is stated, not checked against the fit.
     for program in torques:
         if program.name == EXACT:
             _check(fit, program, whole)
+    # Checked on the whole motion, stored as an excerpt: the check does not depend on what is shipped.
     motion = whole if excerpt is None else judged_motion(fit, excerpt) or whole
     figures = tuple(_figure(program, motion, real) for program in torques)
     proof = Proof(figures, _motion(motion), verdict)
     if not recording:
         return Proof(figures, proof.motion, verdict, remark=NO_RECORDING)
+    # All torque programs of one robot take the same inputs.
     ports = tuple(port.name for port in torques[0].inputs)
     replay = Replay(ports, *motion.tracks(), figures, proof.motion, verdict)
     return Proof(figures, proof.motion, verdict, replay)
@@ -122,11 +125,13 @@ def _check(fit: FittedModel, program: Program, motion: JudgedMotion) -> None:
 
 def _figure(program: Program, motion: JudgedMotion, real: str) -> Figure:
     def computed(*states: AnyArray) -> AnyArray:
+        # Evaluated in single precision as the C does it, so that the figure is the written code's.
         found: AnyArray = program(*(x.astype(np.float32) for x in states))
         return found
 
     if real == "double":
         return Figure(program.name, motion.error_of(program), LEAST_ALLOWED)
+    # Two figures of rounding size; the compiled order of operations may double it.
     allowed = ROUNDING_MARGIN * motion.distance(computed, program)
     return Figure(program.name, motion.error_of(computed), max(LEAST_ALLOWED, float(f"{allowed:.1e}")))
 

@@ -34,12 +34,14 @@ def save_fit(fit: FittedModel, path: Path) -> Path:
         IdentificationError: the ending is neither, the fit holds columns of the user's own (.npz), or the disk
             refuses.
     """
+    # A reduced fit keeps its whole evidence, whose own columns no file can hold either.
     design = fit.design if fit.unreduced is None else fit.unreduced.design
     check_save(path, own_columns=design.has_own_columns)
     text, arrays = _contents(fit)
     robot = to_toml(fit.robot, path.parent)[0]
     if path.suffix == ".json":
         # What only a program can use comes last, packed: fifty times as much as all the rest.
+        # Functions of the user's cannot be stored: such a .json is for reading only.
         packed = {} if design.has_own_columns else {"description": robot, "arrays": _packed(arrays)}
         return write_text(path, json.dumps({**text, **packed}, indent=1), IdentificationError)
     with fresh_file(path, IdentificationError) as file:
@@ -74,6 +76,7 @@ def summary(fit: FittedModel) -> dict[str, Any]:
         "verdict": verdict.grade,
         "reasons": list(verdict.reasons),
         "next": list(verdict.next),
+        # JSON has no infinity: a ratio without gravity is null.
         "gravity_ratios": [x if np.isfinite(x) else None for x in verdict.gravity_ratios.tolist()],
         "held_out": _plain(fit.held_out),
         "validation": _plain(fit.validation),

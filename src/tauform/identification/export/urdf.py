@@ -53,6 +53,7 @@ def check_urdf(robot: Robot, source: Path | None) -> UrdfSource | None:
         MissingExtraError: the extra `feasible` is not installed.
     """
     check_joints(robot)
+    # Raises where the extra is missing: better now than after an hour of fitting.
     semidefinite_solver()
     return None if source is None else UrdfSource.of_robot(source, robot)
 
@@ -77,6 +78,7 @@ def write_urdf(fit: FittedModel, source: Path | None, path: Path) -> WrittenUrdf
     document = None if source is None else UrdfSource.of_robot(source, fit.robot)
     physical = fit if fit.physical is not None else physically_consistent(fit)
     robot = robot_with_plain_friction(physical)
+    # What a simulator reads from the file, and what it could reach with the notes applied.
     loss, with_notes = (loss_of(fit, told) for told in (without_rotors_and_offsets(robot), robot))
     notes = (*_made_physical(fit, physical), *_other_terms(fit), _lost(loss, with_notes))
     if document is None:
@@ -95,10 +97,12 @@ def without_rotors_and_offsets(robot: Robot) -> Robot:
 
 def _fill(source: UrdfSource, robot: Robot) -> Iterator[str]:
     """Put a robot's inertias and friction into a document; names the links that lost their own inertia."""
+    # All inertias go first: what is fixed to a link is part of the identified one and would count twice.
     yield from _strip_inertias(source, robot)
     for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
         element = source.joints[joint.name]
         link = source.links[source.link_of(element, "child")]
+        # The inertia stands in the frame whose z is the axis; a URDF wants its own link frame.
         link.insert(0, inertial_element(inertia.moved(source.link_from_z(element))))
         set_dynamics(element, joint)
 
@@ -109,6 +113,7 @@ def _strip_inertias(source: UrdfSource, robot: Robot) -> Iterator[str]:
     moving = {source.link_of(source.joints[joint.name], "child") for joint in robot.joints}
     for name, link in source.links.items():
         carrier = name
+        # Up through fixed and locked joints to the link that moves.
         while carrier not in moving and carrier in above:
             carrier = source.link_of(above[carrier], "parent")
         # Nothing was identified of the base: what is part of it keeps its inertia.

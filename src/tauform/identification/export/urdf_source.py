@@ -36,6 +36,7 @@ class UrdfSource:
         Raises:
             IdentificationError: it cannot be read, or is not that of this robot.
         """
+        # Comments of the user's file survive the copy.
         parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
         try:
             check_elements(ElementTree.parse(path).getroot())
@@ -55,6 +56,7 @@ class UrdfSource:
     def link_from_z(self, joint: Any) -> Array:
         """(4, 4) rotation from our link frame, whose z is the axis, to the URDF's link frame."""
         axis = joint.find("axis")
+        # The URDF standard's axis where none is written: x.
         direction = np.array([float(v) for v in (axis.get("xyz") if axis is not None else "1 0 0").split()])
         return axis_frame(direction, str(joint.get("name")))
 
@@ -69,6 +71,7 @@ class UrdfSource:
             raise IdentificationError(f"{self.path.name}: has no link {absent[0]!r}, though a joint names it; {remedy}")
         for i, joint in enumerate(robot.joints):
             placed = self._placement(robot, i)
+            # Names alone do not make it the same robot: two arms of a family share them.
             if placed is not None and np.abs(placed - joint.parent_from_joint).max() > MAX_FRAME_OFFSET:
                 raise IdentificationError(
                     f"{self.path.name}: joint {joint.name!r} stands elsewhere than in {robot.name}; {remedy}"
@@ -88,9 +91,11 @@ class UrdfSource:
         link = self.link_of(element, "parent")
         while link != self.link_of(carrier, "child"):
             joint = above.get(link)
+            # Behind a locked joint the placement depends on its angle, which the file does not say.
             if joint is None or joint.get("type") != "fixed":
                 return None
             placed, link = _origin(joint) @ placed, self.link_of(joint, "parent")
+        # Both frames are turned to z along the axis, as ours are, before they are compared.
         return inverse(self.link_from_z(carrier)) @ placed
 
 

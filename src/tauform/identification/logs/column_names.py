@@ -9,9 +9,11 @@ from typing import TypeVar
 
 # Stands for the joint in a pattern.
 JOINT = "{}"
+# Between prefix and joint: q1, q_1, q.1, q/1, q-1.
 JOINERS = ("", "_", ".", "/", "-")
 # Numbers of joints have few digits; what has more is a serial number.
 NUMBERED = re.compile(r"(.*?)[\s_.\-\[\(]*(\d{1,4})[\]\)]?$")
+# A number in brackets is a joint, q[1], not a unit.
 UNIT = re.compile(r"\s*[\[(](?!\d+[\])])[^\[(]*[\])]$")
 # Names that a message lists before it says how many more there are.
 MOST_LISTED = 30
@@ -29,6 +31,7 @@ class ColumnIndex:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
+        # Every form of a name -> columns as written; and stem -> number -> columns, for q1, q[2], actual_q_0.
         self.plain: dict[str, list[str]] = {}
         self.stems: dict[str, dict[int, list[str]]] = {}
         # Once through all names: a log of a whole machine has tens of thousands.
@@ -58,10 +61,12 @@ class ColumnIndex:
         return [numbers[k][0] for k in sorted(numbers)]
 
     def _named(self, prefix: str, joint_names: Sequence[str]) -> list[Choice]:
+        # A prefix may be given with its joiner, "effort_": all joiners are tried anyway.
         bare = prefix.lower().rstrip("_./-")
         # A robot of one joint needs no numbers: `q` is its position.
         if len(joint_names) == 1 and bare in self.plain:
             return [(name,) for name in self.plain[bare]]
+        # Joint after the word or before it: position_elbow, elbow/position.
         patterns = [p for joiner in JOINERS for p in (f"{bare}{joiner}{JOINT}", f"{JOINT}{joiner}{bare}")]
         return [choice for pattern in patterns for choice in self._like(pattern, joint_names)]
 
@@ -104,9 +109,11 @@ def _append(lists: dict[Key, list[str]], key: Key, name: str) -> None:
 
 def _choices(alternatives: Sequence[Sequence[str]]) -> list[Choice]:
     """One column per joint: all first ones, all second ones, ..."""
+    # One joint without a column: no choice is whole.
     if not alternatives or not all(alternatives):
         return []
     rows = zip_longest(*alternatives)
+    # A joint with fewer alternatives repeats its first, so that every row is complete.
     return [tuple(x or held[0] for x, held in zip(row, alternatives, strict=True)) for row in rows]
 
 

@@ -15,6 +15,7 @@ from tauform.identification.logs.joints import Joints, joint_columns, remedy_for
 from tauform.messages import counted
 from tauform.wording import argument
 
+# Single letters count only between other signs: "i_1" is a current, "position" is none.
 CURRENT = re.compile(r"current|(?:^|[^a-z])(?:curr|amps?|iq|i)(?:[^a-z]|$)")
 
 Given = Mapping[str, str | Sequence[str] | None]
@@ -71,6 +72,7 @@ def guess_layout(
             lists the columns.
     """
     layout = guess_fields(widths, joints, given, source, timed=timed, suggest=suggest)
+    # Without these two there is no identification; the other fields are optional.
     for field in ("q", "tau"):
         if getattr(layout, field) is None:
             _refuse(field, [name for name, width in widths.items() if width is None], joints, source, suggest())
@@ -97,9 +99,11 @@ def guess_fields(
     found: dict[str, Choice | None] = {}
     for field in COLUMN_FIELDS:
         asked = given.get(field)
+        # A field mapped to None is left out, even where its name would be found.
         if field in given and asked is None:
             found[field] = None
         elif asked is not None:
+            # A user's word may name a matrix or columns; the matrix, being one exact name, is tried first.
             matrix = _matrices((asked,), widths, joints, field, source)
             found[field] = matrix[0] if matrix else _mapped(asked, index, joints, field, source)
         else:
@@ -141,11 +145,13 @@ def _refuse_two(found: Sequence[Choice], meaning: str, field: str, source: str) 
 
 def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, suggested: Mapping[str, Any]) -> NoReturn:
     """Raise RecordingError for a field that was not found, with what the log has instead of it."""
+    # What the log does hold tells whether joints are named differently or a field is absent.
     held = joint_columns(names, FIELD_NAMES)
     own = held.get(field) or (held.get("current") if field == "tau" else None)
     if own and not joints.told:
         count, columns = len(own), listed(list(own.values()))
         said = f"holds {MEANINGS[field]} of {count} joint{'s' * (count > 1)} ({columns})"
+        # More numbered columns than joints: external axes, which mostly come last.
         if count > len(joints) and all(name.isdigit() for name in own):
             likely = argument("columns", {field: list(own.values())[: len(joints)]})
             remedy = f"map those that belong to it, for example {likely}, or lock the others"
@@ -172,8 +178,10 @@ def _time(
     asked = given.get("t")
     if asked is not None:
         return _mapped_time(asked, names, source)
+    # "t": None in the mapping says that a time column is not to be used.
     found = [] if "t" in given else [(name,) for name in names if plain_name(name) in TIME_NAMES]
     if not timed:
+        # Stamps and a rate can disagree, and the fit's accelerations hang on them: the user chooses.
         if found:
             raise RecordingError(
                 f"{source}: has a time column, {found[0][0]!r}, and {argument('rate')} says the time too",
@@ -188,6 +196,7 @@ def _time(
     if not names:
         raise RecordingError(f"{source}: holds no columns of numbers; save each field as an array of its own")
     suggested = suggest()
+    # The dots in the remedy stand for what no column suggests.
     clock = {"t": ...} if "t" not in suggested else suggested
     remedy = f"map it with {argument('columns', clock)}, or give the sampling rate, {argument('rate', 1000.0)}"
     raise RecordingError(f"{source}: no time column among {listed(names)}", argument="columns", remedy=remedy)
@@ -211,6 +220,7 @@ def _matrices(
     if held and not fitting:
         width = widths[held[0]] or 0
         chosen = argument("columns", {field: f"{held[0]}:1-{len(joints)}"})
+        # The wanted columns are seldom known: the first ones are an example.
         remedy = f"take some of its columns, {chosen}" if width > len(joints) else _unlike(joints, width)
         raise RecordingError(
             f"{source}: {held[0]} has {width} columns, the robot has {len(joints)} joints ({', '.join(joints.names)}); "
@@ -229,6 +239,7 @@ def _unlike(joints: Joints, width: int) -> str:
 def _mapped(value: str | Sequence[str], index: ColumnIndex, joints: Joints, field: str, source: str) -> Choice:
     texts = [value] if isinstance(value, str) else value
     places = by_number(texts, index.names, source)
+    # For one joint, a full column name would also match as a prefix: the exact column is meant.
     if isinstance(value, str) and places == [value] and not (len(joints) == 1 and value in index.names):
         found = index.mapped(value, joints.called)
         if len(found) > 1:
@@ -245,6 +256,7 @@ def _mapped(value: str | Sequence[str], index: ColumnIndex, joints: Joints, fiel
 def _unmatched(value: str, index: ColumnIndex, joints: Joints, field: str, source: str) -> NoReturn:
     """Raise RecordingError for a prefix or a pattern that does not name a column per joint."""
     robot = f"{len(joints)} joints ({', '.join(joints.called)})"
+    # A second {} cannot be filled: there is one joint per column.
     if value.count(JOINT) > 1:
         raise _misused(f"takes patterns with one {{}} for the joint, not {value!r}", value)
     held = index.held(value)

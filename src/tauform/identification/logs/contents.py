@@ -51,9 +51,11 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
     table = {name: values for name, values in table.items() if not np.abs(values).max(initial=0.0) > LARGEST}
     clock = next((name for name, values in table.items() if is_clock(values)), None)
     names = [name for name in table if name != clock]
+    # Pairs cost n^2 correlations; the clock is still worth telling.
     if len(names) > MOST_COLUMNS:
         return Contents(clock, {})
     columns = np.array([table[name] for name in names], dtype=np.float64)
+    # Below a few windows, correlations mean nothing; a NaN would spread to all of them.
     if not len(names) or columns.shape[1] < 4 * WINDOW or not np.isfinite(columns).all():
         return Contents(clock, {})
     step = 1.0 if clock is None else float(np.median(np.diff(table[clock])))
@@ -64,12 +66,14 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
     best: tuple[float, dict[str, tuple[int, ...]]] = (0.0, {})
     for count in _counts(len(names), n_joints):
         for fields, score in _arrangements(len(names), count, like):
+            # Ties keep the first arrangement, blocks before joint by joint, whatever the last bits are.
             if score > best[0] + 1e-9:
                 best = score, fields
     fields = best[1] or _halves(smooth, columns, n_joints)
     ratio = None
     if best[1] and clock is not None:
         q, qd = (list(fields[name]) for name in ("q", "qd"))
+        # A joint at rest has no rate to compare with, and would add a ratio of 1.
         moving = np.std(rates[q], axis=1) > 0
         ratio = float(np.median(_slopes(rates[q] / step, smooth[qd])[moving]))
     return Contents(clock, {name: tuple(names[k] for k in places) for name, places in fields.items()}, ratio)
@@ -84,6 +88,7 @@ def is_clock(values: Array) -> bool:
         return False
     # Stamps may repeat where a logger is faster than its clock.
     typical = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
+    # Half a step of jitter is usual for loggers without a real-time clock.
     return typical > 0 and float((np.abs(steps - typical) <= 0.5 * typical).mean()) >= LEAST_EVEN_STEPS
 
 
@@ -102,6 +107,7 @@ def _correlations(rates: Array, values: Array) -> Array:
         return np.divide(centred, size, out=np.zeros_like(centred), where=size > 1e-12 * np.abs(rows).max(initial=1.0))
 
     found: Array = unit(rates) @ unit(values).T
+    # A column is never the rate of itself.
     np.fill_diagonal(found, 0.0)
     return found
 
@@ -116,10 +122,12 @@ def _arrangements(n_columns: int, count: int, like: Array) -> list[tuple[dict[st
     """Fields one after another, or joint by joint, in which one is the rate of another: and how much speaks for it."""
     n_fields, places = n_columns // count, np.arange(n_columns)
     found = []
+    # (n_fields, count) places: q1 q2 tau1 tau2 first, then q1 tau1 q2 tau2.
     for blocks in (places.reshape(n_fields, count), places.reshape(count, n_fields).T):
         for a in range(n_fields):
             for b in range(n_fields):
                 pairs = like[blocks[a], blocks[b]]
+                # Zeros are joints that stood still: they neither speak for the pair nor against it.
                 if a == b or not (pairs[pairs != 0] >= LEAST_CORRELATION).all() or not pairs.any():
                     continue
                 rest = [k for k in range(n_fields) if k not in (a, b)]
@@ -128,6 +136,7 @@ def _arrangements(n_columns: int, count: int, like: Array) -> list[tuple[dict[st
                 rest = [k for k in rest if like[blocks[b], blocks[k]].mean() < LEAST_CORRELATION] or rest
                 named = {"q": a, "qd": b} | ({"tau": rest[0]} if rest else {})
                 fields = {name: tuple(int(x) for x in blocks[k]) for name, k in named.items()}
+                # With torques left over, an arrangement explains more of the log.
                 found.append((fields, float(pairs.sum()) + 0.01 * bool(rest)))
     return found
 
@@ -139,6 +148,7 @@ def _halves(smooth: Array, columns: Array, n_joints: int | None) -> dict[str, tu
     if n_columns != 2 * count:
         return {}
     # Positions are integrals twice over: from sample to sample they hardly change.
+    # Relative to its spread, so that units do not count.
     rough = np.std(np.diff(columns, axis=1), axis=1) / np.maximum(np.std(columns, axis=1), 1e-300)
     first, second = tuple(range(count)), tuple(range(count, n_columns))
     swapped = np.median(rough[list(first)]) > np.median(rough[list(second)])

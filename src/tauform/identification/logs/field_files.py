@@ -64,6 +64,7 @@ def _given_for(log: Log, columns: Given) -> dict[str, Any]:
         if value is None:
             return True
         first = value if isinstance(value, str) else value[0]
+        # A pattern concerns a file by what stands before {}; a bare number fits every file, and so says nothing.
         stem = first.partition("{}")[0].lower()
         return first in names or (not first.isdigit() and any(name.startswith(stem) for name in lower))
 
@@ -71,6 +72,7 @@ def _given_for(log: Log, columns: Given) -> dict[str, Any]:
 
 
 def _layout(log: Log, path: Path, given: Mapping[str, Any], joints: Joints, timed: bool) -> Layout:
+    # Without names, a first column that runs evenly is time: loggers write it first.
     if timed and not log.has_names and "t" not in given:
         first = next(iter(log.widths))
         table = next(iter(log.chunks([first], SAMPLES)), {})
@@ -78,6 +80,7 @@ def _layout(log: Log, path: Path, given: Mapping[str, Any], joints: Joints, time
             given = {**given, "t": first}
     layout = guess_fields(log.widths, joints, given, path.name, timed=timed)
     field = field_of(path)
+    # Columns that speak for themselves win over the name of the file.
     if layout.fields() or field is None or field in given:
         return layout
     held: dict[str, Any] = {field: _by_joint(log, layout.t, joints, field, path)}
@@ -88,6 +91,7 @@ def field_of(path: Path) -> str | None:
     """The field that the name of a file speaks of, such as joint_positions.csv."""
     words = [word for word in WORD.split(path.stem.lower()) if word]
     for field, names in FIELD_NAMES.items():
+        # "joint_positions" by a word of it, "q_ref" as a whole.
         if set(words) & set(names) or "_".join(words) in names:
             return "tau" if field == "current" else field
     return None
@@ -95,6 +99,7 @@ def field_of(path: Path) -> str | None:
 
 def _by_joint(log: Log, clock: str | None, joints: Joints, field: str, path: Path) -> Choice:
     """One column per joint of a file that holds one field: by name, by number, or by order where it has no names."""
+    # A matrix as wide as the robot needs no names.
     matrices = [name for name, width in log.widths.items() if width == len(joints)]
     if len(matrices) == 1:
         return (matrices[0],)
@@ -102,10 +107,12 @@ def _by_joint(log: Log, clock: str | None, joints: Joints, field: str, path: Pat
     by_name = {plain_name(name): name for name in names}
     if all(name.lower() in by_name for name in joints.called):
         return tuple(by_name[name.lower()] for name in joints.called)
+    # Without names only the order tells, and only if the count fits.
     if not log.has_names and len(names) == len(joints):
         return tuple(names)
     stems = list(ColumnIndex(names).stems) if log.has_names and not joints.told else []
     for stem in stems:
+        # One stem that counts through all joints, whatever word it is.
         choices = ColumnIndex(names).guessed(stem, [f"{k + 1}" for k in range(len(joints))])
         if len(choices) == 1:
             return choices[0]

@@ -20,6 +20,7 @@ from tauform.wording import argument
 MOST_RADIANS = 8.0
 # Ratios of measured velocities to the rates of positions, and the unit of velocities that explains them.
 RATIOS = {"deg/s": 180 / np.pi, "rpm": 30 / np.pi, "rev/s": 0.5 / np.pi}
+# Noise and filter lag change a ratio by a few per cent; the units differ by factors of six and more.
 RATIO_TOLERANCE = 0.15
 # Part of the largest speed that counts as motion.
 AT_REST = 0.02
@@ -92,12 +93,15 @@ class Clock:
 
     def later(self, stamps: Array) -> Clock:
         """With the next stamps."""
+        # Also drops NaN, which compares as false.
         stamps = stamps[np.abs(stamps) <= LARGEST]
         if not len(stamps):
             return self
+        # The last stamp of the piece before, so that the step between pieces counts.
         known = stamps if self.last is None else np.concatenate([[self.last], stamps])
         steps = np.diff(known)
         forward = steps[steps > 0]
+        # Fixed by the first piece: gaps later in the log do not move it.
         typical = self.typical or (float(np.median(forward)) if len(forward) else 0.0)
         return replace(
             self,
@@ -125,6 +129,7 @@ def clock_of(read: Clock | None, stamps: Array | None) -> Clock | None:
     if clock is None or clock.first is None or clock.last is None or not clock.typical:
         return None
     step = clock.typical
+    # No recording has steps of 300 s; in that range of numbers a step is in ms, us or ns.
     unit = "s" if step < MAX_SAMPLE_PERIOD else "ns" if step > 1e5 else "us" if step > 300 else "ms"
     second = TIME_UNITS[unit][1]
     return replace(
@@ -169,6 +174,7 @@ def sentences(
             f"{', '.join(missing[:5])} hold{'s' * (len(missing) == 1)} samples that are not numbers: cut them out"
         )
     told += _rest(held["q"], clock, time, first, options)
+    # Dots mark what the user alone knows; `read_recording` cannot take them.
     return [f"{source}: {sentence}" for sentence in told], {k: v for k, v in options.items() if v is not ...}
 
 
@@ -196,6 +202,7 @@ def _time(clock: Clock | None, time: str | None, options: dict[str, Any]) -> lis
 
 
 def _rate_ratio(contents: Contents, clock: Clock | None) -> float | None:
+    # The ratio is per unit of the clock, in which the rates were taken.
     """Measured velocity over the rate of the positions per second."""
     if contents.rate_ratio is None or clock is None:
         return None

@@ -76,6 +76,7 @@ def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
         for table in log.chunks(names, ROWS_PER_CHUNK) if names else ():
             n_samples += len(table[names[0]])
             for name, column in zip(names, statistics, strict=True):
+                # One pass over the file: the log may be larger than memory.
                 column.add(table[name])
             for name in clocks:
                 clocks[name] = clocks[name].later(table[name])
@@ -86,6 +87,7 @@ def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
         column.summary(k + 1, name, *roles.get(name, ("", "", "")))
         for k, (name, column) in enumerate(zip(names, statistics, strict=True))
     )
+    # A clock found by its numbers was not counted in the pass: its first samples have to do.
     clock = clock_of(clocks.get(time) if time else None, first.get(time) if time else None)
     joints = tuple(dict.fromkeys(column.joint for column in columns if column.joint and column.field != "t"))
     told, options = sentences(path.name, columns, clock, time, contents, first, has_names=log.has_names)
@@ -94,6 +96,7 @@ def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
 
 def _readable_columns(log: Log, names: list[str]) -> tuple[list[str], dict[str, Array]]:
     """Columns of numbers of one length, and their first samples; of a table, those that hold text are left out."""
+    # Archives hold arrays of several lengths: samples are those of the most frequent, then the longest.
     counts = [log.lengths[name] for name in names if name in log.lengths]
     if counts:
         longest = max(set(counts), key=lambda count: (counts.count(count), count))
@@ -101,6 +104,7 @@ def _readable_columns(log: Log, names: list[str]) -> tuple[list[str], dict[str, 
         return names, next(iter(log.chunks(names, SAMPLES)), {}) if names else {}
     try:
         return names, next(iter(log.chunks(names, SAMPLES)), {})
+    # Readers raise errors of their own for text; only which column it is matters here.
     except Exception:  # some hold text: find out which
         kept = [name for name in names if _is_numeric(log, name)]
         return kept, next(iter(log.chunks(kept, SAMPLES)), {}) if kept else {}
@@ -127,6 +131,7 @@ def _roles(log: Log, names: list[str], contents: Contents) -> dict[str, tuple[st
     for of, by_joint in joint_columns([n for n in names if ":" not in n], FIELD_NAMES).items():
         for joint, name in by_joint.items():
             roles.setdefault(name, (of, joint, "name"))
+    # Usual names found: numbers are not asked, for two answers would contradict each other.
     if {"q", "tau"} & {role for role, _, _ in roles.values()}:
         return roles
     if contents.t is not None and not any(role == "t" for role, _, _ in roles.values()):
@@ -168,6 +173,7 @@ class _Statistics:
             nan = float("nan")
             return Column(number, name, nan, nan, nan, nan, nan, self.missing, role, joint, by)
         mean = self.total / self.count
+        # Rounding can make a constant column's variance slightly negative.
         deviation = float(np.sqrt(max(0.0, self.squares / self.count - mean**2)))
         step = self.step if np.isfinite(self.step) else 0.0
         return Column(

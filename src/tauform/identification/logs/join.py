@@ -25,12 +25,15 @@ def joined(parts: Sequence[Part]) -> dict[str, Any]:
     Raises:
         RecordingError: the parts have no time in common, or different lengths where there are no time stamps.
     """
+    # Positions are differentiated, so that they keep their own samples; the rest is interpolated.
     base = next(part for part in parts if part.layout.q is not None)
     start = _first_stamp(base)
+    # One origin for all files, in each one's own unit of time.
     read = {part: part.arrays(None if start is None else start / part.scales.second) for part in parts}
     if start is None:
         _check_counts(parts, read)
         return {name: values for arrays in read.values() for name, values in arrays.items()}
+    # Only the time that every file covers: nothing is extrapolated.
     lo = max(float(arrays["t"][0]) for arrays in read.values())
     hi = min(float(arrays["t"][-1]) for arrays in read.values())
     t = read[base]["t"]
@@ -51,9 +54,11 @@ def _at(times: Array, part: Part, arrays: dict[str, Any], base: Part) -> tuple[d
     """Fields of a part at other times, and (N,) which of these times lie near its samples."""
     t, fields = np.asarray(arrays["t"]), {name: values for name, values in arrays.items() if name != "t"}
     step = typical_step(t)
+    # The same clock: interpolation would only blur.
     if len(t) == len(times) and np.abs(t - times).max() <= SAME_STAMP * step:
         return fields, np.ones(len(times), dtype=bool)
     after = np.clip(np.searchsorted(t, times), 1, len(t) - 1)
+    # A sample that was hit exactly needs no neighbour.
     near = (t[after] - t[after - 1] <= MIN_GAP_STEPS * step) | (times == t[after])
     part.own_findings.append(
         f"{part.path.name}: {1 / step:.4g} Hz, interpolated at the time stamps of {base.path.name}"

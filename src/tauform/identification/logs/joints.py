@@ -85,6 +85,7 @@ def joint_columns(names: Iterable[str], words: Mapping[str, Sequence[str]]) -> d
     Args:
         words: field -> words for it; of several words in a name the longest counts.
     """
+    # Longest word first: "actual_position" before "position", else "actual" would read as a joint.
     ranked = sorted(((word, field) for field, several in words.items() for word in several), key=lambda w: -len(w[0]))
     found: dict[str, dict[str, str]] = {}
     for name in names:
@@ -102,6 +103,7 @@ def _joint_beside(word: str, plain: str) -> str:
     if plain.startswith(word):
         rest = plain[len(word) :]
         bare = rest.lstrip(JOINERS + "[(").rstrip("])")
+        # Without a joiner only a number is a joint: "q1", but "quality" is no "uality" of q.
         if bare and (bare.isdigit() or rest[0] in JOINERS):
             return bare
     if plain.endswith(word):
@@ -120,11 +122,13 @@ def name_as_written(name: str, plain: str) -> str:
 def suggested(names: Sequence[str], called: Sequence[str]) -> tuple[list[str], str]:
     """For each joint of a robot the name in a log that is likely its own, and why: by number, by name or by order."""
     numbers, others = ([_last_number(name) for name in several] for several in (names, called))
+    # Numbers decide only where every name has one and no two of the robot's agree.
     if all(k is not None for k in (*numbers, *others)) and len(set(numbers)) == len(names) <= len(set(others)):
         by_number = dict(zip(others, called, strict=True))
         if set(numbers) <= set(others):
             return [by_number[k] for k in numbers], "by number"
     like = np.array([[SequenceMatcher(None, a.lower(), b.lower()).ratio() for b in called] for a in names])
+    # Pairs that are most alike in sum: a greedy choice could take a name that another joint needs.
     rows, places = linear_sum_assignment(-like)
     if len(rows) == len(names) and (like[rows, places] >= LEAST_LIKENESS).all() and _stands_out(like, places):
         return [called[k] for k in places], "by name"
@@ -135,6 +139,7 @@ def _stands_out(like: np.ndarray, places: np.ndarray) -> bool:
     """Whether each name is more like its own than like any other: else likeness says nothing."""
     own = like[np.arange(len(places)), places]
     others = like.copy()
+    # Less than any likeness, so that the own name never competes with itself.
     others[np.arange(len(places)), places] = -1.0
     return bool((own > others.max(axis=1)).all())
 
@@ -154,6 +159,7 @@ def remedy_for(joints: Joints, called: Sequence[str]) -> str:
     locked = {name: 0.0 for name in joints.names if name not in kept}
     ways = [f"{argument('lock', locked)} at the positions that they held"]
     robot = joints.robot
+    # A log of the first joints is that of a robot cut at a link; else joints are locked.
     link = robot.links[next(k for k, joint in enumerate(robot.joints) if joint.name == kept[-1])].name
     if robot.up_to(link).joint_names == tuple(kept):
         ways.insert(0, f"{argument('tip', link)}")

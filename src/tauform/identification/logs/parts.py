@@ -88,6 +88,7 @@ class Part:
         if self.reading.stream is not None:
             return self.reading.stream
         files = [file for file in self.path.rglob("*") if file.is_file()] if self.path.is_dir() else [self.path]
+        # Packed files grow when read: the larger of both sizes decides.
         n_bytes = self.log.n_bytes(wanted(self.layout))
         return max(n_bytes, sum(file.stat().st_size for file in files)) >= STREAMED_BYTES
 
@@ -104,11 +105,14 @@ class Part:
         return read
 
     def _collected(self, since: float | None) -> dict[str, Any]:
+        # One sink per field: pieces are appended, and no table of the whole log is ever held.
         sinks = {name: Spool() if self.is_streamed else Buffer() for name in ("t", *self.layout.fields())}
         column = self.trigger_column
         ranges = None if self.trigger is None else Ranges(self.trigger, self.path.name)
         names, rows, any_sample = wanted(self.layout), 0, False
+        # The trigger's column is read along, once, even where it is a field too.
         for table in self.log.chunks(list(dict.fromkeys([*names, *([column] if column else [])])), ROWS_PER_CHUNK):
+            # Rows before the trigger count too: stamps made from the rate must keep the pauses.
             fields = self._fields(table, rows)
             rows += len(fields["t"])
             if ranges is not None and column is not None:
@@ -131,6 +135,7 @@ class Part:
     def _fields(self, table: Table, first: int) -> dict[str, Array]:
         """Columns put together; time stamps from the rate where there are none, `first` rows having come before."""
         fields = {
+            # A matrix (N, n) as it is, single columns (N,) side by side.
             name: table[names[0]] if table[names[0]].ndim == 2 else np.column_stack([table[column] for column in names])
             for name, names in self.layout.fields().items()
         }
@@ -185,6 +190,7 @@ def _opened(path: Path, reading: Reading) -> Log:
     try:
         return open_log(path, reading.topic, reading.joints.called)
     except RecordingError as error:
+        # Other errors are final; this one carries the names that a bag holds, for a remedy.
         if error.argument != "joints" or not isinstance(error.value, list):
             raise
         remedy = remedy_for(reading.joints, error.value)
@@ -201,6 +207,7 @@ def _layout(log: Log, columns: Given | None, path: Path, reading: Reading) -> La
     try:
         return guess_layout(log.widths, reading.joints, columns, path.name, timed=reading.rate is None, suggest=suggest)
     except RecordingError:
+        # With names or a mapping, the message about these is the useful one.
         if log.has_names or columns:
             raise
         n, likely = len(reading.joints), suggest()

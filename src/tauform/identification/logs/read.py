@@ -67,6 +67,7 @@ def read_recording(
     paths = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
     if not paths:
         raise RecordingError("path: no files; name at least one")
+    # Literal types are not checked at run time, and the CLI passes any word.
     if time_unit not in TIME_UNITS:
         sentence = f"{argument('time_unit')} is one of {', '.join(TIME_UNITS)}, not {time_unit!r}"
         raise RecordingError(sentence, argument="time_unit", value=time_unit)
@@ -86,6 +87,7 @@ def read_recording(
     read = parts[0].arrays() if len(parts) == 1 else joined(parts)
     found = tuple(finding for part in parts for finding in part.findings)
     name = "+".join(each.name for each in paths)
+    # Of the first file that has stamps: all were shifted by the same origin.
     clock = next((part.clock[0] for part in parts if part.clock), 0.0)
     recording = Recording(**read, name=name, columns=_mapping(parts), findings=found, clock=clock)
     return recording if between is None else _cut(recording, *between)
@@ -96,6 +98,7 @@ def _mapping(parts: Sequence[Part]) -> dict[str, str | tuple[str, ...]]:
     held: dict[str, Any] = {}
     for part in parts:
         if part.layout.t is not None:
+            # Names that were read, not those asked for: prefixes and guesses are resolved.
             held.setdefault("t", part.layout.t)
         for name, names in part.layout.fields().items():
             held[name] = names[0] if part.log.widths[names[0]] is not None else names

@@ -15,6 +15,7 @@ from tauform.identification.logs.column_names import listed
 from tauform.identification.logs.column_numbers import by_number
 from tauform.wording import argument
 
+# Two-character signs stand before their first characters, else ">=" would read as ">".
 COMPARISON = re.compile(r"(.+?)\s*(==|!=|>=|<=|=|>|<)\s*([^=<>!]+)")
 COMPARISONS: dict[str, Callable[[Array, float], AnyArray]] = {
     "=": operator.eq, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge, "<": operator.lt,
@@ -39,6 +40,7 @@ class Trigger:
             RecordingError: it compares with something that is not a number.
         """
         match = COMPARISON.fullmatch(text.strip())
+        # A bare column is a flag: any value but zero keeps the row.
         if match is None:
             return cls(text, text.strip(), "!=", 0.0)
         try:
@@ -83,6 +85,7 @@ class Ranges:
     def add(self, values: Array) -> AnyArray:
         """(N,) which of the next rows are kept."""
         kept = self.trigger.keeps(values)
+        # The state at the end of the piece before: a range across pieces counts once.
         before = np.concatenate([[self._was_on], kept[:-1]])
         self.n_ranges += int((kept & ~before).sum())
         self.n_kept, self.n_rows = self.n_kept + int(kept.sum()), self.n_rows + len(kept)

@@ -10,6 +10,7 @@ from typing import Literal
 Kind = Literal["angle", "length", "torque", "force", "current", "time", "unknown"]
 # Signs between the parts of a unit, which people write or leave out: "N mm", "N·mm", "oz-in".
 BETWEEN = re.compile(r"[\s·*.⋅^-]+")
+# N per lbf, m per inch, and standard gravity [m/s^2] for kgf: exact by definition.
 POUND_FORCE, INCH, GRAVITY = 4.4482216152605, 0.0254, 9.80665
 
 
@@ -35,6 +36,7 @@ _SIZES: dict[Kind, dict[str, float]] = {
     "current": {"a": 1.0, "ma": 1e-3},
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
 }  # fmt: skip
+# "ftlb" and "lbft" are both in use for the same torque.
 _OTHER_WORDS = {
     "°": "deg", "degree": "deg", "degrees": "deg", "radian": "rad", "radians": "rad", "revs": "rev", "turn": "rev",
     "turns": "rev", "lbfft": "lbft", "ftlb": "lbft", "inlb": "lbin", "lbfin": "lbin", "kgfcm": "kgcm", "kgfm": "kgm",
@@ -48,6 +50,7 @@ _PER_SECOND = re.compile(r"(.+?)(?:/s|/sec|persecond|s1)$")
 def unit_of(text: str) -> Unit | None:
     """The unit that a text names, however its parts are joined; None where it is none of ours."""
     word = BETWEEN.sub("", text.strip().lower()).replace("µ", "u").replace("μ", "u")
+    # The only rate that is one word.
     if word == "rpm":
         return Unit("angle", 2 * math.pi / 60, is_rate=True)
     if word in UNKNOWN:
@@ -56,6 +59,7 @@ def unit_of(text: str) -> Unit | None:
     for kind, sizes in _SIZES.items():
         if bare in sizes:
             return Unit(kind, sizes[bare])
+    # "deg/s" after the plain units: "ms" must stay milliseconds.
     rate = _PER_SECOND.match(word)
     if rate is None:
         return None

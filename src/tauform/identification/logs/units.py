@@ -70,12 +70,14 @@ def scales(
             than it is read in, or motor currents without gains.
     """
     told = _told(units, layout, source)
+    # What is told column by column, or for the field, wins over the flag.
     if degrees:
         told = dict.fromkeys(POSITIONS, "deg") | told
     angles = {joint.name: joint.type.is_angle for joint in robot.joints}
     turning = [angles[name] for name in robot.joint_names]
     factors = {}
     for field, columns in layout.fields().items():
+        # A matrix has one name for all joints; factors are per joint all the same.
         spread = list(columns) * (robot.n_joints if len(columns) == 1 else 1)
         if field not in KINDS_OF_FIELD or field == "temperature":
             continue
@@ -83,6 +85,7 @@ def scales(
             _factor(field, column, is_angle, told, source, scaled)
             for column, is_angle in zip(spread, turning, strict=True)
         ]
+        # Fields in SI stay untouched: no product with ones over millions of samples.
         if any(factor != 1.0 for factor in each):
             factors[field] = np.array(each)
     return Scales(_second(layout, told, time_unit, source), factors, _currents(layout, told, scaled, source))
@@ -122,6 +125,7 @@ def _checked(word: str, value: object) -> Unit:
 
 def _factor(field: str, column: str, is_angle: bool, told: Mapping[str, str], source: str, scaled: bool) -> float:
     """SI units in one of a column."""
+    # A revolute joint measures rad and N m, a prismatic one m and N; either may hold currents.
     kinds = {"tau": ("torque" if is_angle else "force", "current")}.get(field, ("angle" if is_angle else "length",))
     word = told.get(column, told.get(field))
     if word is not None:
@@ -134,6 +138,7 @@ def _factor(field: str, column: str, is_angle: bool, told: Mapping[str, str], so
             raise RecordingError(sentence, argument="units", value=word)
         return 1.0  # degrees of a robot of which some joints slide
     said = "deg" if DEGREES_AT_THE_END.search(column.lower()) else _unit_in(column)
+    # Gains take whatever unit the drive reports: the user scaled them for it.
     if not said or (field == "tau" and scaled):
         return 1.0
     unit = unit_of(said)
@@ -161,6 +166,7 @@ def _second(layout: Layout, told: Mapping[str, str], time_unit: str, source: str
     if word is not None:
         unit = unit_of(word)
         return unit.si if unit is not None else 1.0
+    # Both micro signs of Unicode are in use.
     said = _unit_in(layout.t).replace("µ", "u").replace("μ", "u")
     if said in TIME_UNITS and said != time_unit:
         raise RecordingError(
@@ -175,6 +181,7 @@ def _currents(layout: Layout, told: Mapping[str, str], scaled: bool, source: str
     """Refuse motor currents that nobody turns into torques, unless the user wants amperes."""
     columns: Sequence[str] = layout.tau or ()
     units = {unit.kind for name in columns if (unit := unit_of(told.get(name, told.get("tau", "")))) is not None}
+    # Torques told in newton metres are torques, whatever the columns are called.
     if scaled or not columns or units - {"current"}:
         return ()
     if "current" in units:

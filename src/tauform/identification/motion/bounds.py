@@ -66,6 +66,7 @@ def bounds_of(
         lower=lower,
         upper=upper,
         speed=_known([limit.velocity for limit in limits], DEFAULT_SPEED, velocity, robot, "velocity"),
+        # Descriptions declare no acceleration: URDF has no place for one.
         acceleration=_known([np.inf] * robot.n_joints, DEFAULT_ACCELERATION, acceleration, robot, "acceleration"),
         effort=_known([limit.effort for limit in limits], np.inf, effort, robot, "effort"),
     )
@@ -79,6 +80,7 @@ def bounds_of(
 def _known(declared: Sequence[float], usual: float, given: ArrayLike | None, robot: Robot, name: str) -> Array:
     if given is not None:
         return one_per_joint(given, robot.n_joints, name)
+    # URDF writers put 0 where they know no limit.
     array = np.array(declared)
     return np.where(np.isfinite(array) & (array > 0), array, usual)
 

@@ -56,6 +56,7 @@ class Measured:
 
     def at_least(self, R: Array, centre: Array, radius: float) -> Array:
         """(N,) bounds of the distances: no point moves further than its ball's centre does and its ball turns."""
+        # Frobenius norm of the rotation's change: at least how far any unit vector turned.
         moved = np.linalg.norm(centre - self.centre, axis=1) + radius * np.linalg.norm(R - self.R, axis=(1, 2))
         return self.distance - moved
 
@@ -96,6 +97,7 @@ class Clearance:
         pairs = tuple(pair for pair in itertools.combinations(range(len(solids)), 2) if _may_meet(robot, solids, pair))
         if not between_links:
             pairs = tuple(pair for pair in pairs if solids[pair[1]].name == FLOOR)
+        # Infinite: every pair is measured, to learn which are free at rest.
         everything = cls(robot, solids, pairs, np.full(len(pairs), np.inf), ())
         # The zero position is what CAD models show: shapes do not touch there unless they are coarse.
         at_rest = np.clip(0.0, bounds.lower, bounds.upper)
@@ -108,12 +110,14 @@ class Clearance:
             robot,
             solids,
             tuple(pair for pair, is_free in zip(pairs, free, strict=True) if is_free),
+            # Half of the distance at rest: the rest position itself must stay allowed.
             np.minimum(MIN_CLEARANCE, distances[free] / 2),
             tuple(dict.fromkeys(name for name, is_free in zip(names, free, strict=True) if not is_free)),
         )
 
     def charge(self, q: Array) -> tuple[float, Array]:
         """A penalty for distances below what is planned, at some of the states, and its (N, n) slopes."""
+        # Exact distances cost most of a plan's time: every third state, at twice the distance, is as safe.
         seen = q[::CHECKED_STATE_STRIDE]
         placed = link_placements(self.robot, seen)
         total, slopes = 0.0, np.zeros_like(q)
@@ -130,6 +134,7 @@ class Clearance:
         """The pair that falls shortest of what it keeps, and by how much less than nothing."""
         worst = Nearest(np.inf, "")
         for k, near in self._contacts(q, self.kept):
+            # Pairs keep different distances: what counts is the shortfall.
             if len(near.states) and near.distance.min() - self.kept[k] < worst.distance:
                 worst = Nearest(float(near.distance.min() - self.kept[k]), self._words(k))
         return worst
@@ -158,6 +163,7 @@ class Clearance:
             before = self.measured.get(k) if searching else None
             if before is not None and len(before.R) == len(R):
                 least = np.maximum(least, before.at_least(R, centre, second.radius))
+            # (k,) states whose lower bound does not exclude a meeting.
             states = np.flatnonzero(least < within[k])
             near = _measured(first, second, at[i], at[j], states)
             if searching:
@@ -167,6 +173,7 @@ class Clearance:
 
     def _remember(self, k: int, R: Array, centre: Array, near: Contact) -> None:
         before = self.measured.get(k)
+        # Minus infinity bounds nothing: what was not measured is measured.
         if before is None or len(before.R) != len(R):
             self.measured[k] = before = Measured(R.copy(), centre.copy(), np.full(len(R), -np.inf))
         before.R[near.states], before.centre[near.states] = R[near.states], centre[near.states]
@@ -177,6 +184,7 @@ class Clearance:
         first, second = (self.solids[i].body for i in self.pairs[k])
         moved = self._point_rates(second, near.on_second, near, placed)
         moved = moved - self._point_rates(first, near.on_first, near, placed)
+        # Rates by the tree's joints become those by q: chain rule through the closure.
         return moved @ self.robot.closure.F if self.robot.closure else moved
 
     def _point_rates(self, body: int, points: Array, near: Contact, placed: Array) -> Array:
@@ -196,6 +204,7 @@ def _may_meet(robot: Robot, solids: Sequence[Solid], pair: tuple[int, int]) -> b
     if a == b:
         return False
     parents = [joint.parent for joint in robot.joints]
+    # Neighbours meet at their joint by construction.
     neighbours = (a >= 0 and parents[a] == b) or (b >= 0 and parents[b] == a)
     # A first link may well dip below a floor.
     return not neighbours or solids[pair[1]].name == FLOOR

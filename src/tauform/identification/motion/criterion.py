@@ -54,6 +54,7 @@ def smooth_quality(W: Array, criterion: Criterion, softness: float) -> tuple[flo
         share = high / high.sum() - low / low.sum()
         value = (np.log(high.sum()) + np.log(low.sum())) / (2 * softness) - np.log(ratio[0]) / 2
     else:
+        # -log det(W^T W) = -sum log s^2: each singular value has the same share, -2.
         share, value = np.full(len(squares), -2.0), -np.log(squares).sum()
     # d log s / dW = u v^T / s; summed over all singular values with their shares, W V diag(share / s^2) V^T.
     return float(value), (flat @ ((V * (share / squares)) @ V.T)).reshape(W.shape)
@@ -63,4 +64,5 @@ def _squares(flat: Array) -> tuple[Array, Array]:
     """Squares of the singular values, and their directions."""
     # Squares cost half the digits, of which a plan needs few, and a tenth of the time of singular values.
     squares, V = scipy.linalg.eigh(flat.T @ flat, check_finite=False)
+    # Never zero: a column that is not excited gives a large criterion with a slope, not an infinite one.
     return np.maximum(squares, max(ROUNDING * squares[-1], np.finfo(float).tiny)), V

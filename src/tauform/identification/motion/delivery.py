@@ -29,6 +29,7 @@ def delivered(robot: Robot, problem: MotionProblem, z: Array, sampled: Callable[
         IdentificationError: it passes an effort, or collides, however slow or small it is made.
     """
     fine = replace(problem, basis=sampled(float(problem.basis.t[-1])))
+    # At the fine samples peaks show that the coarse ones missed: scaled once more.
     start, a = fine.split(fine.feasible(fine.joined(*problem.split(z)), LIMIT_SHARE_AT_SAMPLES))
     a, smaller = _clear(fine, start, a)
     basis, slower = _within_efforts(robot, fine, start, a, sampled)
@@ -50,6 +51,7 @@ def _clear(fine: MotionProblem, start: Array, a: Array) -> tuple[Array, float]:
     """Amplitudes at which nothing collides, and how much smaller they are."""
     if fine.clearance is None:
         return a, 1.0
+    # Smaller amplitudes about the same start: the limits still hold, only collisions are asked again.
     for smaller in SHRINKAGE_PER_TRY ** np.arange(MAX_TRIES):
         nearest = fine.clearance.nearest(start + (smaller * a @ fine.basis.values).T)
         if nearest.distance > 0:
@@ -63,6 +65,7 @@ def _within_efforts(
     """The basis of the same path, slowed down until no effort passes its limit, and how much slower that is."""
     limit, duration = fine.bounds.effort, float(fine.basis.t[-1])
     for slower in SLOWDOWN_PER_TRY ** np.arange(MAX_TRIES):
+        # The path does not depend on the duration: slowing down keeps positions, and so the clearance.
         basis = sampled(duration * slower)
         effort = np.abs(inverse_dynamics(robot, *_states(start, a, basis))).max(axis=0)
         if (effort <= limit).all():

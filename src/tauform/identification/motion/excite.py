@@ -145,6 +145,7 @@ def _size(duration: float, harmonics: int | None, kind: MotionKind) -> int:
     if not 0 < duration <= MAX_DURATION:
         raise IdentificationError(f"duration: expected a positive time, at most {MAX_DURATION:g} s, got {duration!r}")
     if harmonics is None:
+        # A move of a quintic is half a period: to a point and back is one.
         below = round(MAX_HARMONIC_FREQUENCY * duration / (1 if kind == "fourier" else 2))
         return min(max(FEWEST_HARMONICS, below), USUAL_HARMONICS)
     if not 2 <= harmonics <= MOST_HARMONICS:
@@ -169,6 +170,7 @@ def _search(
     found = _beginnings(few, max(n_starts, count) if start is None else count - 1, rng, watch)
     if start is not None:
         found.insert(0, problem.following(start))
+    # Polishing costs the most: a quarter of the beginnings is nearly always enough to hold the best.
     n_polished = max(count, round(POLISHED_SHARE * len(found)))
     polish = POLISH if few is problem else JOIN + POLISH
     watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)
@@ -184,6 +186,7 @@ def _beginnings(problem: MotionProblem, n: int, rng: np.random.Generator, watch:
     """The best n of many random motions."""
     watch.share = RANDOM_TIME_SHARE
     found: list[tuple[float, Array]] = []
+    # At least n, whatever the clock says: without a beginning there is nothing to improve.
     while len(found) < n or (n and len(found) < N_RANDOM and not watch.over):
         z = problem.random(rng)
         found.append((problem.score(z), z))
@@ -196,10 +199,12 @@ def _improved(problem: MotionProblem, z: Array, stages: Sequence[tuple[float, in
     for soft, iterations in stages:
         last = [at]
 
+        # Bound as a default: a closure would see the list of a later stage.
         def remember(x: Array, last: list[Array] = last) -> None:
             last[0] = x.copy()
             watch()
 
+        # Line searches take several values an iteration; ten bounds a search that gets nowhere.
         options = {"maxiter": iterations, "maxfun": 10 * iterations, "maxcor": REMEMBERED_STEPS}
         with contextlib.suppress(StopIteration):
             watch.check()
@@ -249,5 +254,6 @@ class _Watch:
 
     def _report(self) -> None:
         if self.progress is not None:
+            # Whichever is further, time or iterations: either can end the search.
             passed = (time.monotonic() - self.begin) / self.max_seconds
             self.progress(min(1.0, max(passed, (self.done + self.stage) / self.total)))

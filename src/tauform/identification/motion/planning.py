@@ -50,6 +50,7 @@ class MotionProblem:
     @cached_property
     def unit(self) -> Array:
         """(n, 1) amplitudes that use about the joint's range or speed."""
+        # Columns of the gradient are of one size then, which L-BFGS needs for its first steps.
         by_range = self.bounds.half / np.abs(self.basis.values).max()
         return np.minimum(by_range, self.bounds.speed / np.abs(self.basis.rates).max())[:, None]
 
@@ -70,6 +71,7 @@ class MotionProblem:
     def random(self, rng: np.random.Generator, part: float = LIMIT_SHARE_WHILE_SEARCHING) -> Array:
         """Random beginnings and amplitudes, each joint scaled until it uses this part of a limit."""
         n = self.n_joints
+        # Starts in the middle half of the range leave room for the motion.
         z = np.concatenate([rng.uniform(-0.5, 0.5, n), rng.normal(size=n * self.basis.n)])
         return self.feasible(z, part, grow=True)
 
@@ -82,11 +84,13 @@ class MotionProblem:
     def joining(self, few: MotionProblem, z: Array) -> Array:
         """The same motion as that of fewer harmonics, with the others at nothing."""
         start, a = few.split(z)
+        # Fourier functions on the times of this basis; two of 2 k sines and cosines are spent on rest at the ends.
         own = Basis.fourier(float(self.basis.t[-1]), few.basis.n // 2 + 1, (len(self.basis.t) - 1) / self.basis.t[-1])
         return self._through(start + (a @ own.values).T)
 
     def _through(self, q: Array) -> Array:
         """The motion nearest to (N, n) positions at the times of the basis."""
+        # Least squares on displacements: q(0) is a variable of its own.
         a = np.linalg.lstsq(self.basis.values.T, q - q[0], rcond=None)[0].T
         return self.feasible(self.joined(q[0], a))
 
@@ -95,6 +99,7 @@ class MotionProblem:
         b = self.bounds
         start, a = self.split(z)
         q, qd, qdd = self.states(z)
+        # (n,) share of each joint's tightest limit that the motion uses.
         use = np.maximum.reduce(
             [
                 np.ptp(q, axis=0) / (2 * b.half),
@@ -102,9 +107,11 @@ class MotionProblem:
                 np.abs(qdd).max(axis=0) / b.acceleration,
             ]
         )
+        # A joint that does not move uses nothing; it is not blown up without bound.
         scale = part / np.maximum(use, 1e-9)
         a = a * (scale if grow else np.minimum(scale, 1.0))[:, None]
         q = start + (a @ self.basis.values).T
+        # (1 - part) / 2: the shift must not undo what the scaling left free.
         room = (1 - part) / 2 * b.half
         low, high = b.lower + room, b.upper - room
         shift = np.maximum(low - q.min(axis=0), 0.0) + np.minimum(high - q.max(axis=0), 0.0)
@@ -127,6 +134,7 @@ class MotionProblem:
         W = self.columns(q, qd, qdd)
         value, G = smooth_quality(W[..., self.columns.chosen], self.criterion, self.soft)
         charge, weights = self._effort(W)
+        # One adjoint pass for criterion and efforts: both are weighted sums of the same columns.
         slopes = self.columns.slopes(q, qd, qdd, self._with(weights, G, W))
         value += charge
         limits = (self.bounds.half, self.bounds.speed, self.bounds.acceleration)
@@ -138,6 +146,7 @@ class MotionProblem:
             charge, slope = self.clearance.charge(q)
             value += charge
             slopes[0] += slope
+        # Chain rule: q, qd and qdd are linear in the amplitudes, and q in the start.
         basis = (self.basis.values, self.basis.rates, self.basis.accelerations)
         by_amplitude = sum(slope.T @ functions.T for slope, functions in zip(slopes, basis, strict=True))
         by_start = slopes[0].sum(axis=0) * self.bounds.half
@@ -153,6 +162,7 @@ class MotionProblem:
     def _with(self, weights: Array | None, G: Array, W: Array) -> Array:
         """Slopes by all columns, from those of efforts and those of the criterion, which sees the chosen columns."""
         if weights is None:
+            # Nothing to scatter where the criterion sees every column: no copy of (N, n, P).
             if G.shape == W.shape and isinstance(self.columns.chosen, slice):
                 return G
             weights = np.zeros_like(W)

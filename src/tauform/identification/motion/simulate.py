@@ -46,6 +46,7 @@ def simulated_recording(
         deviation = one_per_joint(given, robot.n_joints, what)
         if not ((deviation >= 0) & np.isfinite(deviation)).all():
             raise IdentificationError(f"{what}: expected a standard deviation, 0 or more, got {given!r:.60}")
+        # Drawn even for a deviation of zero: the same seed gives the same noise on the other channel.
         return values + rng.normal(size=values.shape) * deviation
 
     warm = None if temperature is None else joint_vector(temperature, robot.n_joints, "temperature")
@@ -56,6 +57,7 @@ def simulated_recording(
         tau=noisy(tau, torque_noise, "torque_noise"),
         qd=trajectory.qd if exact_states else None,
         qdd=trajectory.qdd if exact_states else None,
+        # Exact positions stand for the commanded ones, which "instrumental" needs free of noise.
         reference=trajectory.q,
         temperature=None if warm is None else np.broadcast_to(warm, trajectory.q.shape),
         name=name,

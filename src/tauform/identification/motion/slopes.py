@@ -43,6 +43,7 @@ class Columns(ABC):
         """Compiled columns, or textbook ones where no program covers what is asked for."""
         try:
             return CompiledColumns(robot, include)
+        # Compilers and closed forms have limits that the recursion has not; the plan then is slower, not another.
         except GenerationError:
             return TextbookColumns(robot, include)
 
@@ -68,6 +69,7 @@ class CompiledColumns(Columns):
             joint.rotor_inertia or 0.0 if layout.rotor(i) in robot.columns(include) else joint.rotor_inertia
             for i, joint in enumerate(robot.joints)
         ]
+        # Friction is not smooth: it stays out of the program, and its columns are added by hand.
         smooth = replace(
             robot,
             joints=tuple(
@@ -76,11 +78,13 @@ class CompiledColumns(Columns):
             ),
         )
         inertial = base_parameters(smooth)
+        # Also columns that are not wanted but have values: efforts need the whole torque.
         losses = [k for k in layout.friction if k in wanted or robot.parameters[k]]
         places = [*inertial.pivots, *losses]
         if not set(wanted) <= set(places):
             raise GenerationError(f"{robot.name}: its friction takes over columns of its links")
         chosen = [places.index(k) for k in wanted]
+        # A slice is a view; an index list would copy (N, n, P) at every evaluation.
         self.chosen = slice(len(chosen)) if chosen == list(range(len(chosen))) else chosen
         self.values = np.concatenate([inertial.values(robot), robot.parameters[losses]])
         # (n_bodies, n) rates of the tree's joints for unit rates of q.
@@ -98,9 +102,11 @@ class CompiledColumns(Columns):
         p = inertial.shape[-1]
         out[:, :, :p] = inertial
         for k, loss in enumerate(self.losses, start=p):
+            # (n,) rates of this tree joint by q: torque on it is felt by the same shares.
             shares = self.loops[loss.joints[0]]
             v = qd @ shares
             value = {"viscous": v, "coulomb": np.sign(v), "offset": np.ones_like(v)}[loss.group]
+            # Work is the same on both sides: a loss at a tree joint is shared as its rate is.
             out[:, :, k] = value[:, None] * shares
         return out
 
@@ -109,6 +115,7 @@ class CompiledColumns(Columns):
         p = len(self.values) - len(self.losses)
         found = np.stack(self.adjoint(q, qd, qdd, weights[:, :, :p]))
         for k, loss in enumerate(self.losses, start=p):
+            # Coulomb's sign is flat almost everywhere, and the offset is constant.
             if loss.group == "viscous":
                 shares = self.loops[loss.joints[0]]
                 found[1] += (weights[:, :, k] @ shares)[:, None] * shares
@@ -130,6 +137,7 @@ class TextbookColumns(Columns):
         """Slopes by complex steps."""
         n = q.shape[1]
         # All 3 n directions of all states in one batch of complex steps.
+        # (3 n, 3, N, n)
         moved = np.tile(np.stack([q, qd, qdd]).astype(complex), (3 * n, 1, 1, 1))
         for k in range(3 * n):
             moved[k, k // n, :, k % n] += 1j * TINY

@@ -66,6 +66,7 @@ def solids_of(robot: Robot, floor: float | None = None) -> list[Solid]:
     found = [_solid(shape, robot) for shape in robot.shapes]
     if floor is not None:
         at = np.eye(4)
+        # Its upper face is the floor.
         at[2, 3] = floor - FLOOR_DEPTH / 2
         found.append(_bounded(FLOOR, -1, at, coal_module().Box(FLOOR_SIZE, FLOOR_SIZE, FLOOR_DEPTH)))
     return found
@@ -78,6 +79,7 @@ def _solid(shape: Shape, robot: Robot) -> Solid:
 
 
 def _bounded(name: str, body: int, at: Array, geometry: Any) -> Solid:
+    # A ball around the box of the shape: cheap bounds before exact distances.
     geometry.computeLocalAABB()
     return Solid(name, body, at, geometry, np.array(geometry.aabb_center), float(geometry.aabb_radius))
 
@@ -117,11 +119,13 @@ def _hull_of_mesh(mesh: Mesh, link: str) -> Any:
 
 def _hull(points: Array) -> Any:
     """The convex hull: what is inside a mesh is never free, and hulls are quick and have distances."""
+    # Fewer points span no volume, and qhull would stop the process with a message of its own.
     if len(points) < 4:
         raise ValueError("it has no volume")
     model = coal_module().BVHModelOBBRSS()
     model.beginModel(len(points), 0)
     model.addVertices(points)
     model.endModel()
+    # "Qt" triangulates facets: coal takes triangles only.
     model.buildConvexHull(True, "Qt")
     return model.convex

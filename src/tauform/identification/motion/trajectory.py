@@ -86,6 +86,7 @@ class Trajectory:
             raise IdentificationError(f"{path}: not a table of a motion ({error})") from None
         table = np.concatenate(pieces) if pieces else np.empty((0, len(expected)))
         t = table[:, 0]
+        # A motor follows this table: a row that was repaired or skipped is a jump.
         if log.findings or len(t) < 2 or not (np.abs(table) < LARGEST).all() or not (np.diff(t) > 0).all():
             raise IdentificationError(f"{path}: cut off or damaged; write it again")
         q, qd, qdd = np.split(table[:, 1:], 3, axis=1)
@@ -139,7 +140,9 @@ class Basis:
         q = np.concatenate([s / k, (1 - c) / k])
         by_phase = np.concatenate([c, s])
         twice = np.concatenate([-k * s, k * c])
+        # Velocities and accelerations at t = 0, both of similar size; a periodic motion ends as it starts.
         at_start = np.column_stack([by_phase[:, 0], twice[:, 0] / k.mean()])
+        # The left null space of the two conditions: combinations that start at rest.
         free = np.linalg.svd(at_start)[0][:, 2:].T
         return cls(t, free @ q, w * free @ by_phase, w**2 * free @ twice)
 
@@ -148,6 +151,7 @@ class Basis:
         """One function a move: from 0 to 1 within its part of the time, at rest before and after."""
         t = _times(duration, rate)
         each = duration / moves
+        # Before its move a function is 0, after it 1: motions are sums of steps.
         s = np.clip((t - each * np.arange(moves)[:, None]) / each, 0.0, 1.0)
         return cls(
             t,
@@ -172,8 +176,10 @@ def polynomial_through(points: ArrayLike, duration: float, rate: float, joint_na
     if points.ndim != 2 or len(points) < 2:
         raise IdentificationError(f"points: expected (k, n) with at least two of them, got shape {points.shape}")
     still = np.zeros(points.shape[1])
+    # First and second derivative zero at both ends.
     at_rest = [(1, still), (2, still)]
     knots = np.linspace(0.0, duration, len(points))
+    # Degree 5: jerk is the third derivative of pieces that join with four.
     q = make_interp_spline(knots, points, k=5, bc_type=(at_rest, at_rest))
     t = np.arange(0.0, duration, 1 / rate)
     return Trajectory(t, q(t), q(t, 1), q(t, 2), tuple(joint_names))
@@ -187,6 +193,7 @@ def quintic(points: ArrayLike, durations: Sequence[float], rate: float, joint_na
     parts: list[list[Array]] = [[], [], [], []]
     start = 0.0
     for a, b, duration in zip(points[:-1], points[1:], durations, strict=True):
+        # Without the last sample, which is the first of the next move.
         s = np.arange(0, duration, 1 / rate)[:, None] / duration
         move = b - a
         shapes = (
