@@ -94,7 +94,6 @@ def identify_gains(
             argument="robot",
             remedy="leave the term out with robot.with_drives([d for d in robot.drives if d.shape != 'load'])",
         )
-    # Currents take the place of torques in the filters: only their band counts.
     chosen = choose_filters(segments) if filters == "auto" else filters
     source = RowSource(design, tuple(segments), chosen, Smoother())
     evidence = gather(source, source)

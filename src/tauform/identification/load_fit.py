@@ -52,7 +52,7 @@ def load_fit(path: str | Path, robot: Robot | None = None) -> Fit:
         text, data = _read_json(path) if path.suffix == ".json" else _read_npz(path)
         fit = _fit_of(_checked_robot(robot, data, path), data, text, path)
         check_fit(fit)
-        # Columns are evaluated by the robot's own design, not by what the file claims.
+        # Friction by load grows with the torque of the identified links, which are known only now.
         fit = replace(fit, design=fit.own_design)
     except MemoryError:
         raise IdentificationError(f"{path}: does not fit into memory; read it on a larger machine") from None

@@ -67,7 +67,7 @@ def robot_with_plain_friction(fit: FittedModel) -> Robot:
     left = stack[:, -1] - stack[:, :-1] @ plain.base.values(parameters)
     columns = [k for k, pivot in enumerate(plain.base.pivots) if pivot in robot.layout.friction]
     pivots = [plain.base.pivots[k] for k in columns]
-    # Unit columns: Fv and Fc differ by the speed, and bounds are active sets that compare slopes.
+    # Unit columns: Fv and Fc are of different units and sizes.
     size = np.linalg.norm(stack[:, columns], axis=0)
     size = np.where(size > 0, size, 1.0)
     # Fv and Fc dissipate: a negative one would feed a simulation with energy; Fo has either sign.

@@ -131,7 +131,7 @@ def _figure(program: Program, motion: JudgedMotion, real: str) -> Figure:
 
     if real == "double":
         return Figure(program.name, motion.error_of(program), LEAST_ALLOWED)
-    # Two figures of rounding size; the compiled order of operations may double it.
+    # Distance of single from double precision, with a margin for another order of operations.
     allowed = ROUNDING_MARGIN * motion.distance(computed, program)
     return Figure(program.name, motion.error_of(computed), max(LEAST_ALLOWED, float(f"{allowed:.1e}")))
 

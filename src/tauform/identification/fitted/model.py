@@ -28,6 +28,7 @@ from tauform.identification.signals.filters import Filters
 from tauform.notebook import Displayed
 from tauform.rigidbody.sweeps.evaluation import batched
 
+# Columns of (states, n, p) are held at once.
 STATES_PER_SLICE = 5000
 ConsistencyMethod = Literal["semidefinite", "log_cholesky"]
 # A stage gives back the type that it was given: users keep their Fit.
@@ -152,6 +153,7 @@ class FittedModel(Displayed):
     @property
     def relative_deviations(self) -> Array:
         """(p,) standard deviation over size of each value."""
+        # A value of exactly zero is unknown, not an error.
         return self.deviations / np.maximum(np.abs(self.values), 1e-300)
 
     def predict(
@@ -193,7 +195,12 @@ class FittedModel(Displayed):
         """
         extra = self.sigma**2 if noise else 0.0
         return self._over_states(
-            lambda A: np.sqrt(np.einsum("kjp,pq,kjq->kj", A, self.covariance, A) + extra), q, qd, qdd, temperature
+            # var(A theta) = A cov A^T, joint by joint: covariances between joints are not asked for.
+            lambda A: np.sqrt(np.einsum("kjp,pq,kjq->kj", A, self.covariance, A) + extra),
+            q,
+            qd,
+            qdd,
+            temperature,
         )
 
     def _over_states(
@@ -202,6 +209,7 @@ class FittedModel(Displayed):
         given = {"q": q, "qd": qd, "qdd": qdd} | ({} if temperature is None else {"temperature": temperature})
 
         def core(*inside: Array) -> Array:
+            # The batch's core takes components first, (n, N); designs take samples first.
             positions, velocities, accelerations, *temperatures = (x.T for x in inside)
             warm = temperatures[0] if temperatures else None
             values: Array = result(self.own_design.columns(positions, velocities, accelerations, temperature=warm))
@@ -250,6 +258,7 @@ class FittedModel(Displayed):
         if self.physical is not None:
             parameters = np.array(self.physical)
         else:
+            # Virtual links with the same base parameters: the same torques, not necessarily physical ones.
             parameters = np.array(robot.with_base_parameters(self.theta, self.design.base).parameters)
         # What took no part in the fit has no share in the torque that was judged, whatever the description says.
         parameters[np.setdiff1d(np.arange(len(parameters)), self.design.base.columns)] = 0.0
@@ -272,4 +281,5 @@ def _by_columns(
 
 
 _by_columns.__name__ = "predict"
+# Kernels are compiled from the identified robot; columns of the user's own have the slow tier alone.
 _PREDICT = TieredMethod(_by_columns, lambda fit, _: Source(fit.identified_robot, "inverse_dynamics"))

@@ -151,7 +151,7 @@ def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, sugge
     if own and not joints.told:
         count, columns = len(own), listed(list(own.values()))
         said = f"holds {MEANINGS[field]} of {count} joint{'s' * (count > 1)} ({columns})"
-        # More numbered columns than joints: external axes, which mostly come last.
+        # More numbered columns than joints: the first ones are an example, the user knows which.
         if count > len(joints) and all(name.isdigit() for name in own):
             likely = argument("columns", {field: list(own.values())[: len(joints)]})
             remedy = f"map those that belong to it, for example {likely}, or lock the others"

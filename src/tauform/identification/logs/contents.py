@@ -88,7 +88,7 @@ def is_clock(values: Array) -> bool:
         return False
     # Stamps may repeat where a logger is faster than its clock.
     typical = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
-    # Half a step of jitter is usual for loggers without a real-time clock.
+    # Steps may jitter by half of the typical one.
     return typical > 0 and float((np.abs(steps - typical) <= 0.5 * typical).mean()) >= LEAST_EVEN_STEPS
 
 

@@ -72,7 +72,7 @@ def _given_for(log: Log, columns: Given) -> dict[str, Any]:
 
 
 def _layout(log: Log, path: Path, given: Mapping[str, Any], joints: Joints, timed: bool) -> Layout:
-    # Without names, a first column that runs evenly is time: loggers write it first.
+    # Without names, a first column that runs evenly is taken for time.
     if timed and not log.has_names and "t" not in given:
         first = next(iter(log.widths))
         table = next(iter(log.chunks([first], SAMPLES)), {})

@@ -129,7 +129,7 @@ def clock_of(read: Clock | None, stamps: Array | None) -> Clock | None:
     if clock is None or clock.first is None or clock.last is None or not clock.typical:
         return None
     step = clock.typical
-    # No recording has steps of 300 s; in that range of numbers a step is in ms, us or ns.
+    # Steps from 0.5 on are no seconds: up to 300 they read as ms, up to 1e5 as us.
     unit = "s" if step < MAX_SAMPLE_PERIOD else "ns" if step > 1e5 else "us" if step > 300 else "ms"
     second = TIME_UNITS[unit][1]
     return replace(

@@ -80,7 +80,7 @@ def bounds_of(
 def _known(declared: Sequence[float], usual: float, given: ArrayLike | None, robot: Robot, name: str) -> Array:
     if given is not None:
         return one_per_joint(given, robot.n_joints, name)
-    # URDF writers put 0 where they know no limit.
+    # A limit of 0 would allow no motion: it is taken for unknown.
     array = np.array(declared)
     return np.where(np.isfinite(array) & (array > 0), array, usual)
 

@@ -170,7 +170,7 @@ def _search(
     found = _beginnings(few, max(n_starts, count) if start is None else count - 1, rng, watch)
     if start is not None:
         found.insert(0, problem.following(start))
-    # Polishing costs the most: a quarter of the beginnings is nearly always enough to hold the best.
+    # Only the best beginnings are polished: the stages near the true criterion take the most steps.
     n_polished = max(count, round(POLISHED_SHARE * len(found)))
     polish = POLISH if few is problem else JOIN + POLISH
     watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)

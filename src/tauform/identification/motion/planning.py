@@ -111,7 +111,7 @@ class MotionProblem:
         scale = part / np.maximum(use, 1e-9)
         a = a * (scale if grow else np.minimum(scale, 1.0))[:, None]
         q = start + (a @ self.basis.values).T
-        # (1 - part) / 2: the shift must not undo what the scaling left free.
+        # Half of what the scaling leaves free: a motion of the part's span always fits between low and high.
         room = (1 - part) / 2 * b.half
         low, high = b.lower + room, b.upper - room
         shift = np.maximum(low - q.min(axis=0), 0.0) + np.minimum(high - q.max(axis=0), 0.0)

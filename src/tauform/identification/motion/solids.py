@@ -119,13 +119,13 @@ def _hull_of_mesh(mesh: Mesh, link: str) -> Any:
 
 def _hull(points: Array) -> Any:
     """The convex hull: what is inside a mesh is never free, and hulls are quick and have distances."""
-    # Fewer points span no volume, and qhull would stop the process with a message of its own.
+    # Fewer points span no volume, and have no hull.
     if len(points) < 4:
         raise ValueError("it has no volume")
     model = coal_module().BVHModelOBBRSS()
     model.beginModel(len(points), 0)
     model.addVertices(points)
     model.endModel()
-    # "Qt" triangulates facets: coal takes triangles only.
+    # "Qt": facets as triangles.
     model.buildConvexHull(True, "Qt")
     return model.convex

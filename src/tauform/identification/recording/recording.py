@@ -150,6 +150,7 @@ class Recording(Displayed):
         """
         if not start < end:
             raise RecordingError(f"{self.name}: between: expected an end after the start, got {start:g} to {end:g} s")
+        # Bisection: stamps that stay in a file are not read as a whole.
         first, last = (bisect_left(self.t, self.t[0] + at) for at in (start, end))
         return self.part(first, last)
 

@@ -86,6 +86,7 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
     cuts, shortest, longest, lost = _steps(columns["t"], MIN_GAP_STEPS / rate)
     if cuts:
         findings.append(f"{counted(len(cuts), 'gap')}, {lost:.2f} s in all, split it into {len(cuts) + 1} parts")
+    # Both ends of the range count: one long step is as uneven as one short one.
     regular = max(1 - shortest * rate, longest * rate - 1) <= MAX_STEP_DEVIATION
     stretches = [
         {name: values[first:last] for name, values in columns.items()}
@@ -96,6 +97,7 @@ def uniform_segments(recording: Recording, index: int = 0) -> Segments:
         raise RecordingError(
             f"{recording.name}: gaps leave no stretch of {FEWEST_SAMPLES} samples; check the time stamps"
         )
+    # All stretches or none: one recording has one clock.
     even = regular or all(_is_even(stretch["t"], stretch["q"]) for stretch in stretches)
     if not regular:
         done = "but the positions keep an even rate, which is taken" if even else f"resampled at {rate:.4g} Hz"
@@ -122,6 +124,7 @@ def _is_even(t: Array, q: Array) -> bool:
             share = ((times[1:-1] - times[:-2]) / (times[2:] - times[:-2]))[:, None]
             between = positions[:-2] + share * (positions[2:] - positions[:-2])
             squares[k] += ((positions[1:-1] - between) ** 2).sum()
+    # Half: near equality the stamps are trusted.
     return bool(squares[0] < 0.5 * squares[1])
 
 
@@ -180,6 +183,7 @@ def _segment(columns: dict[str, Array], rate: float, regular: bool, even: bool, 
     if even:
         rate = (len(t) - 1) / float(t[-1] - t[0])
     if not regular:
+        # Samples that were even keep their number; only their stamps are replaced.
         count = len(t) if even else int(np.ceil(float(t[-1] - t[0]) * rate))
         grid = collected((t[0] + np.arange(p.start, p.stop) / rate for p, _ in pieces(count)), is_lazy(t))
         others = {name: values for name, values in columns.items() if name != "t"}
@@ -211,6 +215,7 @@ def shifted(segment: Segment, delay: float) -> Segment:
     if delay == 0.0:
         return segment
     t = segment.t
+    # Only where torques exist after the shift: nothing is extrapolated.
     inside = slice(bisect_left(t, t[0] - delay), bisect_right(t, t[-1] - delay))
     columns = {name: getattr(segment, name) for name in FIELDS if getattr(segment, name) is not None}
     columns = {name: values[inside] for name, values in columns.items()}

@@ -48,11 +48,13 @@ class StoredArray:
         return len(self.rows)
 
     def __getitem__(self, key: Any) -> Any:
+        # Slices of a range are ranges: views of views stay views.
         if isinstance(key, slice) and (key.step is None or key.step > 0):
             return StoredArray(self.file, self.rows[key], self.width)
         if isinstance(key, int | np.integer):
             row = self.rows[int(key)]
             return np.asarray(StoredArray(self.file, range(row, row + 1), self.width))[0]
+        # Masks and lists of indices need the numbers themselves.
         return np.asarray(self)[key]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
@@ -66,6 +68,7 @@ class StoredArray:
         count = self.width or 1
         if not rows:
             return np.empty((0, *self.shape[1:]))
+        # From the first to the last wanted row; `rows.step` is applied in memory.
         block = np.empty((rows[-1] - rows[0] + 1, *self.shape[1:]))
         self._fill(block.data.cast("B"), rows[0] * count * NUMBER.itemsize)
         return block if rows.step == 1 else block[:: rows.step].copy()
@@ -74,6 +77,7 @@ class StoredArray:
         """Read bytes from a place that is stated: threads and forked processes share the file's own."""
         done = 0
         while done < len(buffer):
+            # A read may return less than was asked for.
             count = os.preadv(self.file.fileno(), [buffer[done:]], start + done)
             if not count:
                 raise RecordingError("a temporary file of the recording was cut short; read the recording again")
@@ -92,6 +96,7 @@ class Spool:
         """Append rows."""
         try:
             self._file.write(np.ascontiguousarray(piece, dtype=NUMBER).data)
+            # Readers use the file's descriptor, behind Python's own buffer.
             self._file.flush()
         except OSError as error:
             reason = error.strerror or "the disk is full"

@@ -9,6 +9,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.identification.recording.stored import collected, is_lazy
 
+# Of a position in radians; degrees would show steps that are no turn, and are left alone.
 TURN = 2 * np.pi
 SAMPLES_PER_PIECE = 100_000
 
@@ -23,12 +24,14 @@ def unwrapped(q: Array) -> tuple[Array, AnyArray]:
     for _, steps in _steps(q):
         turns = np.round(steps / TURN)
         jumps += (np.abs(turns) == 1).sum(axis=0)
+        # A quarter of a turn within one sample is faster than any joint.
         strange |= ((np.abs(steps - TURN * turns) > TURN / 4) | (np.abs(turns) > 1)).any(axis=0)
     jumps[strange] = 0
     if not jumps.any():
         return q, jumps
 
     def mended() -> Iterator[Array]:
+        # (n,) turns that all samples before this piece have added.
         behind = np.zeros(q.shape[1])
         for values, steps in _steps(q):
             turns = behind + np.cumsum(np.round(steps / TURN) * (jumps > 0), axis=0)

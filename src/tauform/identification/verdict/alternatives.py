@@ -36,6 +36,7 @@ def better_on_held_out(fit: AnyFit, others: dict[str, Callable[[], AnyFit]]) -> 
         fit: of free values.
         others: name -> makes another fit, in the order of trial; one that cannot be made is passed over.
     """
+    # A large residual means another fault, such as a wrong unit, which fewer values would only hide.
     if fit.held_out.total < LEAST_OVERFIT * fit.residuals.total or fit.residuals.total > MAX_RESIDUAL:
         return fit
     told, is_physical_tried = [f"free {100 * fit.held_out.total:.3g} %"], False

@@ -30,6 +30,7 @@ def settled_load(estimated: Callable[[Robot | None], Fitted]) -> Fitted:
     fit = estimated(None)
     for _ in range(MOST_PASSES):
         before, fit = fit, estimated(fit.carrier)
+        # Other terms were chosen: their values cannot be compared, one more pass decides.
         if before.names == fit.names:
             allowed = MAX_SETTLED_SHARE_OF_DEVIATION * fit.deviations + MAX_SETTLED_SHARE * np.abs(fit.values).max()
             if (np.abs(fit.values - before.values) <= allowed).all():
@@ -54,6 +55,7 @@ def regathered(fit: Fitted, carrier: Robot) -> Fitted:
     source = replace(fit.source, design=design)
     everything = replace(source, segments=fit.segments)
     rows = source.kept()
+    # Of long recordings only stretches are shown; evidence is gathered from everything.
     evidence = gather(rows if fit.segments is source.segments else everything, everything)
     if fit.unreduced is None:
         return replace(fit, design=design, source=source, rows=rows, evidence=evidence)

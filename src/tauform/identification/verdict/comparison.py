@@ -49,9 +49,11 @@ def compared_with(fit: FittedModel, other: Robot | None = None) -> Comparison:
             f"compared_with: {other.name} has the joints {', '.join(other.joint_names)}, the fit is of "
             f"{', '.join(fit.robot.joint_names)}"
         )
+    # In base parameters: full ones are not unique, so that two models cannot be compared by them.
     before = fit.design.values_of(other)
     moved = (fit.values - before) / np.maximum(fit.deviations, 1e-300)
     errors = [
+        # From the condensed rows: no torque is predicted again.
         Errors.of_squares(
             fit.evidence.residual_squares(values).sum(axis=0), fit.evidence.torque_squares, fit.evidence.n_rows, source
         )

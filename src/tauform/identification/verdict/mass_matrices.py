@@ -28,10 +28,13 @@ def negative_inertias(fit: FittedModel) -> AnyArray:
     M(q) of any links is positive definite in every posture, and its entries are linear in the base parameters.
     """
     n = fit.robot.n_joints
+    # Any angles: a negative inertia is a fault outside of the limits too.
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (N_POSTURES, n))
+    # (postures, n, p): columns of the diagonal entries M_jj.
     rows = np.einsum("kjjp->kjp", _mass_columns(fit, q)).reshape(N_POSTURES * n, -1)
     p = rows.shape[1]
     inertia = rows @ fit.values[:p]
+    # var M_jj = row cov row^T.
     deviation = np.sqrt(np.maximum(np.einsum("kp,pq,kq->k", rows, fit.covariance[:p, :p], rows), 0.0))
     negative = inertia < -np.maximum(3 * deviation, MAX_ROUNDING_SHARE * np.abs(inertia).max())
     return np.asarray(negative.reshape(N_POSTURES, n).any(axis=0))
@@ -52,5 +55,6 @@ def _mass_columns(fit: FittedModel, q: Array) -> Array:
     count, n = q.shape
     q = q.repeat(n, axis=0)
     still, pushed = np.zeros_like(q), np.tile(np.eye(n), (count, 1))
+    # M e_j = tau(q, 0, e_j) - tau(q, 0, 0), for every column.
     felt = links.columns(q, still, pushed) - links.columns(q, still, still)
     return felt.reshape(count, n, n, links.n_columns)

@@ -81,6 +81,7 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
     q = _sampled(recording.q)
     for j, name in enumerate(robot.joint_names):
         joint, low, high = joints[name], float(q[:, j].min()), float(q[:, j].max())
+        # Metres have no such trap: limits of slides are checked nowhere here.
         if not joint.type.is_angle:
             continue
         limits = joint.limits
@@ -103,6 +104,7 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
 def _check_speeds(robot: Robot, recording: Recording) -> None:
     """Speeds over a while, which noise does not reach: what no joint can do is a unit."""
     stretch = slice(0, SAMPLES_PER_PIECE)
+    # Repeated stamps would divide by zero.
     t, fresh = np.unique(np.asarray(recording.t[stretch]), return_index=True)
     q = np.asarray(recording.q[stretch])[fresh]
     apart = max(1, min(len(t) // 4, int(np.ceil(SPEED_WINDOW * recording.rate))))
@@ -126,6 +128,7 @@ def _check_torques(robot: Robot, recording: Recording) -> None:
                 f"{recording.name}: the torque of joint {name!r} is {tau[0, j]:.4g} at every sample; its column is "
                 "dead or mapped wrongly"
             )
+    # Equal to the last bit: one column was mapped to both.
     if np.array_equal(tau, _sampled(recording.q)):
         raise RecordingError(f"{recording.name}: torques and positions are the same columns; map the torques")
 
@@ -141,6 +144,7 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
     regained = np.cumsum(0.5 * (qd[1:] + qd[:-1]) * steps, axis=0)
     moved = q[1:] - q[0]
     for j, name in enumerate(robot.joint_names):
+        # Without means: the constant of integration does not count.
         a, b = moved[:, j] - moved[:, j].mean(), regained[:, j] - regained[:, j].mean()
         if not (a @ a > 0 and np.ptp(a) > 1e-3):
             continue

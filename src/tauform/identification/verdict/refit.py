@@ -22,6 +22,7 @@ def with_columns(fit: Fitted, columns: Sequence[int], note: str = "") -> Fitted:
 
     def chosen(rows: Fitted) -> Fitted:
         unreduced = rows.unreduced or Unreduced(rows.design, rows.evidence, rows.rows)
+        # By name: columns of the reduced fit have other places in the whole one.
         return of_columns(rows, unreduced, unreduced.places(names))
 
     smaller = with_own_load(fit, chosen)
@@ -54,6 +55,7 @@ def with_values(fit: Fitted, values: Array, evidence: Evidence, found: Estimate)
         sigma=read_only(found.sigma),
         evidence=evidence,
         residuals=residuals_of(values, fit.rows, fit.residuals.rate) if fit.rows else fit.residuals,
+        # New values need not be physical, whatever the old ones were.
         physical=None,
         physical_method=None,
         free_error=None,

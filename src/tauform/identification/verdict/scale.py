@@ -27,6 +27,7 @@ def scales_off(fit: FittedModel) -> dict[int, float]:
     if not has_plausible_masses(fit.robot):
         return {}
     scales = {j: scale for j in range(fit.robot.n_joints) if (scale := _scale_at(fit, j)) is not None}
+    # A unit or a gain is off the same way everywhere; mixed scales are wrong masses.
     one_way = all(x > MIN_SCALE_ERROR for x in scales.values()) or all(x < 1 / MIN_SCALE_ERROR for x in scales.values())
     return scales if one_way else {}
 
@@ -51,9 +52,11 @@ def gravity_ratios(fit: FittedModel) -> Array:
     described = gravity_torque(fit.robot, q)
     identified = Y_g @ theta
     squares, products = (described**2).sum(axis=0), (described * identified).sum(axis=0)
+    # A share of torque, so its square among squares.
     for j in np.flatnonzero(squares > MIN_GRAVITY_SHARE**2 * squares.max()):
         c = described[:, j] @ Y_g[:, j] / squares[j]
         alike = products[j] > MIN_CORRELATION * np.sqrt(squares[j] * (identified[:, j] ** 2).sum())
+        # Noise in a ratio that is hardly known would read as a wrong gain.
         if alike and c @ covariance @ c < MAX_RATIO_DEVIATION**2 * (c @ theta) ** 2:
             ratios[j] = c @ theta
     return ratios
@@ -68,6 +71,7 @@ def _scale_at(fit: FittedModel, joint: int) -> float | None:
     # The condensed rows of all blocks: sums over them are sums over the rows.
     rows = fit.evidence.triangles[:, joint].reshape(-1, fit.evidence.n_columns + 1)
     columns, measured = rows[:, :-1], rows[:, -1]
+    # Without what drives can explain: friction must not pass for masses.
     expected, left = (_outside(columns[:, of_drives], x) for x in (columns @ described, measured))
     own, other, together = expected @ expected, left @ left, expected @ left
     tells = together > MIN_CORRELATION * np.sqrt(own * other) and other > MIN_CORRELATED_SHARE**2 * (
@@ -80,4 +84,5 @@ def _outside(columns: Array, values: Array) -> Array:
     """Part of the values that these columns cannot make."""
     size = np.linalg.norm(columns, axis=0)
     unit = columns[:, size > 0] / size[size > 0]
+    # Unit columns, so that the cut-off is relative.
     return values - unit @ np.linalg.lstsq(unit, values, rcond=1e-10)[0]

@@ -34,6 +34,7 @@ class Scatter:
     @property
     def std(self) -> Array:
         """(p,) standard deviation."""
+        # An estimate of the spread from few recordings: n - 1 of them are free.
         return self.estimates.std(axis=0, ddof=1)
 
     @property
@@ -58,8 +59,10 @@ def per_recording(fit: FittedModel) -> Scatter:
         raise IdentificationError("per_recording: there is only one recording; give several to identify")
     estimates, conditions = [], []
     for recording in recordings:
+        # Blocks know their recording: no row is evaluated again.
         blocks = [k for k, r in enumerate(fit.evidence.recordings) if r == recording]
         try:
+            # The weights of the whole fit, so that only the data differ.
             found = least_squares(fit.evidence.blocks(blocks), sigma=fit.sigma)
         except IdentificationError:
             raise IdentificationError(

@@ -31,11 +31,13 @@ def unlike(fit: FittedModel, rows: Iterable[Rows], rest: Array | None) -> tuple[
     squares, at_rest, times, speeds, torques = np.zeros((5, n))
     count, slow = 0, np.zeros(n) if rest is None else REST_SPEED_FACTOR * rest
     for part in rows:
+        # (R, n) squared errors, and which joints stand.
         stands, left = np.abs(part.qd) < slow, (part.tau - part.A @ fit.values) ** 2
         squares, at_rest = squares + left.sum(axis=0), at_rest + (left * stands).sum(axis=0)
         times, count = times + stands.sum(axis=0), count + len(part.t)
         speeds, torques = (np.maximum(x, np.abs(y).max(axis=0)) for x, y in ((speeds, part.qd), (torques, part.tau)))
     standing = _standing(fit.robot.joint_names, squares, at_rest, times / max(1, count))
+    # Rest explains an error by itself; extrapolation is asked only then.
     return standing or _further(fit, speeds, torques)
 
 
@@ -63,9 +65,11 @@ def _further(fit: FittedModel, speeds: Array, torques: Array) -> tuple[tuple[str
     column = {pivot: k for k, pivot in enumerate(base.pivots)}
     said = []
     for j, name in enumerate(names):
+        # In closed loops a viscous column is shared by several joints: its peak is no speed.
         viscous = column.get(layout.viscous(j)) if fit.robot.closure is None else None
         peaks = {"torque": (torques[j], fit.evidence.torque_peaks[j])}
         if viscous is not None:
+            # The column of Fv is the velocity itself: its peak is the fastest motion that was fitted.
             peaks["speed"] = (speeds[j], fit.evidence.peaks[j, viscous])
         more = {
             kind: there / max(here, 1e-300) for kind, (there, here) in peaks.items() if there > MIN_EXTRAPOLATION * here

@@ -26,6 +26,7 @@ def residuals_of(values: Array, rows: Iterable[Rows], rate: float) -> Residuals:
     """Measured and predicted torque at all rows; `rate` is a fallback for a single row."""
     parts = [(part.t, part.tau, part.A @ values, np.full(len(part.t), part.recording)) for part in rows]
     t, measured, predicted, recording = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # Steps between stretches are long or negative; the median ignores them.
     steps = np.diff(t)
     rate = 1.0 / float(np.median(steps[steps > 0])) if len(t) > 1 else rate
     return Residuals(t, measured, predicted, recording, rate)
@@ -40,7 +41,9 @@ def inflation_of(residuals: Residuals, of_filters: float = 1.0) -> Array:
     """
     error = residuals.error - residuals.error.mean(axis=0)
     rho = autocorrelation(error, min(N_LAGS, max(1, len(error) // 4)))
+    # A triangular (Bartlett) taper: without it the sum of noisy correlations can be negative.
     taper = 1 - np.arange(1, len(rho)) / len(rho)
+    # At least what the filters bring: residuals of a close fit look whiter than the noise was.
     return np.maximum(of_filters, 1.0 + 2.0 * (taper[:, None] * rho[1:]).sum(axis=0))
 
 
@@ -50,6 +53,7 @@ def inflation_of_filters(filters: Filters | None, rate: float) -> float:
         return 1.0
     grid = grid_of(rate, filters)
     kernel = lowpass_kernel(rate / grid.states, filters.torque)
+    # Autocorrelation of the kernel is that of filtered white noise, up to its power.
     power = np.correlate(kernel, kernel, mode="full")[len(kernel) - 1 :]
     return float(1.0 + 2.0 * power[grid.rows :: grid.rows].sum() / power[0])
 
@@ -57,6 +61,7 @@ def inflation_of_filters(filters: Filters | None, rate: float) -> float:
 def autocorrelation(error: Array, n_lags: int) -> Array:
     """(n_lags + 1, n) correlation of each column with itself, k rows later."""
     power = (error**2).sum(axis=0)
+    # A joint without residual: zero correlation rather than 0 / 0.
     power = np.where(power > 0, power, 1.0)
     lags = range(n_lags + 1)
     return np.array([(error[k:] * error[: len(error) - k]).sum(axis=0) / power for k in lags])
@@ -90,6 +95,7 @@ def validated(fit: Fitted) -> Fitted:
     """The fit with its errors on its validation recordings, where there are any."""
     if fit.others is None:
         return replace(fit, validation=None)
+    # Judged with the friction by load of its own links.
     others = replace(fit.others, design=fit.own_design)
     return replace(fit, others=others, validation=errors_of(fit, others, VALIDATION))
 
@@ -101,6 +107,7 @@ def unfiltered_errors(fit: FittedModel, source: RowSource) -> Errors:
         part = slice(0, min(segment.n_samples, MOST_SAMPLES_READ))
         grid = grid_of(segment.rate, source.filters)
         states = source.smoother.states(segment, part, source.filters, grid.states)
+        # Spread over all segments: some thousand samples settle an RMS.
         step = max(1, len(states[0]) * len(source.segments) // MOST_RAW_SAMPLES)
         inner = grid.settled(len(states[0]), step, least=1)
         measured.append(np.asarray(segment.tau[part], dtype=np.float64)[:: grid.states][inner])

@@ -70,6 +70,7 @@ class ErrorNorm:
         """(N, n, n) matrices that turn a torque error into a relative one."""
         forward, n = self.function == "forward_dynamics", self.robot.n_joints
         if self.joints is not None:
+            # Weights of joints replace relative sizes: they hold the tolerances already.
             return np.broadcast_to(np.diag(self.joints), (len(self.torque), n, n))
         # Forward dynamics are judged by accelerations: a heavy joint's torque error may move nothing.
         size = sizes(self.states[2] if forward else self.torque)[:, None, None]
@@ -89,4 +90,5 @@ class ErrorNorm:
     def error(self, torque: Array) -> float:
         """Relative error that the share of the states stays below with these torques in place of the exact ones."""
         errors = np.linalg.norm(self.weighted(torque - self.torque), axis=1)
+        # Lloyd2021 (67): the error that a share of the states stays below, not the mean.
         return float(np.quantile(errors, self.confidence))

@@ -81,6 +81,7 @@ def tradeoff(
     """
     rng = np.random.default_rng(seed)
     profile = profile.suited(bound.beside.robot)
+    # At least ten terms: below, no level is worth a point of the plot.
     sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
     programs = _programs(bound, profile, sizes, rng, progress)
     kernels = []
@@ -93,6 +94,7 @@ def tradeoff(
     def errors(states: States) -> list[Array]:
         tau = precise(*states)
         size = np.linalg.norm(tau, axis=1)
+        # |dtau| / |tau| at each state, Lloyd2021 (67).
         return [np.linalg.norm(kernel(*states) - tau, axis=1) / size for kernel in kernels]
 
     counts = [ErrorCounts() for _ in kernels]
@@ -108,6 +110,7 @@ def tradeoff(
         profile.name,
         n_kept=kept,
         removed=1 - kept / bound.n_terms,
+        # Errors below rounding are as good as exact.
         digits=-np.log10(np.maximum(quantiles, 1e-16)),
         operations=np.array([program.n_operations for program in programs], dtype=np.float64),
         nanoseconds=np.array(times),
@@ -149,6 +152,7 @@ def nanoseconds(profile: Profile, *kernels: Kernel) -> list[float]:
         for k, kernel in enumerate(kernels):
             start = time.perf_counter()
             kernel(*states)
+            # The least of many: other work only ever adds time.
             best[k] = min(best[k], time.perf_counter() - start)
     return [1e9 * float(seconds) / TIMED_STATES for seconds in best]
 
@@ -200,6 +204,7 @@ def accuracy_table(
 def cheapest_for(own: Reduction, others: Iterable[Reduction]) -> Reduction:
     """A reduction, or that of a demand which is at least as strict, if that happened to end with fewer operations."""
     best = min(
+        # Demands that include this one: what meets them meets it.
         (r for r in (own, *others) if r.tolerance <= own.tolerance and r.confidence >= own.confidence),
         key=lambda reduction: reduction.program.n_operations,
     )

@@ -34,6 +34,7 @@ def guard(function: str, states: list[Array], required: bool, moving: Sequence[i
             return False
         return is_definite(kernel or program, function, states, moving) is not False
 
+    # Torques alone, where nobody inverts the matrix, are free of the condition.
     return condition if required or function in NEED_DEFINITE else lambda program, kernel=None: True
 
 
@@ -50,6 +51,7 @@ def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array]
         return None
     N, n = states[0].shape
     # one call for all: at rest, then driven by one joint after the other
+    # (n + 1, n): a row of zeros, then the unit vectors.
     q, drive = np.tile(states[0], (n + 1, 1)), np.repeat(np.eye(n + 1, n, -1), N, axis=0)
     temperatures = [np.tile(array, (n + 1, 1)) for array in states[3:]]
     # tau(qdd = e_j) - tau(0) is column j of M, whatever the program has left out.
@@ -82,6 +84,7 @@ def result_weights(function: str, expected: Array, joints: Array | None = None) 
     # An entry that was left out on the diagonal: M_ij^2 <= M_ii M_jj bounds it from below.
     implied = (expected.reshape(-1, n, n) ** 2 / np.where(diagonal > 0, diagonal, np.inf)[:, None]).max(axis=2)
     diagonal = np.where(diagonal > 0, diagonal, implied)
+    # A joint without any entry: no scale, and nothing to divide by.
     diagonal[diagonal <= 0] = 1.0
     scale = 1.0 / np.sqrt(diagonal[:, :, None] * diagonal[:, None, :]).reshape(expected.shape)
     weights: Array = scale * relative_weights(expected * scale)

@@ -31,6 +31,7 @@ def joint_tolerances(
         ModelError: another number of tolerances than joints, an unknown norm, or a function without joint torques.
     """
     listed = np.atleast_1d(np.asarray(tolerance, dtype=float))
+    # A list of tolerances says joint by joint without the norm's name.
     by_joint = norm == "joint" or np.ndim(tolerance) > 0
     if norm not in ("vector", "joint"):
         raise ModelError(f'norm: expected "vector" or "joint", got {norm!r}')
@@ -52,6 +53,7 @@ def joint_sizes(subject: Subject, exact: Program, profile: Profile) -> Array:
     states = profile.sample(SCALE_STATES, np.random.default_rng(0))
     torque = np.asarray(exact(*function_states(subject, exact, states)))
     sizes = np.sqrt((torque * torque).mean(axis=0))
+    # A joint on a vertical axis may carry nothing: errors relative to zero would refuse every program.
     return np.maximum(sizes, SMALLEST_TORQUE * sizes.max())
 
 

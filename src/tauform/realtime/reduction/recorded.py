@@ -30,6 +30,7 @@ def recorded_profile(recordings: Recording | Sequence[Recording]) -> Profile:
     if not listed:
         raise ModelError("profile: no recording was given")
     parts = [states for recording in listed for _, states in recorded_states(recording)]
+    # Temperatures only where every part has them: a profile has one width.
     q, qd, qdd, *warm = (np.concatenate([part[k] for part in parts]) for k in range(min(map(len, parts))))
     return Profile.trajectory(q, qd, qdd, name=listed[0].name, temperature=warm[0] if warm else None)
 
@@ -40,6 +41,7 @@ def recorded_states(recording: Recording) -> list[tuple[float, States]]:
     Temperatures come last where the recording has them.
     """
     segments = uniform_segments(recording).segments
+    # One choice for all parts of a recording: its noise and its motion are the same.
     filters = choose_filters(segments)
     return [(s.rate, _settled(s, filters, Smoother().states(s, slice(None), filters))) for s in segments]
 

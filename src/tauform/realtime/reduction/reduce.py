@@ -186,11 +186,13 @@ def reduce(
     whole = None if profile.recorded is None else profile
     # Candidates are compared on fewer states than the winner must pass.
     n_screened = min(n_fresh, SCREENED_STATES)
+    # Of unseen states: what errors are relative to belongs to the verification.
     sizes = joint_sizes(subject, exact, unseen) if function in OF_TORQUES else None
     joints = None if tolerances is None or sizes is None else joint_weights(sizes, tolerances)
     verify = Verifier(exact, subject, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads, joints)
     search = RouteSearch(subject, exact, seen, verify, asked, rng, tell)
     results = search.results(routes)
+    # Recordings have no fresh states: all held-out ones were used already.
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
         results = _verified_winner(results, search, replace(verify, n_states=n_fresh))
@@ -208,6 +210,7 @@ def _verified_winner(results: list[RouteResult], search: RouteSearch, verify: Ve
     """The results with the winner verified on all states; where these refuse it, it is refined."""
     verified: list[RouteResult] = []
     # A winner that fails is refined, and then another may be the cheapest.
+    # "exact" always holds, so that the loop ends there at the latest.
     while (best := _cheapest(results)).name != "exact" and best not in verified:
         shown = replace(best, verification=verify(best.program))
         verified.append(shown if shown.verification.holds else search.refined(shown, verify))
@@ -241,6 +244,7 @@ def _possible(subject: Subject, routes: Sequence[str]) -> Sequence[str]:
     if subject.is_robot:
         return routes
     left = [name for name in routes if name not in ROBOT_ROUTES]
+    # The default asks for every route and takes what there is; a route by name is a demand.
     if not left or (tuple(routes) != ROUTES and len(left) < len(routes)):
         raise ModelError(
             f"routes: {' and '.join(ROBOT_ROUTES)} need a robot's own dynamics, and {subject.robot.name} has fixed "
@@ -279,6 +283,7 @@ def _decided(
         reason=_reason(best, results, tolerance, confidence),
         exact=exact,
         candidates=tuple(results),
+        # Whichever route won: users of the closed form want its terms.
         bound=next((r.bound for r in results if r.bound is not None and r.verification.holds), None),
     )
 
@@ -287,6 +292,7 @@ def _reason(best: RouteResult, results: list[RouteResult], tolerance: float, con
     """Why the winner won, and why the others did not."""
     others = []
     for r in sorted(results, key=lambda result: result.program.n_operations):
+        # A route that left nothing out is the exact program again: no news.
         if r is best or (r.name != "exact" and r.verification.error == 0.0):
             continue
         failed = "" if r.verification.holds else f" but {_fault(r, tolerance)}"
