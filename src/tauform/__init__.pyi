@@ -21,6 +21,8 @@ from .codegen.frameworks.sympy_expressions import to_sympy as to_sympy
 from .codegen.frameworks.torch_function import to_torch as to_torch
 from .codegen.generate import generate as generate
 from .codegen.program.program import Program as Program
+from .codegen.rounding.bound import RoundingBound as RoundingBound
+from .codegen.rounding.bound import rounding_bound as rounding_bound
 from .codegen.write import write as write
 from .codegen.write import write_c as write_c
 from .description.drives.drive import Drive as Drive

@@ -10,6 +10,7 @@ from pathlib import Path
 from tauform.codegen.backends.backend import Backend, Request, check_options
 from tauform.codegen.backends.registry import Target, backend
 from tauform.codegen.program.program import Program
+from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
 from tauform.files.folder import write_folder, write_texts
 
@@ -24,6 +25,7 @@ def write(
     force: bool = False,
     name: str | None = None,
     single_header: bool = False,
+    bounds: Sequence[RoundingBound] = (),
 ) -> list[Path]:
     """Write programs in a target language, with a self-test of what was written.
 
@@ -41,6 +43,7 @@ def write(
         name: prefix of all names, an identifier; made of the robot's name if not given.
         single_header: in C, declarations and definitions in one file: define <NAME>_IMPLEMENTATION where one file of
             yours includes it.
+        bounds: of `tauform.rounding_bound`, which the README of C states.
 
     Returns:
         Paths of the files.
@@ -54,7 +57,10 @@ def write(
     check_options(chosen, real, batch, single_header)
     programs = [programs] if isinstance(programs, Program) else list(programs)
     robot = programs[0].robot if programs else ""
-    request = Request(tuple(programs), chosen.prefix(name, robot), real, batch, single_header)
+    other = [bound.program for bound in bounds if bound.real != real]
+    if other:
+        raise GenerationError(f"bounds: that of {other[0]} is for another type than {real}; make it with real={real!r}")
+    request = Request(tuple(programs), chosen.prefix(name, robot), real, batch, single_header, bounds=tuple(bounds))
     return write_request(request, folder, chosen, force)
 
 
@@ -86,6 +92,7 @@ def write_c(
     force: bool = False,
     name: str | None = None,
     single_header: bool = False,
+    bounds: Sequence[RoundingBound] = (),
 ) -> list[Path]:
     """Write programs as C99 with a self-test, a Makefile, a CMakeLists.txt and a README; see `tauform.write`.
 
@@ -98,6 +105,7 @@ def write_c(
         name: prefix of all names, an identifier of C; made of the robot's name if not given.
         single_header: declarations and definitions in one file: define <NAME>_IMPLEMENTATION where one file of yours
             includes it.
+        bounds: of `tauform.rounding_bound`, which the README states.
 
     Returns:
         Paths of the files.
@@ -107,7 +115,15 @@ def write_c(
             or not writable.
     """
     return write(
-        programs, folder, target="c", real=real, batch=batch, force=force, name=name, single_header=single_header
+        programs,
+        folder,
+        target="c",
+        real=real,
+        batch=batch,
+        force=force,
+        name=name,
+        single_header=single_header,
+        bounds=bounds,
     )
 
 

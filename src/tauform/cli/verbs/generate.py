@@ -16,6 +16,7 @@ from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
     from tauform.codegen.program.program import Program
+    from tauform.codegen.rounding.bound import RoundingBound
     from tauform.description.robot import Robot
 
 DEFAULT = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamics")
@@ -43,6 +44,12 @@ def generate(
     single_header: Annotated[
         bool, typer.Option("--single-header", help="C in one file, declarations and definitions.")
     ] = False,
+    rounding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=NUMBER,...", help="Guarantee rounding errors for inputs up to these, such as qd=2,qdd=10."
+        ),
+    ] = None,
     no_friction: Annotated[
         bool, typer.Option("--no-friction", help="Leave out friction and offsets; rotors and springs stay.")
     ] = False,
@@ -66,6 +73,7 @@ def generate(
     check_options(chosen, real, batch, single_header)
     prefix = chosen.prefix(name, robot.name)
     check_arguments(tf.generate, algorithm=algorithm, parameters=parameters, payload=payload)
+    ranges = _ranges(rounding or "")
     frames = wrench_frames(robot, names, wrenches or ())
     for function in names:
         check_request(robot, function, algorithm, parameters, payload, frames[function])  # type: ignore[arg-type]
@@ -82,6 +90,7 @@ def generate(
                 wrenches=frames[function],
             )
         )
+    bounds = [_bounded(robot, program, ranges, real, tell) for program in programs] if rounding is not None else []
     tell(f"writing {chosen.title}")
     files = tf.write(
         programs,
@@ -92,10 +101,32 @@ def generate(
         force=force,
         name=name,
         single_header=single_header,
+        bounds=bounds,
     )
     data = {"robot": robot.name, "folder": output, "files": files, "functions": list(map(describe, programs))}
+    data["rounding"] = {bound.program: dict(bound.errors) for bound in bounds}
     check = " && ".join(" ".join(command) for command in chosen.check_commands(prefix))
-    return Page(data, shown(programs, output, files, f"cd {output} && {check}"))
+    return Page(
+        data, (*[bound.sentence for bound in bounds], *shown(programs, output, files, f"cd {output} && {check}"))
+    )
+
+
+def _ranges(text: str) -> dict[str, float]:
+    """Largest magnitudes by input."""
+    pairs = [word.partition("=") for word in text.split(",") if word.strip()]
+    try:
+        return {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError:
+        raise typer.BadParameter(f"--rounding takes magnitudes such as q=3.14,qd=2,qdd=10, not {text!r}") from None
+
+
+def _bounded(robot: Robot, program: Program, ranges: dict[str, float], real: str, tell: Progress) -> RoundingBound:
+    """The bound of a program; ranges of inputs that it does not have are left out."""
+    import tauform as tf
+
+    tell(f"bounding rounding errors of {program.name}")
+    own = {port.name: ranges[port.name] for port in program.inputs if port.name in ranges}
+    return tf.rounding_bound(program, own, robot=robot, real=real)  # type: ignore[arg-type]
 
 
 def chosen_functions(robot: Robot, words: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Protocol
 from tauform.codegen.backends.replay import Replay
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
+from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
 from tauform.escaping.c import identifier
 from tauform.version import __version__
@@ -27,6 +28,7 @@ class Request:
         single_header: declarations and definitions in one header, where the backend `has_single_header`.
         replay: recorded motion that the self-test of C runs functions on.
         remarks: last paragraphs of C's README.
+        bounds: guaranteed rounding errors that C's README states.
     """
 
     programs: tuple[Program, ...]
@@ -36,6 +38,7 @@ class Request:
     single_header: bool = False
     replay: Replay | None = None
     remarks: str = ""
+    bounds: tuple[RoundingBound, ...] = ()
 
 
 class Backend(Protocol):

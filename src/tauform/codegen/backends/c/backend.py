@@ -32,6 +32,7 @@ class C:
             single_header=request.single_header,
             replay=request.replay,
             remarks=request.remarks,
+            bounds=request.bounds,
         )
 
     def build_products(self, prefix: str) -> tuple[str, ...]:

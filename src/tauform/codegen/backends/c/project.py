@@ -32,6 +32,7 @@ from tauform.codegen.backends.reference import Reference
 from tauform.codegen.backends.replay import Replay
 from tauform.codegen.backends.templating import cmake_lists
 from tauform.codegen.program.program import Op, Program
+from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
 from tauform.escaping.markup import markdown
@@ -54,6 +55,7 @@ def project_files(
     single_header: bool = False,
     replay: Replay | None = None,
     remarks: str = "",
+    bounds: Sequence[RoundingBound] = (),
 ) -> dict[str, str]:
     """Contents of each file by its name.
 
@@ -61,6 +63,7 @@ def project_files(
         single_header: declarations and definitions in one file.
         replay: recorded motion that the self-test runs functions on.
         remarks: last paragraphs of the README.
+        bounds: guaranteed rounding errors that the README states.
     """
     programs = [with_names(program, identifier) for program in programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
@@ -113,7 +116,7 @@ def project_files(
             about,
             usage=usage.substitute({**about, "title": markdown(title)}),
             table=_table(programs, name),
-            details="\n".join(_details(reference, name) for reference in references),
+            details="\n".join(_details(reference, name, bounds) for reference in references),
             remarks=f"\n{remarks}" if remarks else "",
         ),
     }
@@ -239,7 +242,7 @@ def _table(programs: Sequence[Program], name: str) -> str:
     return "\n".join(lines)
 
 
-def _details(reference: Reference, name: str) -> str:
+def _details(reference: Reference, name: str, bounds: Sequence[RoundingBound]) -> str:
     program, certificate = reference.program, reference.program.certificate
     lines = [f"### `{function_name(program, name)}`", "", f"{_cost(program)}."]
     wide = vector_form(program)
@@ -255,5 +258,6 @@ def _details(reference: Reference, name: str) -> str:
         )
     if reference.real.name == "float":
         lines.append(f"In single precision the results deviate by up to {reference.rounding:.1e} of their scale.")
+    lines += [bound.sentence for bound in bounds if bound.program == program.name]
     lines.append(f"The self-test allows {reference.tolerance:.1e}.")
     return "\n".join([*lines, ""])

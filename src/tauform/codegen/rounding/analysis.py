@@ -1,0 +1,184 @@
+"""Analysis: the sum of all errors that enter a program, each with the largest weight that it can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product as product_of
+from typing import Any
+
+import numpy as np
+
+from tauform.codegen.program.program import Op, Program
+from tauform.codegen.rounding.magnitudes import POLYNOMIAL, SINE_ERROR, Magnitudes
+from tauform.codegen.rounding.polynomials import Values, adjoints, bound, forward, product
+
+# Points of the grid of angles in all, and how many are worked on at once.
+POINTS = 250_000
+CHUNK = 25_000
+# What the analysis may lose to its own rounding, relative to sizes without cancellation: above operations times 2^-53.
+OWN_ROUNDING = 1e-9
+
+Place = tuple[int, int]
+Degree = frozenset[tuple[Place, int]]
+
+
+@dataclass
+class Analysis:
+    """Errors of a program's results, from what is known of its values."""
+
+    program: Program
+    known: Magnitudes
+
+    @cached_property
+    def results(self) -> list[int]:
+        """Values that are results."""
+        return sorted({k for result in self.program.results for k in result})
+
+    @cached_property
+    def sources(self) -> list[tuple[float, float]]:
+        """What enters the recursion of errors at each value: a part that is relative to it, and an absolute one."""
+        return [self._source(k) for k in range(len(self.program.instructions))]
+
+    def totals(self) -> dict[int, float]:
+        """The bound of each result."""
+        tops: dict[int, dict[Degree, float]] = {result: {} for result in self.results}
+        whole = dict.fromkeys(self.results, 0.0)
+        for angles in self._chunks():
+            values = forward(self.program, self.known.size, angles)
+            for result in self.results:
+                groups = self._weighted(result, values)
+                whole[result] = max(whole[result], float(np.max(sum(groups.values(), start=0.0))))
+                for degree, total in groups.items():
+                    tops[result][degree] = max(tops[result].get(degree, 0.0), float(np.max(total)))
+        return {result: self._total(result, whole[result], tops[result]) for result in self.results}
+
+    def _weighted(self, result: int, values: Values) -> dict[Degree, Any]:
+        """Sums of |A_k s_k| over the grid, of the k whose polynomials have one degree."""
+        groups: dict[Degree, Any] = {}
+        for k, weight in adjoints(self.program, values, result).items():
+            relative, absolute = self.sources[k]
+            degree = self.degrees[result][k]
+            if absolute:
+                groups[_key(degree)] = groups.get(_key(degree), 0.0) + absolute * bound(weight)
+            if relative:
+                key = _key(_added(degree, self.known.degree[k]))
+                groups[key] = groups.get(key, 0.0) + relative * bound(product(weight, values.of[k]))
+        return groups
+
+    def _total(self, result: int, whole: float, tops: dict[Degree, float]) -> float:
+        """E_y = sum_k A_k s_k, from its largest value on the grid.
+
+        With any signs of its terms the sum is a trigonometric polynomial; so are the sums of the terms of one degree.
+        """
+        largest: dict[Place, int] = {}
+        for degree in tops:
+            largest = _larger(largest, dict(degree))
+        together = self._between(largest) * whole
+        apart = sum(self._between(dict(degree)) * top for degree, top in tops.items())
+        # what the weights and values themselves lost to rounding in double precision
+        crude = self._crude(result)
+        own = sum(crude[k] * (r * self.known.size[k] + a) for k, (r, a) in enumerate(self.sources) if k in crude)
+        return float((min(together, apart) + self._between(largest) * OWN_ROUNDING * own) * (1 + 1e-12))
+
+    def _source(self, k: int) -> tuple[float, float]:
+        known, instruction = self.known, self.program.instructions[k]
+        op, unit = instruction.op, known.real.unit
+        if op in (Op.INPUT, Op.NEGATE):
+            return 0.0, 0.0
+        if op in (Op.SIN, Op.COS):
+            return 0.0, SINE_ERROR * unit + known.error[instruction.args[0]] ** 2 / 2
+        if op not in POLYNOMIAL or op is Op.CONSTANT:
+            return 0.0, known.error[k]
+        a, b = instruction.args
+        ea, eb = known.error[a], known.error[b]
+        if op is Op.MULTIPLY:
+            carried = unit * (known.size[a] * eb + known.size[b] * ea)
+            return unit, ea * eb * (1 + unit) + carried + known.real.tiny
+        return unit, unit * (ea + eb) + known.real.tiny
+
+    @cached_property
+    def degrees(self) -> dict[int, dict[int, dict[Place, int]]]:
+        """Degrees of dy/dv_k in each angle, by result y and value k."""
+        return {result: self._degrees(result) for result in self.results}
+
+    def _degrees(self, result: int) -> dict[int, dict[Place, int]]:
+        found: dict[int, dict[Place, int]] = {result: {}}
+        for k in range(result, -1, -1):
+            if k not in found:
+                continue
+            instruction = self.program.instructions[k]
+            for position, arg in enumerate(instruction.args):
+                factor: dict[Place, int] = {}
+                if instruction.op is Op.MULTIPLY:
+                    factor = self.known.degree[instruction.args[1 - position]]
+                elif instruction.op in (Op.SIN, Op.COS):
+                    factor = self.known.degree[k]
+                elif instruction.op not in POLYNOMIAL:
+                    continue
+                found[arg] = _larger(found.get(arg, {}), _added(found[k], factor))
+        return found
+
+    def _crude(self, result: int) -> dict[int, float]:
+        """Sizes of dy/dv_k without any cancellation, which bound what their computation rounds."""
+        found = {result: 1.0}
+        for k in range(result, -1, -1):
+            if k not in found:
+                continue
+            instruction = self.program.instructions[k]
+            for position, arg in enumerate(instruction.args):
+                if instruction.op not in POLYNOMIAL and instruction.op not in (Op.SIN, Op.COS):
+                    continue
+                factor = self.known.size[instruction.args[1 - position]] if instruction.op is Op.MULTIPLY else 1.0
+                found[arg] = found.get(arg, 0.0) + found[k] * factor
+        return found
+
+    @cached_property
+    def counts(self) -> dict[Place, int]:
+        """Points of the grid along each angle: more where they make the bound smaller, within the budget."""
+        top: dict[Place, int] = {}
+        for result in self.results:
+            for k, degree in self.degrees[result].items():
+                top = _larger(top, _added(degree, self.known.degree[k]))
+        counts = {place: 2 * n + 1 for place, n in sorted(top.items()) if n}
+        while counts:
+            gain, place = max(
+                (np.cos(np.pi * top[p] / (n + 1)) / np.cos(np.pi * top[p] / n), p) for p, n in counts.items()
+            )
+            more = {**counts, place: counts[place] + 1}
+            if gain < 1.002 or np.prod(list(more.values()), dtype=float) > POINTS:
+                break
+            counts = more
+        return counts
+
+    def _between(self, degree: dict[Place, int]) -> float:
+        """How much larger than at the grid's points a trigonometric polynomial of that degree can be between them."""
+        factors = (1 / np.cos(np.pi * degree.get(place, 0) / n) for place, n in self.counts.items())
+        return float(np.prod(list(factors)))
+
+    def _chunks(self) -> Iterator[dict[Place, Any]]:
+        """Angles at the points of the grid: the last ones along an axis each, the first ones a point at a time.
+
+        Values of links near the base depend on the first angles alone: arrays of one number.
+        """
+        places, shape = list(self.counts), tuple(self.counts.values())
+        inner = len(shape)
+        while inner and np.prod(shape[inner - 1 :], dtype=float) <= CHUNK:
+            inner -= 1
+        axes = [2 * np.pi * np.arange(n) / n for n in shape]
+        tail = np.meshgrid(*axes[inner:], indexing="ij", sparse=True)
+        for head in product_of(*axes[:inner]):
+            yield dict(zip(places, (*head, *tail), strict=True))
+
+
+def _key(degree: dict[Place, int]) -> Degree:
+    return frozenset((place, n) for place, n in degree.items() if n)
+
+
+def _added(a: dict[Place, int], b: dict[Place, int]) -> dict[Place, int]:
+    return {place: a.get(place, 0) + b.get(place, 0) for place in {*a, *b}}
+
+
+def _larger(a: dict[Place, int], b: dict[Place, int]) -> dict[Place, int]:
+    return {place: max(a.get(place, 0), b.get(place, 0)) for place in {*a, *b}}
