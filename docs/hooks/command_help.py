@@ -25,7 +25,9 @@ def on_config(config: Any) -> Any:
     section = next(entry for entry in config.nav if SECTION in entry)
     written = {path.stem for path in (Path(config.docs_dir) / "howto").glob("*.md")}
     section[SECTION] = []
-    for name in dict.fromkeys(("command_line", "model", *VERBS, "embedded", "frameworks", "notebook", "control")):
+    for name in dict.fromkeys(
+        ("command_line", "model", *VERBS, "embedded", "online", "frameworks", "notebook", "control")
+    ):
         section[SECTION] += [f"howto/{name}.md"] if name in written else []
         section[SECTION] += [IN_PYTHON[name]] if name in IN_PYTHON else []
     return config

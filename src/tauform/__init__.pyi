@@ -73,6 +73,7 @@ from .pipeline.model_robot import model_robot as model_robot
 from .realtime.multirate.multirate import MultiRate as MultiRate
 from .realtime.multirate.multirate import multirate as multirate
 from .realtime.multirate.staleness import Rates as Rates
+from .realtime.online.programs import online_program as online_program
 from .realtime.reduction.recorded import recorded_profile as recorded_profile
 from .realtime.reduction.reduce import Reduction as Reduction
 from .realtime.reduction.reduce import reduce as reduce

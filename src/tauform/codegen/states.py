@@ -30,7 +30,7 @@ def random_inputs(
         low, high = RANGES.get(port.name, (-bound, bound))
         values = uniform(rng, low, high, (n, *port.shape))
         if port.ranges:
-            low, high = np.array(port.ranges).T
+            low, high = np.array(port.ranges).T.reshape(2, *port.shape)
             values = low + (high - low) * (values + bound) / (2 * bound)
         arrays.append(values * slower[:, None] if bends and port.name == "qd" else values)
     return arrays

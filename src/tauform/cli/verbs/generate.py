@@ -28,6 +28,10 @@ def generate(
     tell: Progress,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
     functions: Functions = None,
+    online: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="On-line functions: payload_estimator, friction_estimator, and others."),
+    ] = None,
     target: Annotated[str, typer.Option(help="Language: c, cpp, javascript, matlab, rust or casadi.")] = "c",
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
@@ -66,7 +70,8 @@ def generate(
     from tauform.codegen.request import check_request
 
     robot = robot.without_friction() if no_friction else robot
-    names = chosen_functions(robot, functions or DEFAULT)
+    learning = [name.strip() for word in online or () for name in word.split(",") if name.strip()]
+    names = chosen_functions(robot, functions or DEFAULT) if functions or not learning else []
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
     chosen = backend(target)
@@ -90,6 +95,9 @@ def generate(
                 wrenches=frames[function],
             )
         )
+    for function in learning:
+        tell(f"generating {function}")
+        programs.append(tf.online_program(robot, function))  # type: ignore[arg-type]
     bounds = [_bounded(robot, program, ranges, real, tell) for program in programs] if rounding is not None else []
     tell(f"writing {chosen.title}")
     files = tf.write(
@@ -196,7 +204,7 @@ def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path], chec
     states = next((p.certificate.states for p in programs if p.certificate), 0)
     costs = table(f"{programs[0].robot}: operations per call", headings, rows, text_columns=2)
     checked = f"Errors: largest of {states} random states against the textbook algorithm, relative to each joint."
-    return (costs, checked, *_others(programs), *_next_steps(folder, files, check))
+    return (costs, *([checked] if states else []), *_others(programs), *_next_steps(folder, files, check))
 
 
 def _others(programs: Sequence[Program]) -> list[Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product as product_of
 from typing import Any
@@ -15,13 +15,36 @@ from tauform.codegen.rounding.magnitudes import POLYNOMIAL, SINE_ERROR, Magnitud
 from tauform.codegen.rounding.polynomials import Values, adjoints, bound, forward, product
 
 # Points of the grid of angles in all, and how many are worked on at once.
-POINTS = 250_000
-CHUNK = 25_000
+POINTS = 1_000_000
+CHUNK = 12_000
 # What the analysis may lose to its own rounding, relative to sizes without cancellation: above operations times 2^-53.
 OWN_ROUNDING = 1e-9
 
 Place = tuple[int, int]
 Degree = frozenset[tuple[Place, int]]
+
+
+# Ways to part the terms of a sum into groups: all in one, or by degree.
+PARTITIONS: tuple[Callable[[Degree], Any], ...] = (lambda degree: None, lambda degree: degree)
+
+
+@dataclass
+class Tops:
+    """Largest sums of the groups of a partition over the grid, and the degree of each group in each angle."""
+
+    partition: Callable[[Degree], Any]
+    largest: dict[Any, float] = field(default_factory=dict)
+    degree: dict[Any, dict[Place, int]] = field(default_factory=dict)
+
+    def see(self, groups: Mapping[Degree, Any]) -> None:
+        """Take up the sums at further points, by degree."""
+        sums: dict[Any, Any] = {}
+        for degree, total in groups.items():
+            name = self.partition(degree)
+            sums[name] = sums[name] + total if name in sums else total
+            self.degree[name] = _larger(self.degree.get(name, {}), dict(degree))
+        for name, total in sums.items():
+            self.largest[name] = max(self.largest.get(name, 0.0), float(np.max(total)))
 
 
 @dataclass
@@ -43,16 +66,14 @@ class Analysis:
 
     def totals(self) -> dict[int, float]:
         """The bound of each result."""
-        tops: dict[int, dict[Degree, float]] = {result: {} for result in self.results}
-        whole = dict.fromkeys(self.results, 0.0)
+        tops = {result: [Tops(partition) for partition in PARTITIONS] for result in self.results}
         for angles in self._chunks():
             values = forward(self.program, self.known.size, angles)
             for result in self.results:
                 groups = self._weighted(result, values)
-                whole[result] = max(whole[result], float(np.max(sum(groups.values(), start=0.0))))
-                for degree, total in groups.items():
-                    tops[result][degree] = max(tops[result].get(degree, 0.0), float(np.max(total)))
-        return {result: self._total(result, whole[result], tops[result]) for result in self.results}
+                for top in tops[result]:
+                    top.see(groups)
+        return {result: self._total(result, tops[result]) for result in self.results}
 
     def _weighted(self, result: int, values: Values) -> dict[Degree, Any]:
         """Sums of |A_k s_k| over the grid, of the k whose polynomials have one degree."""
@@ -67,20 +88,19 @@ class Analysis:
                 groups[key] = groups.get(key, 0.0) + relative * bound(product(weight, values.of[k]))
         return groups
 
-    def _total(self, result: int, whole: float, tops: dict[Degree, float]) -> float:
-        """E_y = sum_k A_k s_k, from its largest value on the grid.
+    def _total(self, result: int, tops: Sequence[Tops]) -> float:
+        """E_y = sum_k A_k s_k, from its largest values on the grid.
 
-        With any signs of its terms the sum is a trigonometric polynomial; so are the sums of the terms of one degree.
+        With any signs of its terms the sum is a trigonometric polynomial; so is the sum of any group of its terms.
         """
-        largest: dict[Place, int] = {}
-        for degree in tops:
-            largest = _larger(largest, dict(degree))
-        together = self._between(largest) * whole
-        apart = sum(self._between(dict(degree)) * top for degree, top in tops.items())
+        least = min(
+            sum(self._between(top.degree[name]) * largest for name, largest in top.largest.items()) for top in tops
+        )
         # what the weights and values themselves lost to rounding in double precision
         crude = self._crude(result)
         own = sum(crude[k] * (r * self.known.size[k] + a) for k, (r, a) in enumerate(self.sources) if k in crude)
-        return float((min(together, apart) + self._between(largest) * OWN_ROUNDING * own) * (1 + 1e-12))
+        whole = next(iter(tops[0].degree.values()), {})
+        return float((least + self._between(whole) * OWN_ROUNDING * own) * (1 + 1e-12))
 
     def _source(self, k: int) -> tuple[float, float]:
         known, instruction = self.known, self.program.instructions[k]

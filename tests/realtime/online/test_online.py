@@ -1,0 +1,134 @@
+"""On-line functions: a load is found in two seconds, its spread is honest, and every language repeats them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from sampling import representatives
+from tauform.errors import GenerationError, UnknownNameError
+from tauform.realtime.online.programs import NAMES
+
+PERIOD = 1e-3
+SETTINGS = np.array([10.0, 0.2, PERIOD])
+LOAD = tf.Inertia.of(1.0, [0.02, -0.01, 0.06], [2e-3, 2e-3, 1e-3, 0.0, 0.0, 0.0], inertia_about="com")
+
+
+def motion(n: int, seed: int, seconds: float = 2.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ordinary motion from rest: two waves per joint of about half a hertz and one hertz."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0, seconds, PERIOD)[:, None]
+    q, qd, qdd = (np.zeros((len(t), n)) + rng.uniform(-1, 1, n) * first for first in (1.0, 0.0, 0.0))
+    for frequency in (0.5, 1.0):
+        a, w = rng.uniform(0.2, 0.5, n), 2 * np.pi * frequency * rng.uniform(0.7, 1.2, n)
+        q, qd, qdd = q + a * (1 - np.cos(w * t)), qd + a * w * np.sin(w * t), qdd + a * w**2 * np.cos(w * t)
+    return q, qd, qdd
+
+
+def estimated(kernel: tf.Kernel, size: int, states: tuple[np.ndarray, ...], tau: np.ndarray, deviation: np.ndarray):  # type: ignore[no-untyped-def]
+    """What the last step returns."""
+    state = np.zeros(size)
+    for q, qd, torque in zip(*states[:2], tau, strict=True):
+        values, spread, state = kernel(q, qd, torque, deviation, SETTINGS, state)
+    return values, spread
+
+
+@pytest.mark.parametrize("name", representatives(("kr6_r700", "lbr7"), "kr6_r700"))
+def test_a_kilogram_is_found_in_two_seconds(name: str) -> None:
+    robot = tf.load(name)
+    program = tf.online_program(robot, "payload_estimator")
+    kernel = tf.compile(program)
+    truth = robot.with_payload(LOAD)
+    pulls = []
+    for seed in range(4):
+        states = motion(robot.n_joints, seed)
+        tau = tf.inverse_dynamics(truth, *states)
+        deviation = 0.01 * np.abs(tau).max(axis=0)
+        tau = tau + deviation * np.random.default_rng(seed).normal(size=tau.shape)
+        payload, spread = estimated(kernel, program.inputs[-1].size, states, tau, deviation)
+        assert payload[0] == pytest.approx(1.0, rel=0.03)
+        assert payload[1:4] == pytest.approx(LOAD.first_moment, abs=0.005)
+        pulls.append((payload[0] - 1) / spread[0])
+    # errors are about as large as the spread says
+    assert 0.2 < np.sqrt(np.mean(np.square(pulls))) < 3.0
+
+
+def test_without_a_load_nothing_is_found() -> None:
+    robot = tf.load("two_link")
+    for name in ("payload_estimator", "payload_mass_estimator"):
+        program = tf.online_program(robot, name)
+        states = tuple(array[100:] for array in motion(2, 0, 1.0))  # not from rest
+        tau = tf.inverse_dynamics(robot, *states)
+        payload, _ = estimated(tf.compile(program), program.inputs[-1].size, states, tau, np.ones(2))
+        assert np.abs(payload).max() < 2e-3
+
+
+def test_the_estimate_is_that_of_least_squares_with_accelerations() -> None:
+    """Without noise the momentum form finds what a regression on accelerations finds: the load itself."""
+    robot = tf.load("kr6_r700")
+    states = motion(6, 3, 1.0)
+    tau = tf.inverse_dynamics(robot.with_payload(LOAD), *states)
+    program = tf.online_program(robot, "payload_estimator")
+    payload, _ = estimated(tf.compile(program), program.inputs[-1].size, states, tau, np.ones(6))
+    added = tau - tf.inverse_dynamics(robot, *states)
+    columns = []
+    for k in range(10):
+        heavy = tf.Inertia(np.eye(10)[k])
+        columns.append(tf.inverse_dynamics(robot.with_payload(heavy), *states) - tf.inverse_dynamics(robot, *states))
+    found = np.linalg.lstsq(np.stack(columns, axis=-1).reshape(-1, 10), added.ravel(), rcond=None)[0]
+    assert payload == pytest.approx(found, abs=0.01)
+
+
+@pytest.mark.parametrize("target", representatives(("c", "cpp", "javascript", "rust", "matlab"), "c"))
+def test_every_language_repeats_them(tmp_path: Path, target: str) -> None:
+    from tauform.codegen.backends.registry import backend
+
+    robot = tf.load("two_link")
+    tf.write([tf.online_program(robot, name) for name in NAMES], tmp_path / "out", target=target, name="arm")
+    said = ""
+    for command in backend(target).check_commands("arm"):
+        if shutil.which(command[0]) is None:
+            pytest.skip(f"{command[0]} is not installed")
+        done = subprocess.run(command, cwd=tmp_path / "out", capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        said += done.stdout
+    assert all(name in said for name in NAMES)
+
+
+def test_contacts_are_relative_to_the_deviation() -> None:
+    robot = tf.load("two_link")
+    program = tf.online_program(robot, "collision_observer")
+    residual = np.array([4.0, -4.0])
+    zero, one = np.zeros(2), np.ones(2)
+    momentum = tf.generalized_momentum(robot, zero, one)
+    # gain and integral such that this step leaves the residual as it is
+    outputs = program(zero, one, zero, momentum - residual, zero, one, np.array([0.0]), np.array([1.0, 2.0]), [3.0])
+    names = [port.name for port in program.outputs]
+    found = dict(zip(names, outputs, strict=True))
+    assert found["residual"] == pytest.approx(residual)
+    assert found["level"] == pytest.approx([4 / 3, 4 / 6])
+    assert found["contact"].tolist() == [1.0, 0.0]
+
+
+def test_adaptation_is_a_step_down_the_gradient() -> None:
+    robot = tf.load("two_link")
+    program = tf.online_program(robot, "slotine_li_update")
+    rng = np.random.default_rng(0)
+    q, qd, qd_r, qdd_r = rng.normal(size=(4, 2))
+    theta, gain = rng.normal(size=(2, len(program.theta_names)))
+    tau, new = program(q, qd, qd_r, qdd_r, theta, gain, np.array([3.0, 4.0]), np.array([0.1]))
+    Y = tf.generate(robot, "slotine_li_regressor")(q, qd, qd_r, qdd_r)
+    assert tau == pytest.approx(Y @ theta - np.array([3.0, 4.0]) * (qd - qd_r))
+    assert new == pytest.approx(theta - 0.1 * gain * (Y.T @ (qd - qd_r)))
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="payload_estimator"):
+        tf.online_program(tf.load("two_link"), "payload_estimatr")  # type: ignore[arg-type]
+    with pytest.raises(GenerationError, match="has loops or mimic joints"):
+        tf.online_program(tf.load("parallelogram"), "payload_estimator")
