@@ -24,8 +24,8 @@ from traced_programs import elementwise, sines
 
 RANGES = {"q": np.pi, "qd": 2.0, "qdd": 5.0}
 UNIT = 2.0**-24
-# Of these the largest error seen is stated in the documentation.
-ROBOTS = {"two_link": 10, "sr6ia": 20, "kr6_r700": 100, "lbr7": 100}
+# Largest ratio of bound to error seen; six angles have a coarse grid, which costs the LBR7 a factor of five.
+ROBOTS = {"two_link": 10, "sr6ia": 20, "kr6_r700": 50, "lbr7": 400}
 
 # Without and, where the processor has it, with fused multiply-add.
 HAS_FMA = " fma " in Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else False
@@ -83,7 +83,6 @@ def test_no_state_exceeds_the_bound(tmp_path: Path, name: str, flags: tuple[str,
         exact = program(*(array.astype(np.float64) for array in inputs))
         seen = np.maximum(seen, np.abs(called(library, program, inputs) - exact).max(axis=0))
     assert (seen <= bound).all()
-    print(name, flags, "ratio", bound / seen)
     assert (bound <= ROBOTS[name] * seen).all()
 
 

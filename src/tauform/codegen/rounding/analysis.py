@@ -13,6 +13,7 @@ import numpy as np
 from tauform.codegen.program.program import Op, Program
 from tauform.codegen.rounding.magnitudes import POLYNOMIAL, SINE_ERROR, Magnitudes
 from tauform.codegen.rounding.polynomials import Values, adjoints, bound, forward, product
+from tauform.portable.elementwise import cos
 
 # Points of the grid of angles in all, and how many are worked on at once.
 POINTS = 1_000_000
@@ -163,9 +164,7 @@ class Analysis:
                 top = _larger(top, _added(degree, self.known.degree[k]))
         counts = {place: 2 * n + 1 for place, n in sorted(top.items()) if n}
         while counts:
-            gain, place = max(
-                (np.cos(np.pi * top[p] / (n + 1)) / np.cos(np.pi * top[p] / n), p) for p, n in counts.items()
-            )
+            gain, place = max((_between(top[p], n) / _between(top[p], n + 1), p) for p, n in counts.items())
             more = {**counts, place: counts[place] + 1}
             if gain < 1.002 or np.prod(list(more.values()), dtype=float) > POINTS:
                 break
@@ -174,7 +173,7 @@ class Analysis:
 
     def _between(self, degree: dict[Place, int]) -> float:
         """How much larger than at the grid's points a trigonometric polynomial of that degree can be between them."""
-        factors = (1 / np.cos(np.pi * degree.get(place, 0) / n) for place, n in self.counts.items())
+        factors = (_between(degree.get(place, 0), n) for place, n in self.counts.items())
         return float(np.prod(list(factors)))
 
     def _chunks(self) -> Iterator[dict[Place, Any]]:
@@ -190,6 +189,11 @@ class Analysis:
         tail = np.meshgrid(*axes[inner:], indexing="ij", sparse=True)
         for head in product_of(*axes[:inner]):
             yield dict(zip(places, (*head, *tail), strict=True))
+
+
+def _between(degree: int, n: int) -> float:
+    """1 / cos(pi d / n): what a polynomial of one angle may gain between n points of the circle."""
+    return 1 / float(cos(np.array(np.pi * degree / n)))
 
 
 def _key(degree: dict[Place, int]) -> Degree:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tauform.codegen.program.program import Instruction, Op, Program
 from tauform.errors import GenerationError
+from tauform.portable.elementwise import exp
 
 # Sums and products of the analysis are computed in double precision; each may be too small by less than this.
 OUTWARD = 1.0 + 1e-15
@@ -93,8 +94,9 @@ class Magnitudes:
         if op is Op.TANH:
             return 1.0, ea + EXPONENTIAL_ERROR * unit
         if op is Op.EXP:
-            top = float(np.exp(min(va, 700.0))) if va <= 700.0 else np.inf
-            return top, top * (np.expm1(min(ea, 1.0)) + EXPONENTIAL_ERROR * unit * (1 + ea)) if ea < 1 else np.inf
+            top = float(exp(np.array(va))) * OUTWARD if va <= 700.0 else np.inf
+            # e^x - 1 <= x (1 + x) below 1
+            return top, top * (1 + ea) * (ea + EXPONENTIAL_ERROR * unit * (1 + ea)) if ea < 1 else np.inf
         return np.inf, np.inf
 
     def _degree(self, instruction: Instruction) -> dict[tuple[int, int], int]:

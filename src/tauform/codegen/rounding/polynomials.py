@@ -15,6 +15,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.codegen.program.program import Op, Program
 from tauform.codegen.rounding.magnitudes import POLYNOMIAL, angle_of
+from tauform.portable.elementwise import sin_cos
 
 Polynomial = dict[tuple[int, ...], Any]
 ONE: Polynomial = {(): 1.0}
@@ -45,7 +46,7 @@ def forward(program: Program, sizes: Sequence[float], angles: Mapping[tuple[int,
         elif op in (Op.SIN, Op.COS):
             angle = angle_of(program, args[0])
             total: Any = angle.offset + sum(n * angles[place] for place, n in angle.turns.items())
-            sine, cosine = np.sin(total), np.cos(total)
+            sine, cosine = sin_cos(np.asarray(total))
             values.append({(): sine if op is Op.SIN else cosine})
             slope[k] = {(): cosine if op is Op.SIN else -sine}
         elif op not in POLYNOMIAL:
