@@ -127,7 +127,7 @@ def test_errors_and_pages_speak_in_flags(capsys: pytest.CaptureFixture[str], tmp
     assert main(["derive", "parallelogram"]) == 2
     told = capsys.readouterr().err
     assert "tf." not in told
-    assert "Choose one with --tip ..., or call `tauform generate` and `tauform base`" in told
+    assert "Choose a part with --tip ..., or call `tauform generate` and `tauform base`" in told
     bent = tmp_path / "bent.toml"
     text = (PACKAGE / "description" / "catalogue" / "sr6ia.toml").read_text(encoding="utf-8")
     bent.write_text(re.sub(r"alpha = [^\n]*", "alpha = 1e-6", text, count=1), encoding="utf-8")

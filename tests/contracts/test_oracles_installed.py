@@ -17,7 +17,7 @@ from cli.test_outputs import NEED
 from fuzz.test_readers import EXTRAS
 
 # Where a module is not called by the name of what is installed.
-MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist", "pyyaml": "yaml"}
+MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist", "pyyaml": "yaml", "pycollada": "collada"}
 # What is run as a command, or holds files alone.
 WITHOUT_MODULE = ("ruff", "build", "hatchling", "example-robot-data")
 # Pages and benchmarks have extras of their own.

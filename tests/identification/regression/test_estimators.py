@@ -14,13 +14,25 @@ from tauform.identification.regression.estimators import METHODS
 PLAIN = {"friction": "plain", "couplings": None}
 
 
-@pytest.mark.parametrize("method", METHODS)
+# Work is summed by the trapezoidal rule, which is exact only as samples come closer.
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"energy"}))
 def test_without_noise_every_estimator_finds_the_truth(method: str) -> None:
     robot = arm()
     recording = simulated_recording(robot, motion(robot, 1), np.random.default_rng(0), exact_states=True)
     fit = tf.identify(robot, recording, method=method, filters=None, **PLAIN)
     truth = fit.base.values(robot)
     assert np.abs(fit.theta - truth).max() <= 1e-9 * np.abs(truth).max()
+
+
+def test_without_noise_the_energy_model_nears_the_truth_by_the_square_of_the_period() -> None:
+    robot, errors = arm(), []
+    for rate in (100.0, 200.0):
+        path = motion(robot, 1, rate=rate)
+        recording = simulated_recording(robot, path, np.random.default_rng(0), exact_states=True)
+        fit = tf.identify(robot, recording, method="energy", filters=None, **PLAIN)
+        truth = fit.base.values(robot)
+        errors.append(np.abs(fit.theta - truth).max() / np.abs(truth).max())
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
 
 
 def test_without_noise_no_further_term_is_found() -> None:

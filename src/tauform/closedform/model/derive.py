@@ -66,8 +66,8 @@ def derive(
             f"derive: {robot.name} has {kind}",
             argument="robot",
             value=robot,
-            remedy=f"derive takes robots without them; {call('derive_from')} any torque function. Choose a part with "
-            f"{call('load', tip=...)}, or call {call('generate', 'robot, ...')} and "
+            remedy=f"derive takes robots without them. Choose a part with {call('load', tip=...)}, or call "
+            f"{call('generate', 'robot, ...')} and "
             f"{call('base_parameters', 'robot')}, which take any robot",
         )
     positions = _fixed_positions(robot, fixed or {})

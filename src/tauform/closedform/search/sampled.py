@@ -21,6 +21,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.portable.factorization import in_order, solved
 from tauform.portable.sampling import uniform
+from tauform.wording import call
 
 Torque = Callable[..., ArrayLike]
 # A coefficient below this share of the largest is zero.  [Lloyd2021, section 3.4.3]
@@ -175,7 +176,7 @@ class _Search:
         if len(functions) > MOST_UNKNOWNS:
             raise ModelError(
                 f"derive_from: {len(functions)} functions of q would be searched for one acceleration, more than "
-                f"{MOST_UNKNOWNS}; take fewer joints, or tf.derive of the robot's description"
+                f"{MOST_UNKNOWNS}; take fewer joints, or {call('derive', 'robot')} of the description"
             )
         return functions
 
