@@ -36,6 +36,7 @@ PANELS = {
 }
 VERBS = tuple(name for names in PANELS.values() for name in names)
 COMMANDS = tuple(name.replace("_", "-") for name in VERBS)
+# 130 and 141 are what a shell reports for SIGINT and SIGPIPE: 128 and the signal's number.
 BAD_INPUT, INTERRUPTED, NOBODY_READS = 2, 130, 141
 WIDEST = 10_000  # columns of a terminal
 
@@ -45,9 +46,11 @@ app = typer.Typer(
     help="tau in closed form: robot dynamics, base parameters, identification and verified real-time code.",
     epilog="Start with: tauform show kr6_r700, then tauform model kr6_r700 -o out. A robot is a name of the catalogue "
     "or a file; tauform COMMAND --help says what a command takes.",
+    # Tracebacks of defects stay plain: they are to be pasted into an issue.
     pretty_exceptions_enable=False,
 )
 for _panel, _names in PANELS.items():
+    # The help groups by panel in the order of registration.
     for _name in _names:
         _function = getattr(import_module(f"tauform.cli.verbs.{_name}"), _name)
         app.command(_name.replace("_", "-"), cls=Command, rich_help_panel=_panel)(_function)
@@ -60,6 +63,7 @@ def _root(
 ) -> None:
     if version:
         typer.echo(f"tauform {__version__}")
+    # Without a verb: help and exit code 0, as the user asked nothing wrong.
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -72,15 +76,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _drop_impossible_width()
     words = sys.argv[1:] if arguments is None else arguments
+    # The verb decides how messages name options; it may stand behind options of the root.
     verb = next((word.replace("-", "_") for word in words if word in COMMANDS), "")
     try:
         with warnings.catch_warnings(), spoken_by(CommandLine(verb)):
+            # Warnings become one line each; Python's own form shows file and line of the package.
             warnings.showwarning = lambda message, *_, **__: note(str(message))
             code = _command()(args=arguments, prog_name="tauform", standalone_mode=False)
+        # Flushed here: a closed pipe must fail inside this block, not when the interpreter ends.
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
+        # Without this the interpreter would fail again when it flushes at its end.
         drop_output()
         return NOBODY_READS
     except SystemExit as end:  # typer's answer to a pipe that is closed (1), and to a shell that completes

@@ -16,6 +16,7 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Arguments on the line after Usage: ROBOT, not {ROBOT}."""
+        # Braces mean a choice to readers of shells; there is none here.
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
 
@@ -31,7 +32,9 @@ def without_values(parameters: list[Any]) -> list[Any]:
     """The same parameters, switches without the name of a value and arguments without that of a Python type."""
     for parameter in parameters:
         if parameter.param_type_name == "argument":
+            # Arguments show their metavar alone; the Python type beside it says nothing new.
             parameter.display_type_rich = lambda ctx: None
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            # An empty name leaves the column blank; None would bring the type's name back.
             parameter.metavar = ""
     return parameters

@@ -24,8 +24,10 @@ def check_identification(robot: Robot, *, physical: bool, urdf: Path | None, **c
     from tauform.closedform.base.physical import semidefinite_solver
     from tauform.identification.export.urdf import check_urdf, source_of
 
+    # Words first: these refusals cost nothing.
     check_arguments(tauform.identify, **choices)
     if physical:
+        # Called for its error where no solver is installed.
         semidefinite_solver()
     if urdf is not None:
         check_urdf(robot, source_of(urdf))

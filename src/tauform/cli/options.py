@@ -22,6 +22,7 @@ METAVARS = {bool: "", str: "TEXT", float: "NUMBER", int: "N", Path: "PATH"}
 
 def catalogue_names(incomplete: str) -> list[str]:
     """Names of the catalogue that begin like this; a shell adds files itself."""
+    # Read from the folder, without importing the loader: a shell asks at every press of Tab.
     folder = resources.files("tauform.description") / "catalogue"
     names = sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
     return [name for name in names if name.startswith(incomplete)]
@@ -80,6 +81,7 @@ NUMBERS = "NUMBER,..."  # one for all joints, or one per joint
 
 def one_per_joint(robot: Robot, **given: str | None) -> dict[str, list[float]]:
     """Options that were given as (n,) numbers each: of one number, or of one per joint with commas between."""
+    # Options that were not given are left out, so that callers can pass the rest on as keywords.
     return {name: _numbers(text, robot, f"--{name}") for name, text in given.items() if text is not None}
 
 
@@ -105,6 +107,7 @@ def _numbers(text: str, robot: Robot, flag: str) -> list[float]:
         raise typer.BadParameter(f"{flag} takes a number, or one per joint such as 1,0.5,2, not {text!r}") from None
     if len(numbers) not in (1, n):
         raise typer.BadParameter(f"{flag} takes 1 number or {n}, one per joint ({names}), not {len(numbers)}")
+    # One number stands for every joint.
     return numbers * n if len(numbers) == 1 else numbers
 
 
@@ -122,6 +125,7 @@ def temperatures(robot: Robot, text: str | None, recorded: bool) -> tuple[float,
     from tauform.closedform.profile import usual_temperatures
 
     if text is None:
+        # None where friction does not depend on temperature.
         return usual_temperatures(robot)
     if recorded:
         raise typer.BadParameter("--recording brings its own temperatures; leave out --temperature")
@@ -169,12 +173,14 @@ COMMON_OPTIONS: dict[str, Any] = {
 
 def info_of(parameter: inspect.Parameter) -> Any:
     """Typer's description of an option; None for an argument."""
+    # Typer's options have a prompt, its arguments none; both are otherwise alike.
     found = [info for info in getattr(parameter.annotation, "__metadata__", ()) if hasattr(info, "prompt")]
     return found[0] if found else None
 
 
 def arranged(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
     """The parameters in the order of every help: arguments, where to write, own options, --force, shared ones."""
+    # By keyword only: a signature may then list defaults before parameters without one.
     named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     for parameter in named:
         _name_value(parameter)
@@ -194,6 +200,7 @@ def _place(parameter: inspect.Parameter) -> int:
 def _name_value(parameter: inspect.Parameter) -> None:
     info = info_of(parameter)
     if info is not None and info.metavar is None:
+        # The first known type: of list[str] | None it is str.
         kinds = [kind for kind in _plain_types(get_args(parameter.annotation)[0]) if kind in METAVARS]
         info.metavar = METAVARS[kinds[0]] if kinds else None
 
@@ -214,6 +221,7 @@ def flags(parameters: Iterable[inspect.Parameter]) -> dict[str, tuple[str, str]]
             words = (info.default, *(info.param_decls or ()))
             declared = [word for word in words if isinstance(word, str) and word.startswith("--")]
             flag = declared[0] if declared else f"--{parameter.name.replace('_', '-')}"
+            # A switch that declares its flag has no opposite; typer adds --no- to the others.
             negated = get_args(parameter.annotation)[0] is bool and not declared
             if parameter.name.startswith("no_"):  # the argument of the API says it the other way round
                 found[parameter.name.removeprefix("no_")] = "", flag

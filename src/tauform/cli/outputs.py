@@ -29,6 +29,7 @@ def check_outputs(force: bool, folders: Iterable[Path | None] = (), files: Itera
         check_folder(folder, force)
     for file in given[1]:
         check_file(file, force)
+    # After each by itself: the nearer reason is told first.
     _check_apart(*given)
 
 
@@ -42,6 +43,7 @@ def _check_apart(folders: list[Path], files: list[Path]) -> None:
         if first == second:
             raise GenerationError(f"{other}: two results cannot have one place; give each its own name")
         # A folder is replaced as a whole: a file inside would go with it.
+        # Both ways round: the file may be named before the folder that would hold it.
         for inner, outer, around in ((second, first, one), (first, second, other)):
             if around in folders and inner.is_relative_to(outer):
                 raise GenerationError(f"{inner}: stands in {around}, which is written as a whole; choose another place")
@@ -65,6 +67,7 @@ class Writing:
             return result()
         except TauformError as error:
             self.failures.append(str(error))
+        # A full disk or a missing right is no error of the package, but ends one result only.
         except OSError as error:
             self.failures.append(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
         return None
@@ -72,6 +75,7 @@ class Writing:
     def keep(self, place: Path | None, write: Callable[[Path], Path | Sequence[Path]]) -> None:
         """Write to a place, if one was given, and note what was written."""
         found = None if place is None else self.attempt(lambda: write(place))
+        # Writers of folders return several paths, writers of files one.
         self.written += [] if found is None else [found] if isinstance(found, Path) else list(found)
 
     @property
@@ -79,6 +83,7 @@ class Writing:
         """Failures, and the place of what was written; None where nothing did."""
         if not self.failures:
             return None
+        # Each place once, in the order written.
         tops = list(dict.fromkeys(str(path) for path in self.written))
         rest = f"written all the same: {', '.join(tops)}" if tops else "nothing was written"
         return f"{'; '.join(self.failures)}; {rest}"

@@ -39,12 +39,15 @@ class Page:
 def print_page(page: Page, as_json: bool) -> None:
     """Write a page to standard output, and nothing else there."""
     if as_json:
+        # allow_nan=False guards plain(): NaN is no JSON, and parsers stop at it.
         print(json.dumps(plain(page.data), indent=2, allow_nan=False))
         return
     from rich.console import Console
 
+    # Without highlighting: numbers and paths in colours of their own distract from the table.
     console = Console(highlight=False)
     for renderable in page.shown:
+        # Neither cut nor folded by rich: _readable has broken the lines where they may break.
         console.print(_readable(renderable, console.width), overflow="ignore", crop=False)
 
 
@@ -52,9 +55,11 @@ def _readable(renderable: RenderableType, width: int) -> RenderableType:
     """Render with lines that break between words only, so that paths can be copied."""
     from rich.text import Text
 
+    # Tables know their own width.
     if not isinstance(renderable, str | Text):
         return renderable
     text = Text(renderable) if isinstance(renderable, str) else renderable
+    # Names from files may hold control codes, which a terminal would obey.
     lines = [wrapped(visible(line), width) for line in text.plain.split("\n")]
     return Text("\n".join(lines), style=text.style)
 
@@ -62,6 +67,7 @@ def _readable(renderable: RenderableType, width: int) -> RenderableType:
 def wrapped(line: str, width: int) -> str:
     """A line broken between words where it is wider, further lines as far in as the first."""
     indent = " " * (len(line) - len(line.lstrip()))
+    # Paths and flags keep their hyphens together, so that they can be copied.
     whole = TextWrapper(width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return whole.fill(line) if len(line) > width else line
 
@@ -69,6 +75,7 @@ def wrapped(line: str, width: int) -> str:
 def plain(value: Any) -> Any:
     """The value in the types that JSON has: NumPy arrays and numbers unpacked, infinity and NaN as null."""
     if hasattr(value, "tolist"):  # NumPy arrays and scalars, without importing NumPy here
+        # Now plain Python: falls through to the cases below.
         value = value.tolist()
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -76,6 +83,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    # What is left (paths, fractions) is written as its text.
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
@@ -85,6 +93,7 @@ def note(sentence: str) -> None:
     from rich.text import Text
 
     with suppress(*NOBODY_LISTENS):
+        # soft_wrap: one sentence is one line, whatever the terminal's width.
         Console(stderr=True, highlight=False).print(Text(_one_line(sentence), style="yellow"), soft_wrap=True)
 
 

@@ -14,6 +14,7 @@ from tauform.escaping.shown import visible
 
 # Seconds that a stage may take before it is worth a word; scripts that read stderr may set more.
 SILENT_SECONDS = 1.0
+# A value that is no number leaves the default.
 with suppress(ValueError):
     SILENT_SECONDS = float(os.environ.get("TAUFORM_PATIENCE", SILENT_SECONDS))
 # Parts of a stage that are worth another line.
@@ -37,8 +38,10 @@ class Lines(Progress):
     """One line per stage for logs and pipes: when it began, and what it does; no control codes."""
 
     def __init__(self) -> None:
+        # Reentrant: reached and close print while they hold it.
         self._lock = RLock()  # of the timer's thread and the one that works
         self._first = self._begun = self._spoken = time.perf_counter()
+        # "shown" from the start: there is no stage yet that could be named.
         self._words, self._shown, self._milestone = "", True, 0
         self._any = False
         self._timer: Timer | None = None
@@ -59,12 +62,14 @@ class Lines(Progress):
             # The end is the next stage's beginning: it needs no line of its own.
             if self._shown and self._milestone < milestone < LINES_PER_STAGE:
                 self._print(time.perf_counter(), f"{self._words}: {100 * milestone // LINES_PER_STAGE} %")
+            # Never back: a stage that reports an earlier share again prints nothing twice.
             self._milestone = max(self._milestone, milestone)
 
     def close(self, finished: bool) -> None:
         """The verb has ended."""
         with self._lock:
             self._settle()
+            # Who saw no stage needs no word on the end; an error has a line of its own.
             if self._any and finished:
                 self._print(time.perf_counter(), "done")
 
@@ -81,6 +86,7 @@ class Lines(Progress):
         with self._lock:
             if not self._shown:
                 self._shown = self._any = True
+                # With the time at which the stage began, not at which it was named.
                 self._print(self._begun, self._words)
 
     def _print(self, when: float, words: str) -> None:
@@ -97,6 +103,7 @@ class Bar(Progress):
         self._words = ""
         self._bar: Any = None
         self._task: Any = None
+        # A verb that ends within the silence never loads rich for a bar.
         self._timer = _later(self._show)
 
     def __call__(self, words: str) -> None:
@@ -104,6 +111,7 @@ class Bar(Progress):
         with self._lock:
             self._words = words
             if self._bar is not None:
+                # total=None turns the bar into a spinner until the stage reports a share.
                 self._bar.reset(self._task, description=visible(words), total=None)
 
     def reached(self, part: float) -> None:
@@ -114,6 +122,7 @@ class Bar(Progress):
 
     def close(self, finished: bool) -> None:
         """The verb has ended."""
+        # Before the lock: _show asks whether the timer was cancelled.
         self._timer.cancel()
         with self._lock:
             if self._bar is not None:
@@ -127,6 +136,7 @@ class Bar(Progress):
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
         with self._lock:
             if not self._timer.finished.is_set():  # the verb has not ended meanwhile
+                # transient: the bar leaves no line behind when it stops.
                 self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
                 self._task = self._bar.add_task(visible(self._words), total=None)
                 self._bar.start()
@@ -141,6 +151,7 @@ def progress(quiet: bool = False) -> Iterator[Progress]:
     finished = False
     try:
         yield shown
+        # Not reached after an exception: then nothing says "done".
         finished = True
     finally:
         shown.close(finished)
@@ -148,6 +159,7 @@ def progress(quiet: bool = False) -> Iterator[Progress]:
 
 def _later(action: Any) -> Timer:
     timer = Timer(SILENT_SECONDS, action)
+    # Must not keep the interpreter alive.
     timer.daemon = True
     timer.start()
     return timer

@@ -95,6 +95,7 @@ class Reading:
         import tauform
 
         options: dict[str, Any] = {
+            # Parsed here, checked against the log there: only the reader knows its columns.
             "columns": parse_columns(self.column or []),
             "joints": parse_joints(self.map or []),
             "units": parse_units(self.unit or []),
@@ -115,6 +116,7 @@ class Reading:
 
 def parts_of(path: Path) -> Path | list[Path]:
     """The files that a.csv+b.csv stands for; a path that exists is itself."""
+    # A file whose own name holds a plus is one file.
     if "+" not in str(path) or path.exists():
         return path
     return [Path(part) for part in str(path).split("+")]
@@ -140,6 +142,7 @@ def parse_columns(pairs: list[str]) -> dict[str, Any]:
         if not (field and separator and names):
             raise typer.BadParameter(f"--column takes FIELD=NAMES, for example tau=effort_, not {pair!r}")
         several = [name.strip() for name in names.split(",")]
+        # One name is a prefix of the columns, several are the columns themselves.
         columns[field] = several if len(several) > 1 else None if names == LEFT_OUT else several[0]
     return columns
 
@@ -148,6 +151,7 @@ def parse_joints(texts: list[str]) -> dict[str, str] | list[str] | None:
     """{"joint1": "A1"} from JOINT=NAME texts, or a list of names in the robot's order."""
     words = [word.strip() for text in texts for word in text.split(",")]
     pairs = [word.partition("=") for word in words]
+    # An empty joint, or a sign without a name, is a slip of the comma.
     if not all(joint and (name or not sign) for joint, sign, name in pairs):
         raise typer.BadParameter(f"--map takes NAME,... or JOINT=NAME,..., for example A1,A2,A3, not {texts[0]!r}")
     mapped = [bool(sign) for _, sign, _ in pairs]
@@ -159,12 +163,14 @@ def parse_joints(texts: list[str]) -> dict[str, str] | list[str] | None:
 def parse_units(texts: list[str]) -> str | dict[str, str] | None:
     """{"q": "deg"} from FIELD=UNIT texts, or units alone with commas between."""
     words = [word.strip() for text in texts for word in text.split(",")]
+    # From the right: a column's name may hold "=", a unit never does.
     pairs = [word.rpartition("=") for word in words]
     told = [bool(sign) for _, sign, _ in pairs]
     if any(told) and not all(told):
         raise typer.BadParameter("--unit takes either units or FIELD=UNIT, not both: name the field of each")
     if not all(unit and (key or not sign) for key, sign, unit in pairs):
         raise typer.BadParameter(f"--unit takes UNIT or FIELD=UNIT, for example deg or q=deg, not {texts[0]!r}")
+    # Bare units go on as one text; the reader tells which field each belongs to.
     return None if not words else {key: unit for key, _, unit in pairs} if all(told) else ",".join(words)
 
 

@@ -30,7 +30,9 @@ def bounds_of_swing(
     _check_positive("velocity", velocity or ())
     _check_positive("acceleration", acceleration)
     limits = {joint.name: joint.limits for joint in robot.joints}
+    # By name: joints of a closed loop that follow others are not among joint_names.
     own = [limits[name] for name in robot.joint_names]
+    # (n,) each; joints without limits have infinities, with which the formulas below still hold.
     lower, upper = np.array([limit.lower for limit in own]), np.array([limit.upper for limit in own])
     # Frequencies that differ a little: joints in step would repeat a single path through the states.
     A = np.array(acceleration) * np.linspace(0.85, 1.15, robot.n_joints)
@@ -41,12 +43,15 @@ def bounds_of_swing(
         raise typer.BadParameter(f"joint {name!r}: its limits leave no motion; fix it with --lock {name}=0")
     V = np.minimum(USUAL_SPEED, fastest) if velocity is None else np.array(velocity)
     for name, v, a, most in zip(robot.joint_names, V, A, fastest, strict=True):
+        # Room for rounding: a velocity that was printed from this bound is accepted.
         if v > most * (1 + 1e-9):
+            # One percent inside the bound: printed with three digits, it must not round to beyond it.
             slower = ",".join(f"{bound:.3g}" for bound in np.where(fastest < V, 0.99 * fastest, V))
             raise typer.BadParameter(
                 f"--velocity: at {v:g}, and a swing by {v**2 / a:.3g} each way, joint {name!r} leaves its limits; "
                 f"give one bound per joint, for example --velocity {slower}"
             )
+    # As near to zero as the limits allow, with V^2 / A of room to either side.
     return np.minimum(np.maximum(0.0, lower + V**2 / A), upper - V**2 / A), V, A
 
 
@@ -61,7 +66,9 @@ def swing(centre: Array, V: Array, A: Array, temperature: tuple[float, float] | 
     import numpy as np
 
     def motion(t: Array) -> States:
+        # Phases of one radian apart: not all joints begin in the middle at once.
         phase = np.outer(t, A / V) + np.arange(len(V))
+        # q = c + V^2/A sin, qd = V cos, qdd = -A sin at the rate A/V: each keeps its bound exactly.
         states = centre + V**2 / A * np.sin(phase), V * np.cos(phase), -A * np.sin(phase)
         return states if temperature is None else (*states, np.full_like(phase, np.mean(temperature)))
 

@@ -42,6 +42,7 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     hints = get_type_hints(function, localns=names, include_extras=True)
     own = inspect.signature(function).parameters
     takes_robot, reads, tells = ("robot" in own, "reading" in own, "tell" in own)
+    # In the order of the help: logs, robot, then what every verb has.
     shared = {**(RECORDING_OPTIONS if reads else {}), **(ROBOT_OPTIONS if takes_robot else {}), **COMMON_OPTIONS}
     parameters = arranged(
         [
@@ -58,6 +59,7 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
             ),
         ]
     )
+    # Read by the wording of messages, which names an option as this verb spells it.
     FLAGS[function.__name__] = flags(parameters)
 
     @wraps(function)
@@ -71,13 +73,17 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
                 arguments["reading"] = Reading(**{name: arguments.pop(name) for name in RECORDING_OPTIONS})
             if tells:
                 arguments["tell"] = tell
+            # A verb that names no stage of its own is shown by its name.
             tell(function.__name__)
             page = function(**arguments)
+        # After the progress has ended: its bar would mix with the tables.
         try:
             print_page(page, as_json)
             sys.stdout.flush()
         except OSError as error:
+            # A full disk behind > has no file name; the message needs a place.
             raise OSError(error.errno, error.strerror, "standard output") from None
+        # A failure outranks a doubt: one exit code, one sentence.
         if page.failure is not None:
             complain(page.failure)
             raise typer.Exit(FAILED)
@@ -120,10 +126,12 @@ def parse_locks(pairs: list[str]) -> dict[str, float]:
     """{"joint": value} from JOINT=VALUE texts."""
     locks = {}
     for pair in pairs:
+        # From the right: a joint's name may hold "=", a value never does.
         name, separator, value = pair.rpartition("=")
         try:
             locks[name] = float(value)
         except ValueError:
+            # Treated below like a missing sign: the remedy is the same.
             separator = ""
         if not (name and separator):
             raise typer.BadParameter(f"--lock takes JOINT=VALUE, for example elbow=0.5, not {pair!r}")

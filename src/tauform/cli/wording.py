@@ -42,6 +42,7 @@ class CommandLine(Python):
         """The flags where arguments matter, else the verb."""
         flags = [self._flags(name, value) for name, value in arguments.items()]
         verb = VERBS.get(function, function)
+        # All or none: a mixture of flags and arguments could not be typed.
         if flags and all(flags):
             return " ".join(flags)
         return f"`tauform {verb}`" if verb in FLAGS and not flags else super().call(function, given, arguments)
@@ -53,13 +54,17 @@ class CommandLine(Python):
     def _flags(self, name: str, value: object) -> str:
         """Empty where no verb offers the argument, or not this value."""
         name = RENAMED.get(name, name)
+        # The typed verb first, then the one with most options, then any that has it.
         owner = next((owner for owner in (self.verb, MOST_OPTIONS, *FLAGS) if name in FLAGS.get(owner, {})), None)
         if owner is None:
             return ""
         flag, opposite = FLAGS[owner][name]
+        # A flag of another verb is shown with that verb, so that the line can be typed.
         command = "" if owner == self.verb else f"tauform {owner} "
+        # A value that is off has a flag only where the switch has an opposite.
         if value is None or value is False or not flag:
             return f"{command}{opposite}" if opposite else ""
+        # NAMED asks for the flag without a value.
         words = [flag] if value is NAMED or value is True else [f"{flag} {word}" for word in _typed(value)]
         return command + " ".join(words)
 

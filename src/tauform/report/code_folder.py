@@ -23,6 +23,7 @@ from tauform.pipeline.stages import StageLog
 # Lines of a self-test.
 LARGEST_DEVIATION = re.compile(r"largest deviation (\S+), allowed (\S+)")
 DEVIATION_OF_ERROR = re.compile(r"torque error .*, deviation (\S+), allowed (\S+)")
+# Far above any self-test; a hang must end the delivery all the same.
 SELF_TEST_SECONDS = 300
 
 
@@ -43,7 +44,9 @@ def write_tested_code(
     model: RobotModel, folder: Path, name: str, options: CodeOptions, log: StageLog
 ) -> tuple[Proof | None, list[str]]:
     """Write all programs of a model: the proof of their torque error, and what a build will make there."""
+    # True only behind the self-test; an exception inside the stage leaves it False.
     programs, ready = model.delivered, False
+    # spare: a failure here ends this stage, and the other results are still written.
     with log.stage("C", spare=True) as describe:
         if not programs:
             describe(outcome="no programs to write", status="skipped")
@@ -59,6 +62,7 @@ def write_tested_code(
         return None, []
     if written.proof is not None:
         _describe_proof(written.proof, tested, log)
+    # The test's binary is a product of make, so a folder that holds it still counts as ours.
     return written.proof, [f"c/test_{name}"]
 
 
@@ -71,7 +75,9 @@ def _written(model: RobotModel, folder: Path, name: str, options: CodeOptions) -
 def _tested(model: RobotModel, folder: Path, name: str, options: CodeOptions) -> SelfTest | None:
     """The self-test on recorded motion too, also where the folder is not to hold it."""
     if options.recording:
+        # The very folder that is delivered.
         return self_test(folder)
+    # Recordings must not be delivered, but may prove the C: tested in a copy that vanishes.
     with scratch_folder() as scratch:
         _written(model, scratch / "c", name, replace(options, recording=True))
         return self_test(scratch / "c")
@@ -102,6 +108,7 @@ def self_test(folder: Path) -> SelfTest | None:
     Raises:
         GenerationError: it does not compile or a result is off.
     """
+    # CC may carry flags or a launcher, such as "ccache gcc".
     compiler = os.environ.get("CC", "cc").split()
     if not compiler or shutil.which("make") is None or shutil.which(compiler[0]) is None:
         return None
@@ -110,9 +117,11 @@ def self_test(folder: Path) -> SelfTest | None:
         copy = shutil.copytree(folder, scratch / "c")
         done = _run(["make", "check"], copy)
     if done.returncode:
+        # The last line of make names the failure; the whole log would bury it.
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]
         raise GenerationError(f"the C failed its self-test ({' '.join(last)}) and was not written")
     on_states = _nearest_to_failing(LARGEST_DEVIATION, done.stdout)
+    # A test that prints no figure has tested nothing: as bad as a failure.
     if on_states is None:
         raise GenerationError("the C's self-test ended without a figure; it was not written")
     return SelfTest(on_states, _nearest_to_failing(DEVIATION_OF_ERROR, done.stdout))
@@ -120,6 +129,7 @@ def self_test(folder: Path) -> SelfTest | None:
 
 def _nearest_to_failing(pattern: re.Pattern[str], text: str) -> tuple[float, float] | None:
     found = [(float(error), float(allowed)) for error, allowed in pattern.findall(text)]
+    # Relative to what each function is allowed: the largest deviation may be far within its own limit.
     return max(found, key=lambda pair: pair[0] / pair[1], default=None)
 
 

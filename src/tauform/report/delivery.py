@@ -76,24 +76,30 @@ def deliver(
     # Goes on where the model's own stages ended: one list for the whole job.
     log = StageLog(progress or (lambda words: None), list(model.stages))
     prefix = c_prefix(name, model.robot.name)
+    # Filled inside: write_folder returns files only.
     proofs: list[Proof | None] = []
 
     def fill(fresh: Path) -> list[str]:
         proof, products = write_tested_code(model, fresh / "c", prefix, options, log)
         proofs.append(proof)
+        # After the C: its failure is noted in the log, and the models are written all the same.
         _write_models(model, fresh)
         if model.fit is not None and urdf is not None:
             _write_urdf(model.fit, source_of(urdf), fresh / "robot.urdf", log)
         with log.stage("report", spare=True) as describe:
+            # Told before the page is made, since the page shows the stages.
             describe(outcome="report.html")
             page = model_page(replace(model, stages=tuple(log.stages)), proof)
             write_text(fresh / "report.html", page, GenerationError)
+        # Last: it lists every stage, the report's own among them.
         write_text(fresh / "summary.json", _summary(model, log, proof), GenerationError)
         return products
 
     files = write_folder(folder, fill, force)
+    # Resolved: the caller may change its folder before it reads.
     place = Path(folder).expanduser().resolve()
     written = Delivery(place, tuple(files), tuple(log.stages), *proofs)
+    # Raises where a stage failed, with the delivery as what was finished.
     log.end(written, f"everything else is in {folder}")
     return written
 
@@ -111,6 +117,7 @@ def deliver_fit(fit: Fit, folder: str | Path, *, force: bool = False) -> list[Pa
     def fill(fresh: Path) -> list[str]:
         fit.save(fresh / "fit.json")
         fit.report(fresh / "report.html")
+        # Columns that a user's own function makes cannot be loaded again from a file.
         if not fit.design.has_own_columns:
             fit.save(fresh / "fit.npz")
         return []
@@ -122,6 +129,7 @@ def _write_urdf(fit: Fit, source: Path | None, path: Path, log: StageLog) -> Non
     with log.stage("URDF", spare=True) as describe:
         written = fit.write_urdf(source, path)
         loss = written.loss
+        # Rows and loss in words; the figure beside is the torque error that is left.
         check = f"{loss.rows}; {loss} lost"
         describe(outcome="; ".join(["robot.urdf", *written.findings]), check=check, figure=loss.other)
 

@@ -36,6 +36,7 @@ class FittedTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         # Numbers never wrap: only columns of text may become narrower.
+        # Width without any wrapping, by column.
         natural = [max(map(len, self._texts(k)), default=0) for k in range(len(self.columns))]
         least = [self._longest_word(k) if k < self.text_columns else natural[k] for k in range(len(self.columns))]
         for number, block in enumerate(blocks(least, options.max_width)):
@@ -72,6 +73,7 @@ def blocks(least: Sequence[int], width: int) -> list[list[int]]:
     """Columns by block: the first and next ones that fit at their least widths, spread evenly over the blocks."""
     result = filled_blocks(least, width)
     # As narrow as the number of blocks allows: one full and one nearly empty block read badly.
+    # The width goes down one by one while the count of blocks stays: at most some hundred steps.
     while width > 0 and len(narrower := filled_blocks(least, width - 1)) == len(result):
         result, width = narrower, width - 1
     return result
@@ -79,8 +81,10 @@ def blocks(least: Sequence[int], width: int) -> list[list[int]]:
 
 def filled_blocks(least: Sequence[int], width: int) -> list[list[int]]:
     """Columns by block, each block filled before the next begins; at least two columns each."""
+    # Column 0 opens every block, so that a row says what it is.
     result = [[0]]
     for k in range(1, len(least)):
+        # At least two columns: a block of the first alone would say nothing.
         if len(result[-1]) > 1 and total([least[i] for i in (*result[-1], k)]) > width:
             result.append([0])
         result[-1].append(k)
@@ -94,12 +98,14 @@ def fitted(natural: Sequence[int], least: Sequence[int], width: int) -> list[int
         giving = [k for k in range(len(widths)) if widths[k] > least[k]]
         if not giving:
             break
+        # One character at a time from the widest: columns shrink towards equal widths.
         widths[max(giving, key=widths.__getitem__)] -= 1
     return widths
 
 
 def total(widths: Sequence[int]) -> int:
     """Width of a line with these columns."""
+    # As rich's SIMPLE_HEAD box draws it.
     return sum(widths) + COLUMN_GAP * (len(widths) - 1) + LINE_MARGINS
 
 
@@ -119,6 +125,7 @@ class Bullets:
         yield Text(visible(self.heading), style="bold")
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=3, justify="right")
+        # Folded: a long path without blanks breaks rather than vanishes.
         grid.add_column(overflow="fold")
         for sentence, style in self.sentences:
             grid.add_row(Text("-", style=style), Text(visible_lines(sentence), style=style))

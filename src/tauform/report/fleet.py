@@ -21,6 +21,7 @@ MOST_TRENDS = 24
 
 def write_fleet(fit: FleetFit, folder: Path, force: bool = False) -> list[Path]:
     """Write all tables and the report; see `FleetFit.save`."""
+    # pyarrow comes with an extra; the fit itself does not need it.
     try:
         import pyarrow
         from pyarrow import parquet
@@ -29,6 +30,7 @@ def write_fleet(fit: FleetFit, folder: Path, force: bool = False) -> list[Path]:
 
     def fill(fresh: Path) -> list[str]:
         for name, columns in rows_of(fit).items():
+            # A fresh file by its handle: pyarrow by path would leave half a table after an error.
             with fresh_file(fresh / f"{name}.parquet", GenerationError) as file:
                 held = pyarrow.table(columns)
                 with parquet.ParquetWriter(file, held.schema) as writer:
@@ -54,6 +56,7 @@ def _overview(fit: FleetFit) -> Section:
             "deviating": Marked(str(len(fit.deviating)), "bad" if fit.deviating else "good"),
             "changes over time": len(fit.changes),
             "logs left out": len(fit.excluded),
+            # Median: a few deviating units would draw a mean away.
             "torque error, median": f"{100 * float(np.median([u.error for u in units])):.2g} %",
         }
     )
@@ -62,6 +65,7 @@ def _overview(fit: FleetFit) -> Section:
         "of false alarms over the whole fleet."
     )
     names = [unit.unit for unit in units]
+    # By magnitude: which way a value deviates is told in the table.
     largest = [abs(unit.largest(fit.names, 1)[0][1]) for unit in units]
     errors = [
         Series("with the fleet's values", [100 * u.fleet_error for u in units], x=names, style="points", colour=1),
@@ -80,6 +84,7 @@ def _units(fit: FleetFit) -> Section:
         (
             Marked(unit.unit, "bad" if unit.is_deviating else ""),
             ", ".join(f"{name} {z:+.1f}" for name, z in unit.largest(fit.names)),
+            # Chance of such a deviation in a unit like the others.
             f"{unit.p_value:.1e}",
             100 * unit.error,
             100 * unit.fleet_error,
@@ -106,11 +111,13 @@ def _changes(fit: FleetFit) -> list[Section]:
         body += table(columns, rows, text_columns=2, caption="Changes", tall=len(rows) > 12, data=True)
     else:
         body += paragraph("No value changed by more than chance explains.")
+    # Changed series first, sorted stably: the others follow in their order.
     changed = {(change.unit, change.value) for change in fit.changes}
     shown = sorted(fit.trends, key=lambda trend: (trend.unit, trend.value) not in changed)[:MOST_TRENDS]
     panels = [
         Panel(
             f"{trend.unit} {trend.value}",
+            # 1.96 standard deviations to either side hold 95 %.
             [Series(trend.value, trend.values, x=trend.start, spread=1.96 * trend.deviations)],
         )
         for trend in shown

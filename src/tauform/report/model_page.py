@@ -33,7 +33,9 @@ def model_page(model: RobotModel, proof: Proof | None = None) -> str:
     Args:
         proof: torque error of the C on the motion that the fit was judged on.
     """
+    # One sweep for the view and the torques: what moves above is what is plotted below.
     motion, fit = sweep_motion(model.robot), model.fit
+    # A verdict first where there is one; a described robot shows itself instead.
     identified = fit_sections(fit, proof) if fit is not None else [_described(model, motion)]
     sections = [
         *identified,
@@ -50,6 +52,7 @@ def model_page(model: RobotModel, proof: Proof | None = None) -> str:
 
 def _subtitle(robot: Robot) -> str:
     letters = "".join(joint.type.letter for joint in robot.joints)
+    # is_chain before closure: a chain has none.
     shape = "Serial chain" if robot.is_chain else "Mechanism with loops" if robot.closure else "Tree"
     mass = sum(inertia.mass for inertia in robot.inertias)
     carried = f", payload of {robot.payload.inertia.mass:.4g} kg at {robot.payload.frame}" if robot.payload else ""
@@ -82,6 +85,7 @@ def _robot(model: RobotModel) -> Section:
     robot = model.robot
     links = [
         (link.name, inertia.mass, *inertia.com, *inertia.tensor_about_com.diagonal())
+        # As described: identified inertias are known in combinations only, not link by link.
         for link, inertia in zip(robot.links, model.described.inertias, strict=True)
     ]
     inertias = ("link", "mass [kg]", "cx [m]", "cy [m]", "cz [m]", "Ixx [kg m²]", "Iyy [kg m²]", "Izz [kg m²]")
@@ -104,12 +108,15 @@ def _joints(robot: Robot, tall: bool) -> str:
     """Kinds, parents and axes, and those limits that the description gives."""
     columns, rows = ["joint", "kind", "parent", "axis at zero", "origin at zero [m]"], []
     for joint, placement in zip(robot.joints, base_from_joints(robot), strict=True):
+        # Degrees for joints that turn, metres for those that slide.
         factor = joint.type.display_factor
         limits = joint.limits
         parent = robot.links[joint.parent].name if joint.parent >= 0 else "base"
         bounds = (factor * limits.lower, factor * limits.upper, factor * limits.velocity, limits.effort)
+        # Six digits hide cosines of right angles, which are 6e-17.
         axis, origin = np.round(placement[:3, 2], 6), np.round(placement[:3, 3], 6)
         rows.append((joint.name, joint.kind, parent, axis, origin, *bounds))
+    # Columns of limits only where any limit is known.
     if np.isfinite([row[5:] for row in rows]).any():
         columns += ["lower [°, m]", "upper [°, m]", "velocity [°/s, m/s]", "effort [N m, N]"]
     return table(columns, [row[: len(columns)] for row in rows], text_columns=3, caption="Joints", tall=tall)
@@ -120,6 +127,7 @@ def _closed_form(model: RobotModel) -> list[Section]:
     if closed is None or model.bound is None:
         return []
     kinds = np.bincount(term_kinds(closed.exponents), minlength=len(KIND_NAMES)).tolist()
+    # Entries over size: how sparse the map from base parameters to coefficients is.
     filled = closed.sparse_reduction.nnz / max(1, closed.sparse_reduction.shape[0] * closed.n_base)
     body = facts(
         {

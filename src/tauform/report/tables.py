@@ -13,6 +13,7 @@ from tauform.description.finding import Finding
 from tauform.description.robot import GeneralClosure, Robot
 from tauform.report.fitted import Bullets, FittedTable
 
+# Relative to the largest entry; what a few additions of doubles leave behind.
 ROUNDING = 1e-14
 SEVERITY_STYLE = {"unphysical": "red", "doubtful": "yellow", "note": "dim"}
 
@@ -36,6 +37,7 @@ def cell(value: Any) -> str:
         return "-"
     # Before floats: True is a number to Python.
     if isinstance(value, (str, bool, int)):
+        # Whole numbers in full: operation counts must not become 1.2e+04.
         return str(value)
     if isinstance(value, (float, np.floating)):
         return "-" if np.isinf(value) else f"{value + 0.0:.4g}"  # + 0.0: no negative zero
@@ -46,6 +48,7 @@ def base_from_joints(robot: Robot) -> list[Array]:
     """(4, 4) placement of each joint in the base frame with every joint of the tree at zero."""
     placements: list[Array] = []
     for joint in robot.joints:
+        # Parents stand before children in robot.joints, so their placement is already known.
         base_from_parent = placements[joint.parent] if joint.parent >= 0 else np.eye(4)
         placements.append(base_from_parent @ joint.parent_from_joint)
     return placements
@@ -58,6 +61,7 @@ def joint_table(robot: Robot) -> FittedTable:
             joint.name,
             joint.kind,
             robot.links[joint.parent].name if joint.parent >= 0 else "base",
+            # The axis is z of the joint's frame, the third column; six digits hide rounding of right angles.
             np.round(placement[:3, 2], 6),
             np.round(placement[:3, 3], 6),
         )
@@ -77,6 +81,7 @@ def limit_table(robot: Robot) -> FittedTable | None:
 
 def mass_table(robot: Robot) -> FittedTable:
     """Mass and centre of mass of each link, in the link's frame, payload included."""
+    # Coordinates below rounding of the largest one are zeros.
     least = ROUNDING * max(float(np.abs(inertia.com).max()) for inertia in robot.inertias)
     rows = [
         (link.name, inertia.mass, np.where(np.abs(inertia.com) > least, inertia.com, 0.0))
@@ -92,6 +97,7 @@ def inertia_table(robot: Robot) -> FittedTable:
         tensor = inertia.tensor_about_com
         # What is left where I cancels against m c^2 is rounding, not inertia.
         tensor = np.where(np.abs(tensor) > ROUNDING * np.abs(inertia.tensor).max(), tensor, 0.0)
+        # Diagonal, then Ixy, Ixz, Iyz.
         rows.append((link.name, *tensor.diagonal(), *tensor[[0, 0, 1], [1, 2, 2]]))
     columns = ("link", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
     return table("Inertias about the centre of mass [kg m^2]", columns, rows)
@@ -114,10 +120,13 @@ def loop_table(robot: Robot) -> FittedTable | None:
         follows = [(name, relation.text()) for relation in closure.relations for name in relation.joints]
         return table("Loop constraints", ("joint", "follows"), follows, text_columns=2)
     rows = []
+    # q_tree = F q + offset, a row for each joint of the tree.
     for joint, factors, offset in zip(robot.joints, closure.F, closure.offset, strict=True):
+        # Active joints are those that q holds: they follow nothing.
         if joint.name in closure.active:
             continue
         terms = [f"{factor:+.4g} {name}" for factor, name in zip(factors, closure.active, strict=True) if factor]
+        # "0" for a joint that the loop holds still.
         rows.append((joint.name, " ".join(terms + [f"{offset:+.4g}"] * bool(offset)) or "0"))
     return table("Loop constraints", ("joint", "follows"), rows, text_columns=2)
 

@@ -25,7 +25,9 @@ from tauform.files.file import write_text
 from tauform.files.temporaries import scratch_folder
 
 Task = Callable[[], Any]
+# -ffp-contract=fast allows fused multiply-add, as -march=native allows vector units.
 C_FLAGS = ("-std=c99", "-O3", "-march=native", "-ffp-contract=fast")
+# Long beside the clock's resolution, short enough that some samples stay undisturbed.
 LEAST_SAMPLE = 0.02  # seconds
 
 TIMER = """
@@ -56,6 +58,7 @@ def candidates(
     """Tasks of one state, tasks of the whole batch, and the tools that are missing with the reason."""
     q, qd, qdd = states
     first = tuple(array[0].copy() for array in states)
+    # Written in place: allocating the result would be timed too.
     out = np.empty_like(q)
     one: dict[str, Task] = {"tauform kernel, from Python": lambda: kernel(*first)}
     batch: dict[str, Task] = {
@@ -67,6 +70,7 @@ def candidates(
         batch[f"tauform kernel, {cores} threads"] = lambda: kernel(q, qd, qdd, out=out, threads=cores)
     missing = {}
     for name, add in (("pinocchio", _add_pinocchio), ("casadi", _add_casadi), ("mujoco", _add_mujoco)):
+        # Peers here are built as trees; a tree without its loop is another mechanism.
         if robot.closure is not None:
             missing[name] = "the robot has loops"
             continue
@@ -91,6 +95,7 @@ def _add_pinocchio(
     model = pinocchio_model(robot)
     data, pool = model.createData(), pinocchio.ModelPool(model)
     first = tuple(array[0].copy() for array in states)
+    # (n, N) by columns, the layout that it works in: no conversion inside the timed call.
     columns = [np.asfortranarray(array.T) for array in states]
     one[f"pinocchio {pinocchio.__version__} rnea, from Python"] = lambda: pinocchio.rnea(model, data, *first)
     name = f"pinocchio {pinocchio.__version__} rneaInParallel, one thread"
@@ -109,6 +114,7 @@ def _add_casadi(robot: Robot, states: tuple[Array, Array, Array], one: dict[str,
     label = f"casadi {version('casadi')} of pinocchio's rnea"
     if compiler is not None:
         function, label = _compiled(function, compiler), f"{label}, C by {compiler}"
+    # (1, n): one column of its matrices.
     first = tuple(array[:1].copy() for array in states)
     one[f"{label}, from Python"] = casadi_task(function, first)
     batch[f"{label}, mapped"] = casadi_task(function.map(len(states[0])), states)
@@ -124,6 +130,7 @@ def _compiled(function: Any, compiler: str) -> Any:
         code.generate(f"{folder}/")
         command = [compiler, *C_FLAGS, "-shared", "-fPIC", "rnea.c", "-lm", "-o", "rnea.so"]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        # Loaded while the folder exists; the library stays mapped after it is gone.
         return casadi.external("rnea", str(folder / "rnea.so"))
 
 
@@ -145,6 +152,7 @@ def casadi_task(function: Any, states: Sequence[Array]) -> Task:
     out = np.empty_like(states[0])
     buffer, call = function.buffer()
     for k, array in enumerate(states):
+        # The buffer keeps addresses only: array and result must outlive it.
         buffer.set_arg(k, array.data)
     buffer.set_res(0, out.data)
     return _CasadiTask(call, out, (function, buffer, states))
@@ -155,6 +163,7 @@ def _add_mujoco(robot: Robot, states: tuple[Array, Array, Array], one: dict[str,
 
     model = mujoco_model(robot)
     data = mujoco.MjData(model)
+    # mj_inverse reads state and acceleration from data; no argument is passed.
     data.qpos[:], data.qvel[:], data.qacc[:] = (array[0] for array in states)
     one[f"mujoco {mujoco.__version__} mj_inverse, from Python"] = lambda: mujoco.mj_inverse(model, data)
 
@@ -163,7 +172,9 @@ def least_seconds(tasks: Mapping[str, Task], repeats: int) -> dict[str, float]:
     """Least seconds a call; the tasks take turns, so that a disturbance hits all alike."""
     calls = {}
     for name, task in tasks.items():
+        # The first call pays for pages and caches; it is not timed.
         task()
+        # As many calls as fill one sample.
         calls[name] = max(1, round(LEAST_SAMPLE / max(_sample(task, 1), 1e-9)))
     best = dict.fromkeys(tasks, float("inf"))
     for _ in range(repeats):
@@ -198,6 +209,7 @@ def time_in_c(program: Program, *state: Array) -> tuple[dict[str, float], dict[s
 
 def _timer(program: Program, state: tuple[Array, ...]) -> str:
     arrays = [
+        # repr gives digits that C reads back to the same double.
         f"{port.name}[{port.size}] = {{{', '.join(map(repr, array.tolist()))}}}"
         for port, array in zip(program.inputs, state, strict=True)
     ]

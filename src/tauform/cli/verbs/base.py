@@ -40,8 +40,10 @@ def base(
     import tauform
     from tauform.closedform.base.relations.relations import WRITERS
 
+    # Before the base set is found: a wrong word costs no waiting.
     if symbols not in WRITERS:
         raise typer.BadParameter(f"--symbols takes {', '.join(WRITERS)}, not {symbols!r}")
+    # One parameter's story stands alone; the table of all would bury it.
     if explain is not None:
         explanation = tauform.explain(robot, explain, include=include or None)  # type: ignore[arg-type]
         return Page(vars(explanation), (str(explanation),))
@@ -53,6 +55,7 @@ def base(
         order=order or None,
     )
     if spectrum:
+        # The figures that the rank was decided on, so that a doubtful rank can be judged.
         decided = found.spectrum()
         return Page({**vars(decided), "rank": decided.rank}, (str(decided),))
     return Page(describe(found, robot, symbols), shown(found, robot, symbols))
@@ -66,6 +69,7 @@ def describe(found: BaseParameters, robot: Robot, symbols: str) -> dict[str, Any
             "relation": relation.text(symbols),  # type: ignore[arg-type]
             "exact": relation.exact,
             "value": value,
+            # As text: a coefficient may be an expression in the geometry, which no JSON number holds.
             "terms": {name: str(coefficient) for name, coefficient in relation.terms.items()},
         }
         for relation, value in zip(found.relations, found.values(robot), strict=True)
@@ -100,6 +104,7 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
     )
     rows = []
     for relation, value in zip(found.relations, found.values(robot), strict=True):
+        # A parameter that stands alone repeats its own name on the right; the column stays empty instead.
         name, right = relation.text(symbols).split(" = ", 1)  # type: ignore[arg-type]
         rows.append((name, "" if len(relation.terms) == 1 else right, float(value)))
     note = not_counted(robot, found)
@@ -112,6 +117,7 @@ def shown(found: BaseParameters, robot: Robot, symbols: str) -> tuple[Any, ...]:
         Text("\n".join(found.findings), style="yellow") if found.findings else None,
         Text(note, style="yellow") if note else None,
     )
+    # Sentences without content are None, so no blank lines reach the terminal.
     return tuple(part for part in parts if part is not None)
 
 

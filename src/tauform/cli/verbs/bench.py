@@ -32,10 +32,12 @@ def bench(
     from tauform.codegen.certificate import EXACT_MODEL, REPORT_IT, relative_error, within
     from tauform.report.tables import table
 
+    # Seeded: two runs time the same states, so their figures compare.
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, states, robot.n_joints))
     tell("compiling")
     program = tf.generate(robot, "inverse_dynamics")
     kernel = tf.compile(program)
+    # One hundred states tell a wrong kernel from a right one.
     expected = tf.inverse_dynamics(robot, q[:100], qd[:100], qdd[:100])
     # A peer that is not installed is named as missing, never estimated.
     one, batch, missing = peers.candidates(robot, kernel, (q, qd, qdd))
@@ -43,14 +45,18 @@ def bench(
     in_c, no_c = peers.time_in_c(program, q[0], qd[0], qdd[0])
     tell("measuring kernels and peers")
     seconds = peers.least_seconds({**one, **batch}, repeats)
+    # C is timed by a program of its own, without the call from Python.
     seconds |= in_c
     error = relative_error(kernel(q[:100], qd[:100], qdd[:100]), expected)
     # A time of wrong results is worth nothing.
     within(error, EXACT_MODEL, f"the kernel of {robot.name}", REPORT_IT)
+    # One call and a batch are different races: each has a best of its own.
     best = {"one": min(seconds[k] for k in (*one, *in_c)), "batch": min(seconds[k] for k in batch)}
     one_rows = [(k, 1e9 * seconds[k], seconds[k] / best["one"]) for k in sorted((*one, *in_c), key=seconds.__getitem__)]
     batch_rows = [
-        (k, states / seconds[k] / 1e6, seconds[k] / best["batch"]) for k in sorted(batch, key=seconds.__getitem__)
+        # In 1e6 states per second, where more is better; the last column stays a ratio of times, where less is.
+        (k, states / seconds[k] / 1e6, seconds[k] / best["batch"])
+        for k in sorted(batch, key=seconds.__getitem__)
     ]
     heading = Text(
         f"Inverse dynamics of {visible(robot.name)}: {program.n_operations} operations per state", style="bold"

@@ -21,11 +21,14 @@ def cache(
 
     try:
         place = folder()
+    # No home folder to be found is the same to the user as a cache that is off.
     except RuntimeError:
         place = None
     if place is None:
         return Page({"folder": None}, ("Nothing is kept: TAUFORM_CACHE is off, or there is no home folder.",))
+    # A limit below zero bytes keeps nothing.
     removed = trim(place, -1) if clear else 0
+    # Listed after clearing: what is still there could not be removed.
     listed = entries(place)
     if clear and listed:
         raise GenerationError(f"{place}: {len(listed)} entries could not be removed; make the folder writable")

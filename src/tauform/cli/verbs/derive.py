@@ -43,6 +43,7 @@ def derive(
     from tauform.closedform.model.beside import columns_beside
     from tauform.pipeline.comparison import closed_form_error
 
+    # A derivation may take minutes; a file that cannot be written is refused before it starts.
     check_outputs(force, files=[output])
     derivation = tauform.derive  # loads what it needs, before the clock starts
     tell(f"deriving {_expected_size(robot)}".strip())
@@ -66,6 +67,7 @@ def _expected_size(robot: Robot) -> str:
     """Expected size of the closed form of a long chain; nothing where it takes no time."""
     from tauform.closedform.expansion.estimate import ALWAYS_FITS, estimate_size
 
+    # Short chains are done before a reader could read the estimate; loops have no such estimate.
     return str(estimate_size(robot)) if robot.closure is None and robot.n_bodies > ALWAYS_FITS else ""
 
 
@@ -76,7 +78,9 @@ def _page(model: ClosedFormModel, seconds: float, error: float, output: Path | N
     from tauform.closedform.model.equations import KIND_NAMES, term_kinds
     from tauform.report.tables import table
 
+    # One kind per row of exponents: gravity, acceleration, squared velocity, product of velocities.
     kinds = np.bincount(term_kinds(model.exponents), minlength=len(KIND_NAMES)).tolist()
+    # How many standard parameters each base parameter groups: entries of a row of the reduction.
     entries = [f"{np.count_nonzero(row)} of {len(model.base.columns)}" for row in model.base.grouping]
     facts = (
         ("terms p", model.n_terms),
@@ -94,6 +98,7 @@ def _page(model: ClosedFormModel, seconds: float, error: float, output: Path | N
     ]
     if note:
         shown.append(Text(note, style="yellow"))
+    # Longer equations fill screens; the saved model and generated code hold them.
     if model.n_terms <= SHOWN_EQUATIONS:
         shown.append(Text("\n".join(model.equations())))
     if output is not None:

@@ -57,10 +57,13 @@ def excite(
     import tauform as tf
     from tauform.report.figures.motion import check_motion_figure
 
+    # A search takes tens of seconds: an unknown file ending is refused before it.
     if plot is not None:
         check_motion_figure(plot)
+    # Each of several motions has a file of its own, so each name is checked.
     check_outputs(force, files=[_numbered(path, k, count) for path in (output, plot) if path for k in range(count)])
     limits = one_per_joint(robot, velocity=velocity, acceleration=acceleration, effort=effort)
+    # Read against the robot: columns of another robot are refused here, not after planning.
     beginning = None if start is None else tf.Trajectory.read_csv(start, robot)
     tell("planning")
     found = tf.excite(
@@ -81,6 +84,7 @@ def excite(
         seed=seed,
         progress=tell.reached,
     )
+    # The best first, as on the page and in the numbers of the files.
     motions = [found, *found.alternatives]
     written = [motion.save_csv(_numbered(output, k, count)) for k, motion in enumerate(motions) if output is not None]
     if plot is not None:
@@ -100,6 +104,7 @@ def _page(robot: Robot, motions: list[Trajectory], written: list[Path]) -> Page:
 
     shown: list[Any] = []
     for motion in motions:
+        # Largest speed and acceleration of each joint, whichever way it moves.
         extremes = [abs(x).max(axis=0) for x in (motion.qd, motion.qdd)]
         rows = zip(robot.joint_names, motion.q.min(axis=0), motion.q.max(axis=0), *extremes, strict=True)
         shown += [
@@ -109,6 +114,7 @@ def _page(robot: Robot, motions: list[Trajectory], written: list[Path]) -> Page:
             *(Text(f"  {sentence}") for sentence in motion.findings),
             table("Motion", ("joint", "lowest", "highest", "speed", "acceleration"), rows),
         ]
+    # Plain fields speak of the best motion; "conditions" lists all.
     motion = motions[0]
     data = {
         "robot": robot.name,

@@ -37,6 +37,7 @@ def fleet(
     import tauform as tf
     from tauform.report.tables import table
 
+    # Condensing logs of a fleet takes long; the folder is checked first.
     check_outputs(force, folders=[] if output is None else [output])
     found = tf.identify_fleet(
         robot, dataset, scheduler=scheduler, workers=workers, sample=sample, checkpoint=checkpoint, progress=tell
@@ -46,7 +47,9 @@ def fleet(
         (
             u.unit,
             "deviates" if u.is_deviating else "",
+            # The parameter that stands out most, with its distance in standard deviations.
             *u.largest(found.names, 1)[0],
+            # Shares of the torque become percent here only; --json keeps shares.
             100 * u.error,
             100 * u.fleet_error,
         )
@@ -62,5 +65,6 @@ def fleet(
         "excluded": [dict(zip(("unit", "file", "reason"), row, strict=True)) for row in found.excluded],
         "files": [str(path) for path in written],
     }
+    # Every log that was left out is named with its reason: silence would pass for use.
     words = [repr(found), *(f"{unit}: {file} was not used: {why}" for unit, file, why in found.excluded)]
     return Page(data, (table("Units", columns, rows, text_columns=3), *words))

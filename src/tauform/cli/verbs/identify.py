@@ -89,10 +89,12 @@ def identify(
     idle = {"--name": name, "--real": real != "double", "--excerpt": excerpt, "--no-recording": no_recording}
     need(code, idle, "is about C; give a folder for it with --code")
     options = CodeOptions(real, not no_recording, excerpt)
+    # Named once: the same words are checked here and passed on below.
     choices = {"method": method, "friction": friction, "smoother": smoother, "delay": delay}
     check_identification(robot, physical=physical, urdf=urdf[0] if urdf else None, **choices)
     _check_artefacts(robot, save, code, name)
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
+    # Validation logs are read with the same options: one convention of columns and units for all.
     recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
     fit = tf.identify(
         robot,
@@ -104,8 +106,10 @@ def identify(
         **choices,  # type: ignore[arg-type]
     )
     writing = Writing()
+    # After the fit: a failed refinement leaves the plain fit standing, and is reported as a failure.
     fit, is_whole = _refined(fit, reduce, physical, writing)
     followed = [(log.name, _followed(fit, log)) for log in others or recordings] if simulate else []
+    # Fit and report are written even where a refinement failed: the search for the cause needs them.
     writing.keep(save, fit.save)
     writing.keep(report, fit.report)
     written, shipped = None, None
@@ -127,11 +131,13 @@ def _check_artefacts(robot: Robot, save: Path | None, code: Path | None, name: s
     if save is not None:
         check_save(save)
     if code is not None:
+        # Made for its refusal only: the prefix is built again when code is written.
         c_prefix(name, robot.name)
 
 
 def _refined(fit: Fit, reduce: bool, physical: bool, writing: Writing) -> tuple[Fit, bool]:
     """The fit reduced and physical as far as that works, and whether all of it did."""
+    # Reduced first: physical consistency is then asked of the parameters that remain.
     for wanted, step in ((reduce, lambda fit: fit.reduced()), (physical, lambda fit: fit.physically_consistent())):
         if wanted:
             fit = writing.attempt(partial(step, fit)) or fit
@@ -162,7 +168,9 @@ def _page(
     from tauform.report.tables import table
 
     errors, before = fit.unseen, fit.compared_with()
+    # Held-out samples and recordings of their own are separate evidence; both totals stand in the title.
     totals = ", ".join(f"{e.source} {100 * e.total:.2f} %" for e in (fit.held_out, fit.validation) if e is not None)
+    # NaN fills the column where no unfiltered torque is known, and shows as such.
     unfiltered = errors.rms * float("nan") if fit.unfiltered is None else fit.unfiltered.rms
     joints = zip(
         fit.robot.joint_names,
@@ -183,6 +191,7 @@ def _page(
         "unfiltered [N m, N]",
         "gravity / described",
     )
+    # "moved" is the step away from the described value, in standard deviations.
     values = zip(
         fit.names, before.before, fit.values, fit.deviations, 100 * fit.relative_deviations, before.moved, strict=True
     )
@@ -192,6 +201,7 @@ def _page(
         *(Text(f"  {sentence}") for sentence in fit.findings),
         *(Text(f"  next: {sentence}") for sentence in fit.verdict.next),
         table(f"Errors after filtering ({totals})", heading, joints),
+        # A simulation that did not get to its end is a sentence; the others are tables below.
         *(Text(f"simulation along {name}: {why}") for name, why in followed if isinstance(why, str)),
         *(
             table(

@@ -35,6 +35,7 @@ def _shown(log: Any) -> list[Any]:
 
     from tauform.report.tables import table
 
+    # A log without a time column has no clock.
     at = "" if log.clock is None else f", {log.clock}"
     heading = f"{log.name}: {len(log.columns)} columns, {log.n_samples} samples{at}"
     columns = ("column", "likely", "joint", "by its", "number", "smallest", "largest", "mean", "deviation", "step")

@@ -36,23 +36,27 @@ def linearize(
 
     import tauform as tf
 
+    # numpy would append .npz by itself, and the file would not be where the user looks.
     if output is not None and output.suffix != ".npz":
         raise typer.BadParameter(f"--output: the file's name must end in .npz, not {output.name!r}")
     check_outputs(force, files=[output])
     at, speed = joint_values(robot, q, "q"), joint_values(robot, qd, "qd")
     still = np.zeros(robot.n_joints)
+    # Without torques the point is an equilibrium of the acceleration: tau that gives qdd = 0.
     torque = tf.inverse_dynamics(robot, at, speed, still) if tau is None else joint_values(robot, tau, "tau")
     state = {"q": at, "qd": speed, "tau": torque}
     model = tf.state_space(robot, at, speed, torque, dt)
     forward = tf.linearize_forward(robot, at, speed, torque)
     matrices = {"A": model.A, "B": model.B, "dq": forward.dq, "dqd": forward.dqd, "dtau": forward.dtau}
     if output is not None:
+        # NaN stands for continuous time: npz holds arrays, and None would need pickle.
         write_matrices(output, {**state, **matrices, "dt": np.array(np.nan if dt is None else dt)})
     data = {
         "joint_names": robot.joint_names,
         "dt": dt,
         **state,
         **matrices,
+        # JSON knows no complex numbers: pairs of real and imaginary part.
         "eigenvalues": [[value.real, value.imag] for value in model.eigenvalues],
         "damping": model.damping,
         "controllable": bool(model.is_controllable),
@@ -69,6 +73,7 @@ def joint_values(robot: Robot, text: str, name: str) -> Array:
 
     words = text.replace(",", " ").split()
     values = np.zeros(robot.n_joints)
+    # From the right: a joint's name may hold "=", its value never does.
     named = [word.rpartition("=") for word in words if "=" in word]
     try:
         if not named:
@@ -77,6 +82,7 @@ def joint_values(robot: Robot, text: str, name: str) -> Array:
                 raise ShapeError(f"--{name}: expected {robot.n_joints} numbers, got {len(numbers)}; or name the joints")
             values[: len(numbers)] = numbers
             return values
+        # A mixture leaves open which joints the bare numbers belong to.
         if len(named) != len(words):
             raise ShapeError(f"--{name}: name every joint (joint=value) or none, in {text!r}")
         for joint, _, value in named:
@@ -84,6 +90,7 @@ def joint_values(robot: Robot, text: str, name: str) -> Array:
                 raise UnknownNameError(f"--{name}: no joint {joint!r}; known: {', '.join(robot.joint_names)}")
             values[robot.joint_names.index(joint)] = float(value)
     except ValueError as error:
+        # ShapeError is a ValueError too; it already says what is wrong.
         if isinstance(error, ShapeError):
             raise
         raise ShapeError(f"--{name}: not a number in {text!r} ({error})") from None
@@ -98,10 +105,13 @@ def _tables(robot: Robot, state: dict[str, Any], model: Any, forward: Any) -> li
     names = robot.joint_names
     parts = [table("State", ("joint", *state), zip(names, *state.values(), strict=True))]
     for title, matrix in (("dqdd/dq", forward.dq), ("dqdd/dqd", forward.dqd), ("dqdd/dtau", forward.dtau)):
+        # Columns of the table are columns of the matrix: the derivative by one joint's variable.
         parts.append(table(title, ("", *names), zip(names, *matrix.T, strict=True)))
+    # Least stable first, by the real part.
     order = np.argsort(-model.eigenvalues.real)
     # what rounding leaves of zeros is not worth reading
     digits = 12 - int(np.ceil(np.log10(max(np.abs(model.eigenvalues).max(), 1e-12))))
+    # + 0.0 turns -0.0 into 0.0.
     poles, damping = np.round(model.eigenvalues[order], digits) + 0.0, np.round(model.damping[order], 12) + 0.0
     unit = "1/s" if model.dt is None else "one step"
     rows = [(f"{pole.real:.4g} {pole.imag:+.4g}i", float(ratio)) for pole, ratio in zip(poles, damping, strict=True)]

@@ -84,7 +84,9 @@ def model(
 
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
+    # Called for its refusal: the prefix is built again when C is written.
     c_prefix(name, robot.name)
+    # Options that no identification would use are refused, else they seem to have had an effect.
     idle = {"--validate": validate, "--simulate": simulate, "--urdf": urdf, "--physical": physical, "--delay": delay}
     idle |= {
         "--friction": friction != "auto",
@@ -115,11 +117,13 @@ def model(
         routes=route,
         progress=tell,
     )
+    # A failure keeps what was finished before: minutes of identification are not thrown away.
     made, failed = _made(making, output, force)
     place = None if urdf is None else str(urdf)
     writing = partial(deliver, made, output, urdf=place, name=name, options=options, force=force, progress=tell)
     written, not_written = _written(writing)
     doubt = None if made.fit is None else doubt_of(made.fit)
+    # Where files are missing too, "everything else" would be untrue.
     failures = [*failed, *not_written]
     if failed and not not_written:
         failures.append(f"everything else is in {output}")
@@ -135,8 +139,10 @@ def _made(making: Callable[[], RobotModel], output: Path, force: bool) -> tuple[
     try:
         return making(), []
     except TauformError as error:
+        # Whole up to a stage: deliver it, and report the stage.
         if isinstance(error.finished, RobotModel):
             return error.finished, [str(error)]
+        # A fit alone makes no delivery, but is what the recordings were made for.
         if isinstance(error.finished, Fit):
             deliver_fit(error.finished, output, force=force)
             error.args = (f"{error}; the fit that was found before is in {output}",)
@@ -151,6 +157,7 @@ def _written(writing: Callable[[], Delivery]) -> tuple[Delivery, list[str]]:
         return writing(), []
     except TauformError as error:
         if not isinstance(error.finished, Delivery):
+            # Nothing was written: an ordinary error.
             raise
         return error.finished, [str(error)]
 
@@ -161,6 +168,7 @@ def describe(made: RobotModel, written: Delivery) -> dict[str, Any]:
         "robot": made.robot.name,
         "n_base": made.base.n,
         "n_terms": None if made.closed_form is None else made.closed_form.n_terms,
+        # As sentences: findings have types of their own, which JSON does not know.
         "findings": [str(finding) for finding in made.findings],
         "torque_error": None if written.proof is None else written.proof.described(),
         "verdict": None if made.fit is None else made.fit.verdict.grade,

@@ -73,11 +73,13 @@ def multirate(
     need(output, {"--name": name}, "names C functions; give a folder for them with -o")
     check_arguments(tauform.multirate, friction=friction)
     check_error(error)
+    # Rates check themselves: impossible periods are refused here, before the work.
     rates = tauform.Rates(control, background, latency, coefficients_every)
     if run:
         check_seconds(run, rates)
     bounds = bounds_of_swing(robot, **one_per_joint(robot, velocity=velocity, acceleration=acceleration))
     warm = temperatures(robot, temperature, bool(recording))
+    # The bounds as a harmonic swing, also where a recording gives the profile: run and figure need a motion to move by.
     swinging = tauform.Profile.harmonic(*bounds, temperature=warm)
     recordings = reading.recordings(recording, robot, tell)
     profile = tauform.recorded_profile(recordings) if recordings else swinging
@@ -85,8 +87,10 @@ def multirate(
     tell("splitting")
     split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
     tell("predicting the error")
+    # The error is predicted from the profile and rates alone; no task runs.
     predicted = split.predict(profile, rates)
     tell("looking for the slowest background")
+    # The search keeps control period and latency; only the background's period is free.
     slowest = split.slowest_background(profile, error, control, latency, coefficients_every)
     tell(f"running both tasks for {run:g} s" if run else "writing")
     report = _run(split, swinging, swing(*bounds, warm), rates, run) if run else None
@@ -103,6 +107,7 @@ def _run(
     split: MultiRate, swing: Profile, motion: MotionFunction, rates: Rates, seconds: float
 ) -> tuple[Prediction, RunReport]:
     """The error predicted for a background whose results are in use one tick later, and what a run shows."""
+    # A run hands results over at the next tick, so the prediction beside it must count that latency.
     predicted = split.predict(swing, replace(rates, latency=rates.control))
     return predicted, split.run(motion, rates, seconds)
 
@@ -121,6 +126,7 @@ def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
 def _page(
     robot: Robot,
     split: MultiRate,
+    # The first recording speaks for all: bandwidths of one motion, not of an average.
     predicted: Prediction,
     error: float,
     slowest: Rates | None,
@@ -172,6 +178,7 @@ def _page(
 
 def friction_hint(predicted: Prediction) -> str | None:
     """Remedy where late friction makes most of the error; None where it does not."""
+    # Half: below it, friction is not what makes most of the error, and the hint would mislead.
     if predicted.relative_without_friction > 0.5 * predicted.relative:
         return None
     return (

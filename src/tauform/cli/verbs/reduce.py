@@ -95,15 +95,18 @@ def reduce(
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
     own |= {"norm": norm, "velocity": velocity, "acceleration": acceleration, "temperature": temperature}
     own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
+    # Before anything else: with --plot most options would be ignored without a word.
     _check_plot(plot, also, own)
     check_outputs(force, folders=[output, plot])
     c_prefix(name, robot.name)
     need(output, {"--name": name}, "names C functions; give a folder for them with -o")
     bounds = [flag for flag, value in (("--velocity", velocity), ("--acceleration", acceleration)) if value]
+    # Recorded states carry their velocities; a bound beside them would be ignored.
     if recording and bounds:
         raise typer.BadParameter(f"--recording brings its own velocities; leave out {bounds[0]}")
     warm = temperatures(robot, temperature, bool(recording))
     limits = one_per_joint(robot, tolerance=tolerance)["tolerance"]
+    # One number stays one: a list would ask for a tolerance of each joint.
     limit = limits if "," in tolerance else limits[0]
     check_guarantee(max(limits), confidence, function, tuple(route or ROUTES))
     joint_tolerances(robot, limit, norm, function)  # type: ignore[arg-type]
@@ -115,6 +118,7 @@ def reduce(
     recordings = reading.recordings(recording, robot, tell)
     states = _profile(robot, profile, velocity, acceleration, warm, recordings)
     if contributions:
+        # Shares need the parameters' values: terms of a bound model, weighted over the profile.
         shares = tauform.derive(robot).bind(robot).contributions(states, seed=seed)
         return Page({**vars(shares), "order": shares.order}, (str(shares),))
     found = tauform.reduce(
@@ -144,6 +148,7 @@ def _check_plot(plot: Path | None, also: list[str] | None, own: dict[str, Any]) 
         if also:
             raise typer.BadParameter("--also names further robots to draw; give a folder for the figures with --plot")
         return
+    # Asked of the signature: a default changed there is known here.
     defaults = inspect.signature(reduce).parameters
     given = [f"--{name}" for name, value in own.items() if value not in (defaults[name].default, [])]
     if given:
@@ -173,6 +178,7 @@ def _profile(
         raise typer.BadParameter(
             f"--profile is slow, fast, or bounds of position, velocity and acceleration such as 3.1,0.5,5, not {text!r}"
         ) from None
+    # A bound by option stands over the profile's own, joint by joint.
     rates = given.get("velocity", qd), given.get("acceleration", qdd)
     return tauform.Profile.ranges(robot.n_joints, q, *rates, name=text, temperature=warm)
 
@@ -186,6 +192,7 @@ def _page(found: Reduction, output: Path | None) -> Page:
     inertia = {True: "definite", False: "not definite", None: ""}
     rows = [
         (
+            # * the one chosen, x one that misses the tolerance on fresh states.
             ("* " if c.name == found.route else "  " if c.verification.holds else "x ") + c.name,
             c.remark,
             c.program.n_multiplications,
@@ -236,6 +243,7 @@ def _page(found: Reduction, output: Path | None) -> Page:
 
 
 def _kind(found: Reduction) -> str:
+    # Recorded profiles have no fresh states, only samples that were held out.
     return "fresh" if found.profile.recorded is None else "held-out"
 
 
@@ -247,6 +255,7 @@ def _figures(
     import tauform
     from tauform.report.figures.reduction import check_figures, write_figures
 
+    # All robots first: half a set of figures helps no one.
     check_figures(robots)
     files = []
     for robot in robots:

@@ -30,6 +30,7 @@ def show(
     from tauform.report import tables
 
     check_outputs(force, files=[output])
+    # Saved before it is shown: a format that loses something says so below.
     saved = None if output is None else robot.save(output)
     findings = robot.check()
     heading = Text(f"{robot!r}, gravity {tables.cell(robot.gravity)} m/s^2\n", style="bold")
@@ -58,8 +59,10 @@ def describe(robot: Robot) -> dict[str, Any]:
         {
             "name": joint.name,
             "kind": joint.kind,
+            # Parent -1 is the base, which is no link.
             "parent": robot.links[joint.parent].name if joint.parent >= 0 else None,
             "parent_from_joint": joint.parent_from_joint,
+            # The axis of joint i is z of its frame, the third column of base_from_joint.
             "axis_at_zero": placement[:3, 2],
             "origin_at_zero": placement[:3, 3],
             "limits": vars(joint.limits),
@@ -75,6 +78,7 @@ def describe(robot: Robot) -> dict[str, Any]:
             "name": link.name,
             "mass": inertia.mass,
             "com": inertia.com,
+            # About the centre of mass, in link axes, as URDF and textbooks give it.
             "inertia_about_com": inertia.tensor_about_com,
         }
         for link, inertia in zip(robot.links, robot.inertias, strict=True)
@@ -103,6 +107,7 @@ def describe(robot: Robot) -> dict[str, Any]:
 
 
 def _loops(closure: Any) -> dict[str, Any] | None:
+    # Closures without relations show their fields.
     if closure is None or not hasattr(closure, "relations"):
         return None if closure is None else vars(closure)
     follows = {name: relation.text() for relation in closure.relations for name in relation.joints}

@@ -60,6 +60,7 @@ def simulate(
     gains = one_per_joint(robot, stiffness=stiffness, damping=damping)
     start = joint_values(robot, q, "q")
     tell("reading")
+    # The file decides the start too, unless --q does.
     law, start = _law(robot, control, source, gains, start, bool(q))
     tell("simulating")
     motion = tf.simulate(
@@ -85,6 +86,7 @@ def _law(robot: Robot, control: str, source: Path | None, gains: dict[str, Any],
 
     if control not in CONTROLS:
         raise typer.BadParameter(f"--control: no {control!r}; choose from {', '.join(CONTROLS)}")
+    # Both ways round: a file without use is refused like a law without its file.
     if (source is not None) != (control in ("follow", "torques")):
         raise typer.BadParameter("--input goes with --control follow or torques, and these need it")
     damping, stiffness = gains.get("damping", 0.0), gains.get("stiffness", 0.0)
@@ -94,10 +96,13 @@ def _law(robot: Robot, control: str, source: Path | None, gains: dict[str, Any],
         return tf.Controller.pd(stiffness, damping, gravity=True), start
     if control == "follow" and source is not None:
         motion = tf.Trajectory.read_csv(source, robot)
+        # Started elsewhere, the first error would be a jump that the controller answers with a blow.
         return tf.Controller.feed_forward(motion, stiffness, damping), start if given else motion.q[0]
     if control == "torques" and source is not None:
         log = tf.read_recording(source, robot)
+        # Recorded torques belong to the recorded start; from elsewhere they drive the robot away.
         return log, start if given else log.q[0]
+    # "none": the robot falls freely.
     return None, start
 
 
@@ -108,6 +113,7 @@ def _page(robot: Robot, motion: Motion, written: list[Path]) -> Page:
 
     rows = zip(robot.joint_names, motion.q[0], motion.q[-1], motion.q.min(axis=0), motion.q.max(axis=0),
                abs(motion.qd).max(axis=0), abs(motion.tau).max(axis=0), strict=True)  # fmt: skip
+    # Without friction, torques and stops the sum stays; its drift shows the error of the steps.
     energy = motion.energy
     data = {
         "robot": robot.name,

@@ -26,9 +26,11 @@ def studio(
     from tauform.errors import RecordingError
     from tauform.studio.server import serve
 
+    # Before the server starts: its page would show the error too late.
     for path in logs or []:
         if not path.is_file():
             raise RecordingError(f"{path}: no such log")
+    # Blocks until Ctrl-C; the page below has nothing left to say.
     serve(source, logs or [], tip=tip, port=port, browser=browser, opened=_say)
     return Page({}, ())
 

@@ -21,6 +21,7 @@ from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.simulation.motion import Motion
 
 PICTURES = (".png", ".svg", ".pdf")
+# Wider than any screen has pixels.
 MOST_POINTS = 1000
 
 
@@ -48,6 +49,7 @@ def check_motion_figure(path: Path) -> None:
         raise IdentificationError(f"plot: expected a file that ends in {known}, got {str(path)!r}")
     if suffix in PICTURES:
         try:
+            # Imported for its error: a broken install fails here too, before the work.
             import matplotlib as matplotlib
         except ImportError:
             raise MissingExtraError("pictures need matplotlib; pip install tauform[plot], or write .html") from None
@@ -79,11 +81,13 @@ def write_motion_figure(trajectory: Trajectory, robot: Robot, path: Path) -> Pat
 def write_simulated_figure(motion: Motion, path: Path) -> Path:
     """Write the figure; see `Motion.plot`."""
     robot = motion.robot
+    # By name: of joints in a loop, q holds only the active ones.
     limits = {joint.name: joint.limits for joint in robot.joints}
     own = [limits[name] for name in robot.joint_names]
     speed, effort = (_bounds([getattr(limit, name) for limit in own], np.inf) for name in ("velocity", "effort"))
     lower = _bounds([limit.lower for limit in own], -np.inf)
     upper = _bounds([limit.upper for limit in own], np.inf)
+    # Descriptions give no limits of acceleration.
     none = np.full(robot.n_joints, np.inf)
     drawn = _drawn(motion.q, motion.qd, motion.qdd, motion.tau, (lower, upper), speed, none, effort)
     words = f"{motion.t[-1]:.3g} s in steps of {motion.step:g} s, {motion.integrator}"
@@ -94,10 +98,12 @@ def write_simulated_figure(motion: Motion, path: Path) -> Path:
 
 
 def _bounds(values: list[float | None], absent: float) -> Array:
+    # A description may leave a limit open; infinity draws no line.
     return np.array([absent if value is None else value for value in values])
 
 
 def _write(path: Path, figure: _Figure) -> Path:
+    # Again here: the functions are also called from Python, without the verbs' checks.
     check_motion_figure(path)
     step = max(1, len(figure.t) // MOST_POINTS)
     if path.suffix.lower() == ".html":
@@ -111,6 +117,7 @@ def _write(path: Path, figure: _Figure) -> Path:
 def _quantities(trajectory: Trajectory, robot: Robot) -> list[_Quantity]:
     tau = inverse_dynamics(robot, trajectory.q, trajectory.qd, trajectory.qdd)
     bounds, none = trajectory.bounds, np.full(robot.n_joints, np.inf)
+    # Motions read from a file carry no bounds.
     speed, acceleration, effort = (bounds.speed, bounds.acceleration, bounds.effort) if bounds else (none,) * 3
     lower, upper = (bounds.lower, bounds.upper) if bounds else (-none, none)
     return _drawn(trajectory.q, trajectory.qd, trajectory.qdd, tau, (lower, upper), speed, acceleration, effort)
@@ -149,10 +156,12 @@ def _page(figure: _Figure, step: int) -> str:
             limits = [
                 Series("limits", np.full(len(t), limit), style="dashed", colour=7)
                 for limit in (quantity.lower[j], quantity.upper[j])
+                # Infinite limits have no line.
                 if np.isfinite(limit)
             ]
             panels.append(Panel(name, [Series(quantity.name, quantity.values[::step, j], colour=0), *limits]))
         label = f"{quantity.name} [{quantity.unit}]"
+        # Linked by time: zooming one quantity zooms all.
         body += Plot(quantity.name.capitalize(), panels, x=t, xlabel="time [s]", ylabel=label, link="time").html
     return document(figure.title, figure.words, [Section("motion", figure.heading, body)])
 
@@ -161,6 +170,7 @@ def _picture(drawn: _Figure, step: int) -> Any:
     from matplotlib.figure import Figure
 
     names, quantities = drawn.joint_names, drawn.quantities
+    # A row of 1.5 inches for each joint, and room for title and axis.
     figure = Figure(figsize=(13, 1.1 + 1.5 * len(names)))
     # Room between columns for the labels of the next one's axis.
     figure.set_layout_engine("constrained", w_pad=0.08)

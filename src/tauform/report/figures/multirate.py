@@ -18,8 +18,10 @@ from tauform.realtime.multirate.prediction import measure, predict
 from tauform.realtime.multirate.run import MotionFunction
 from tauform.realtime.multirate.staleness import Rates
 
+# One second shows single periods of the background; ten give a steady RMS.
 SHOWN_SECONDS, MEASURED_SECONDS = 1.0, 10.0
 FORMATS = (".png", ".svg", ".pdf")
+# About the period asked for, on both sides.
 PERIOD_FACTORS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
 
@@ -55,6 +57,7 @@ def write_multirate_figure(
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     over_time, over_periods = figure.subplots(1, 2)
     times = np.arange(0.0, SHOWN_SECONDS, rates.control)
+    # Predicted along the very motion that is measured, state by state.
     predicted = predict(split, _trajectory(motion(times)), rates).over_states
     over_time.plot(times, np.linalg.norm(measure(split, times, motion, rates), axis=1), lw=0.8, label="measured")
     over_time.plot(times, np.linalg.norm(predicted, axis=1), label="predicted, RMS over the ages")
@@ -68,6 +71,7 @@ def write_multirate_figure(
 
 
 def _periods(axes: Any, split: MultiRate, motion: MotionFunction, profile: Profile, rates: Rates) -> None:
+    # No background is faster than the tick.
     periods = np.maximum(np.array(PERIOD_FACTORS) * rates.background, rates.control)
     times = np.arange(0.0, MEASURED_SECONDS, rates.control)
     predicted, measured = [], []
@@ -82,6 +86,7 @@ def _periods(axes: Any, split: MultiRate, motion: MotionFunction, profile: Profi
 
 
 def _rms(errors: Array) -> float:
+    # Norm over the joints first, then RMS over time.
     return float(np.sqrt((errors**2).sum(axis=1).mean()))
 
 

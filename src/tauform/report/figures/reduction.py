@@ -62,6 +62,7 @@ def write_figures(
     check_figures()
     check_folder(folder, force)
     profiles = known_profile(bound, "slow"), known_profile(bound, "fast")
+    # A thousand at the least: medians and maxima of fewer states jump.
     n_contributions = min(max(1000, n_states // CONTRIBUTION_SHARE), MOST_CONTRIBUTIONS)
     shares = [_contributions(bound, profile, n_contributions, threads, tell) for profile in profiles]
     names = [profile.name for profile in profiles]
@@ -77,6 +78,7 @@ def write_figures(
         "figure_7.csv": _csv(_TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
     }
     files += add_parts(bound, folder, parts, force)
+    # Table 3 needs a search per cell, the longest part: it comes last.
     cells = list(accuracy_table(bound.as_robot(), profiles, n_fresh=n_states, threads=threads, progress=tell))
     table = _csv(TABLE_HEADINGS, [table_row(cell) for cell in cells])
     return files + add_parts(bound, folder, {"table_3.csv": table}, force)
@@ -103,6 +105,7 @@ def add_parts(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: 
     def fill(fresh: Path) -> list[str]:
         for name, part in parts.items():
             with fresh_file(fresh / f"{start}_{name}", GenerationError) as file:
+                # Text without a platform's line ends: the same bytes everywhere.
                 file.write(part.encode()) if isinstance(part, str) else part.savefig(file, format="png", dpi=150)
         return []
 
@@ -119,6 +122,7 @@ def _contributions(bound: BoundModel, profile: Profile, n_states: int, threads: 
 def table_row(cell: Cell) -> tuple[Any, ...]:
     """One line of Table 3, ours and the paper's."""
     paper = "" if cell.paper is None else cell.paper
+    # Relative, since the paper's times are of its own machine.
     less = "" if cell.paper is None or cell.paper_exact is None else f"{1 - cell.paper / cell.paper_exact:.0%}"
     exact, found = cell.reduction.exact.n_operations, cell.reduction.program.n_operations
     return (
@@ -167,9 +171,11 @@ def _contribution_figure(name: str, profiles: Sequence[str], shares: Sequence[Co
 
     figure = Figure(figsize=(7, 6), layout="constrained")
     axes = figure.subplots(len(shares), 1, sharex=True)
+    # Five bins to a decade, over the digits that doubles have room for.
     bins = np.linspace(-12, 0, 61)
     for ax, profile, found in zip(axes, profiles, shares, strict=True):
         for label, values in (("median", found.median), ("maximum", found.maximum)):
+            # Terms that vanish at all states fall into the lowest bin, rather than to minus infinity.
             ax.hist(np.log10(np.maximum(values, 1e-12)), bins=bins, alpha=0.6, label=label)
         ax.set_title(f"{plot_text(name)}, {plot_text(profile)} profile, {found.n_states} states")
         ax.set_ylabel("terms")
@@ -188,19 +194,23 @@ def _tradeoff_figure(name: str, curves: Sequence[Tradeoff]) -> Any:
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     axes = figure.subplots(1, len(curves))
     for ax, curve in zip(axes, curves, strict=True):
+        # The whole model has infinitely many correct digits.
         shown = curve.removed > 0
         for k, label in enumerate(("95 %", "99.9 %")):
             ax.plot(curve.n_kept[shown], curve.digits[shown, k], marker="o", label=f"digits, {label} of the states")
         ax.set(xscale="log", xlabel="terms removed [%]", ylabel="correct digits of the torque", ylim=(0, None))
+        # The axis counts terms kept, but is read as terms removed, growing to the right.
         ax.invert_xaxis()
         ticks = (1 - _REMOVED_TICKS) * curve.n_kept.max()
         ax.set_xticks(ticks, [f"{100 * share:g}" for share in _REMOVED_TICKS])
+        # Minor ticks of a logarithmic axis would stand between the labels without meaning.
         ax.minorticks_off()
         times = ax.twinx()
         times.plot(curve.n_kept, curve.nanoseconds, color="gray", marker=".", label="time, factored terms")
         times.axhline(curve.exact_nanoseconds, color="black", lw=0.8, ls="--", label="time, exact recursive program")
         times.set(ylabel="ns per state", ylim=(0, None))
         ax.set_title(f"{plot_text(name)}, {plot_text(curve.profile)} profile, {curve.n_states} states")
+        # One legend for both axes.
         lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]
         ax.legend(handles=lines, loc="upper right", fontsize="small")
     return figure

@@ -26,16 +26,19 @@ def _figure(curve: Tradeoff, found: Reduction | None) -> str:
     notes = [
         f"{kept:.0f} terms, {ns:.3g} ns" for kept, ns in zip(curve.n_kept[left], curve.nanoseconds[left], strict=True)
     ]
+    # One curve per share of the states that must keep the digits; (K, shares) digits come out as columns.
     series = [
         Series(f"terms left out, {100 * share:g} % of the states", digits, x=curve.operations[left], notes=notes)
         for share, digits in zip(CONFIDENCES, curve.digits[left].T, strict=True)
     ]
+    # An exact route has no error, and -log10 of it no place on the axis.
     reduced = [c for c in found.candidates if c.verification.error > 0] if found is not None else []
     if found is not None and reduced:
         series.append(
             Series(
                 f"best of each route, {100 * found.confidence:g} %",
                 [-np.log10(c.verification.error) for c in reduced],
+                # Operations as abscissa, so that routes of other kinds stand on the same axis as terms.
                 x=[c.program.n_operations for c in reduced],
                 style="points",
                 colour=2,
@@ -62,6 +65,7 @@ def _routes(found: Reduction) -> str:
             c.remark,
             c.program.n_multiplications,
             c.program.n_additions,
+            # Percent with two digits: the error is an estimate over states, more would pretend.
             f"{100 * c.verification.error:.2g} %",
         )
         for c in found.candidates

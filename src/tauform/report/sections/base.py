@@ -13,6 +13,7 @@ def base_section(base: BaseParameters, robot: Robot) -> Section:
     rows = []
     for relation, own, value in zip(base.relations, base.parameters, base.values(robot), strict=True):
         name, right = relation.text().split(" = ", 1)
+        # A parameter that stands alone repeats its name on the right; the cell stays empty.
         rows.append((name, "" if len(relation.terms) == 1 else right, float(value), own.unit))
     body = facts(
         {
@@ -29,8 +30,10 @@ def base_section(base: BaseParameters, robot: Robot) -> Section:
     )
     columns = ("name", "relation", "value", "unit")
     body += table(columns, rows, text_columns=(0, 1, 3), tall=len(rows) > 16, code_columns=(0, 1))
+    # Folded: often tens of names that nobody can do anything about.
     if base.no_effect:
         body += folded(f"{len(base.no_effect)} parameters without effect", paragraph(", ".join(base.no_effect)))
+    # The gap is what decides the rank: near 1 it would be a guess.
     body += paragraph(f"Gap of the rank, weakest independent over strongest dependent column: {base.gap:.0e}.", "quiet")
     if base.findings:
         body += bullets(base.findings)

@@ -20,6 +20,7 @@ def code_section(model: RobotModel, proof: Proof | None = None) -> Section:
     body += table(columns, [_row(program) for program in programs], text_columns=3, caption="Certificates")
     if proof is not None:
         body += _proof(proof)
+    # Losers are listed too: a reader may ask why an algorithm was not taken.
     rows = [
         (program.name, Marked(c.algorithm, "good") if c.chosen else c.algorithm, c.remark, *_counts(c))
         for program in model.programs
@@ -35,6 +36,7 @@ def code_section(model: RobotModel, proof: Proof | None = None) -> Section:
 
 def _proof(proof: Proof) -> str:
     """Torque errors of the written functions; the same numbers as in the folder's README and `make check`."""
+    # Sentences of the proof begin small, as they also stand inside longer ones.
     said = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (proof.verdict, proof.remark) if sentence]
     body = ""
     if proof.figures:
@@ -46,7 +48,9 @@ def _proof(proof: Proof) -> str:
 
 def _row(program: Program) -> tuple[object, ...]:
     certificate = program.certificate
+    # Sine and cosine of one angle share their cost, so an angle counts once.
     angles = {i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)}
+    # A program without certificate leaves its cells empty, rather than a zero that reads as exact.
     checked = (
         ("", "", "", "")
         if certificate is None

@@ -13,6 +13,7 @@ from tauform.report.html.plot import Panel, Plot, Series
 def filter_sections(fit: Fit) -> list[Section]:
     """Cut-offs and, where they were chosen from it, the spectrum of the motion; nothing for unfiltered fits."""
     filters = fit.filters
+    # Unfiltered fits have no cut-offs to show.
     if filters is None:
         return []
     body = facts(
@@ -23,6 +24,7 @@ def filter_sections(fit: Fit) -> list[Section]:
         }
     )
     spectrum = filters.spectrum
+    # Given cut-offs were not chosen from a spectrum, and none was computed.
     if spectrum is None:
         return [Section("filters", "Filters", body + paragraph("The cut-offs were given."))]
     body += paragraph(
@@ -40,6 +42,7 @@ def filter_plot(fit: Fit) -> Plot | None:
         return None
     spectrum = filters.spectrum
     density = np.asarray(spectrum.density)
+    # Marks reach from the smallest power to the largest; zeros have no place on a logarithmic axis.
     heights = [float(density[density > 0].min()), float(density.max())]
     marks = {
         "motion ends": spectrum.bandwidth,
@@ -47,6 +50,7 @@ def filter_plot(fit: Fit) -> Plot | None:
         "position cut-off": filters.position,
     }
     series = [Series(name, row, style="thin") for name, row in zip(fit.robot.joint_names, density, strict=True)]
+    # A vertical line is two points at one frequency.
     series += [Series(name, heights, x=[at, at], style="thick", colour=7) for name, at in marks.items()]
     return Plot(
         "Spectrum of the velocities, and the cut-offs that were chosen from it",

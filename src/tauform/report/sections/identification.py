@@ -25,6 +25,7 @@ def write_report(fit: Fit, path: Path) -> Path:
     Raises:
         IdentificationError: the file cannot be written.
     """
+    # On data that the fit did not see: the figure that counts.
     errors = fit.unseen
     subtitle = f"{fit.verdict.grade}: {100 * errors.total:.2g} % torque error on {errors.source}"
     page = document(f"Identification of {fit.robot.name}", subtitle, fit_sections(fit))
@@ -37,6 +38,7 @@ def fit_sections(fit: Fit, proof: Proof | None = None) -> list[Section]:
     Args:
         proof: torque error of the C on the motion of the verdict.
     """
+    # Computed once; verdict and friction draw the same rows.
     torques = judged_torques(fit)
     view = robot_view(fit.robot, sweep_motion(fit.robot))
     return [

@@ -39,6 +39,7 @@ class JudgedTorques:
 
     def _relative(self, torque: Array) -> Array:
         rms = np.sqrt((self.measured**2).mean(axis=0))
+        # 1e-300 keeps a joint without torque from dividing by zero.
         return np.sqrt(((self.measured - torque) ** 2).mean(axis=0)) / np.maximum(rms, 1e-300)
 
 
@@ -46,11 +47,13 @@ def judged_torques(fit: Fit) -> JudgedTorques:
     """All rows that the verdict rests on; what the fit itself keeps of them where it was loaded from a file."""
     motion = judged_motion(fit)
     if motion is None:
+        # Times of loaded fits count from zero: their rows are what is left of the recordings.
         residuals = fit.residuals
         t = np.arange(len(residuals.t)) / residuals.rate
         return JudgedTorques(t, (), residuals.measured, residuals.predicted, None, FITTED_ROWS)
 
     def described(q: AnyArray, qd: AnyArray, qdd: AnyArray, *temperature: AnyArray) -> AnyArray:
+        # The described robot may have no friction by temperature where the identified one has.
         warm = temperature[0] if temperature and reference_temperature(fit.robot) else None
         return inverse_dynamics(fit.robot, q, qd, qdd, temperature=warm)
 

@@ -21,7 +21,9 @@ def residual_section(fit: Fit) -> Section:
 def correlation_plot(fit: Fit) -> Plot:
     """Autocorrelation of each joint's residuals."""
     residuals, names = fit.residuals, fit.robot.joint_names
+    # A quarter of the rows at most: longer lags average over too few products.
     lags = min(N_LAGS, max(1, len(residuals.t) // 4))
+    # Without their mean: an offset would look like correlation at every lag.
     rho = autocorrelation(residuals.error - residuals.error.mean(axis=0), lags)
     return Plot(
         "Correlation of the residuals in time (white residuals stay near zero)",
@@ -35,6 +37,7 @@ def correlation_plot(fit: Fit) -> Plot:
 def spectrum_plot(fit: Fit) -> Plot:
     """Amplitude of each joint's residuals over frequency."""
     frequencies, amplitude = spectrum(fit.residuals)
+    # From 1: the mean at zero frequency has no place beside the others.
     few = slice(1, None, max(1, len(frequencies) // MOST_POINTS))
     names = fit.robot.joint_names
     return Plot(

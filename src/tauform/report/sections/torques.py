@@ -21,6 +21,7 @@ def torque_parts(robot: Robot, bound: BoundModel | None, motion: ShownMotion) ->
     centrifugal."""
     states, warm = (motion.q, motion.qd, motion.qdd), reference_temperature(robot)
     if bound is not None:
+        # The closed form sorts its terms by the velocities in them, so Coriolis and centrifugal come apart.
         parts = vars(bound.breakdown(*states, **warm))
         named = {"inertial": parts["inertial"], "Coriolis": parts["coriolis"], "centrifugal": parts["centrifugal"]}
         named |= {"gravity": parts["gravity"], "friction": parts["friction"]}
@@ -28,8 +29,10 @@ def torque_parts(robot: Robot, bound: BoundModel | None, motion: ShownMotion) ->
         bias, gravity = bias_torque(robot, motion.q, motion.qd), gravity_torque(robot, motion.q)
         lost = friction(robot, motion.qd, motion.q, motion.qdd, **warm)
         total = inverse_dynamics(robot, *states, **warm)
+        # Without a closed form by differences: tau = M qdd + (c + g) + friction, and bias = c + g.
         named = {"inertial": total - bias - lost, "velocity": bias - gravity, "gravity": gravity, "friction": lost}
     largest = max(np.abs(part).max() for part in named.values())
+    # What is below rounding of the largest part is a zero, and no curve.
     return {name: part for name, part in named.items() if np.abs(part).max() > 1e-12 * largest}
 
 
@@ -43,6 +46,7 @@ def torque_section(robot: Robot, bound: BoundModel | None, motion: ShownMotion) 
             name,
             [
                 *(Series(part, torque[:, j], colour=k) for k, (part, torque) in enumerate(parts.items())),
+                # Behind its parts: thick, and in a colour that none of them has.
                 Series("total", total[:, j], style="thick", colour=7),
             ],
             ylabel=f"{types[name].effort} [{types[name].effort_unit}]",

@@ -19,6 +19,7 @@ MOST_PAIRS, CORRELATED = 20, 0.8
 
 def values_section(fit: Fit) -> Section:
     """Every value with its interval, what the description says, and what it matters to the torque."""
+    # Only these stand in the description; others (couplings, further friction) have nothing to be compared with.
     declared = {*fit.base.names, *(term.name for term in fit.robot.further_drives)}
     described = zip(fit.names, fit.design.values_of(fit.robot), strict=True)
     before = [value if name in declared else None for name, value in described]
@@ -27,8 +28,10 @@ def values_section(fit: Fit) -> Section:
     found = zip(fit.names, fit.values, fit.deviations, before, moved, share, doubt, fit.design.units, strict=True)
     for name, value, deviation, prior, by, carried, unsure, unit in found:
         half = CONFIDENT * deviation
+        # A value of exactly zero has no relative deviation.
         relative = deviation / abs(value) if value else np.inf
         tone = "" if relative < VAGUE else "warn" if relative < UNKNOWN else "bad"
+        # Beyond 100 % digits mean nothing: the sign itself is unknown.
         mark = Marked(f"{100 * relative:.2g}" if relative < 1 else "> 100", tone)
         interval = (value, value - half, value + half, mark)
         rows.append((name, *interval, 100 * carried, 100 * unsure, prior, None if prior is None else by, unit))
@@ -60,16 +63,21 @@ def values_section(fit: Fit) -> Section:
 
 def torque_shares(fit: Fit) -> tuple[Array, Array]:
     """(p,) RMS torque of each value, and of its deviation, over the RMS torque of the joint it matters most to."""
+    # (n, p+1, p+1) products of columns and torque by joint, summed over the first axis.
     products = fit.evidence.products.sum(axis=0)
     squares = np.diagonal(products, axis1=-2, axis2=-1)[:, :-1]  # (n, p) sum of squares of each column
+    # Largest over the joints: what a value is needed for most.
     share = np.sqrt(squares / np.maximum(fit.evidence.torque_squares, 1e-300)[:, None]).max(axis=0)
     return share * np.abs(fit.values), share * fit.deviations
 
 
 def _correlations(fit: Fit) -> str:
+    # A value that is known exactly has no correlation.
     scale = np.maximum(fit.deviations, 1e-300)
     rho = fit.covariance / np.outer(scale, scale)
+    # Each pair once, without the diagonal.
     i, j = np.triu_indices(len(rho), 1)
+    # A stable sort: equal correlations keep the order of the parameters on every machine.
     order = np.argsort(-np.abs(rho[i, j]), kind="stable")[:MOST_PAIRS]
     pairs = [(fit.names[i[k]], fit.names[j[k]], rho[i[k], j[k]]) for k in order if abs(rho[i[k], j[k]]) > CORRELATED]
     if not pairs:
@@ -87,6 +95,7 @@ def links_section(fit: Fit) -> list[Section]:
         return []
     rows = []
     for link, was, now in zip(fit.robot.links, fit.robot.inertias, fit.rigid_robot.inertias, strict=True):
+        # Principal moments do not depend on axes, so described and identified bodies compare.
         moments = [np.linalg.eigvalsh(body.tensor_about_com) for body in (was, now)]
         rows.append((link.name, was.mass, now.mass, was.com, now.com, *moments))
     columns = (

@@ -27,6 +27,7 @@ def verdict_section(fit: Fit, torques: JudgedTorques, proof: Proof | None = None
         view: the robot as a figure.
     """
     measured = torque_plot(fit, torques).html
+    # Side by side where the robot is drawn: the first screen shows both.
     pair = f'<div class="pair"><div>{measured}</div><div>{view}</div></div>\n' if view else measured
     after = error_plot(fit, torques).html + _joint_table(fit, torques.errors)
     return Section("verdict", "Verdict", _headline(fit, proof) + pair + _next_steps(fit) + after)
@@ -34,6 +35,7 @@ def verdict_section(fit: Fit, torques: JudgedTorques, proof: Proof | None = None
 
 def _headline(fit: Fit, proof: Proof | None) -> str:
     errors, verdict = fit.unseen, fit.verdict
+    # Held-out blocks come from the same recordings; the words must not promise more.
     judged = f"on {errors.source}" + (", each block predicted by the others" if errors.source == HELD_OUT else "")
     said = f"{100 * errors.total:.2g} % torque error {judged}"
     shipped = ""
@@ -42,6 +44,7 @@ def _headline(fit: Fit, proof: Proof | None) -> str:
         shipped = (
             f" The C was run on the same motion: {first.function} errs {100 * first.error:.2g} % on {proof.motion}."
         )
+    # A good verdict has no reasons against it, but a word of praise.
     reasons = verdict.reasons or (f"{verdict.praise[0].upper()}{verdict.praise[1:]}.",)
     return (
         f'<p class="verdict {TONES[verdict.grade]}"><strong>{html_text(verdict.grade)}</strong> '
@@ -68,9 +71,11 @@ def torque_plot(fit: Fit, torques: JudgedTorques) -> Plot:
         curves = [
             Series("measured", torques.measured[few, j], colour=8, style="thick"),
             Series("predicted", torques.predicted[few, j], colour=0, style="thin"),
+            # As a curve of its own: errors of a percent vanish between two lines that nearly coincide.
             Series("error", (torques.measured - torques.predicted)[few, j], colour=1, style="dotted"),
         ]
         if torques.described is not None:
+            # Hidden at first: a description far off would set the scale.
             curves.append(Series("as described", torques.described[few, j], colour=4, style="dashed", hidden=True))
         return curves
 
@@ -93,6 +98,7 @@ def error_plot(fit: Fit, torques: JudgedTorques) -> Plot:
         [Panel("", bars)],
         xlabel="joint",
         ylabel="RMS error / RMS torque [%]",
+        # Logarithmic: before and after often differ by a factor of ten or more.
         ylog=True,
         bars=True,
     )
@@ -108,6 +114,7 @@ def _joint_table(fit: Fit, found: dict[str, AnyArray]) -> str:
         "the same [N m, N]": errors.rms,
         "unfiltered [N m, N]": [None] * n if fit.unfiltered is None else fit.unfiltered.rms,
         "white residuals [%]": 100 * verdict.whiteness,
+        # Joints that carry no gravity have no ratio.
         "gravity / described": [ratio if np.isfinite(ratio) else None for ratio in verdict.gravity_ratios],
     }
     rows = zip(fit.robot.joint_names, *columns.values(), strict=True)
