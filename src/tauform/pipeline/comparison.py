@@ -29,6 +29,7 @@ def base_error(robot: Robot, base: BaseParameters) -> float:
     """
     states, parameters = _states(robot), _values(robot, base)
     Y = _regressor(robot, states)
+    # Y pi = Y[pivots] (grouping pi) for every pi: the definition of base parameters.  [Gautier1991]
     found = Y[..., list(base.pivots)] @ (base.grouping @ parameters)
     return _checked(robot, "base parameters", found, Y @ parameters)
 
@@ -57,6 +58,7 @@ def _states(robot: Robot) -> Array:
 
 
 def _values(robot: Robot, base: BaseParameters) -> Array:
+    # Units of the robot's size: without them a small robot's inertias would vanish beside its masses.
     """(14 n_bodies,) random values of the parameters that take part, of the same size without units."""
     values = np.zeros(len(robot.parameters))
     columns = list(base.columns)

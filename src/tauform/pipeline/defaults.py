@@ -19,6 +19,7 @@ MAX_PRUNED_OPERATIONS = 1000
 def default_profile(robot: Robot) -> Profile:
     """Positions within the joints' limits at ordinary speeds: 1 rad/s (m/s) and 10 rad/s^2, or the limits' if lower."""
     speeds = {joint.name: joint.limits.velocity for joint in robot.joints}
+    # A slow joint is not asked for more than it can do.
     fastest = np.array([min(SPEED, speeds[name]) for name in robot.joint_names])
     bounds = coordinate_ranges(robot).T, fastest, ACCELERATION
     return Profile.ranges(robot.n_joints, *bounds, name="joint limits", temperature=usual_temperatures(robot))

@@ -117,4 +117,5 @@ def multirate(robot: Robot, friction: Friction = "background") -> MultiRate:
         ModelError: no such task.
         GenerationError: a program would be too long or failed verification.
     """
+    # Tasks hold the programs; this class adds what users do with them.
     return MultiRate(**vars(tasks_of(robot, friction)))

@@ -91,6 +91,7 @@ def predict(
     if profile.recorded is None:
         states = profile.sample(n_states, np.random.default_rng(0) if rng is None else rng)
     else:
+        # In their order, not sampled: errors are given over the trajectory.
         states = tuple(profile.recorded)
     # What a background without delay would give: the exact torque, by the same programs.
     torque = split.tick(split.renewed(states), states)
@@ -115,6 +116,7 @@ def _errors(
     # Ages of the velocity torques repeat for every age of the coefficients.
     stored: dict[float, tuple[Results, Array]] = {}
     for of_coefficients, of_rest, weight in zip(*(x.tolist() for x in ages), strict=True):
+        # Coefficients need positions alone.
         M, gravity = split.coefficients_kernel(_earlier(states, of_coefficients, swing)[0])
         if of_rest not in stored:
             before = _earlier(states, of_rest, swing)
@@ -190,6 +192,7 @@ def slowest_background(
     fastest = Rates(control, control, latency, coefficients_every)
 
     def fits(period: float) -> bool:
+        # Fewer states: the bisection needs some twenty predictions.
         return predict(split, profile, replace(fastest, background=period), n_states=4000).relative <= error
 
     short, long = control, max(LONGEST_PERIOD, 2 * control)

@@ -66,16 +66,19 @@ class Rates:
         else:
             # Many: ages spread evenly, and the error is smooth in them, so that six nodes integrate it.
             nodes, weights = np.polynomial.legendre.leggauss(N_AGES)
+            # Ages are multiples of the tick: the mean of a step stands half a tick before its end.
             first = self.latency - self.control / 2
             fresh = np.maximum(first + self.background * (nodes + 1) / 2, 0.0)
             weights = weights / 2
         runs = np.arange(self.coefficients_every)
         older = fresh[None, :] + self.background * runs[:, None]
+        # Every run between two renewals is as frequent as the others.
         shares = np.broadcast_to(weights / len(runs), older.shape)
         return older.ravel(), np.tile(fresh, len(runs)), shares.ravel()
 
     def sources(self, times: Array) -> tuple[Array, Array]:
         """Times of the states that coefficients and velocity torques in use were computed from; times start at 0."""
+        # The margin: a tick exactly at an update must not round to the run before.
         runs = np.maximum(np.floor((times - self.latency) / self.background + 1e-9), 0.0)
         renewed = self.coefficients_every * np.floor(runs / self.coefficients_every)
         return renewed * self.background, runs * self.background

@@ -132,6 +132,7 @@ class Tasks(Displayed):
 
     def tick(self, results: Results, motion: States) -> Array:
         """Torques of the synchronous task at a motion."""
+        # Results come first, then what the task reads of the motion.
         tau: Array = self.synchronous_kernel(*results, *_read(self.synchronous, motion))
         return tau
 
@@ -168,6 +169,7 @@ def tasks_of(robot: Robot, task: Friction) -> Tasks:
         raise ModelError(f'friction: expected "background" or "synchronous", got {task!r}')
     problem, stores_friction = problem_of(robot), task == "background"
     background, velocity = _background_function(stores_friction), _velocity_function(stores_friction)
+    # Friction is in one of the tasks only, never in both.
     return Tasks(
         robot=robot,
         background=program_of(problem, background, list(background.algorithms)),
@@ -213,6 +215,7 @@ def _synchronous(robot: Robot, with_friction: bool) -> Program:
             torque = torque + friction(rubbing, given["qd"], temperature=given.get("temperature"))
         return torque
 
+    # M is an input here: any numbers do, it need not be that of a posture.
     shapes = [port.shape for port in program.inputs]
     return checked(program, shapes, reference, TOLERANCE, "matrix product in NumPy")
 
@@ -234,6 +237,7 @@ def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> Outputs:
     # no torque is carried here, so that load friction is left out
     # Terms that the other task makes keep their place, with a coefficient that the graph drops.
     drives = friction_torques(replace(tracing, drives=np.where(stays, tracing.drives, 0.0)))
+    # Load friction scales what is carried: springs and other friction must not be in that sum.
     if has_load(robot.tree):
         return {"stored": tracing.efforts(torques), "beside": tracing.efforts(drives)}
     return {"stored": tracing.efforts([a + b for a, b in zip(torques, drives, strict=True)])}
@@ -241,6 +245,7 @@ def _stored(tracing: Tracing, gravity: bool, with_friction: bool) -> Outputs:
 
 def _stored_reference(robot: Robot, with_friction: bool, motion: Sequence[AnyArray]) -> tuple[Array, ...]:
     q, qd, *warm = motion
+    # Without accelerations: Coriolis, centrifugal and gravity torques.
     rigid = bias_torque(robot, q, qd)
     beside = beside_torque(robot, q, qd, warm[0] if warm else None, with_friction)
     return (rigid, beside) if has_load(robot.tree) else (rigid + beside,)

@@ -36,6 +36,7 @@ def write_multirate_c(
     c = backend("c")
     check_options(c, real, batch=False)
     prefix = c.prefix(name, split.robot.name)
+    # Facts of the templates: one substitution, which fails on an unknown name.
     facts: dict[str, object] = {"prefix": prefix, "guard": f"TAUFORM_{prefix}", "real": real, "version": __version__}
     facts |= _arguments(split, real)
     files = c.files(Request(split.programs, prefix, real))
@@ -46,6 +47,7 @@ def write_multirate_c(
             text = resources.files(__package__).joinpath("templates", template).read_text(encoding="utf-8")
             filled = Template(text).substitute(facts)
             write_text(place / file.format(prefix=prefix), filled, GenerationError)
+        # What `make` leaves in the folder is ours too, and may be replaced.
         return [*c.build_products(prefix), "demo"]
 
     return write_folder(folder, fill, force)
@@ -55,6 +57,7 @@ def _arguments(split: Tasks, real: str) -> dict[str, object]:
     """Lists of arguments as the templates need them: what each task reads of a motion, and what it exchanges."""
     n = split.robot.n_joints
     below, above = _read(split.background), _read(split.synchronous)
+    # In the order in which the background returns them.
     results = ("M", "stored", *["beside"] * split.has_beside)
 
     def declared(names: tuple[str, ...]) -> str:

@@ -69,6 +69,7 @@ def _few_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float, completed: 
     found = terms.fewest(tolerance, completed=completed)
     inertia = moving_block(_symmetric(found.bound.textbook.mass_matrix(norm.states[0])), bound.moving)
     if norm.definite and not positive_definite(inertia):
+        # Terms of the mass matrix stay then, and the rest pays for the tolerance.
         found = terms.fewest(tolerance, keep_inertia=True, completed=completed)
     remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
     if found.bound not in norm.programs:
@@ -96,6 +97,7 @@ def by_velocity(norm: ErrorNorm, tolerance: float, asked: Quiet | None = None) -
     if asked is not None:
         return _quiet_route(norm, asked)
     everything = Quiet(joints=all_joints(robot))
+    # The textbook's torques decide before a program is made: generating one takes longer.
     if norm.error(without_velocity(robot, everything, *norm.states)) <= tolerance:
         return _quiet_route(norm, everything)
     found = [_quiet_joints(norm, tolerance), _quiet_links(norm, tolerance)]
@@ -134,7 +136,9 @@ def _quiet_links(norm: ErrorNorm, tolerance: float) -> Route | None:
     parameters = np.zeros(robot.layout.n)
     # Base parameters at their pivots, zero elsewhere: the same torques from the fewest numbers, as programs hold them.
     parameters[list(base.pivots)] = base.values(robot)
+    # (N, n, 14 bodies) columns with and without velocity terms.
     moving, resting = (regressor_without(robot, quiet, *norm.states) for quiet in (NOTHING, _all_links(robot.n_bodies)))
+    # (N, n, bodies, parameters of a body): torque that each quiet link would lose.
     lost = robot.layout.by_link((moving - resting) * parameters) * norm.subject.gains(*norm.states)[..., None, None]
     by_link = norm.weighted(lost.sum(axis=-1))
     chosen: list[int] = []
@@ -179,13 +183,17 @@ def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
     base = base_parameters(robot, include=norm.subject.include)
     theta, pivots = base.values(robot), list(base.pivots)
     Y, held = _felt_columns(norm, quiet, pivots)
+    # What is left to explain after drive terms that no base parameter holds.
     weighted, wanted = norm.weighted(Y), norm.weighted(norm.torque - held)
+    # Largest share of the error norm that a parameter alone makes, at the confidence.
     significance = np.quantile(np.linalg.norm(weighted * theta, axis=1), norm.confidence, axis=0)
+    # Stable: equal significances keep their order on every machine.
     order = np.argsort(-significance, kind="stable")
 
     def fitted(n_kept: int) -> Array:
         kept = order[:n_kept]
         values = robot.parameters.copy()
+        # What is not kept is zero; friction and the like outside of the base stays.
         values[list(base.columns)] = 0.0
         values[np.take(pivots, kept)] = refitted(
             weighted[..., kept].reshape(-1, n_kept), wanted.reshape(-1), theta[kept]
@@ -219,5 +227,6 @@ def _felt_columns(norm: ErrorNorm, quiet: Quiet, pivots: list[int]) -> tuple[Arr
     if not has_load(robot.tree):
         return Y, np.zeros_like(norm.torque)
     q, qd, _, *temperature = states
+    # Without load: the carried part has its gain in the columns.
     other = friction_under(robot, q, qd, 0 * qd, *temperature[:1])
     return Y * norm.subject.gains(*states)[..., None], other

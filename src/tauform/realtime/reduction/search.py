@@ -87,6 +87,7 @@ class RouteSearch:
         for name, attempt in self._attempts().items():
             if name in routes:
                 self.tell(f"leaving out {name}" + (" terms" if name == "velocity" else ""))
+                # The cheapest so far is the bar: a route above it is not followed further.
                 results.append(self._first_verified(name, attempt, cheapest(results), self.verify))
         if "operations" in routes:
             self.tell("leaving out operations")
@@ -141,6 +142,7 @@ class RouteSearch:
             self.tell(f"leaving out {name}: verifying {route.program.n_operations} operations")
             result = RouteResult(name, route.program, route.remark, verify(route.program), route.bound, aim)
             beaten = route.bound is None and route.program.n_operations >= cheapest.n_operations
+            # What the user asked to leave out is not searched: its one result is reported.
             if beaten or result.verification.holds or (name == "velocity" and self.quiet is not None):
                 break
             aim = self._lowered(result)
@@ -154,6 +156,7 @@ class RouteSearch:
     def refined(self, result: RouteResult, verify: Verifier) -> RouteResult:
         """Next larger result that holds, in place of one that more states refuse."""
         if result.name == "operations":
+            # Rungs above were made on the way down: no new search is needed.
             return self._lowest_rung(result.larger, verify) or result
         attempt = self._attempts()[result.name]
         return self._first_verified(result.name, attempt, self.exact, verify, self._lowered(result))
@@ -163,6 +166,7 @@ class RouteSearch:
         rungs = [p for start in dict.fromkeys((self.exact, cheapest)) for p in self._pruned(start)]
         found = self._lowest_rung(rungs, self.verify)
         # other states let other operations go
+        # Pruned once more from where it ended.
         found = found and (self._lowest_rung([*self._pruned(found.program), *found.larger], self.verify) or found)
         return found or self._nothing("operations")
 
@@ -171,6 +175,7 @@ class RouteSearch:
         ascending = sorted(rungs, key=lambda program: program.n_operations)
         for k, rung in enumerate(ascending, start=1):
             program = polished(rung)
+            # Ascending: every further rung is longer still.
             if program.n_operations >= self.exact.n_operations:
                 break
             verification = verify(program)
@@ -184,6 +189,7 @@ class RouteSearch:
         confidence = self.verify.confidence
         n_states = int(np.clip(FAILING_STATES / (1 - confidence), *STATES_BOUNDS))
         states = function_states(self.subject, self.exact, self.seen.sample(n_states, self.rng))
+        # Definiteness at a few states while pruning; the verification asks at more.
         soundness = guard(
             self.exact.name, [s[:GUARD_STATES] for s in states], self.verify.definite, self.subject.moving
         )

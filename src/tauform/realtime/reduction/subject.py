@@ -42,6 +42,7 @@ class Subject:
         """Subject made of a robot, or of a closed form with numbers."""
         if isinstance(given, Robot):
             return cls(given, None, True)
+        # A closed form without anything left out is a robot's again: all routes are open.
         robot = None if given.model.fixed else whole_robot(given)
         return cls(robot or given.as_robot(), given, robot is not None)
 
@@ -53,6 +54,7 @@ class Subject:
     @property
     def has_closed_form(self) -> bool:
         """Whether terms can be left out."""
+        # Terms are derived for open chains and trees; loops have none.
         return self.model is not None or self.robot.closure is None
 
     @cached_property
@@ -88,6 +90,7 @@ class Subject:
             return np.ones_like(q)
         if not self.is_robot:
             return load_gain(self.closed_form, (q, qd, qdd, *([] if temperature is None else [temperature])))
+        # r: torque of links and rotors, the drives aside.
         gains: Array = 1 + load_gains(self.robot, qd, inverse_dynamics(self.robot, q, qd, qdd, drives=False))
         return gains
 

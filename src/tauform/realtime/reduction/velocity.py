@@ -85,12 +85,14 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
     """
 
     def trace(tracing: Tracing) -> Outputs:
+        # Zeros vanish in the graph: the program has no trace of what does not turn.
         moving = np.array([0.0 if i in quiet.joints else x for i, x in enumerate(tracing.inputs["qd"])], dtype=object)
         turning = tree_coordinates(robot, moving, False)
         if function == "forward_dynamics":
             bias = rigid_torques(tracing, turning, quiet=quiet.links)
             return {"qdd": forward_system(tracing, bias).accelerations()}
         rigid = rigid_torques(tracing, turning, tracing.joints("qdd"), quiet=quiet.links)
+        # Friction sees the true velocities, and the load that is left.
         tau = [a + b for a, b in zip(rigid, friction_torques(tracing, rigid), strict=True)]
         return {"tau": user_efforts(robot, tau)}
 
@@ -102,6 +104,7 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
         # Added to what drives the links, the velocity terms left out make them accelerate as the smaller model does.
         lost = bias_torque(robot, q, qd) - _rigid_without(robot, quiet, q, qd, 0 * qd)
         driving = last - friction_under(robot, q, qd, 0 * qd, temperature)
+        # tau = r + Fl |r| sign(qd) + other, solved for r.
         carried = driving / (1 + load_gains(robot, qd, driving))
         return forward_dynamics(robot, q, qd, carried + lost, drives=False)
 
@@ -111,6 +114,7 @@ def recursive(robot: Robot, function: str, quiet: Quiet) -> Program:
         whole,
         reference=reference,
         algorithms={name: replace(whole.algorithms[name], trace=trace)},
+        # With quiet links the reference differs in motion; at rest both must agree.
         at_rest=bool(quiet.links),
     )
     return program_of(problem_of(robot), changed, [name])

@@ -85,6 +85,7 @@ class Verifier:
         sound = guard(self.exact.name, self._guarded(), self.definite, self.subject.moving)(program, kernels[0])
         n_done, error, n_failed, holds = self._counted(self.unseen, *kernels)
         if self.whole is not None and holds:
+            # A held-out half may be easier than the rest of a recording.
             holds = self._counted(self.whole, *kernels)[-1]
         return Verification(n_done, error, 1 - n_failed / n_done, sound and holds, self._definite(kernels[0]))
 
@@ -104,10 +105,12 @@ class Verifier:
                 break  # more states would not save it
         # recorded states hang together, so their number says nothing about chance
         spare = DEVIATIONS_TO_SPARE * np.sqrt(allowed) if fresh else 0.0
+        # A binomial count: its deviation is about sqrt(allowed), which must be to spare.
         holds = n_failed <= max(allowed - spare, 0.0)
         return counts.n_states, counts.quantile(self.confidence), n_failed, bool(holds)
 
     def _guarded(self) -> list[Array]:
+        # The same states for every program: verdicts on definiteness can be compared.
         states = self.unseen.sample(GUARD_STATES, np.random.default_rng(0))
         return function_states(self.subject, self.exact, states)
 
