@@ -36,8 +36,10 @@ def stages(
 ) -> Generator[None, None, Kernel]:
     """The kernel of a public function; where no call waits for it and it takes long, a child process makes it."""
     asked = robot, name, options, tier, divides
+    # A kernel on disk is loaded in milliseconds: no child is worth that.
     if in_background and takes_long(robot, name, tier) and not is_kept(kept_as(robot, name, options, tier)):
         yield from made_aside(*asked)
+    # After the child the kernel is on disk and is found; where it failed it is made here.
     return (yield from kernel_stages(*asked))
 
 
@@ -53,7 +55,9 @@ def made_aside(*asked: Any) -> Iterator[None]:
     """
     if not _is_possible():
         return
+    # The child finds this package wherever it was imported from.
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    # VARIABLE is set for the child alone.
     environment = {**os.environ, "PYTHONPATH": path, VARIABLE: "1"}
     try:
         child = subprocess.Popen(
@@ -74,6 +78,7 @@ def made_aside(*asked: Any) -> Iterator[None]:
         except OSError:  # it has ended already
             return
         while child.poll() is None:
+            # A pause of the workshop: forks may happen here, and the caller can end.
             yield
             with suppress(subprocess.TimeoutExpired):
                 child.wait(_PAUSE)
@@ -92,6 +97,7 @@ def work() -> None:
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     asked = pickle.load(sys.stdin.buffer)  # of the process that started this one
+    # Standard input stays open as long as the asking process lives.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     for _ in kernel_stages(*asked):
         pass

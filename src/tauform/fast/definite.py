@@ -26,15 +26,18 @@ def is_definite(robot: Robot) -> bool:
     # The bound below holds for trees of bodies alone.
     if has_coupled_inertia(tree):  # a shaft between joints may outweigh their rotors
         return False
+    # Longest arm that any mass could have about a joint [m].
     reach = float(np.sum(np.linalg.norm([joint.parent_from_joint[:3, 3] for joint in robot.joints], axis=-1)))
     own, largest = [], 0.0
     for i, ten in enumerate(tree.inertias):
         spatial = _matrix(ten)
+        # A negative eigenvalue: no body has such an inertia, and the bound does not hold.
         eigenvalues = np.linalg.eigvalsh(spatial)
         if eigenvalues[0] < -ROUNDING * eigenvalues[-1]:
             return False
         joint = tree.types[i]
         own.append(float(joint.felt(joint.felt(spatial))) + float(tree.rotors[i, 0]))  # S^T I S + Ia
+        # The largest inertia that a joint could feel, by the parallel axis at full reach.
         largest = max(largest, float(np.trace(spatial)) + float(ten[0, 0]) * reach**2 + own[-1])
     return min(own) > MIN_INERTIA_SHARE * largest and bool((tree.rotors >= 0).all())
 

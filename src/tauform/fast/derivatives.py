@@ -15,6 +15,7 @@ from tauform.rigidbody.linearize.inverse import InverseLinearization
 
 _INVERSE = Tiered(inverse.linearize_inverse, result=InverseLinearization)
 _INVERSE_VECTOR = Tiered(inverse.linearize_inverse_vector)
+# Forward dynamics divide by pivots, which kernels hand over for a check.
 _FORWARD = Tiered(forward.linearize_forward, result=ForwardLinearization, divides=True)
 _FORWARD_VECTOR = Tiered(forward.linearize_forward_vector, divides=True)
 

@@ -99,6 +99,7 @@ class Tiered:
 
         @wraps(function)
         def call(robot: Any = None, /, *state: Any, **options: Any) -> Any:
+            # Options ask for another kernel or tier: only the plain call is short.
             if not options:
                 try:
                     ready = robot.__dict__[slot]
@@ -106,6 +107,7 @@ class Tiered:
                     pass
                 else:
                     return ready(*state)
+            # Without a robot the general function says what is missing.
             return refusing(*(() if robot is None else (robot,)), *state, **options)
 
         call.checks_arguments = True  # type: ignore[attr-defined]
@@ -118,6 +120,7 @@ class Tiered:
         given = {name: value for name, value in options.items() if name != "method" or value is not None}
         # Kernels are made of a robot and of options: without drive terms it is another robot.
         moving, key = self._variant(robot, given)
+        # Tier 1, or options that no kernel covers.
         if wanted == 1 or key is None:
             return self.textbook(robot, **states, **given)
         entry = self._entry(moving, (("function", self.name), *key))
@@ -153,6 +156,7 @@ class Tiered:
             if name not in ("temperature", "drives") and value is not None:
                 chosen.append((name, tuple(value) if isinstance(value, list) else value))
         try:
+            # Options at their defaults make the same kernel as none.
             key = tuple(pair for pair in chosen if pair[1] != self.defaults[pair[0]])
             hash(key)
         except (TypeError, ValueError):
@@ -181,6 +185,7 @@ class Tiered:
             return NOTHING
         if _has_pivots(kernel):
             *results, pivots = outputs
+            # A pivot that is not positive: the textbook function refuses with its own words.
             if not (pivots > 0).all():
                 return NOTHING
             outputs = tuple(results) if len(results) > 1 else results[0]
@@ -193,6 +198,7 @@ class Tiered:
         if entry.seconds < (PAYS_FOR_KERNEL if better == 2 else PAYS_FOR_SEARCH):
             return
         asked = (WORKSHOP.generation, better)
+        # Asked once; after a fork the workshop has another generation, and is asked again.
         if entry.asked != asked:
             entry.asked = asked
             WORKSHOP.ask(self._stages(robot, entry, key, better, in_background=True))
@@ -216,6 +222,7 @@ class Tiered:
 
     def _stages(self, robot: Robot, entry: Entry, key: Key, tier: Tier, in_background: bool = False) -> Any:
         """The work between here and a kernel, with pauses; a kernel that cannot be made leaves the entry as it is."""
+        # The first pause comes before any work: asking costs a call nothing.
         yield
         try:
             kernel = yield from self._kernel(robot, key, tier, in_background)
@@ -246,6 +253,7 @@ class Tiered:
         entry.kernels[tier] = kernel
         names = [port.name for port in kernel.program.inputs]
         # temperatures are compared with absolute zero, which compiled code does not
+        # A lower tier does not replace a higher one that answers already.
         if not fast or "temperature" in names or tier < entry.tier or forced_tier(self.name, None) == 1:
             return
         # Weak: the robot's own dictionary holds this function, and would keep the robot alive.
@@ -275,6 +283,7 @@ def _frames(robot: Robot, wrenches: Any) -> tuple[str, ...] | None:
         names = tuple(sorted(robot.frame(name).name for name in wrenches))
     except (TauformError, TypeError, AttributeError):
         return None
+    # The same frame by two names would be two ports for one wrench.
     is_usual = isinstance(wrenches, Mapping) and len(set(names)) == len(names)
     return names if is_usual else None
 
@@ -289,6 +298,7 @@ def _plain_array(value: Any, n: int) -> Array | None:
         except (TypeError, ValueError):
             return None
     if value.dtype != np.float64:
+        # Complex numbers go to the textbook function, which computes with them.
         if value.dtype.kind not in "fiub":
             return None
         value = value.astype(np.float64)

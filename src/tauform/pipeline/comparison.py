@@ -58,11 +58,11 @@ def _states(robot: Robot) -> Array:
 
 
 def _values(robot: Robot, base: BaseParameters) -> Array:
-    # Units of the robot's size: without them a small robot's inertias would vanish beside its masses.
     """(14 n_bodies,) random values of the parameters that take part, of the same size without units."""
     values = np.zeros(len(robot.parameters))
     columns = list(base.columns)
     values[columns] = np.random.default_rng(1).uniform(0.5, 1.5, len(columns))
+    # Units of the robot's size: without them a small robot's inertias would vanish beside its masses.
     return values / parameter_factors(robot, *units(robot))
 
 

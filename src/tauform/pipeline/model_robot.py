@@ -81,6 +81,7 @@ class RobotModel:
     def delivered(self) -> tuple[Program, ...]:
         """The exact programs, and the reduced one under a name of its own, as C holds them."""
         reduction = self.reduction
+        # The exact program again would only be a second name for the first.
         if reduction is None or reduction.route == "exact":
             return self.programs
         return (*self.programs, replace(reduction.program, name=f"{reduction.program.name}_reduced"))
@@ -156,6 +157,7 @@ def model_robot(
         TauformError: of the stages: a recording that does not fit, an unknown function, a failed verification. What was
             finished all the same, a RobotModel or at least a Fit, is the error's `finished`.
     """
+    # Wrong names are refused before an identification that may take minutes.
     check_choices(functions, tolerance, confidence, routes)
     log = StageLog(progress or (lambda words: None))
     several = [recordings] if isinstance(recordings, Recording) else list(recordings)
@@ -164,11 +166,13 @@ def model_robot(
     fit = identified_fit(fitted, reduced, physical, log) if several else None
     if fit is not None and simulate:
         others = [validate] if isinstance(validate, Recording) else list(validate or ())
+        # Validation recordings where there are any: the fit has not seen them.
         simulated(fit, others or several, log)
     try:
         modelled = robot if fit is None else fit.identified_robot
         base = _base(modelled, log)
     except TauformError as error:
+        # A fit is hours of work on a robot: it survives what its models refuse.
         error.finished = fit
         raise
     closed_form = _derive(modelled, log)
@@ -180,6 +184,7 @@ def model_robot(
     made = RobotModel(
         *(robot, modelled, findings, base, closed_form, bound, fit, programs, reduction, curve), tuple(log.stages)
     )
+    # Spare stages failed: raised here, with everything else finished.
     log.end(made)
     return made
 
@@ -213,6 +218,7 @@ def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
 
 def _base(robot: Robot, log: StageLog) -> BaseParameters:
     with log.stage("base parameters") as describe:
+        # Declared parameters: those of friction and rotors only where the robot has some.
         base = base_parameters(robot, include="declared")
         describe(
             outcome=f"{base.n} of {len(base.columns)} parameters ({base.composition})",
@@ -251,6 +257,7 @@ def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Pr
         with log.stage(function, spare=True) as describe:
             try:
                 program = generate(robot, function)
+            # A program that is wrong is never skipped; one that is too long is.
             except VerificationError:
                 raise
             except GenerationError as reason:  # too long for one straight line, for example
@@ -275,6 +282,7 @@ def _reduce(
     with log.stage("inverse_dynamics, reduced", spare=True) as describe:
         known = (program for program in programs if program.name == "inverse_dynamics")
         try:
+            # Reused where it was asked for anyway: generating takes most of the time.
             exact = next(known, None) or generate(model, "inverse_dynamics")
             options = {"routes": routes or default_routes(exact), "n_fresh": N_FRESH, "exact": exact}
             found = reduce(model, profile, tolerance, confidence, **options, progress=log.progress)  # type: ignore[arg-type]

@@ -40,6 +40,7 @@ class Stage:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
+        # "verified" cannot be claimed for a figure beyond what is allowed.
         if self.status == "verified" and self.figure is not None and self.allowed is not None:
             within(self.figure, self.allowed, f"stage {self.name!r}", "nothing is handed over")
 
@@ -77,6 +78,7 @@ class StageLog:
         described: dict[str, Any] = {}
         try:
             yield described.update
+            # Only after the block: a stage that raises is not listed as done.
             self.stages.append(replace(Stage(name, ""), **described, seconds=time.perf_counter() - start))
         except TauformError as error:
             if not spare:
@@ -87,6 +89,7 @@ class StageLog:
     def end(self, finished: object, place: str = "") -> None:
         """Raise the first error that was kept, with what was finished all the same and, if that is on a disk, where."""
         if self.failures:
+            # The first: later failures often follow from it.
             first = self.failures[0]
             first.finished = finished
             first.args = (f"{first}; {place}" if place else str(first),)

@@ -104,6 +104,7 @@ class Controller:
         if self.feeds_forward:
             # Once for all steps: a feed-forward does not depend on the state.
             command = inverse_dynamics(self.model or robot, q, qd, qdd)
+        # Computed torque commands an acceleration; the others add a torque.
         first = qdd if self.law == "computed_torque" else command
         return dict(zip(PORTS[self.law], (first, q, qd, *gains), strict=True))
 

@@ -44,6 +44,7 @@ def dry_sizes(tree: Tree, motion: JointState) -> AnyArray:
     for group, coefficients in acting(tree.drive_groups, tree.coefficients):
         if tree.drives[group.columns[0]].is_dry:
             size = group.shape.size(group.own(tree, motion), group.constants)  # type: ignore[attr-defined]
+            # Several terms may rub at one joint: their sizes add up.
             sizes[group.joints[0]] = sizes[group.joints[0]] + coefficients * size
     return sizes
 
@@ -73,9 +74,11 @@ def settled(M: Array, u: Array, before: Array, impulses: Array, box: JointBounds
         part = problem.of(open_rows)
         guess = part.swept(v[open_rows])
         solved = part.solved(guess)
+        # Signs may flip in the joint solve: it is taken only where the sum falls.
         better = part.objective(solved) <= part.objective(guess)
         guess = np.where(better[:, None], solved, guess)
         v[open_rows] = guess
+        # Only states that are not settled go on: most end in the first round.
         open_rows = open_rows[part.gap(guess) > MAX_ROUNDING_SHARE]
         if not len(open_rows):
             return np.moveaxis(v, 0, -1)
@@ -145,4 +148,5 @@ def clipped(x: Any, lower: Any, upper: Any) -> Any:
 
 
 def _positive(x: Any) -> Any:
+    # max(x, 0) without a branch, on any scalar.
     return 0.5 * (x + absolute(x))

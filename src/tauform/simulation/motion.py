@@ -50,6 +50,7 @@ class Motion(Displayed):
 
     def __post_init__(self) -> None:
         for name in ("t", *QUANTITIES):
+            # The energy is cached: arrays that change later would contradict it.
             getattr(self, name).setflags(write=False)
 
     @cached_property

@@ -68,6 +68,7 @@ class Rollout:
         inputs |= {name: x for name, x in state.items() if name not in ("q", "qd")}
         q, qd = state["q"][:, 0], state["qd"][:, 0]
         # What is not kept is not stored: a day of simulation needs memory for its kept steps only.
+        # A whole number of `every`: kept steps fall on the same places in each stretch.
         size = total if every == 1 else every * max(1, STEPS_AT_ONCE // every)
         states = [np.empty((len(q), min(size, total) + 1, q.shape[1])) for _ in range(4)]
         kept: list[list[Array]] = [[], [], [], []]
@@ -116,6 +117,7 @@ class StepArrays:
         """Room of four arrays, with the state that the stretch begins with; given torques are not copied."""
         room[0][:, 0], room[1][:, 0] = q, qd
         qdd, own = room[2][:, : len(t)], room[3][:, : len(t)]
+        # A view: torques (1, 1, n) of all steps take no memory.
         tau = np.broadcast_to(inputs["tau"], qdd.shape) if "tau" in inputs else own
         # A function fills the torques as it is asked, step by step.
         inputs = inputs if rollout.function is None else {**inputs, "tau": tau}
@@ -123,6 +125,7 @@ class StepArrays:
 
     def run(self) -> Iterator[int]:
         """Fill the arrays; yields how many steps are done."""
+        # With a function of Python each step waits for its torques.
         chunk = max(1, MAX_WORK_BETWEEN_CHECKS // len(self.q)) if self.rollout.function is None else 1
         if self.rollout.plant.has_contact:
             chunk = min(chunk, STEPS_BETWEEN_STOPS)
@@ -165,6 +168,7 @@ class StepArrays:
         q, qd = (x[:count, k].reshape(*batch, n).copy() for x in (self.q, self.qd))
         t = float(self.t[k])
         self.tau[:count, k] = checked_torques(function(t, q, qd), (*batch, n), t).reshape(-1, n)
+        # Rows that only fill a vector repeat the last state: they can neither fail nor differ.
         self.tau[count:, k] = self.tau[count - 1, k]
 
     def _compiled(self, scan: Scan, steps: range) -> None:
@@ -180,6 +184,7 @@ class StepArrays:
 
     @cached_property
     def _ports(self) -> list[Strided]:
+        # A step writes the state of the next one: the same array, shifted by one.
         after = {"q_next": self.q[:, 1:], "qd_next": self.qd[:, 1:], "qdd": self.qdd, "tau": self.tau}
         before = {"q": self.q, "qd": self.qd, "step": np.full((1, 1, 1), self.rollout.step), **self.inputs}
         plant = self.rollout.plant

@@ -70,18 +70,21 @@ def simulate(
         SingularMassMatrixError: a link has no inertia about its joint.
     """
     n_steps = _n_steps(duration, step, every)
+    # Where load friction takes all torque, no acceleration solves the equation.
     refuse_strong_load(robot)
     external = wrench_arrays(robot, wrenches)
     q, qd = (joint_vector(x, robot.n_joints, name) for x, name in ((q0, "q0"), (_zeros(qd0, robot), "qd0")))
     held = {**temperatures(robot, temperature), **{f"wrench_{name}": array for name, array in external.items()}}
     # Multiples, not sums: rounding of a million additions would show.
     times: Array = step * np.arange(n_steps + 1, dtype=np.float64)
+    # States, temperatures, wrenches and torques may each bring the batch's dimensions.
     batch = _batch(q, qd, held, control, robot)
     if 0 in batch:
         raise ShapeError(f"q0: a batch of shape {batch} holds no state; give one at least")
     rows = {name: _row(x, batch) for name, x in {"q": q, "qd": qd, **held}.items()}
     law = control.law if isinstance(control, Controller) else "torque"
     model = (control.model or robot) if isinstance(control, Controller) else robot
+    # Plants are compared by value: the same simulation again finds its compiled step.
     plant = Plant(robot, integrator, law, model, limits, tuple(external))
     _check_start(plant, rows["q"])
     given = control_inputs(control, robot, rows["q"], times, step, batch)

@@ -77,6 +77,7 @@ class Plant:
             SimulationError: dry friction acts on the sum of several coordinates.
         """
         robot = self.robot
+        # Rates of the tree's joints by coordinates: q_tree = F q + offset.
         F = np.eye(robot.n_bodies) if robot.closure is None else robot.closure.F
         rubbing = np.zeros(robot.n_bodies, dtype=bool)
         for term in robot.drives:
@@ -86,6 +87,7 @@ class Plant:
                     raise _refused(robot, term.joints[0], f"{term.meaning} acts on several coordinates")
         for j in np.flatnonzero(rubbing & (np.count_nonzero(F, axis=1) > 1)):
             raise _refused(robot, int(j), "it follows several coordinates")
+        # (n, n_bodies): friction at a tree joint, felt through its rate.
         return np.abs(F.T) * rubbing
 
     @cached_property
@@ -166,6 +168,7 @@ def _settled(plant: Plant, dynamics: _Textbook, q: Array, qd: Array, h: Array) -
         # The integrator's own displacement, corrected by the mean of what friction changed.
         moved = q + moves * (free.q - q + 0.5 * h * (after - free.qd))
     moved = np.array([clipped(x, low, high) for x, low, high in zip(moved, *stops, strict=True)])
+    # The mean acceleration over the step, friction's impulse included.
     return dict(zip(OUTPUTS, (moved, after, moves * (free.qdd + (after - free.qd) / h), tau), strict=True))
 
 
@@ -187,6 +190,7 @@ class _Traced:
             given["rate"] - given["qd"]
         )
         if self.plant.law == "computed_torque":
+            # q, qd as they are, and the acceleration that feedback asks for.
             tracing = self._model(qdd=given["acceleration"] + feedback)
             torques = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd"))
             return tracing.efforts(torques)
@@ -280,6 +284,7 @@ def step_function(plant: Plant) -> Function:
     def trace(tracing: Tracing) -> Outputs:
         given = tracing.inputs
         free, tau = stepped(plant, _Traced(plant, tracing), given["q"], given["qd"], given["step"][0])
+        # A torque that is given is no output of the program.
         return dict(list(zip(OUTPUTS, (*free, tau), strict=True))[: len(plant.outputs)])
 
     def reference(robot: Robot, *arrays: Array, wrenches: Any = None) -> tuple[Array, ...]:

@@ -63,6 +63,7 @@ def checked_torques(given: ArrayLike, shape: tuple[int, ...], t: float) -> Array
     """
     try:
         tau = np.asarray(given, dtype=np.float64)
+        # A scalar is refused: one number for all joints is more likely a slip.
         tau = np.broadcast_to(tau, shape) if tau.ndim else np.empty(0)
         if tau.shape != shape:
             raise ValueError

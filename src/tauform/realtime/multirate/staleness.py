@@ -66,7 +66,7 @@ class Rates:
         else:
             # Many: ages spread evenly, and the error is smooth in them, so that six nodes integrate it.
             nodes, weights = np.polynomial.legendre.leggauss(N_AGES)
-            # Ages are multiples of the tick: the mean of a step stands half a tick before its end.
+            # Each age stands for the tick about it: the range begins half a tick before the first.
             first = self.latency - self.control / 2
             fresh = np.maximum(first + self.background * (nodes + 1) / 2, 0.0)
             weights = weights / 2
