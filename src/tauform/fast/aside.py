@@ -57,7 +57,7 @@ def made_aside(*asked: Any) -> Iterator[None]:
         return
     # The child finds this package wherever it was imported from.
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    # VARIABLE is set for the child alone.
+    # Its own calls stay with NumPy: the child must not ask for a child.
     environment = {**os.environ, "PYTHONPATH": path, VARIABLE: "1"}
     try:
         child = subprocess.Popen(

@@ -43,17 +43,21 @@ def with_pivots(function: Function) -> Function:
     name, algorithm = next(iter(function.algorithms.items()))
 
     def trace(tracing: Tracing) -> Outputs:
+        # Textbook functions refuse pivots below this share of the diagonal: what is left must be positive.
         pivots = np.diag(forward_system(tracing).factors) - PIVOT_TOLERANCE * np.diag(minimal_mass_matrix(tracing))
         return {**algorithm.trace(tracing), PIVOTS: pivots}
 
     def reference(robot: Robot, q: AnyArray, *others: AnyArray, **wrenches: Any) -> tuple[AnyArray, ...]:
         M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
+        # A singular matrix is told by the link's name, as in the public function.
         with named_pivots(robot):
+            # A chain: without the zeros of branches, which the pivots do not need.
             factors = factorize(M, tuple(range(-1, len(M) - 1)))
         pivots = [factors[k, k] - PIVOT_TOLERANCE * M[k, k] for k in range(len(M))]
         results = function.reference(robot, q, *others, **wrenches)
         return (*(results if isinstance(results, tuple) else (results,)), np.stack(pivots, axis=-1))
 
+    # Vectorised forms of the function know nothing of the further output.
     return replace(function, reference=reference, algorithms={name: replace(algorithm, trace=trace, wide=None)})
 
 
@@ -84,6 +88,7 @@ def _slotine_li(include: tuple[str, ...] | str | None = None) -> Function:
 
 def _user_columns(tracing: Tracing, Y: AnyArray, include: Any) -> AnyArray:
     robot = tracing.problem.robot
+    # Columns of the tree's parameters; the last axis is a batch of one.
     chosen = Y[:, chosen_columns(robot, include), 0]
     return np.array([tracing.efforts(column) for column in chosen.T], dtype=object).T
 
@@ -117,11 +122,13 @@ def _jacobian(frame: str | None = None, axes: Any = "world") -> Function:
         robot = tracing.problem.robot
         place = robot.tool if frame is None else robot.frame(frame)
         J = kinematics.frame_jacobian(robot.tree, tracing.joints("q")[:, None], place, axes == "local")[..., 0]
+        # Rows of J take the place of torques: both pass to the user's coordinates by the transpose of the closure.
         return {"J": np.array([tracing.efforts(row) for row in J], dtype=object)}
 
     def reference(robot: Robot, q: AnyArray) -> AnyArray:
         return kinematics.jacobian(robot, q, frame, axes)
 
+    # A fixed axis gives entries of J that are zero at every state.
     return _function("jacobian", joint_vectors("q"), reference, trace, may_vanish=True)
 
 

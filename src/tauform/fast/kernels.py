@@ -20,6 +20,7 @@ from tauform.fast.tier import Tier
 
 def kept_as(robot: Robot, name: str, options: dict[str, Any], tier: Tier) -> tuple[Any, ...]:
     """Everything that the program of a kernel depends on."""
+    # Sorted: the order in which options were given makes no other kernel.
     return robot, name, tuple(sorted(options.items())), tier
 
 
@@ -33,6 +34,7 @@ def kernel_stages(
     """
     wrenches = options.get("wrenches", ())
     function = function_of(name, {key: value for key, value in options.items() if key != "wrenches"})
+    # Where no position can be singular, the check of pivots would be work for nothing.
     if divides and not is_definite(robot):
         function = with_pivots(function)
     make = plain_program if tier == 2 else searched_program
@@ -40,6 +42,8 @@ def kernel_stages(
     yield
     kernel = compile_program(program)
     yield
+    # Random states may overflow in a kernel; the comparison judges, not a warning.
     with np.errstate(all="ignore"):
+        # The compiled code itself is judged, not the program that it was made of.
         certified(program, function, problem_of(robot, wrenches=wrenches), run=kernel)
     return kernel

@@ -13,6 +13,7 @@ from tauform.fast.tier import Tier
 from tauform.rigidbody import kinematics
 
 _PLACEMENT = Tiered(kinematics.forward_kinematics)
+# No program of `tf.compile` has this name.
 _LINKS = Tiered(kinematics.link_placements, adopts=False)
 _JACOBIAN = Tiered(kinematics.jacobian)
 

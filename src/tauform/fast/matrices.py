@@ -24,6 +24,7 @@ def _scalar(values: Array) -> Array:
 
 _MASS = Tiered(inertia.mass_matrix)
 _CORIOLIS = Tiered(coriolis.coriolis_matrix)
+# `tf.compile` makes none with these columns, or of this name: nothing to adopt.
 _REGRESSOR = Tiered(whole.regressor, adopts=False)
 _SLOTINE_LI = Tiered(whole.slotine_li_regressor, adopts=False)
 _BASE = Tiered(base.base_regressor)
@@ -35,6 +36,7 @@ _ENERGY = Tiered(energy.energy_regressor, adopts=False)
 @_MASS.public
 def mass_matrix(robot: Robot, q: ArrayLike, method: MassMatrixMethod = "auto", *, tier: Tier | None = None) -> Array:
     """Mass matrix M(q), rotor inertia included."""
+    # "auto" is the textbook's own default; a named method asks for that algorithm itself.
     matrix: Array = _MASS(robot, {"q": q}, {"method": None if method == "auto" else method}, tier)
     return matrix
 

@@ -52,6 +52,7 @@ class TieredMethod(Tiered):
     ) -> None:
         super().__init__(textbook, divides=divides, adopts=False)
         self.source = source
+        # Weak: a fit that nobody holds takes its kernels with it.
         self._entries: WeakKeyDictionary[Any, dict[Key, Entry]] = WeakKeyDictionary()
 
     def _title(self, robot: Any) -> str:
@@ -65,6 +66,7 @@ class TieredMethod(Tiered):
         names = {port.name for port in kernel.program.inputs}
         if options.get("temperature") is not None and "temperature" not in names:
             return NOTHING  # whether it is refused or left out, the method in NumPy says
+        # Inputs that the method does not have, such as qdd of an induced torque, are zero.
         still = {name: np.zeros(kernel.program.inputs[0].shape) for name in names - {*states, *options}}
         return super()._by_kernel(kernel, robot, {**states, **still}, options)
 
@@ -79,6 +81,7 @@ class TieredMethod(Tiered):
         return kernel
 
     def _install(self, robot: Any, entry: Entry, kernel: Any, tier: Tier, fast: bool) -> None:
+        # Never the short call: its owner is no robot.
         super()._install(robot, entry, kernel, tier, fast=False)
 
     def _compare(self, kernel: Any, owner: Any, source: Source) -> None:
@@ -94,6 +97,7 @@ class TieredMethod(Tiered):
         warm = {"temperature": np.full(n, REFERENCE_TEMPERATURE)} if "temperature" in names else {}
         expected = self.textbook(owner, **states, **warm)
         found = self._by_kernel(kernel, owner, states, warm)
+        # Errors of a solution grow with the condition of the matrix.
         allowed = MAX_DIFFERENCE * (_condition(source.robot, states["q"]) if self.divides else 1.0)
         if found is NOTHING or not np.abs(found - expected).max() <= allowed * np.abs(expected).max():
             raise VerificationError(

@@ -24,10 +24,12 @@ def forced_tier(function: str, tier: Any) -> Tier | None:
         ArgumentError: there is no such tier.
     """
     if tier is not None:
+        # True equals 1 in Python, and is no tier.
         if isinstance(tier, bool) or tier not in (1, 2, 3):
             raise ArgumentError(f"{function}: no tier {tier!r:.60}", argument="tier", value=tier, remedy=CHOICES)
         chosen: Tier = tier
         return chosen
+    # Read at each call: tests and users change it while the process runs.
     text = os.environ.get(VARIABLE, "")
     if text in ("", "auto"):
         return None

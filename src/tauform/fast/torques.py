@@ -16,6 +16,7 @@ from tauform.rigidbody.forward_dynamics import ForwardMethod
 from tauform.rigidbody.sweeps.wrenches import Wrenches
 
 _INVERSE = Tiered(inverse.inverse_dynamics)
+# The only one here that solves with the mass matrix.
 _FORWARD = Tiered(forward.forward_dynamics, divides=True)
 _BIAS = Tiered(gravity.bias_torque)
 _GRAVITY = Tiered(gravity.gravity_torque)

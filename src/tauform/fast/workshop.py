@@ -29,6 +29,7 @@ class Workshop:
 
     def __init__(self) -> None:
         self.generation = 0
+        # Held during a stage: forks and the end of the interpreter wait for it.
         self._stage = threading.Lock()
         self._starting = threading.Lock()
         self._closing = False
@@ -49,6 +50,7 @@ class Workshop:
                 self._thread.start()
 
     def _continue_in_child(self) -> None:
+        # The thread and its queue stayed in the parent process.
         self._starting, self._jobs, self._thread = threading.Lock(), SimpleQueue(), None
         self.generation += 1
         self._stage.release()
@@ -58,6 +60,7 @@ class Workshop:
         self._stage.acquire()  # for ever: no stage begins any more
 
     def _work(self) -> None:
+        # Bound once: after a fork the attribute is another queue.
         jobs = self._jobs
         while True:
             job = jobs.get()

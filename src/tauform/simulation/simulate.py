@@ -70,7 +70,7 @@ def simulate(
         SingularMassMatrixError: a link has no inertia about its joint.
     """
     n_steps = _n_steps(duration, step, every)
-    # Where load friction takes all torque, no acceleration solves the equation.
+    # From load friction of 1 on, several accelerations, or none, fit a torque.
     refuse_strong_load(robot)
     external = wrench_arrays(robot, wrenches)
     q, qd = (joint_vector(x, robot.n_joints, name) for x, name in ((q0, "q0"), (_zeros(qd0, robot), "qd0")))

@@ -202,10 +202,10 @@ def _time(clock: Clock | None, time: str | None, options: dict[str, Any]) -> lis
 
 
 def _rate_ratio(contents: Contents, clock: Clock | None) -> float | None:
-    # The ratio is per unit of the clock, in which the rates were taken.
     """Measured velocity over the rate of the positions per second."""
     if contents.rate_ratio is None or clock is None:
         return None
+    # The ratio is per unit of the clock, in which the rates were taken.
     return contents.rate_ratio * TIME_UNITS[clock.unit][1]
 
 

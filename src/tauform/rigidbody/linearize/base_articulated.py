@@ -42,8 +42,10 @@ def inward_sweep(tree: Tree, velocity: BaseVelocity) -> Inward:
     Q = [_rate_matrix(rate + rate) for rate in velocity.rates]
     shares = list(factor.pivots)
     for i in reversed(range(tree.n)):
+        # S^T Q, (3, N): the torque at the joint for a unit angular velocity e.
         torque = (Q[i] * S[:, i, None]).sum(axis=0)
         shares[i] = torque * factor.inverse_pivots[i]
+        # The base absorbs what reaches it.
         if tree.parents[i] >= 0:
             Q[tree.parents[i]] = Q[tree.parents[i]] + (Q[i] - factor.gains[i][:, None] * torque)
     return Inward(factor.P, factor.inverse_pivots, factor.gains, Q, shares)
@@ -73,5 +75,6 @@ def _rate_matrix(rate: AnyArray) -> AnyArray:
     """(6, 3, N) angular columns of the moment rate: tr(K) 1 - K over -(p x)."""
     x, y, z = rate[9:]
     o = 0 * x
+    # -(p x), p the moment of momentum's linear part.
     minus_p = np.array([[o, z, -y], [-z, o, x], [y, -x, o]])
     return np.concatenate([rate[:9].reshape(3, 3, *rate.shape[1:]), minus_p])

@@ -67,11 +67,13 @@ def base_velocity(tree: Tree, q: AnyArray, qd: AnyArray) -> BaseVelocity:
 
 def base_acceleration(tree: Tree, velocity: BaseVelocity, qd: AnyArray, qdd: AnyArray) -> BaseAcceleration:
     """Second rates of the axes, and joint wrenches with gravity."""
+    # The joint's own part of the acceleration, S qdd + Sdot qd.
     own = [velocity.S[:, i] * qdd[i] + velocity.S_rate[:, i] * qd[i] for i in range(tree.n)]
     for i in range(tree.n):  # gravity is an upward acceleration of the base
         if tree.parents[i] < 0:
             own[i] = own[i] + upward(tree)
     A = accumulated(tree, own)
+    # Wrench of each body: I A + V x* I V.
     bodies = [inertia_times(*pair) + bias for *pair, bias in zip(velocity.inertias, A, velocity.biases, strict=True)]
     V = np.stack(velocity.twists, axis=1)
     # Sddot = A x S + V x (V x S), with S_rate = V x S at hand.

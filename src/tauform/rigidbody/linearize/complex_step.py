@@ -13,6 +13,7 @@ from tauform.description.robot import GeneralClosure, Robot
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
+# Its square, 1e-60, vanishes beside any number of the dynamics.
 H = 1e-30
 
 
@@ -38,8 +39,10 @@ def inverse_matrices(
     """(..., n, n) each: dtau/dq, dtau/dqd, dtau/dqdd."""
     none, unit = np.zeros(robot.n_joints), np.eye(robot.n_joints)
     by = [
+        # k = 1 steps in q, k = 0 in qd.
         np.stack([inverse_change(robot, (q, qd, qdd), (d * k, d * (1 - k), none), temperature) for d in unit], axis=-1)
         for k in (1.0, 0.0)
     ]
+    # By qdd torque is linear: its derivative is known without a step.
     M = mass_matrix(robot, q)
     return by[0], by[1], np.broadcast_to(M, by[0].shape).copy()

@@ -76,6 +76,7 @@ def linearize_forward(
     """
     algorithm = _MATRICES[_known(method)]
     robot = robot if drives else robot.rigid
+    # Names the link where a pivot is not positive.
     with named_pivots(robot):
         if forward_by_inverse.is_needed(robot):
             return ForwardLinearization(*forward_by_inverse.forward_matrices(robot, q, qd, tau, temperature))
@@ -83,6 +84,7 @@ def linearize_forward(
 
         def core(q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
             state = JointState(q, qd, temperature=temperature)
+            # Links alone are driven by what friction leaves of tau.
             D = algorithm(tree, q, qd, tau - friction_torque(tree, state))
             # dqdd = D_q dq + D_qd dqd + D_tau (dtau - friction_q dq - friction_qd dqd)
             felt = D[:, :, None, 2, None] * friction_slopes(tree, state)[None, :, :, :2]
@@ -141,6 +143,7 @@ def linearize_forward_vector(
             dq, dqd, dtau, *temperature = others
             state = JointState(q, qd, None, *temperature)
             slopes = friction_slopes(tree, state)
+            # dtau that reaches the links: less what friction changes by.
             driving = dtau - (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
             return algorithm(tree, q, qd, tau - friction_torque(tree, state), dq, dqd, driving)
 

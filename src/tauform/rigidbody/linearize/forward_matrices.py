@@ -39,9 +39,11 @@ def forward_matrices(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray) -> An
     outward = mobility(tree.parents, S, inward.gains, inward.inverse_pivots)
     z = _bias_wrenches(tree, velocity, acceleration, inward)
     n, S_rate = tree.n, velocity.S_rate
+    # (6, n, 2, N): drifts c_j for q and for qd.
     drifts = np.stack([acceleration.S_curve, S_rate + S_rate], axis=2)
     # acceleration of body j under its own perturbation
     a = [drifts[:, j] - np.stack([times(outward.Y[j], z[j][:, x]) for x in (0, 1)], axis=1) for j in range(n)]
+    # (3, n, 2, N): e_j for q and for qd; Q has angular columns only.
     e = np.stack([S_rate[ANGULAR], velocity.S[ANGULAR]], axis=2)
     D = np.zeros((n, n, 3, *q.shape[1:]), dtype=np.result_type(drifts, tree.inertias, tree.coefficients))
     for k in range(n):

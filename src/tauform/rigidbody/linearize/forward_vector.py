@@ -44,6 +44,7 @@ def forward_vector_conventional(
     tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, dq: AnyArray, dqd: AnyArray, dtau: AnyArray
 ) -> AnyArray:
     """(n, N) change of acceleration, M^-1 (dtau - A_D dqd - B_D dq); tau without friction; any scalar."""
+    # Algorithm 3: nominal accelerations by the mass matrix, O(n^3).
     factors = factorize(composite_rigid_body(tree, q), tree.parents)
     qdd = solve(factors, tree.parents, tau - newton_euler(tree, q, qd, 0 * qd))
     # The change of torque at unchanged acceleration; what is left of dtau accelerates.

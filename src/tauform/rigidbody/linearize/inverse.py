@@ -68,10 +68,12 @@ def linearize_inverse(
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
     """
     robot = robot if drives else robot.rigid
+    # A closure that bends has second derivatives, which the algorithms of trees lack.
     if complex_step.is_needed(robot):
         return InverseLinearization(*complex_step.inverse_matrices(robot, q, qd, qdd, temperature))
 
     def core(*motion: AnyArray) -> AnyArray:
+        # (n, n, 3, N), in the coordinates of the tree; `evaluate` projects to those of q.
         return matrices_with_friction(robot, inverse_matrices(robot.tree, *motion[:3]), state_of(robot, *motion))
 
     stacked = evaluate(robot, core, project=2, q=q, qd=qd, qdd=qdd, **temperatures(robot, temperature))
@@ -115,6 +117,7 @@ def linearize_inverse_vector(
         return complex_step.inverse_change(robot, (q, qd, qdd), tuple(given.values()), temperature)
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, dq: AnyArray, dqd: AnyArray, *others: AnyArray) -> AnyArray:
+        # dqdd changes no friction.
         dqdd, *temperature = others
         change = inverse_vector(robot.tree, q, qd, qdd, dq, dqd, dqdd)
         return change_with_friction(robot, change, state_of(robot, q, qd, qdd, *temperature), dq, dqd)
@@ -150,12 +153,14 @@ def linearize_inverse_transposed(
     """
     robot = robot if drives else robot.rigid
     if complex_step.is_needed(robot):
+        # Loops that bend: the matrices first, then their product, O(n^2).
         rows = joint_vector(weights, robot.n_joints, "weights")[..., None]
         matrices = complex_step.inverse_matrices(robot, q, qd, qdd, temperature)
         return InverseLinearization(*((rows * matrix).sum(axis=-2) for matrix in matrices))
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray, *temperature: AnyArray) -> AnyArray:
         state = state_of(robot, q, qd, qdd, *temperature)
+        # Load friction passes weights on to the rigid torque, the rest does not.
         rigid = inverse_transposed(robot.tree, q, qd, qdd, rigid_weights(robot, weights, state))
         return rigid + weighted_friction(robot, weights, state)
 

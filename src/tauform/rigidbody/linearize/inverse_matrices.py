@@ -34,6 +34,7 @@ def matrices_of(tree: Tree, velocity: BaseVelocity, acceleration: BaseAccelerati
     n = tree.n
     D = np.zeros((n, n, 3, *S.shape[2:]), dtype=np.result_type(S_curve, tree.inertias, tree.coefficients))
     for k, (ten, rate) in enumerate(bodies):
+        # Joint k first, then all that carry it.
         path = list(tree.ancestors(k))
         above = path[1:]
         momentum = inertia_times(ten, S[:, k])

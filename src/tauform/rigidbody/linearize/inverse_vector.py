@@ -44,6 +44,7 @@ def velocity_terms(tree: Tree, twists: list[AnyArray]) -> tuple[list[AnyArray], 
 
 def nominal_of(tree: Tree, motion: BodyMotions, rates: list[AnyArray], biases: list[AnyArray]) -> Nominal:
     """The joint wrenches of a motion with these velocity terms."""
+    # Each body's own wrench; then what each joint carries, summed from the tips.
     bodies = body_wrenches(tree, motion.accelerations, biases)
     return Nominal(motion, rates, joint_wrenches(tree, motion.transforms, bodies))
 
@@ -61,6 +62,7 @@ def inverse_vector(
         # The sum copies: `moved` works in place and must not change the drift.
         beta = twist_to_child(X, betas[parent]) + drifts[i] if parent >= 0 else drifts[i] + 0 * drifts[i]
         betas.append(tree.types[i].moved(beta, dqdd[i]))
+    # The same inward sweep as for torques, on betas in place of accelerations.
     bodies = body_wrenches(tree, betas, biases)
     return joint_torques(tree, joint_wrenches(tree, nominal.motion.transforms, bodies), dqdd)
 

@@ -59,6 +59,7 @@ def linearize_forward_parameters(
         inertial = np.array([own.is_inertial for own in robot.layout.parameters])[chosen_columns(robot, include)]
         Y = np.where(inertial, Y, Y / gains)
     M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
+    # Loops fill the matrix: no zeros of branches.
     parents = matrix_parents(robot.tree) if robot.closure is None else tuple(range(-1, robot.n_joints - 1))
     with named_pivots(robot):
         columns = solve(factorize(M, parents), parents, -np.moveaxis(Y, (-2, -1), (0, 1)))
@@ -118,11 +119,13 @@ def trajectory_sensitivity(
             raise ShapeError(f"{name}: expected shape {(len(times), robot.n_joints)}, got {np.shape(values)}")
     A = state_space(robot, q, qd, tau, temperature=temperature).A
     forcing = linearize_forward_parameters(robot, q, qd, tau, include, temperature)
+    # Parameters act on accelerations alone: positions have no forcing of their own.
     E = np.concatenate([0 * forcing, forcing], axis=-2)
     # With B = 1 the held input is the integral of exp(A s), exact for a constant A.
     unit = np.broadcast_to(np.eye(A.shape[-1]), A[1:].shape)
     # The mean of both ends: second order in the step, and exact for a constant A.
     transition, held = zero_order_hold((A[1:] + A[:-1]) / 2, unit, np.diff(times))
+    # The initial state does not depend on the parameters.
     x = np.zeros_like(E)
     for k in range(len(times) - 1):
         x[k + 1] = transition[k] @ x[k] + held[k] @ ((E[k] + E[k + 1]) / 2)

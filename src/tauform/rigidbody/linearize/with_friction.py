@@ -15,6 +15,7 @@ from tauform.rigidbody.load import carried_torque, carried_transposed, has_load,
 
 def state_of(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> JointState:
     """Motion as drive terms see it."""
+    # What a joint carries is asked only where friction depends on it: a sweep more.
     carried = carried_torque(robot, newton_euler(robot.tree, q, qd, qdd)) if has_load(robot.tree) else None
     return JointState(q, qd, qdd, temperature, carried)
 
@@ -22,6 +23,7 @@ def state_of(robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature
 def matrices_with_friction(robot: Robot, D: AnyArray, state: JointState) -> AnyArray:
     """(n, n, 3, N) derivatives of the whole torque from those of links and rotors."""
     if state.carried is not None:
+        # d load / d r of each joint, times the rows of D_r.
         D = D + load_slopes(robot.tree, state)[:, None, None] * carried_torque(robot, D)
     return D + friction_slopes(robot.tree, state)
 
@@ -31,6 +33,7 @@ def change_with_friction(robot: Robot, change: AnyArray, state: JointState, dq: 
     if state.carried is not None:
         change = change + load_slopes(robot.tree, state) * carried_torque(robot, change)
     slopes = friction_slopes(robot.tree, state)
+    # Slopes by q and qd; none by qdd.
     return change + (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
 
 
@@ -38,6 +41,7 @@ def rigid_weights(robot: Robot, weights: AnyArray, state: JointState) -> AnyArra
     """(n, N) weights of the rigid torque, from those of the whole one."""
     if state.carried is None:
         return weights
+    # The transpose of 1 + (d load / d r).
     return weights + carried_transposed(robot, load_slopes(robot.tree, state) * weights)
 
 
