@@ -17,6 +17,7 @@ ROUNDING_UNITS = 8
 
 
 # Summands that stand in one row.
+# Far below the depth at which Python's compiler gives up.
 LONGEST_SUM = 500
 
 
@@ -45,6 +46,7 @@ class Notation:
 
     def terms(self, exponents: NDArray[np.int8]) -> tuple[str, ...]:
         """The product of each column of E, empty where all exponents are zero."""
+        # Rows of E: q, sin, cos, qd, qdd of n joints each.
         n = len(exponents) // 5
         names = [generator.format(i + 1) for generator in self.generators for i in range(n)]
         powers = [[self.raised(names[i], int(column[i])) for i in np.flatnonzero(column)] for column in exponents.T]
@@ -62,6 +64,7 @@ class Notation:
 
     def product(self, coefficient: str, term: str) -> str:
         """`2.4*c2*qdd1`; a coefficient of one is not written before a term."""
+        # The sign stays: "-1" leaves "-".
         if coefficient in ("1", "-1") and term:
             return coefficient.rstrip("1") + term
         return self.times.join(part for part in (coefficient, term) if part)
@@ -73,6 +76,7 @@ class Notation:
 
 def in_brackets(products: Sequence[str]) -> Sequence[str]:
     """The summands, in brackets where they are many: Python compiles a long sum only to some depth."""
+    # Brackets of brackets where even those are many.
     while len(products) > LONGEST_SUM:
         parts = [products[k : k + LONGEST_SUM] for k in range(0, len(products), LONGEST_SUM)]
         products = [f"({summed(part)})" for part in parts]
@@ -81,6 +85,7 @@ def in_brackets(products: Sequence[str]) -> Sequence[str]:
 
 def summed(products: Sequence[str]) -> str:
     """`a - b + c`, or 0."""
+    # Negative products bring their own sign.
     return " + ".join(products).replace("+ -", "- ") or "0"
 
 
@@ -90,6 +95,7 @@ def digits_of(value: float, digits: int | None = None) -> str:
         return f"{value:.{digits}g}"
     allowed = ROUNDING_UNITS * np.finfo(float).eps * abs(value)
     texts = (f"{value:.{count}g}" for count in range(1, 17))
+    # Seventeen digits always give a double back.
     return next((text for text in texts if abs(float(text) - value) <= allowed), f"{value:.17g}")
 
 

@@ -62,6 +62,7 @@ class Profile:
         Raises:
             ModelError: bounds that are not numbers of such a shape, not finite, or the wrong way round.
         """
+        # zip stops at three: temperature is handled below.
         bounds = [_bounds(value, n_joints, key) for key, value in zip(VECTORS, (q, qd, qdd), strict=False)]
         bounds += [] if temperature is None else [_temperatures(temperature, n_joints)]
         rows = np.array(bounds)
@@ -107,6 +108,7 @@ class Profile:
         limits = {joint.name: joint.limits for joint in robot.joints}
         for i, name in enumerate(robot.joint_names):
             known = limits[name]
+            # Narrowed, never widened: the profile's turn, or what the joint's limits leave of it.
             low, high = max(lower[0, i], known.lower), min(upper[0, i], known.upper)
             # limits that lie beyond a turn altogether are taken as they are
             lower[0, i], upper[0, i] = (low, high) if low <= high else (known.lower, known.upper)
@@ -138,6 +140,7 @@ class Profile:
             )
         states = np.array([joint_vector(value, shape[1], key) for key, value in given.items()])
         _refuse_colder(states[3:])
+        # Bounds of a trajectory are what it reaches.
         return cls(read_only(states.min(axis=1)), read_only(states.max(axis=1)), read_only(states), name)
 
     @classmethod
@@ -175,6 +178,7 @@ class Profile:
         parts = rng.permuted(np.tile(np.arange(n_states), (len(middle), 1)), axis=1).T
         phase = 2 * np.pi * ((parts + rng.random((n_states, len(middle)))) / n_states - 0.5)
         s, c = sin_cos(phase)
+        # q = c + V^2/A sin, qd = V cos, qdd = -A sin at the rate A/V.
         q, qd, qdd = middle + V * V / A * s, V * c, -A * s
         if temperature is None:
             return cls.trajectory(q, qd, qdd, name)
@@ -189,6 +193,7 @@ class Profile:
     def sample(self, n_states: int, rng: np.random.Generator) -> States:
         """(n_states, n) q, qd, qdd, and temperatures if any: spread evenly, or drawn from the recorded states."""
         if self.recorded is not None:
+            # With replacement: a sample may be larger than the recording.
             return tuple(self.recorded[:, rng.integers(0, self.recorded.shape[1], n_states)])
         return tuple(
             low + (high - low) * rng.random((n_states, self.n_joints))
@@ -209,6 +214,7 @@ class Profile:
                 remedy=f"give {argument('temperature')}, the lowest and the highest that joints will have [degrees "
                 "Celsius]; a trajectory or recording needs those of its states",
             )
+        # More than needed is cut, so that functions of robots without such friction take the profile.
         if known == n_rows:
             return self
         recorded = None if self.recorded is None else self.recorded[:n_rows]
@@ -219,6 +225,7 @@ class Profile:
 
         Neighbours in a recording are nearly the same state, so blocks are held out, not single states.
         """
+        # Ranges give fresh states at every draw; there is nothing to hold out.
         if self.recorded is None or self.recorded.shape[1] < 2:
             return self, self
         blocks = np.array_split(np.arange(self.recorded.shape[1]), N_BLOCKS)
@@ -257,6 +264,7 @@ LIMIT_SLACK, RECORDED_SLACK = 1e-6, 0.05
 
 def _inside(profile: Profile, key: str, i: int, joint: str, row: int, lower: float, upper: float) -> None:
     low, high = float(profile.lower[row, i]), float(profile.upper[row, i])
+    # Relative to the bound itself, whatever its unit.
     slack = (LIMIT_SLACK if profile.recorded is None else RECORDED_SLACK) * max(abs(low), abs(high))
     if low < lower - slack or high > upper + slack:
         remedy = "check the units of the motion and the limits of the description"
@@ -276,6 +284,7 @@ def _bounds(value: ArrayLike, n: int, key: str) -> Array:
     """(2, n) lower and upper bounds."""
     try:
         array = np.asarray(value, dtype=np.float64)
+        # One bound is symmetric about zero; a pair is taken as given.
         low, high = (array[0], array[1]) if array.ndim == 2 else (-array, array)
         bounds = np.array([np.broadcast_to(low, n), np.broadcast_to(high, n)])
     except (TypeError, ValueError, OverflowError, IndexError):
@@ -289,6 +298,7 @@ def _bounds(value: ArrayLike, n: int, key: str) -> Array:
 
 def _temperatures(value: ArrayLike, n: int) -> Array:
     """(2, n) lowest and highest temperatures."""
+    # Two numbers are lowest and highest for all joints: (2, 1) broadcasts to (2, n).
     pair = np.asarray(value) if np.shape(value) != (2,) else np.asarray(value)[:, None]
     if np.ndim(pair) != 2:
         raise ModelError(f"temperature: expected the lowest and the highest [degrees Celsius], got {value!r:.60}")

@@ -53,6 +53,7 @@ class UnitFit:
 
     def largest(self, names: tuple[str, ...], count: int = 3) -> list[tuple[str, float]]:
         """The values that deviate most, with their z."""
+        # A stable sort: equal deviations keep the order of the parameters.
         order = np.argsort(-np.abs(self.z), kind="stable")[:count]
         return [(names[k], float(self.z[k])) for k in order]
 
@@ -69,6 +70,7 @@ def compare_units(pooled: Fit, units: Mapping[str, Evidence]) -> tuple[Spread, l
     """The fleet's spread, and every unit beside it, most deviating first."""
     own = {name: _estimate(pooled, evidence) for name, evidence in units.items()}
     spread = _spread(pooled, list(own.values()))
+    # Bonferroni over the units: the rate of false alarms is that of the whole fleet.
     alarms = FALSE_ALARM / max(1, len(units))
     fits = [_beside(name, units[name], *own[name], spread, alarms) for name in units]
     return spread, sorted(fits, key=lambda fit: fit.p_value)
@@ -76,8 +78,10 @@ def compare_units(pooled: Fit, units: Mapping[str, Evidence]) -> tuple[Spread, l
 
 def _estimate(pooled: Fit, evidence: Evidence) -> tuple[Array, Array]:
     """Values and covariance of a unit from its own logs; a weak prior about the fleet keeps open directions finite."""
+    # A hundred times the value or its deviation: it decides nothing that logs say anything about.
     wide = np.maximum(100 * np.abs(pooled.values), 100 * pooled.deviations)
     found = least_squares(evidence, prior=(pooled.values, wide))
+    # Correlated residuals count for fewer rows than there are; the pooled fit measured by how much.
     inflation = 1.0 if pooled.inflation is None else pooled.inflation
     return found.values, found.covariance(evidence, inflation)
 
@@ -86,12 +90,14 @@ def _spread(pooled: Fit, own: list[tuple[Array, Array]]) -> Spread:
     """Median of the units and their spread beyond what noise explains; robust: a few faulty units do not widen it."""
     values, variances = np.array([x for x, _ in own]), np.array([np.diag(C) for _, C in own])
     least = LEAST_SPREAD * np.abs(pooled.values)
+    # A spread of three numbers is a guess: the fleet's values and the least spread stand in.
     if len(own) < FEWEST_UNITS:
         return Spread(pooled.values, least)
     # A median weighs units whose logs leave a value open as much as others: these are left out of it.
     known = variances <= 4 * np.median(variances, axis=0)
     mean = np.array([np.median(values[known[:, k], k]) for k in range(values.shape[1])])
     scatter = np.array([stats.median_abs_deviation(values[known[:, k], k], scale="normal") for k in range(len(mean))])
+    # Seen scatter = spread between units + noise of the estimates; below zero noise explains all of it.
     between = np.sqrt(np.maximum(scatter**2 - np.median(variances, axis=0), 0.0))
     return Spread(mean, np.maximum(between, least))
 
@@ -99,6 +105,7 @@ def _spread(pooled: Fit, own: list[tuple[Array, Array]]) -> Spread:
 def _beside(unit: str, evidence: Evidence, x: Array, C: Array, spread: Spread, alarms: float) -> UnitFit:
     T = spread.between**2
     # x_u = mu + T (C + T)^-1 (x - mu): the unit's own word counts by how much more it knows than the fleet
+    # gain = T (C + T)^-1; both are symmetric, so solving and transposing avoids an inverse.
     gain = np.linalg.solve(C + np.diag(T), np.diag(T)).T
     values = spread.mean + gain @ (x - spread.mean)
     covariance = np.diag(T) - gain @ np.diag(T)
@@ -109,6 +116,7 @@ def _beside(unit: str, evidence: Evidence, x: Array, C: Array, spread: Spread, a
         unit=unit,
         values=values,
         deviations=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
+        # The gain's diagonal: 1 where a unit's own logs decide, 0 where the fleet does.
         from_logs=np.clip(np.diag(gain), 0.0, 1.0),
         z=z,
         error=_error(evidence, values),

@@ -44,6 +44,7 @@ class Plan:
     def of(cls, fit: Fit, robot: Robot, reading: Mapping[str, Any]) -> Plan:
         """The plan of a fit on some of the logs."""
         assert fit.source is not None
+        # Without segments: samples would travel to every worker.
         return cls(robot, replace(fit.source, segments=()), reading)
 
 
@@ -84,9 +85,11 @@ def condense(unit: str, files: Sequence[Path], plan: Plan) -> UnitLogs:
     for path in files:
         try:
             recording = read_recording(path, plan.robot, **plan.reading)
+        # A damaged log costs itself only; a fleet always has some.
         except (TauformError, OSError) as error:
             excluded.append((path.name, str(error)))
             continue
+        # A gap ends the recording; filters must not reach across it.
         if run and not _follows(run, recording):
             _add(run, plan, windows, excluded)
             run = []
@@ -98,8 +101,10 @@ def condense(unit: str, files: Sequence[Path], plan: Plan) -> UnitLogs:
 
 def _follows(run: Sequence[Recording], recording: Recording) -> bool:
     last = run[-1]
+    # The last hundred steps: files of hours need not be read again for a median.
     period = float(np.median(np.diff(np.asarray(last.t[-100:]))))
     gap = _start(recording) - (last.clock + float(last.t[-1]))
+    # Columns that one file lacks cannot be joined.
     same = (last.qd is None) == (recording.qd is None) and (last.temperature is None) == (recording.temperature is None)
     return same and 0 < gap <= MAX_GAP_PERIODS * period and sum(len(part.t) for part in run) < MOST_SAMPLES
 
@@ -109,6 +114,7 @@ def _add(run: Sequence[Recording], plan: Plan, windows: list[Window], excluded: 
     try:
         recording = run[0] if len(run) == 1 else _joined(run)
         segments = uniform_segments(recording, 0).segments
+        # The recording's own number is zero: each window stands alone until it is merged.
         source = replace(plan.source, segments=tuple(segments))
         evidence = gather(source, source)
     except TauformError as error:
@@ -128,6 +134,7 @@ def _joined(run: Sequence[Recording]) -> Recording:
         name: None if getattr(run[0], name) is None else np.concatenate([getattr(part, name) for part in run])
         for name in ("q", "tau", "qd", "qdd", "reference", "temperature")
     }
+    # On one clock, so that the joint between files is an ordinary step.
     held["t"] = np.concatenate([np.asarray(part.t) + (part.clock - clock) for part in run])
     return Recording(**held, name=f"{run[0].name} to {run[-1].name}", clock=clock)
 
@@ -137,6 +144,7 @@ def merged(parts: Sequence[Evidence]) -> Evidence:
     return Evidence(
         np.concatenate([part.triangles for part in parts]),
         np.concatenate([part.counts for part in parts]),
+        # Blocks keep which window they came from.
         tuple(k for k, part in enumerate(parts) for _ in part.recordings),
         np.max([part.peaks for part in parts], axis=0),
         np.max([part.torque_peaks for part in parts], axis=0),
@@ -174,6 +182,7 @@ def _window(held: Any, k: int, shape: tuple[int, int]) -> Window:
     triangles, counts = np.asarray(held[f"{k}_triangles"]), np.asarray(held[f"{k}_counts"])
     n, p = shape
     arrays: tuple[Array, Array] = np.asarray(held[f"{k}_peaks"]), np.asarray(held[f"{k}_torque_peaks"])
+    # A checkpoint of another design has other shapes; NaN marks a damaged one.
     if triangles.shape != (len(counts), n, p + 1, p + 1) or not np.isfinite(triangles).all():
         raise ValueError("of another model")
     start, end = held[f"{k}_span"].tolist()

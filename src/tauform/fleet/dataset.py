@@ -61,7 +61,9 @@ class Dataset:
         if not folder.is_dir():
             raise RecordingError(f"{folder}: no such folder; a data set is a folder of logs by unit")
         units: dict[str, list[LogFile]] = defaultdict(list)
+        # Sorted by name: with dates in the names that is the order in time.
         for path in sorted(folder.rglob("*")):
+            # Hidden files are leftovers of copying and editors.
             if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
                 found = path.stat()
                 units[_unit(path.relative_to(folder), by)].append(LogFile(path, found.st_size, found.st_mtime_ns))
@@ -78,6 +80,7 @@ class Dataset:
 def _unit(place: Path, by: str) -> str:
     """The unit of a file: its partition, the first folder it lies in, or its own name."""
     for part in place.parts[:-1]:
+        # A partition may lie at any depth, such as year=2024/unit=A7.
         found = HIVE.match(part)
         if found and found["key"] == by:
             return found["value"]
@@ -93,11 +96,13 @@ def _settings(folder: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise RecordingError(f"{path}: {error}") from None
     unknown = set(held) - {"read"}
+    # Silently ignored settings would read all logs in the wrong units.
     if unknown or not isinstance(held.get("read", {}), dict):
         raise RecordingError(f"{path}: expected one table [read], found {', '.join(sorted(unknown)) or 'a value'}")
     options: dict[str, Any] = held.get("read", {})
     known = signature(read_recording).parameters
     for name in options:
+        # Path and robot are given by the fleet itself.
         if name not in known or name in ("path", "robot"):
             raise no_such(f"{path}: [read]: option", name, [other for other in known if other not in ("path", "robot")])
     check_arguments(read_recording, **options)

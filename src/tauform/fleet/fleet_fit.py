@@ -64,7 +64,9 @@ class FleetFit:
     def robot_of(self, name: str) -> Robot:
         """The robot with a unit's values; see `Fit.identified_robot`."""
         found = self.unit(name)
+        # Only the diagonal is kept per unit; correlations are those of no single unit's table.
         covariance = np.diag(found.deviations**2)
+        # physical=None: consistency was found for the pooled values, not for these.
         return replace(self.pooled, values=found.values, covariance=covariance, physical=None).identified_robot
 
     def save(self, folder: str | Path, *, force: bool = False) -> list[Path]:
@@ -99,6 +101,7 @@ def rows_of(fit: FleetFit) -> dict[str, dict[str, list[Any]]]:
             "largest_z": [u.largest(fit.names, 1)[0][1] for u in units],
         },
         "values": {
+            # Long form: a row per unit and value, as tables of data frames are.
             "unit": [u.unit for u in units for _ in fit.names],
             "value": [name for _ in units for name in fit.names],
             "estimate": [float(x) for u in units for x in u.values],

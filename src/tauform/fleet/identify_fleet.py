@@ -62,6 +62,7 @@ def identify_fleet(
         MissingExtraError: dask is not installed and several workers are asked for.
     """
     say = progress or (lambda words: None)
+    # Before hours of work whose results could not be kept.
     if checkpoint is not None and not Path(checkpoint).is_dir():
         raise IdentificationError(f"{checkpoint}: no such folder for checkpoints; make it first")
     logs = dataset if isinstance(dataset, Dataset) else Dataset.of(dataset, by)
@@ -69,6 +70,7 @@ def identify_fleet(
     pooled = _pooled(robot, logs, sample, physical)
     plan = Plan.of(pooled, robot, logs.reading)
     store = _Store(None if checkpoint is None else Path(checkpoint), plan)
+    # Units whose files and model are unchanged need no worker.
     known = {name: found for name, files in logs.units.items() if (found := store.read(name, files)) is not None}
     waiting = {name: [file.path for file in files] for name, files in logs.units.items() if name not in known}
     say(f"{len(known)} units are condensed already, {len(waiting)} to go")
@@ -79,16 +81,19 @@ def identify_fleet(
         say(f"{len(known)} of {len(logs.units)} units condensed")
 
     with ExitStack() as stack:
+        # A cluster takes seconds to start: not where nothing waits.
         if client is None and waiting and workers != 0:
             client = stack.enter_context(cluster(scheduler, workers))
         condensed_units(waiting, plan, client if workers != 0 else None, done)
     say("comparing units")
+    # In the order of the data set, whichever order workers finished in.
     return _compared(pooled, {name: known[name] for name in logs.units})
 
 
 def _pooled(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
     """The fit of one log each of some units, spread over the fleet: what is common is seen in any of them."""
     names = list(logs.units)
+    # Evenly over the names: neighbours may come from one hall or one batch.
     chosen = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, max(1, sample)).astype(int))]
     recordings: list[Recording] = []
     refused = ""
@@ -96,6 +101,7 @@ def _pooled(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
         for file in logs.units[name]:
             try:
                 recordings.append(read_recording(file.path, robot, **logs.reading))
+                # One readable log per unit is enough to choose terms.
                 break
             except TauformError as error:
                 refused = str(error)
@@ -111,6 +117,7 @@ class _Store:
         self.folder = folder
         design = plan.source.design
         self.shape = (design.robot.n_joints, design.n_columns)
+        # All that decides the triangles: a change in any of these must miss the old checkpoint.
         told = (
             __version__,
             design.names,
@@ -126,6 +133,7 @@ class _Store:
             return None
         try:
             return unpacked(unit, (self.folder / self._name(unit, files)).read_bytes(), self.shape)
+        # No checkpoint yet, or one that cannot be read: the logs are condensed again.
         except OSError:
             return None
 
@@ -135,11 +143,13 @@ class _Store:
                 np.savez(file, **arrays_of(logs))
 
     def _name(self, unit: str, files: tuple[LogFile, ...]) -> str:
+        # Size and time of change stand for the contents, which would take as long to hash as to read.
         held = repr((self.plan, unit, [(file.path.name, file.size, file.changed) for file in files]))
         return hashlib.sha256(held.encode()).hexdigest() + ".npz"
 
 
 def _compared(pooled: Fit, logs: dict[str, UnitLogs]) -> FleetFit:
+    # Units without a usable log have no values to compare; their exclusions are still told.
     used = {name: found for name, found in logs.items() if found.windows}
     if not used:
         reasons = {why for found in logs.values() for _, why in found.excluded}
@@ -148,6 +158,7 @@ def _compared(pooled: Fit, logs: dict[str, UnitLogs]) -> FleetFit:
     spread, units = compare_units(pooled, evidence)
     values = {unit.unit: unit.values for unit in units}
     series = [trend for name, found in used.items() for trend in trends(name, found.windows, values[name], pooled)]
+    # Corrected for the number of series: many series make a rare step likely.
     changes = [change for trend in series if (change := change_of(trend, len(series))) is not None]
     return FleetFit(
         pooled=pooled,

@@ -28,6 +28,7 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
         import distributed
     except ImportError:
         raise MissingExtraError("fleets on several workers need dask", remedy="pip install tauform[fleet]") from None
+    # A cluster that exists is used and left running.
     if address is not None:
         try:
             client = distributed.Client(address, timeout=SECONDS_TO_ANSWER)
@@ -41,7 +42,12 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
     count = workers or os.cpu_count() or 1
     with (
         distributed.LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            # One thread each: work is NumPy on one core, and processes do not share its lock.
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=50,
         ) as here,
         distributed.Client(here) as client,
     ):
@@ -62,10 +68,14 @@ def condensed_units(
         return
     from distributed import as_completed
 
+    # Once per worker, not once per unit.
     shared = client.scatter(plan, broadcast=True)
     futures = [
-        client.submit(condense, name, list(files), shared, retries=RETRIES, pure=False) for name, files in units.items()
+        # pure=False: the same names may hold other contents in a later run.
+        client.submit(condense, name, list(files), shared, retries=RETRIES, pure=False)
+        for name, files in units.items()
     ]
     for future in as_completed(futures):
         done(future.result())
+        # Frees the result on the cluster; the caller has it now.
         future.release()

@@ -48,6 +48,7 @@ class Trend:
 
 def trends(unit: str, windows: Sequence[Window], values: Array, pooled: Fit) -> list[Trend]:
     """Friction and offsets over time: each window is fitted with the links of the unit held."""
+    # Viscous and Coulomb friction and offsets: what wears, warms and drifts; links keep their mass.
     moving = [k for k, (kind, _) in enumerate(pooled.design.kinds) if kind in ("Fv", "Fc", "Fo")]
     if len(windows) < 2 or not moving:
         return []
@@ -59,27 +60,33 @@ def trends(unit: str, windows: Sequence[Window], values: Array, pooled: Fit) -> 
 
 def _window_values(window: Window, values: Array, moving: Sequence[int], pooled: Fit) -> tuple[Array, Array]:
     """Values of some columns where all others are held: their residual is what is left to explain."""
+    # Ones where the fit did not weigh the joints.
     weights = np.ones(window.evidence.n_joints) if pooled.weights is None else pooled.weights
     R = window.evidence.stacked(weights)
     held = [k for k in range(len(values)) if k not in set(moving)]
+    # What is left of the torque once the links of the unit are taken off.
     right = R[:, -1] - R[:, held] @ values[held]
     A = R[:, list(moving)]
     solution, *_ = np.linalg.lstsq(A, right, rcond=None)
     inflation = 1.0 if pooled.inflation is None else float(np.mean(pooled.inflation))
     # rows are weighted to unit variance
+    # Pseudo-inverse: a window in which a joint rests leaves its friction open.
     variances = inflation * np.diag(np.linalg.pinv(A.T @ A))
     return np.asarray(solution, dtype=np.float64), np.sqrt(np.maximum(variances, 0.0))
 
 
 def change_of(trend: Trend, n_series: int) -> Change | None:
     """The one step that explains a series best, where chance does not: a scan over all places, with Bonferroni."""
+    # Weighted by precision; a tiny floor keeps exact values from infinite weight.
     x, w = trend.values, 1.0 / np.maximum(trend.deviations, 1e-300) ** 2
     best: tuple[float, int] = (0.0, 0)
     for k in range(1, len(x)):
         before, after = np.average(x[:k], weights=w[:k]), np.average(x[k:], weights=w[k:])
+        # Difference of two weighted means over its standard deviation.
         z = abs(after - before) / np.sqrt(1 / w[:k].sum() + 1 / w[k:].sum())
         best = max(best, (float(z), k))
     z, k = best
+    # Every place of the step in every series is one trial.
     p_value = min(1.0, (len(x) - 1) * n_series * 2 * float(stats.norm.sf(z)))
     if p_value >= FALSE_ALARM:
         return None

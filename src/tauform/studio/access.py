@@ -31,9 +31,12 @@ class Guard:
         self.sessions: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Start and end of the server pass; they come from no browser.
         if scope["type"] not in ("http", "websocket"):
             return await self.inside(scope, receive, send)
+        # Header names arrive in lower case, as ASGI says.
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        # Host and origin first: a page of another site may carry this browser's cookie.
         if not _is_local(headers.get("host", "")) or not _is_own(headers):
             return await _refuse(scope, send, "this address belongs to another page")
         if session_of(headers) in self.sessions:
@@ -46,10 +49,13 @@ class Guard:
 
     async def _open(self, send: Send) -> None:
         """Answer the token with a session, and an address without it: tokens do not stay in the history."""
+        # 192 bits at random; nobody guesses a session.
         session = secrets.token_urlsafe(24)
         self.sessions.add(session)
+        # Neither scripts nor other sites get at it.
         cookie = f"{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
+        # 303: the browser asks again with GET, now without the token.
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
@@ -58,23 +64,27 @@ def session_of(headers: MutableMapping[str, str]) -> str:
     """The session in a request's cookie; empty where there is none."""
     try:
         cookies = SimpleCookie(headers.get("cookie", ""))
+    # A malformed cookie is no session.
     except CookieError:
         return ""
     return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
 def _is_local(host: str) -> bool:
+    # The port is cut off only where there is one: the colons of [::1] are part of the name.
     return (host.rsplit(":", 1)[0] if host.rsplit(":", 1)[-1].isdigit() else host) in HOSTS
 
 
 def _is_own(headers: MutableMapping[str, str]) -> bool:
     """Whether a request comes from the studio's own page, or from the address bar."""
     origin = headers.get("origin")
+    # Requests of the address bar have no origin; scripts of other sites always have theirs.
     return origin is None or urlsplit(origin).netloc == headers.get("host")
 
 
 async def _refuse(scope: Scope, send: Send, why: str) -> None:
     if scope["type"] == "websocket":
+        # 1008: policy violation, the code of websockets for a refusal.
         await send({"type": "websocket.close", "code": 1008})
         return
     body = f"tauform studio: {why}.\n".encode()

@@ -33,8 +33,10 @@ def application(
     def project_of(request: Request) -> Project:
         session = request.cookies.get(COOKIE, "")
         if session not in projects:
+            # Each session edits a robot of its own.
             project = Project(new_folder())
             project.open_robot(first.source, tip)
+            # Resolved: the server may change its folder.
             project.logs = {path.name: path.resolve() for path in logs}
             projects[session] = project
         return projects[session]
@@ -45,7 +47,9 @@ def application(
     def mesh(k: int, request: Request) -> Response:
         meshes = project_of(request).meshes
         if not 0 <= k < len(meshes):
+            # An index of a robot that was closed meanwhile.
             raise HTTPException(404)
+        # Not cached: the same address serves another robot's mesh after a change.
         return Response(stl(meshes[k]), media_type="model/stl", headers={"cache-control": "no-store"})
 
     @ui.page("/", title="tauform studio")
@@ -54,6 +58,7 @@ def application(
 
     def end_work() -> None:
         for project in projects.values():
+            # Processes of running work must not outlive the server.
             if project.job is not None:
                 project.job.cancel()
 

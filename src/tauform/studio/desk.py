@@ -27,6 +27,7 @@ class Desk:
     def show_lines(self, lines: Lines) -> None:
         """Show how the library does what was just done."""
         self.python.set_content(lines.python)
+        # An empty block would look broken.
         self.shell.set_content(lines.shell or "# in Python only")
 
     def robot_changed(self) -> None:
@@ -45,7 +46,9 @@ class Desk:
 
     def run(self, job: Job, bar: Progress, done: Callable[[Any], None]) -> None:
         """Follow a job in its bar; what it returns goes to `done`."""
+        # One job per session: two searches would halve each other's speed.
         if self.project.job is not None and self.project.job.state == "running":
+            # It has just been started by the caller; a refusal must end it.
             job.cancel()
             complain(f"{self.project.job.title} is still running; cancel it first")
             return
@@ -74,10 +77,12 @@ class Progress:
             self.words.set_text(f"{job.title}: {job.words}")
             if running:
                 return
+            # The last look: a timer that lives on would poll an ended job.
             timer.cancel()
             self.row.set_visibility(False)
             if job.state == "done":
                 done(job.result)
+            # A cancelled job falls through: the user ended it, and was told.
             elif job.state == "failed":
                 complain(job.error)
 
@@ -91,4 +96,5 @@ class Progress:
 
 def complain(sentence: str) -> None:
     """One sentence about what was wrong; it stays until it is read."""
+    # timeout=0 keeps it; mistakes vanish too fast otherwise.
     ui.notify(sentence, type="negative", multi_line=True, close_button="OK", timeout=0, position="top")

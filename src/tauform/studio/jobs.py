@@ -43,12 +43,14 @@ class Job:
         job._receiver, sender = context.Pipe(duplex=False)
         job._process = context.Process(target=_work, args=(sender, function, arguments), daemon=True)
         job._process.start()
+        # Only the child holds it now, so that its death is an end of file here.
         sender.close()
         return job
 
     def poll(self) -> bool:
         """Take up what the work said; whether it still runs."""
         try:
+            # Everything that was said since the last look, not one word per look.
             while self.state == "running" and self._receiver.poll():
                 kind, value = self._receiver.recv()
                 if kind == "words":
@@ -57,9 +59,11 @@ class Job:
                     self.state, self.result = "done", value
                 else:
                     self.state, self.error = "failed", value
+        # The process died without a word, as the out-of-memory killer leaves it.
         except (EOFError, OSError):
             self.state, self.error = "failed", f"{self.title}: the work ended without a result; is there memory left?"
         if self.state != "running":
+            # Leaves no zombie behind.
             self._process.join(timeout=1)
         return self.state == "running"
 

@@ -19,6 +19,7 @@ class Lines:
     def of_robot(cls, source: str, tip: str | None) -> Lines:
         """Load and show a robot."""
         more = f", tip={tip!r}" if tip else ""
+        # Without the folder: uploads lie in one that the user does not know.
         name = Path(source).name
         return cls(f"robot = tf.load({name!r}{more})\nrobot.view()", f"tauform show {shlex.quote(name)}{_tip(tip)}")
 
@@ -35,6 +36,7 @@ class Lines:
         """Identify from logs."""
         read = [f"tf.read_recording({name!r}, robot)" for name in fitted]
         checked = [f"tf.read_recording({name!r}, robot)" for name in validated]
+        # A flag once or not at all: text times a truth value.
         more = f", validate=[{', '.join(checked)}]" * bool(checked) + ", physical=True" * physical
         flags = "".join(f" --validate {shlex.quote(name)}" for name in validated) + " --physical" * physical
         logs = " ".join(map(shlex.quote, fitted))
@@ -54,6 +56,7 @@ class Lines:
         """Code in a language."""
         programs = ", ".join(f'tf.generate(robot, "{name}")' for name in functions)
         python = f'tf.write([{programs}], "out", target="{target}", real="{real}")'
+        # Defaults are left out, as a user would type it.
         options = f" --target {target}" * (target != "c") + f" --real {real}" * (real != "double")
         return cls(python, f"tauform generate {shlex.quote(Path(source).name)}{_tip(tip)}{options} -o out")
 

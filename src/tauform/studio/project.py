@@ -61,11 +61,13 @@ class Project:
         Raises:
             DescriptionError: it is no robot that we read; the project stays as it was.
         """
+        # First: an error leaves the project untouched.
         robot = load(source, tip=tip or None)
         self.described, self.source, self.tip = robot, str(source), tip or None
         self.gravity = (float(robot.gravity[0]), float(robot.gravity[1]), float(robot.gravity[2]))
         self.payload, self.masses = (0.0, (0.0, 0.0, 0.0)), {}
         self.q = home_position(robot)
+        # Recordings and fits belong to the joints of the robot that is left.
         self.recordings, self.fits, self.reduction, self.motion = {}, {}, None, None
         self.meshes, self.notes = link_meshes(robot)
         return robot
@@ -79,15 +81,18 @@ class Project:
         """
         if self.described is None:
             raise DescriptionError("no robot is open; drop a file or pick one of the catalogue")
+        # Rebuilt from the description at each call: edits never pile up.
         robot = self.described.with_gravity(self.gravity)
         if self.masses:
             values = np.array(robot.parameters)
             for k, link in enumerate(robot.links):
+                # A link without mass has no shape to scale.
                 if link.name in self.masses and robot.inertias[k].mass:
                     # a heavier link of the same shape: all ten parameters grow with the mass
                     values[robot.layout.link(k)] *= self.masses[link.name] / robot.inertias[k].mass
             robot = robot.with_parameters(values)
         mass, com = self.payload
+        # No payload rather than one of zero mass: the robot stays as described.
         return robot.with_payload(Inertia.of(mass, com=com)) if mass else robot
 
     @property

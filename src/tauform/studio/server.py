@@ -39,6 +39,7 @@ def serve(
         MissingExtraError: NiceGUI is not installed.
         DescriptionError: the robot cannot be read, or the port is taken.
     """
+    # One stack for the server's life: folders of sessions vanish with it.
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder())
         # the library keeps its own files there, not where the user stands
@@ -50,10 +51,12 @@ def serve(
             raise MissingExtraError(MISSING, remedy="pip install tauform[studio]") from None
         from tauform.studio.application import application
 
+        # Before the robot is read: a taken port is told at once.
         listening = _listen(port)
         token = secrets.token_urlsafe(24)
         site = application(lambda: stack.enter_context(scratch_folder()), token, robot, tip, logs)
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/?token={token}"
+        # lifespan on: the shutdown hook ends running work.
         config = uvicorn.Config(site, log_level="error", lifespan="on")
         opened(address)
         if browser:
@@ -64,6 +67,7 @@ def serve(
 def _listen(port: int) -> socket.socket:
     """A socket of the loopback interface alone: nobody outside this machine reaches it."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # A port that was just left can be used again.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(("127.0.0.1", port))

@@ -48,6 +48,7 @@ def shrink(robot: Robot, tolerance: float, profile: str, tell: Tell) -> Reductio
 
 def plan(robot: Robot, duration: float, seconds: float, collisions: bool, tell: Tell) -> Trajectory:
     """A motion that shows every base parameter."""
+    # Bound here, since excite reports a share, and the page takes words.
     said = tell
     return excite(
         robot,
@@ -63,6 +64,7 @@ def deliver(
 ) -> dict[str, str]:
     """Code in a folder, with what its self-test said."""
     robot = model.identified_robot if isinstance(model, Fit) else model
+    # C of a fit is checked on its recording too; other targets only on random states.
     if isinstance(model, Fit) and target == "c":
         tell("writing C with the recording that the fit was judged on")
         write_code(model, folder, None, CodeOptions(real))
@@ -83,6 +85,7 @@ def self_test(folder: Path, target: str, name: str) -> str:
         GenerationError: the check failed.
     """
     said = []
+    # Every target has commands of its own, such as make check or cargo test.
     for command in backend(target).check_commands(c_prefix(None, name)):
         try:
             run = subprocess.run(
@@ -91,6 +94,7 @@ def self_test(folder: Path, target: str, name: str) -> str:
         except FileNotFoundError:
             return f"written, not run: {command[0]} is not installed on this machine"
         if run.returncode:
+            # The end of the output, where compilers and tests name the failure.
             raise GenerationError(f"the self-test failed: {(run.stdout + run.stderr).strip()[-800:]}")
         said.append(run.stdout.strip())
     return "\n".join(said)

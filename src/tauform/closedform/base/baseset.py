@@ -98,6 +98,7 @@ class BaseParameters(Displayed):
             columns=tuple(columns),
             no_effect=tuple(parameter_names[k] for k in columns if k in absent),
             alone=tuple(parameter_names[k] for k, single in zip(kept, alone, strict=True) if single),
+            # Took part, has an effect, and is no pivot: its effect shows inside others.
             regrouped=tuple(parameter_names[k] for k in columns if k not in absent and k not in kept),
             gap=gap,
             condition=condition,
@@ -146,6 +147,7 @@ class BaseParameters(Displayed):
 
     def part(self, kept: Sequence[int]) -> BaseParameters:
         """Some of the base parameters; those left out are zero."""
+        # Everything: no set of its own, and `whole` stays None.
         if list(kept) == list(range(self.n)):
             return self
         return replace(
@@ -153,6 +155,7 @@ class BaseParameters(Displayed):
             names=tuple(self.names[k] for k in kept),
             grouping=read_only(self.grouping[list(kept)]),
             pivots=tuple(self.pivots[k] for k in kept),
+            # The largest set, also of a part of a part.
             whole=self.whole or self,
         )
 
@@ -193,8 +196,10 @@ class BaseParameters(Displayed):
         if choice not in ("pivots", "minimum_norm"):
             raise UnknownNameError(f'choice: no {choice!r}; choose from "pivots", "minimum_norm"')
         values, parameters = self.checked(theta), np.zeros(self.layout.n)
+        # Each pivot is part of its own base parameter only, with coefficient one: theta itself is a solution.
         parameters[list(self.pivots)] = values
         if choice == "minimum_norm":
+            # Minus its projection on the null space: the shortest vector with the same theta.
             parameters = parameters - product(self.null_space, product(self.null_space.T, parameters))
         return read_only(parameters)
 
@@ -242,6 +247,7 @@ class BaseParameters(Displayed):
         """Whether a parameter of links holds some friction too: a slide's weight is no different from an offset."""
         friction = set(self.layout.friction)
         rigid = [k for k, pivot in enumerate(self.pivots) if pivot not in friction]
+        # Rows of link parameters, columns of friction: any entry couples the two.
         return bool(self.grouping[np.ix_(rigid, sorted(friction))].any())
 
     def refuse_load(self, drives: Iterable[Drive], where: str) -> None:
@@ -258,6 +264,7 @@ class BaseParameters(Displayed):
 
     def in_units(self, robot: Robot, factors: Array) -> BaseParameters:
         """Base parameters in units, from those of a copy whose parameters are `factors` times the robot's."""
+        # Row k in units of pivot k: theta' = f_pivot theta, parameters' = f parameters.
         grouping = self.grouping * factors / factors[list(self.pivots)][:, None]
         return replace(self, grouping=read_only(grouping), robot=robot)
 

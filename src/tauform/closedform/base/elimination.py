@@ -19,6 +19,7 @@ from tauform.portable.factorization import Triangle, by_size, condition, in_orde
 Method = Literal["qr", "qr_pivoted", "svd"]
 METHODS: tuple[Method, ...] = ("qr", "qr_pivoted", "svd")
 # Residuals below the first part of a column are rounding, above the second never; between them the widest gap decides.
+# Below 1e-14 double precision cannot tell a column from rounding; 1e-5 no rounding reaches.
 MAX_ROUNDING_RESIDUAL, MIN_CERTAIN_RESIDUAL = 1e-14, 1e-5
 EPSILON = float(np.finfo(float).eps)
 # Rows of the null space are told apart as clearly as they can be.
@@ -46,6 +47,7 @@ class Split:
     @property
     def gap(self) -> float:
         """Ratio of the weakest independent column to the strongest dependent one."""
+        # Machine epsilon in place of an exact zero keeps the ratio finite.
         return self.weakest_kept / max(self.strongest_folded, EPSILON)
 
 
@@ -64,6 +66,7 @@ def eliminate(matrix: Array, preferred: Sequence[int], method: Method = "qr") ->
     way = {"qr": _by_preference, "qr_pivoted": _by_pivoting, "svd": _by_null_space}[method]
     chosen, weakest, strongest = way(whole) if present else ([], 1.0, 0.0)
     place = {column: k for k, column in enumerate(present)}
+    # In the order of columns again: callers compare sets by place.
     kept = sorted(present[k] for k in chosen)
     folded = sorted(set(present) - set(kept))
     beta, condition = _fold(whole.R[:, [place[k] for k in kept]], whole.R[:, [place[k] for k in folded]])
@@ -109,12 +112,14 @@ def _by_null_space(whole: Triangle) -> tuple[list[int], float, float]:
     # Rank by singular values; which columns to fold is read from the null space, last columns first.
     # Those of the triangle are those of the matrix, for a fraction of the work.
     sizes = singular_values(whole.R)
+    # Relative to the largest: thresholds are.
     sizes = sizes / sizes[0]
     rank = int(np.sum(sizes > threshold_in_gap(sizes)))
     V2 = whole.null_space(rank)
     # From the last row of V2 upwards, the first rows that are independent belong to the columns to fold.
     for threshold in THRESHOLDS:
         folded = in_order(V2[::-1].T, threshold).chosen
+        # As many rows as the null space has dimensions: the choice is complete.
         if len(folded) == V2.shape[1]:
             break
     last = len(V2) - 1
@@ -124,6 +129,7 @@ def _by_null_space(whole: Triangle) -> tuple[list[int], float, float]:
 
 def _fold(W1: Array, W2: Array) -> tuple[Array, float]:
     """beta with W2 = W1 beta [Gautier1991, Eq. 17], and the condition number of W1."""
+    # Nothing is kept: no column has an effect.
     if not W1.shape[1]:
         return np.zeros((0, W2.shape[1])), 1.0
     # Errors of a solution grow with the condition number.

@@ -88,8 +88,10 @@ def explain(robot: Robot, parameter: str, include: Include | None = None) -> Exp
     # What is known alone needs no advice.
     tried: dict[str, Status] = {}
     if status != "alone":
+        # The rank analysis is run again for each remedy; none is assumed to help.
         tried = {name: _status(other, parameter) for name, other in _variants(robot, columns, index).items()}
     exposed = tuple(name for name, seen in tried.items() if seen == "alone")
+    # Only for parameters without effect: others show in sums already.
     shown = tuple(name for name, seen in tried.items() if status == "no effect" and seen in ("sum", "folded"))
     return Explanation(parameter, status, within, _reason(base, parameter, status, within), exposed, shown)
 
@@ -97,6 +99,7 @@ def explain(robot: Robot, parameter: str, include: Include | None = None) -> Exp
 def _status(base: BaseParameters, parameter: str) -> Status:
     if parameter in base.no_effect:
         return "no effect"
+    # Folded into others, where it is no pivot.
     if parameter in base.regrouped:
         return "folded"
     return "alone" if parameter in base.alone else "sum"
@@ -116,6 +119,7 @@ def _reason(base: BaseParameters, parameter: str, status: Status, within: dict[s
 
 def _variants(robot: Robot, columns: Sequence[int], index: int) -> dict[str, BaseParameters]:
     """The rank analysis of the same columns under other mountings, motions and sensors."""
+    # Without units, as the base parameters themselves are decided.
     scaled = dimensionless(robot).robot
     rng = np.random.default_rng(SEED)
     variants = {}
@@ -125,6 +129,7 @@ def _variants(robot: Robot, columns: Sequence[int], index: int) -> dict[str, Bas
     for k, motion in enumerate(BASE_MOTIONS):
         variants[f"a base that moves, {motion}"] = _extended_matrix(scaled, columns, rng, moving=k)
     variants["a six-axis force sensor under the base"] = _extended_matrix(scaled, columns, rng)
+    # The first joint that the parameter belongs to.
     body = robot.layout.parameters[index].joints[0]
     at_joint = f"a six-axis force sensor at joint {robot.joints[body].name!r}"
     variants[at_joint] = _extended_matrix(scaled, columns, rng, joint=body)
@@ -143,5 +148,6 @@ def _extended_matrix(
         vector[:, still] = 0.0
     Y = regressor(extended.robot, q, qd, qdd)[..., extended.columns[list(columns)]]
     if moving is not None:
+        # A moving base is not measured: only the robot's own torques are left.
         Y = np.delete(Y, list(extended.freedoms), axis=1)
     return Y.reshape(-1, len(columns))

@@ -58,6 +58,7 @@ def feasible_parameters(
     base.refuse_load(robot.further_drives, "feasible_parameters")
     theta = base.checked(theta)
     if prior is None or isinstance(prior, Robot):
+        # The robot itself is the nearest guess where no CAD model is given.
         prior = (robot if prior is None else prior).parameters
     prior = fixed_array(prior, robot.parameters.shape, "prior")
     nearest = _Nearest(robot, base, theta, prior)
@@ -70,6 +71,7 @@ def feasible_parameters(
     size = np.abs(theta * factors[list(base.pivots)]).max(initial=0.0)
     residual = float(np.abs(off).max(initial=0.0) / size) if size else 0.0
     _refuse_inaccurate(robot, residual, nearest.lacking(parameters))
+    # Relative distance; the floor guards against a prior of zeros.
     distance = np.linalg.norm((parameters - prior) * factors) / max(float(np.linalg.norm(prior * factors)), 1e-300)
     return FeasibleParameters(
         parameters=read_only(parameters),
@@ -96,6 +98,7 @@ class _Nearest:
         pivots = list(base.pivots)
         # Solvers stop at absolute tolerances: everything is brought near one.
         sizes = np.abs(np.concatenate([prior * self.factors, theta * self.factors[pivots]]))
+        # One size for all, then in the unit of each parameter.
         size = (float(sizes.max()) or 1.0) / self.factors
         self.links = PhysicalLinks(robot, base, prior, size)
         self.theta = theta
@@ -121,6 +124,7 @@ class _Nearest:
     def lacking(self, parameters: Array) -> float:
         """Distance of the most unphysical link's second moments below zero, without units."""
         self.links.x.value = parameters / self.links.size
+        # The least eigenvalue below zero, over all movable links.
         return max((-float(np.linalg.eigvalsh(m.value)[0]) for m in self.links.pseudo_inertias()), default=0.0)
 
     def why_impossible(self) -> str:
@@ -136,6 +140,7 @@ class _Nearest:
         found = links.least(cp.sum(missing) + cp.sum(below), [*conditions, *equations])
         places = []
         if found is not None:
+            # strict=False: without movable links the variable still has one entry.
             lacking = [j for j, lack in zip(links.movable, missing.value, strict=False) if lack > TOLERANCE]
             places += [f"link {self.robot.links[j].name!r}" for j in lacking]
             places += [self.robot.parameter_names[k] for k in links.nonnegative if found.x[k] < -TOLERANCE]

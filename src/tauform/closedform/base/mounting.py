@@ -17,6 +17,7 @@ from tauform.portable.products import product
 # Slides along x, y, z, then turns about x, y, z; a joint's own axis is z.
 N_FREEDOMS = 6
 _TO_AXIS = (
+    # Rotations whose third column is x, y and z: they turn a joint's z onto that axis.
     np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]),
     np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]),
     np.eye(3),
@@ -49,8 +50,11 @@ def mounted(robot: Robot, joint: int | None = None) -> Mounted:
         old = robot.joints[i]
         # Under the whole robot all first joints stand on the last freedom; at a joint only that one.
         on_top = old.parent == -1 if joint is None else i == joint
+        # Links behind the place of insertion move up by six.
         moved_parent = at + N_FREEDOMS - 1 if on_top else old.parent + N_FREEDOMS * (old.parent >= at)
+        # The freedoms already stand where the joint stood.
         placement = np.eye(4) if on_top and joint is not None else old.parent_from_joint
+        # lengths are symbols of the old geometry, which no longer hold.
         joints.append(replace(old, parent=moved_parent, parent_from_joint=placement, lengths=()))
     massless = tuple(Link(freedom.name, Inertia.zero()) for freedom in added)
     links = robot.links[:at] + massless + robot.links[at:]
@@ -62,6 +66,7 @@ def mounted(robot: Robot, joint: int | None = None) -> Mounted:
         joints=tuple(joints),
         links=links,
         closure=_closure(robot, at, added),
+        # Frames, tip and payload play no part in a rank.
         frames=(),
         tip=None,
         payload=None,
@@ -102,6 +107,7 @@ def _closure(robot: Robot, at: int, added: list[Joint]) -> Closure | GeneralClos
     if isinstance(robot.closure, GeneralClosure):
         return robot.closure.extended([freedom.name for freedom in added], at)
     F = np.zeros((robot.n_bodies + N_FREEDOMS, robot.n_joints + N_FREEDOMS))
+    # Freedoms are coordinates of their own: identity rows.
     F[at : at + N_FREEDOMS, :N_FREEDOMS] = np.eye(N_FREEDOMS)
     bodies = [i + N_FREEDOMS * (i >= at) for i in range(robot.n_bodies)]
     F[bodies, N_FREEDOMS:] = robot.closure.F

@@ -19,6 +19,7 @@ from tauform.rigidbody.load import has_load
 from tauform.rigidbody.regressor import regressor
 from tauform.rigidbody.sweeps.evaluation import tree_motion
 
+# More rows than columns: random states may be nearly dependent by chance.
 ROWS_PER_COLUMN = 3
 # Velocities that stand for a path between two states, along which friction works.
 STATES_PER_PATH = 4
@@ -72,6 +73,7 @@ class _Observed:
 
 
 def _observed(robot: Robot, columns: Sequence[int], rng: np.random.Generator) -> _Observed:
+    # Rounded up: at least so many rows.
     q, qd, qdd = random_states(robot, -(-ROWS_PER_COLUMN * len(columns) // robot.n_joints), rng)
     return _of_states(robot, columns, q, qd, qdd, rng)
 
@@ -104,6 +106,7 @@ def _losing_columns(robot: Robot) -> list[int]:
 def _work(robot: Robot, columns: Sequence[int], q: Array, path: Array, rng: np.random.Generator) -> Array:
     """(n_states, n_parameters) mean power on each path."""
     n_states, n_steps = path.shape[:2]
+    # Position stays at the state; only velocities vary along its path.
     along = np.repeat(q, n_steps, axis=0)
     velocities = path.reshape(n_states * n_steps, -1)
     # Any accelerations will do: only columns of friction are read.

@@ -28,6 +28,7 @@ from tauform.wording import argument
 Source = Literal["dynamic", "velocity_free", "energy", "closed_form"]
 SAMPLED = {"dynamic": dynamic_matrix, "velocity_free": velocity_free_matrix, "energy": energy_matrix}
 SOURCES: tuple[Source, ...] = ("dynamic", "velocity_free", "energy", "closed_form")
+# Fixed: base parameters must not depend on chance; the year of the paper.
 SEED = 1991
 # The time grows with the cube of their number: a minute for so many.
 MAX_COLUMNS = 1500
@@ -61,6 +62,7 @@ def base_parameters(
     """
     if source not in SOURCES:
         raise ModelError(f"source: expected one of {', '.join(SOURCES)}, got {source!r}")
+    # Pivoting would ignore the order without a word.
     if order is not None and method == "qr_pivoted":
         raise ModelError('order: "qr_pivoted" chooses the columns itself; use method "qr" or "svd" with an order')
     columns = robot.columns(include)
@@ -109,11 +111,13 @@ def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
             f"{robot.name}: the closed form is derived for robots without loops; use source dynamic, velocity_free or "
             "energy"
         )
+    # Springs and couplings beside joints are friction-like terms outside the trigonometric polynomials.
     further = set(range(robot.layout.n)[robot.layout.further]) & set(robot.layout.friction)
     beside = [robot.parameter_names[k] for k in columns if k in further]
     if beside:
         raise ModelError(
             f"{robot.name}: {beside[0]} is no term of the closed form; use source dynamic, velocity_free or energy"
         )
+    # Refused by an estimate, before memory runs out.
     refuse_if_too_large(robot, MEMORY_LIMIT)
     return Coefficients.gathered(robot, sweep(robot, {})).matrix[:, list(columns)]

@@ -87,6 +87,7 @@ class PhysicalLinks:
         for j in self.movable:
             own = self.layout.link(j)
             mass, moment = self.size[self.layout.of_link("m", j)], self.size[self.layout.of_link("mx", j)]
+            # A length of the link's own: first moment over mass.
             reach = moment / mass
             # D J D with D of typical sizes is definite exactly when J is, and the margin suits its eigenvalues.
             scale = np.array([1 / reach, 1 / reach, 1 / reach, 1.0]) / np.sqrt(mass)
@@ -98,6 +99,7 @@ class PhysicalLinks:
         """Equations of parameters that take no part (as in the prior) and of base parameters left out (zero)."""
         equations = [self.x[self.fixed] == (self.prior / self.size)[self.fixed]] if len(self.fixed) else []
         if self.base.left_out:
+            # Equations in numbers near one; solvers stop at absolute tolerances.
             equations.append(self._scaled_rows_left_out() @ self.x == 0)
         return equations
 
@@ -117,6 +119,7 @@ class PhysicalLinks:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an inaccurate solution is told by its status
             try:
+                # Clarabel handles semidefinite cones and comes with cvxpy.
                 problem.solve(solver=self.cp.CLARABEL)
             except self.cp.SolverError:
                 return None
@@ -136,6 +139,7 @@ class PhysicalLinks:
         """
         settled = np.array(x)
         drives = settled[self.nonnegative]
+        # The solver's zero is slightly off; a friction of -1e-12 would be refused later.
         settled[self.nonnegative] = np.where(drives < SOLVER_ZERO, 0.0, drives)
         parameters = settled * self.size
         parameters[self.fixed] = self.prior[self.fixed]
@@ -148,4 +152,5 @@ class PhysicalLinks:
     def _scaled_rows_left_out(self) -> Array:
         assert self.base.whole is not None
         rows = self.base.whole.grouping[list(self.base.left_out)] * self.size
+        # Each equation divided by its largest entry.
         return rows / np.abs(rows).max(axis=1, keepdims=True)

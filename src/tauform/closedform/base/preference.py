@@ -22,6 +22,7 @@ def gautier_order(layout: Layout) -> tuple[int, ...]:
     place = {kind: k for k, kind in enumerate(GAUTIER_ORDER)}
     parameters, friction = layout.parameters, set(layout.friction)
     rigid = [k for k in range(len(parameters)) if k not in friction]
+    # By joints first, so that parameters fold towards the base; unknown kinds follow in a link.
     rigid.sort(key=lambda k: (parameters[k].joints, place.get(parameters[k].kind, len(place))))
     return (*rigid, *layout.friction)
 
@@ -32,6 +33,7 @@ def order_of_preference(robot: Robot, columns: Sequence[int], order: Iterable[st
     Raises:
         UnknownNameError: a name is no parameter of the robot.
     """
+    # dict.fromkeys keeps the first mention of each.
     chosen = dict.fromkeys(k for name in order or () for k in _named(robot, name))
     ranked = dict.fromkeys([*chosen, *default_order(robot)])
     available = set(columns)
@@ -54,4 +56,5 @@ def parameter_index(robot: Robot, name: str) -> int:
 
 def _named(robot: Robot, name: str) -> list[int]:
     of_kind = [k for k, parameter in enumerate(robot.layout.parameters) if parameter.kind == name]
+    # A kind names all its parameters; else it must be one parameter's name.
     return of_kind or [parameter_index(robot, name)]

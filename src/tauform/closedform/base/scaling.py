@@ -50,6 +50,7 @@ class Entries:
             entries = cls(triplets.row, triplets.col, np.asarray(triplets.data, dtype=float), W.shape)
         else:
             dense = np.asarray(W, dtype=float)
+            # Exact zeros need no place.
             rows, columns = np.nonzero(dense)
             entries = cls(rows, columns, dense[rows, columns], dense.shape)
         if not np.isfinite(entries.values).all():
@@ -93,6 +94,7 @@ def scale(W: Any, robot: Robot, columns: Sequence[int]) -> Scaled:
     factors = length * length * parameter_factors(robot, length, time)[list(columns)]
     entries = replace(entries, values=entries.values / factors[entries.columns])
     fall = time * time
+    # The largest enlargement that powers of length and time explain.
     smallest_row = 1.0 / max(1.0, length, fall, length * fall)
     row_sizes = np.maximum(entries.row_sizes(), smallest_row)
     entries = replace(entries, values=entries.values / row_sizes[entries.rows])
@@ -109,6 +111,7 @@ def equilibrated(W: Any) -> Scaled:
 
 def _in_unit_columns(entries: Entries, factors: Array, strength: Array) -> Scaled:
     sizes = entries.column_sizes()
+    # A zero column stays zero; dividing by one leaves it so.
     sizes[sizes == 0] = 1.0
     matrix = _shortened(replace(entries, values=entries.values / sizes[entries.columns]))
     # Twice, since random combinations change the norms of columns that were equal.
@@ -136,6 +139,7 @@ def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) ->
     tensor = ROUNDING * max((size for kind, size in largest.items() if kind in INERTIAS), default=0.0)
     moments = ROUNDING * max(largest.get(kind, 0.0) for kind in FIRST_MOMENTS)
     moment = max(moments, MAX_ANGLE_OF_VERTICAL * norm(robot.gravity))
+    # Lengths from joint to joint, added: no point of the robot is farther.
     reach = float(np.abs(robot.tree.translations).sum())
     floors = {"m": max(ROUNDING * largest.get("m", 0.0), reach * moment), **dict.fromkeys(FIRST_MOMENTS, moment)}
     floors |= dict.fromkeys(INERTIAS, tensor)
@@ -146,6 +150,7 @@ def _without_rounding(entries: Entries, robot: Robot, columns: Sequence[int]) ->
 
 def _largest(places: AnyArray, values: Array, length: int) -> Array:
     sizes = np.zeros(length)
+    # maximum.at: places repeat, and plain indexing would keep the last only.
     np.maximum.at(sizes, places, np.abs(values))
     return sizes
 
@@ -153,6 +158,7 @@ def _largest(places: AnyArray, values: Array, length: int) -> Array:
 def _shortened(entries: Entries) -> Array:
     n_rows, n_columns = entries.shape
     wanted = ROWS_PER_COLUMN * n_columns
+    # Short enough already.
     if n_rows <= 2 * wanted:
         return _dense(entries, entries.rows, entries.values, n_rows)
     # Each row is added, with random weights, to a few rows of the short matrix: with one only, two rows that alone
@@ -171,5 +177,6 @@ def _shortened(entries: Entries) -> Array:
 
 def _dense(entries: Entries, rows: AnyArray, values: Array, n_rows: int) -> Array:
     n_columns = entries.shape[1]
+    # One pass over the entries: flat places counted with their values as weights.
     dense: AnyArray = np.bincount(rows * n_columns + entries.columns, values, n_rows * n_columns)
     return dense.reshape(n_rows, n_columns)

@@ -62,6 +62,7 @@ def spectrum(base: BaseParameters, scaled: bool = True) -> Spectrum:
         raise ModelError(f"spectrum: a file holds no geometry; call {call('base_parameters')} on the robot")
     robot, columns = base.robot, base.columns
     raw, names = observed(robot, columns, base.source), robot.parameter_names
+    # Closed forms come sparse; decompositions here are dense.
     raw = np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw)
     matrix = scale(raw, robot, columns).matrix
     position = {c: k for k, c in enumerate(columns)}
@@ -70,6 +71,7 @@ def spectrum(base: BaseParameters, scaled: bool = True) -> Spectrum:
     chosen = (matrix if scaled else raw)[:, preferred]
     whole = by_size(chosen)
     T = np.sort(whole.sizes)[::-1]
+    # Relative to the largest, then back in units of T.
     threshold = threshold_in_gap(T / T[0]) * float(T[0])
     walk = in_order(whole.R, threshold)
     null = whole.null_space(base.n)
@@ -81,6 +83,7 @@ def spectrum(base: BaseParameters, scaled: bool = True) -> Spectrum:
         R=walk.sizes,
         V2=np.sqrt((null * null).sum(axis=1)),
         threshold=threshold,
+        # Entries at the level of rounding would make S infinite.
         S=float(sizes.max() / sizes[sizes > ROUNDING * sizes.max()].min()),
         scaled=scaled,
     )

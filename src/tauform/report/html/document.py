@@ -13,6 +13,7 @@ from tauform.version import __version__
 
 # The page's own scripts; the library that draws comes first.
 SCRIPTS = ("plot.js", "robot.js", "table.js")
+# How every figure begins: plots and robot views alike.
 DRAWN = '<figure class="'
 
 
@@ -30,6 +31,7 @@ def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     parts = [
         f'<section id="{html_text(s.anchor)}">\n<h2>{html_text(s.title)}</h2>\n{s.body}</section>' for s in sections
     ]
+    # Plotly is several megabytes: only pages with figures carry it.
     drawing = plotly_script() if any(DRAWN in s.body for s in sections) else ""
     return Template(asset("page.html")).substitute(
         title=html_text(title),
@@ -44,6 +46,7 @@ def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     )
 
 
+# Read once: a test or a server writes many pages.
 @cache
 def plotly_script() -> str:
     """Plotly as its wheel brings it, to be embedded: pages open without a network."""

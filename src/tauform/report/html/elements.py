@@ -32,6 +32,7 @@ def shown(value: Any) -> str:
         return "–"
     if isinstance(value, Marked):
         return value.text
+    # Before floats: True is a number to Python, and counts stay whole.
     if isinstance(value, (str, bool, int, np.integer)):
         return str(value)
     if isinstance(value, (float, np.floating)):
@@ -61,6 +62,7 @@ def table(
         data: sorted by a click on a heading, filtered by a word, saved as CSV.
     """
     text = range(text_columns) if isinstance(text_columns, int) else text_columns
+    # Headings that sort are buttons, so that a keyboard reaches them.
     titles = [f'<button type="button">{html_text(c)}</button>' if data else html_text(c) for c in columns]
     head = "".join(f'<th scope="col"{_kind(k not in text)}>{title}</th>' for k, title in enumerate(titles))
     body = "\n".join(
@@ -77,6 +79,7 @@ def table(
 
 def _tools(caption: str) -> str:
     """Above a table of data: a filter, and its CSV."""
+    # File names from captions keep letters and digits only.
     file = "_".join(re.findall(r"\w+", caption.lower())) or "table"
     return (
         f'<div class="tools"><label>Filter <input type="search" aria-label="Filter {html_text(caption)}"></label>'
@@ -93,6 +96,7 @@ def _cell(value: Any, column: str, number: bool, code: bool) -> str:
     """A cell; narrow screens show its column's name beside it, one below the other."""
     text = html_text(shown(value))
     tone = value.tone if isinstance(value, Marked) else ""
+    # Narrow screens show the heading from this attribute, through the style sheet.
     label = f' data-label="{html_text(column)}"' if column else ""
     return f"<td{_kind(number, tone)}{label}>{f'<code>{text}</code>' if code and text else text}</td>"
 
@@ -136,6 +140,7 @@ def preformatted(text: str) -> str:
 
 def data_script(data: Any, digits: int = DIGITS) -> str:
     """Data for the page's scripts; `<` is written so that nothing inside can end the element."""
+    # No NaN, which JSON.parse rejects; no blanks, as data is most of a page.
     text = json.dumps(rounded(data, digits), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return f'<script type="application/json">{text}</script>'
 
@@ -143,6 +148,7 @@ def data_script(data: Any, digits: int = DIGITS) -> str:
 def rounded(value: Any, digits: int = DIGITS) -> Any:
     """Numbers cut to a few significant digits, arrays as lists, what is not finite as null, texts as they are shown."""
     if isinstance(value, np.ndarray | np.generic):
+        # Now plain Python: falls through to the cases below.
         value = value.tolist()
     if isinstance(value, Mapping):
         return {str(key): rounded(item, digits) for key, item in value.items()}

@@ -86,8 +86,10 @@ class Plot:
             {"name": panel.name, "ylabel": panel.ylabel, "series": [_described(s) for s in panel.series]}
             for panel in self.panels
         ]
+        # A single panel without name needs no tab.
         named = [panel.name for panel in self.panels if panel.name]
         tabs = "".join(map(_tab, range(len(named)), named))
+        # Each name once: panels repeat the same curves for other joints.
         curves = ", ".join(dict.fromkeys(series.name for panel in self.panels for series in panel.series))
         said = html_text(f"{self.caption}: {curves} over {self.xlabel}")
         return (
@@ -98,9 +100,11 @@ class Plot:
 
 
 def _tab(k: int, name: str) -> str:
+    # One tab stop for the whole list, as ARIA's tabs have it; arrow keys do the rest.
     selected = f'aria-selected="{str(k == 0).lower()}" tabindex="{-min(k, 1)}"'
     return f'<button type="button" role="tab" {selected}>{html_text(name)}</button>'
 
 
 def _described(series: Series) -> dict[str, Any]:
+    # What is None keeps its default in the script, and out of the file.
     return {name: value for name, value in vars(series).items() if value is not None}

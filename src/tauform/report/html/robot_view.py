@@ -27,6 +27,7 @@ def robot_view(robot: Robot, motion: ShownMotion) -> str:
 
     Links look as their meshes do, or their collision shapes, or are lines where the description has neither.
     """
+    # The script knows linear closures (F, offset); functions of the loop are not shipped.
     if isinstance(robot.closure, GeneralClosure):
         return "<p>Joints follow others by functions: no figure that moves.</p>\n"
     ranges, home = coordinate_ranges(robot), home_position(robot)
@@ -43,12 +44,14 @@ def robot_view(robot: Robot, motion: ShownMotion) -> str:
         '<p class="tool">Tool at x y z [m]: <output></output></p><div class="buttons">'
         '<button type="button" class="zero">Home</button><button type="button" class="play">Play the motion</button>'
         "</div></div></div></figure>\n"
+        # Missing meshes are told below the figure: a gap would look like a robot without that link.
     ) + (bullets(missing) if missing else "")
 
 
 def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()) -> dict[str, Any]:
     """What the script needs: constant transforms, loop constraints, coordinates, meshes, scale and motion."""
     low, high = box_of(robot, meshes)
+    # Half the cube's edge.
     reach = float(np.max(high - low)) / 2
     closure, types = robot.closure, {joint.name: joint.type for joint in robot.joints}
     return {
@@ -56,6 +59,7 @@ def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()
             {"parent": joint.parent, "screw": joint.type.screw, "placement": _rows(joint.parent_from_joint)}
             for joint in robot.joints
         ],
+        # Sliders show degrees for angles, metres for lengths.
         "coordinates": [{"isAngle": types[name].is_angle} for name in robot.joint_names],
         "F": None if closure is None else closure.F.tolist(),
         "offset": None if closure is None else closure.offset.tolist(),
@@ -64,10 +68,12 @@ def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()
         "reach": reach,
         "low": low,
         "high": high,
+        # The floor lies under all that is drawn at home, so that no part stands below it.
         "floor": np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])[:, 2].min(),
         "links": ["base", *(link.name for link in robot.links)],
         "meshes": [mesh.packed() for mesh in meshes],
         "grid": round_length(reach / 5),
+        # Fewer digits than transforms: a motion is most of the data.
         "motion": rounded({"t": motion.t, "q": motion.q}),
     }
 
@@ -75,6 +81,7 @@ def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()
 def box_of(robot: Robot, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]:
     """Corners of a cube that holds base, links and tool in most poses of the robot's ranges, and all of it at home."""
     low, high = coordinate_ranges(robot).T
+    # Seeded: the same robot gives the same page.
     poses = np.random.default_rng(0).uniform(low, high, (N_POSES, robot.n_joints))
     places = _places(robot, poses)
     # The few poses that reach farthest would make all others small; home and base are always inside.
@@ -90,12 +97,14 @@ def _corners(robot: Robot, meshes: Sequence[LinkMesh]) -> Iterator[Array]:
     base_from_links = link_placements(robot, home_position(robot))
     for mesh in meshes:
         base_from_link = np.eye(4) if mesh.link < 0 else base_from_links[mesh.link]
+        # Row vectors: p_base = R p + t becomes p' R' + t'.
         yield mesh.vertices @ base_from_link[:3, :3].T + base_from_link[:3, 3]
 
 
 def _places(robot: Robot, poses: Array) -> Array:
     """(N, 3) origins of links and tool in all poses, and the base."""
     links = link_placements(robot, poses)[..., :3, 3]
+    # (N, 1, 3), to stand beside (N, links, 3).
     tool = forward_kinematics(robot, poses)[..., None, :3, 3]
     return np.vstack([np.concatenate([links, tool], axis=1).reshape(-1, 3), np.zeros((1, 3))])
 

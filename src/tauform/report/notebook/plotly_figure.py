@@ -17,6 +17,7 @@ LINES: dict[str, dict[str, Any]] = {
     "thick": {"width": 4},
     "dashed": {"dash": "dash"},
     "dotted": {"dash": "dot", "width": 1.5},
+    # Plotly has no tabs: all panels are traces of one figure, and a menu shows those of one.
     "points": {},
 }
 
@@ -45,7 +46,9 @@ def _visible(series: Series) -> bool | str:
 
 
 def _button(plot: Plot, k: int, panel: Panel, owners: list[int], shown: list[Series]) -> dict[str, Any]:
+    # A trace hidden by its panel is gone; one that the user may call stays in the legend.
     visible = [_visible(series) if owner == k else False for owner, series in zip(owners, shown, strict=True)]
+    # Texts are escaped: Plotly reads a subset of HTML in labels.
     label = {"yaxis.title.text": html_text(panel.ylabel or plot.ylabel)}
     return {"label": html_text(panel.name), "method": "update", "args": [{"visible": visible}, label]}
 
@@ -56,6 +59,7 @@ def _layout(plot: Plot) -> dict[str, Any]:
 
     return {
         "title": {"text": html_text(plot.caption)},
+        # Bars stand over names: without "category" joints called 1, 2, 3 would become numbers.
         "xaxis": axis(plot.xlabel, plot.xlog) | ({"type": "category"} if plot.bars else {}),
         "yaxis": axis(plot.panels[0].ylabel or plot.ylabel, plot.ylog),
         "hovermode": "x unified",
@@ -65,6 +69,7 @@ def _layout(plot: Plot) -> dict[str, Any]:
 
 
 def _trace(plot: Plot, series: Series, order: int) -> dict[str, Any]:
+    # Eight colours in turn; the ninth is kept for what stands back.
     colour = COLOURS[series.colour if series.colour is not None else order % 8]
     x = series.x if series.x is not None else plot.x
     about = {"name": html_text(series.name), "x": rounded(x), "y": rounded(series.y)}
@@ -72,6 +77,7 @@ def _trace(plot: Plot, series: Series, order: int) -> dict[str, Any]:
     if series.spread is not None:
         about["error_y"] = {"type": "data", "array": rounded(series.spread)}
     if plot.bars:
+        # Patterns beside colours: pairs of bars stay apart in grey.
         return about | {"type": "bar", "marker": {"color": colour, "pattern": {"shape": ("", "/")[order % 2]}}}
     mode = "markers" if series.style == "points" else "lines+markers" if plot.points else "lines"
     line = {"color": colour, **LINES[series.style]}

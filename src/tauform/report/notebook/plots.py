@@ -42,6 +42,7 @@ def plot_fit(fit: Fit, what: str) -> Any:
     if what not in FIT_PLOTS:
         raise no_such("fit.plot: what", what, FIT_PLOTS)
     drawn = FIT_PLOTS[what](fit)
+    # A name that exists, but of which this fit has nothing: the message must not call it unknown.
     if drawn is None:
         raise IdentificationError(NOTHING.format(what=what), remedy=f"draw one of {', '.join(FIT_PLOTS)}")
     return plotly_figure(drawn)
@@ -49,10 +50,13 @@ def plot_fit(fit: Fit, what: str) -> Any:
 
 def plot_recording(recording: Recording) -> Any:
     """Positions, velocities and torques over time; see `Recording.plot`."""
+    # Thinned before conversion: a recording may be far longer than a figure is wide.
     few = thinned(len(recording.t))
     quantities = {"position [rad or m]": recording.q, "velocity [rad/s or m/s]": recording.qd}
     quantities |= {"torque [N m or N]": recording.tau, "temperature [°C]": recording.temperature}
+    # A recording knows its joints by column, not by name.
     names = [f"joint {j + 1}" for j in range(recording.n_joints)]
+    # Velocity and temperature may be absent.
     held = {label: np.asarray(values[few]) for label, values in quantities.items() if values is not None}
     return plotly_figure(_over_time(recording.name, np.asarray(recording.t[few]), names, held))
 
@@ -69,12 +73,14 @@ def plot_motion(motion: Motion) -> Any:
 
 def plot_breakdown(breakdown: Breakdown) -> Any:
     """Torque by origin over the states, joint by joint; see `Breakdown.plot`."""
+    # (N, n) also for a single state.
     parts = {name: np.atleast_2d(values) for name, values in vars(breakdown).items()}
     n = next(iter(parts.values())).shape[-1]
     rows = {name: values.reshape(-1, n) for name, values in parts.items()}
     total = sum(rows.values(), np.zeros(1))
     panels = []
     for j in range(n):
+        # Parts that are zero throughout only fill the legend.
         series = [Series(name, values[:, j]) for name, values in rows.items() if np.abs(values[:, j]).max() > 0]
         panels.append(Panel(f"joint {j + 1}", [*series, Series("total", total[:, j], style="thick", colour=8)]))
     states = np.arange(len(total))
@@ -83,12 +89,14 @@ def plot_breakdown(breakdown: Breakdown) -> Any:
 
 def plot_reduction(found: Reduction) -> Any:
     """Error over operations of the best program of each route; see `Reduction.plot`."""
+    # Exact routes have no place on a logarithmic axis.
     tried = [c for c in found.candidates if c.verification.error > 0]
     series = [
         Series(c.name, [100 * c.verification.error], x=[c.program.n_operations], style="points", notes=[c.remark])
         for c in tried
     ]
     operations = [found.program.n_operations, found.exact.n_operations]
+    # Two points at the ends make the tolerance a line.
     limit = Series("tolerance", [100 * found.tolerance] * 2, x=operations, style="dashed", colour=7)
     caption = f"{found.robot.name}: error at {100 * found.confidence:g} % of the states over operations"
     label = f"error [%] (exact: {found.exact.n_operations} operations)"

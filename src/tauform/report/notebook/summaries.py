@@ -31,6 +31,7 @@ COLOURS = {"good": "#1b7a43", "warn": "#9a5b00", "bad": "#b3261e"}
 
 def summary(value: Any) -> str:
     """HTML of a value, for `_repr_html_`; styles stand on the elements, since notebooks drop style sheets."""
+    # The first kind that fits: the order of SUMMARIES decides for subclasses.
     found = next(describe for kind, describe in SUMMARIES.items() if isinstance(value, kind))
     return f"<div>{found(value)}</div>"
 
@@ -43,6 +44,7 @@ def _title(text: str, facts: Mapping[str, Any]) -> str:
 def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     listed = [tuple(row) for row in rows]
     head = "".join(f'<th style="text-align: left">{html_text(column)}</th>' for column in columns)
+    # Rows beyond the limit are counted, not dropped in silence.
     body = "".join(f"<tr>{''.join(map(_table_cell, row))}</tr>" for row in listed[:MOST_ROWS])
     more = f"<p>and {len(listed) - MOST_ROWS} more</p>" if len(listed) > MOST_ROWS else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
@@ -74,8 +76,10 @@ def _recording(recording: Recording) -> str:
     known: Facts = {
         "samples": len(recording.t),
         "length [s]": seconds,
+        # n samples have n - 1 steps; a single sample has no length.
         "rate [Hz]": (len(recording.t) - 1) / max(seconds, 1e-9),
     }
+    # Extremes of 20 000 samples are enough for a glance, and quick on hours of logs.
     few = slice(None, None, max(1, len(recording.t) // 20_000))
     q, tau = np.asarray(recording.q[few]), np.asarray(recording.tau[few])
     rows = [
@@ -144,6 +148,7 @@ def _multirate(split: MultiRate) -> str:
 def _motion(motion: Motion) -> str:
     known: Facts = {"length [s]": float(motion.t[-1] - motion.t[0]), "step [s]": motion.step}
     known |= {"integrator": motion.integrator, "batch": str(motion.batch) if motion.batch else None}
+    # A batch of motions is one long list of postures here.
     last = motion.q.reshape(-1, *motion.q.shape[-2:])
     rows = [
         (name, last[..., j].min(), last[..., j].max(), _peak(motion.qd[..., j]), _peak(motion.tau[..., j]))

@@ -44,12 +44,14 @@ class RobotView:
     def show(self, path: str | Path) -> Path:
         """Write the page and open it in the browser."""
         written = self.save(path)
+        # As an address with a scheme: browsers take a bare path for a search.
         webbrowser.open_new_tab(written.resolve().as_uri())
         return written
 
     def _repr_html_(self) -> str:
         # a frame of its own: styles and scripts of the notebook and of the page do not meet
         frame = f'style="width: 100%; height: {HEIGHT}px; border: 0" sandbox="allow-scripts allow-downloads"'
+        # Escaped as an attribute: the page itself holds quotes.
         return f'<iframe {frame} title="Robot" srcdoc="{escape(self.html)}"></iframe>'
 
     def __repr__(self) -> str:
@@ -69,10 +71,15 @@ def _played(robot: Robot, motion: Motion | Trajectory | ArrayLike | None) -> Sho
     if isinstance(motion, Motion | Trajectory):
         q, t = np.asarray(motion.q), np.asarray(motion.t)
     else:
+        # One posture, or (N, n) of them.
         q = np.atleast_2d(joint_vector(motion, robot.n_joints, "motion"))
+        # Positions without times are played in five seconds.
         t = np.linspace(0.0, 5.0, max(2, len(q)))
+        # The player needs two frames; a posture that stands still has both alike.
         q = np.repeat(q, 2, axis=0) if len(q) == 1 else q
     if q.ndim != 2 or q.shape[1] != robot.n_joints:
         raise ShapeError(f"motion: expected positions (N, {robot.n_joints}), got {q.shape}; choose one of a batch")
+    # About 500 frames play smoothly; more only make the page larger.
     few = slice(None, None, max(1, len(t) // 500))
+    # Velocities are not shown, so zeros will do.
     return ShownMotion(t[few] - t[0], q[few], np.zeros_like(q[few]), np.zeros_like(q[few]))

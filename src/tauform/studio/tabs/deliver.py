@@ -42,7 +42,9 @@ def deliver_tab(desk: Desk) -> None:
 
     def start() -> None:
         def run() -> None:
+            # The last fit, as dictionaries keep their order.
             fitted = next(reversed(project.fits.values())) if project.fits else None
+            # Target and precision in the name: results of several choices stand side by side.
             folder = project.folder / f"{project.robot.name}_{target.value}_{real.value}"
             model = fitted if fitted is not None else project.robot
             arguments = (model, list(functions.value), str(target.value), str(real.value), folder)
@@ -62,6 +64,7 @@ def deliver_tab(desk: Desk) -> None:
 
     make.on_click(start)
     page.on_click(report)
+    # Code of another robot must not be offered as this one's.
     desk.followers.append(lambda: _emptied(said))
 
 
@@ -74,6 +77,7 @@ def zipped(folder: Path) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
+            # The package's own bookkeeping files are of no use outside.
             if path.is_file() and not path.name.startswith(".tauform-"):
                 archive.writestr(f"{folder.name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
     return packed.getvalue()

@@ -21,6 +21,7 @@ from tauform.studio.scene import RobotScene
 
 ROLES = ("fit", "validate", "leave out")
 FIGURES = ("torque", "errors", "friction", "residuals", "spectrum", "filters")
+# Enough for a slider's length.
 FRAMES = 240  # of a recording that plays
 
 
@@ -66,6 +67,7 @@ class IdentifyTab:
         self.roles, self.fields = {}, {}
         with self.logs:
             for k, name in enumerate(self.project.logs):
+                # The last of several logs validates: a verdict needs data that was not fitted.
                 self._log(name, ROLES[1] if k and k == len(self.project.logs) - 1 else ROLES[0])
         self._show_fits()
 
@@ -74,6 +76,7 @@ class IdentifyTab:
             ui.label(name).classes("text-sm grow")
             self.roles[name] = ui.select(list(ROLES), value=role).props("dense")
         with ui.expansion("columns").classes("w-full text-xs") as fold:
+            # Read only once it is unfolded: large logs take a while.
             fold.on_value_change(lambda event, name=name, fold=fold: self._columns(name, fold) if event.value else None)
 
     def _columns(self, name: str, fold: Any) -> None:
@@ -81,6 +84,7 @@ class IdentifyTab:
 
         def fill() -> None:
             summary = inspect_log(self.project.logs[name])
+            # Unfolded again, the summary replaces the old one.
             fold.clear()
             names = [column.name for column in summary.columns]
             with fold:
@@ -90,6 +94,7 @@ class IdentifyTab:
                 ]
                 ui.table(rows=rows).props("dense flat").classes("w-full")
                 for field in ("t", "q", "qd", "tau"):
+                    # One column of time; the others have a column per joint.
                     choice = ui.select(names, label=field, multiple=field != "t", clearable=True).classes("w-full")
                     self.fields[f"{name}:{field}"] = choice.props("dense use-chips")
                 for sentence in summary.findings:
@@ -99,6 +104,7 @@ class IdentifyTab:
 
     def _options(self, name: str) -> dict[str, Any]:
         chosen = {field: self.fields.get(f"{name}:{field}") for field in ("t", "q", "qd", "tau")}
+        # What is not chosen is left to the reader's own guess.
         columns = {field: choice.value for field, choice in chosen.items() if choice is not None and choice.value}
         return {"columns": columns} if columns else {}
 
@@ -111,6 +117,7 @@ class IdentifyTab:
 
     def _read(self, chosen: dict[str, list[str]]) -> None:
         robot, names = self.project.robot, [*chosen["fit"], *chosen["validate"]]
+        # One mapping for all logs, that of the first: they come from one robot.
         options = self._options(names[0])
         job = Job.start("Reading", work.read_logs, robot, [self.project.logs[name] for name in names], options)
         self.desk.run(job, self.bar, lambda found: self._identify(chosen, found))
@@ -180,7 +187,9 @@ class IdentifyTab:
             return
         scene = RobotScene(self.project, height="18rem")
         rms = np.sqrt((torques.measured**2).mean(axis=0))
+        # Relative to the joint's RMS, so that light wrists and heavy shoulders share a colour scale.
         error = np.abs(torques.measured - torques.predicted) / np.maximum(rms, 1e-12)
+        # Evenly spread over the recording; unique where it has fewer rows.
         rows = np.unique(np.linspace(0, len(torques.t) - 1, FRAMES).astype(int))
 
         def show(event: events.ValueChangeEventArguments[Any]) -> None:

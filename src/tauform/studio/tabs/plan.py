@@ -30,6 +30,7 @@ def plan_tab(desk: Desk) -> None:
     def show(motion: Trajectory | None) -> None:
         project.motion = motion
         place.clear()
+        # Another robot was opened: its motion has yet to be planned.
         if motion is None or project.described is None:
             return
         with place:
@@ -57,5 +58,6 @@ def plan_tab(desk: Desk) -> None:
             desk.show_lines(Lines.of_plan(project.source, project.tip, float(duration.value)))
 
     button.on_click(start)
+    # A reload finds the planned motion again.
     show(project.motion)
     desk.followers.append(lambda: show(None))

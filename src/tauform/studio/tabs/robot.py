@@ -44,6 +44,7 @@ class RobotTab:
                 self._sources()
             with ui.column().style("flex: 3 1 24rem; min-width: 18rem"):
                 self.scene = RobotScene(self.project)
+                # Not sanitised: numbers only, written by this module.
                 self.matrix = ui.html("", sanitize=False).classes("text-xs")
             self.sliders = ui.column().classes("gap-1").style("flex: 2 1 24rem; min-width: 18rem")
 
@@ -72,6 +73,7 @@ class RobotTab:
         found = [path for path in kept if path.suffix.lower() in ROBOT_FILES]
         if found:
             self._open(str(found[0]))
+        # Meshes alone belong to the robot that is open.
         elif self.project.described is not None:
             self._open(self.project.source)  # meshes that came later
 
@@ -104,6 +106,7 @@ class RobotTab:
     def _row(self, j: int, name: str, low: float, high: float) -> None:
         ui.label(name).classes("text-xs truncate w-full").style("margin-bottom: -.6rem")
         with ui.row().classes("items-center w-full no-wrap gap-2"):
+            # Two thousand steps: finer than a pointer can set.
             slider = ui.slider(min=low, max=high, step=(high - low) / 2000, value=float(self.project.q[j]))
             slider.props(f'aria-label="position of {_plain(name)}"').classes("grow").mark(f"q{j}")
             slider.on_value_change(partial(self._moved, j))
@@ -118,6 +121,7 @@ class RobotTab:
         self.rates.append(rate)
 
     def _moved(self, j: int, event: events.ValueChangeEventArguments[Any]) -> None:
+        # A new array: the old one may still be held by a figure.
         self.project.q = np.array([*self.project.q[:j], float(event.value), *self.project.q[j + 1 :]])
         self.update()
 
@@ -127,6 +131,7 @@ class RobotTab:
 
     def _compute(self) -> None:
         robot, q = self.project.robot, self.project.q
+        # A field that was emptied counts as zero.
         qd, qdd = (np.array([float(rate[name].value or 0.0) for rate in self.rates]) for name in ("qd", "qdd"))
         tau = inverse_dynamics(robot, q, qd, qdd, **reference_temperature(robot))
         gravity = gravity_torque(robot, q)
@@ -135,6 +140,7 @@ class RobotTab:
         for j, (name, held) in enumerate(zip(robot.joint_names, self.labels, strict=True)):
             kind = types[name]
             held["q"].set_text(f"{kind.display_factor * q[j]:.1f}°" if kind.is_angle else f"{1e3 * q[j]:.0f} mm")
+            # The attribute keeps all digits, which the text rounds.
             held["tau"].set_text(f"{_shown(tau[j], dust)} {kind.effort_unit}").props(f'data-value="{float(tau[j])!r}"')
             held["gravity"].set_text(_shown(gravity[j], dust))
         self.scene.move(q)
@@ -205,6 +211,7 @@ def _shown(value: float, dust: float) -> str:
 
 def _number(label: str, value: float, change: Any, wide: bool = False) -> None:
     field = ui.number(label, value=value, format="%.6g").props("dense").style(f"width: {'100%' if wide else '4.6rem'}")
+    # An emptied field changes nothing.
     field.on_value_change(lambda event: change(float(event.value)) if event.value is not None else None)
 
 
@@ -213,11 +220,13 @@ def _matrix(M: Array, J: Array) -> str:
     rows = "".join(
         "<tr>" + "".join(f"<td style='padding: 0 .5rem'>{value:.4g}</td>" for value in row) + "</tr>" for row in M
     )
+    # Yoshikawa's measure sqrt(det(J J')); with fewer joints than rows J'J has the rank to show it.
     spread = np.sqrt(max(0.0, float(np.linalg.det(J @ J.T if len(J) <= J.shape[1] else J.T @ J))))
     return f"<b>Mass matrix</b><table>{rows}</table><b>Manipulability</b> {spread:.4g}"
 
 
 def _plain(name: str) -> str:
+    # Quotes would end the attribute.
     return "".join(letter for letter in name if letter.isalnum() or letter in "_- ")
 
 

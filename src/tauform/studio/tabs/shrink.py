@@ -54,9 +54,11 @@ def shrink_tab(desk: Desk) -> None:
             ui.plotly(plot_reduction(found)).classes("w-full")
 
     def start() -> None:
+        # Six digits: the line below shows what was asked, without tails of the power.
         tolerance = round(10 ** float(slider.value) / 100, 6)
 
         def run() -> None:
+            # The identified robot where there is one: its values decide what may be left out.
             desk.run(Job.start("Shrinking", work.shrink, project.identified, tolerance, profile.value), bar, show)
 
         if desk.attempt(run):
@@ -82,6 +84,7 @@ def _nanoseconds(program: Program) -> float:
     """One state of a batch on this machine, the least of a few runs."""
     kernel = compile_program(program)
     rng = np.random.default_rng(0)
+    # (N, ...) for each input, whatever the function takes.
     states = [rng.uniform(-1, 1, (STATES, *port.shape)) for port in program.inputs]
     best = np.inf
     for _ in range(5):
