@@ -111,7 +111,7 @@ def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
             f"{robot.name}: the closed form is derived for robots without loops; use source dynamic, velocity_free or "
             "energy"
         )
-    # Springs and couplings beside joints are friction-like terms outside the trigonometric polynomials.
+    # Further terms that count as friction are no products of generators, so E has no row for them.
     further = set(range(robot.layout.n)[robot.layout.further]) & set(robot.layout.friction)
     beside = [robot.parameter_names[k] for k in columns if k in further]
     if beside:

@@ -119,7 +119,7 @@ class PhysicalLinks:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an inaccurate solution is told by its status
             try:
-                # Clarabel handles semidefinite cones and comes with cvxpy.
+                # An interior-point solver that takes semidefinite cones.
                 problem.solve(solver=self.cp.CLARABEL)
             except self.cp.SolverError:
                 return None

@@ -53,6 +53,7 @@ def assumptions(robot: Robot, columns: Sequence[int], assume: Assumption | None)
     resolved = _resolved(robot, relations)
     free = tuple(c for c in columns if c not in relations)
     place = {c: k for k, c in enumerate(free)}
+    # A free parameter is itself.
     triplets = [(c, k, 1.0) for c, k in place.items()]
     chosen = set(columns)
     # A relation of a parameter that takes no part says nothing about the torques: it is not looked at.
@@ -82,6 +83,7 @@ def _relations(robot: Robot, columns: Sequence[int], assume: Assumption | None) 
                 f"got {mask.dtype} of shape {mask.shape}"
             )
         # An empty relation is zero.
+        # Parameters that take no part need no relation.
         return {c: {} for c in columns if not mask[c]}
     return {parameter_index(robot, name): _relation(robot, name, value) for name, value in assume.items()}
 
@@ -91,6 +93,7 @@ def _relation(robot: Robot, name: str, value: object) -> dict[int, float]:
         value = {value: 1.0}
     if isinstance(value, Mapping):
         relation = {parameter_index(robot, other): number(f, f"assume: {name}: {other}") for other, f in value.items()}
+        # x = a x + ... is an equation to solve, not a relation; its meaning is left to the user.
         if parameter_index(robot, name) in relation:
             raise ModelError(f"assume: {name} is related to itself; leave it out of its own relation")
         return relation
@@ -116,6 +119,7 @@ def _resolved(robot: Robot, relations: dict[int, dict[int, float]]) -> dict[int,
         total: dict[int, float] = {}
         for other, factor in relations[c].items():
             for end, inner in resolve(other, (*path, c)).items():
+                # Two paths may end at one parameter: their factors add.
                 total[end] = total.get(end, 0.0) + factor * inner
         return total
 

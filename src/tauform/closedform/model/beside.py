@@ -39,6 +39,7 @@ def columns_beside(robot: Robot) -> list[int]:
 
 def terms_beside(robot: Robot) -> tuple[Drive, ...]:
     """The robot's terms that act beside theta."""
+    # Terms without a coefficient would be carried for nothing.
     return tuple(term for term in robot.drives if stands_beside(term) and term.coefficient)
 
 
@@ -84,6 +85,7 @@ class Beside:
 
     def torque(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, rigid: AnyArray | None) -> AnyArray:
         """Torque of the terms, where links and rotors take the torque `rigid`, which load friction depends on."""
+        # |tau| of load friction is that of links and rotors, before friction itself.
         return friction_torque(self.tree, self._state(q, qd, temperature)._replace(carried=rigid))
 
     def driving(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, tau: AnyArray) -> AnyArray:
@@ -101,6 +103,7 @@ class Beside:
 
 def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
     """(n, N) viscous, Coulomb and offset torque, from (n, 3) coefficients."""
+    # (n, 1) each, to broadcast over N states.
     viscous, coulomb, offset = coefficients.T[..., None]
     # The real part: a complex step must not change on which side of zero a velocity lies.
     torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset

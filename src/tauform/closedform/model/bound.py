@@ -204,9 +204,11 @@ class BoundModel:
         def friction(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
             # Only load friction reads the torque of links and rotors, which costs as much as the whole model.
             rigid = terms.torque(q, qd, qdd) if self.beside.is_loaded else 0 * q
+            # + 0 * q: the shape (n, N) and scalar of q also where there is no friction.
             return self.friction_torque(q, qd, temperature, rigid) + 0 * q
 
         def part(terms: Projection) -> Array:
+            # Parts share the slices of the whole model, so that they add up to its bits.
             return batched(self.n_joints, terms.torque, sliced, **states)
 
         return Breakdown(
@@ -322,6 +324,7 @@ class BoundModel:
 
     def driving_torque(self, q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None) -> AnyArray:
         """(n, N) what of tau is left for links and rotors; arrays of numbers."""
+        # Fv qd + Fc sign(qd) + Fo depend on the velocity only: taken off before load friction is solved for.
         driving = tau - joint_torque(self.joint_coefficients, qd)
         return self.beside.driving(q, qd, temperature, driving) if self.beside else driving
 
@@ -334,6 +337,7 @@ class BoundModel:
 
     def __repr__(self) -> str:
         beside = [name for name, values in zip(FRICTION_NAMES, self.carried.T, strict=True) if values.any()]
+        # dict.fromkeys names each shape once, however many joints have it.
         beside += dict.fromkeys("smooth Coulomb" if d.shape == "coulomb" else d.shape for d in self.drives)
         carried = f"; carries friction beside theta: {', '.join(beside)}" if beside else ""
         counts = f"{counted(self.n_joints, 'joint')}, {counted(self.n_terms, 'term')}"

@@ -70,6 +70,7 @@ def derive(
             f"{call('generate', 'robot, ...')} and "
             f"{call('base_parameters', 'robot')}, which take any robot",
         )
+    # Names first: wrong ones cost no derivation.
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, _columns(robot, include), assume)
     # Terms grow exponentially with the joints: what will not fit is refused before any work.
@@ -78,9 +79,11 @@ def derive(
         # First all coefficients of all standard parameters, then what is assumed, then the rank: later steps only
         # shrink.
         coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress), positions)
+        # parameters = matrix free: assumptions are products with the sparse matrix.
         coefficients = coefficients.restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
         rows = _rank_rows(robot, coefficients, terms, assumed.free, positions)
+        # Rank over the functions of the state, so that no sample of states decides it.
         base = _regrouped(robot, coefficients, rows, assumed.free, order)
         return _model(robot, coefficients, terms, base, assumed, positions)
 
@@ -118,6 +121,7 @@ def _rank_rows(
     robot: Robot, coefficients: Coefficients, terms: Terms, columns: Sequence[int], fixed: dict[int, float]
 ) -> Keys:
     """Functions that decide which parameters are independent."""
+    # Kind of each function: inertia, gravity, velocity, friction.
     kind = coefficients.layout.parts(coefficients.keys)[0]
     used: NDArray[np.bool_] = (abs(coefficients.matrix) @ np.isin(columns, robot.layout.friction)) > 0
     # Rows that no term is made of cannot tell parameters apart.
@@ -153,6 +157,7 @@ def _model(
 ) -> ClosedFormModel:
     # Coefficients of the pivots alone: those of the other parameters are combinations, which grouping holds.
     place = {column: k for k, column in enumerate(assumed.free)}
+    # By columns first: csr would copy every row for each pivot.
     kept = coefficients.matrix.tocsc()[:, [place[pivot] for pivot in base.pivots]].tocsr()
     friction = np.isin(base.pivots, robot.layout.friction)
     # Friction goes to the joint terms; in E its functions would be sign(qd), which is no product of generators.
@@ -167,6 +172,7 @@ def _model(
         joint_terms=_joint_terms(kept, coefficients, friction, robot.n_bodies),
         base=base,
         load_grouping=_load_grouping(robot, base, assumed),
+        # Without coefficients: the model keeps which columns there are, not their values.
         further_drives=tuple(term.with_coefficient(0.0) for term in robot.further_drives),
         ties=_ties(assumed),
         fixed={names[i]: position for i, position in fixed.items()},
@@ -175,11 +181,13 @@ def _model(
 
 def _placed_rows(rows: scipy.sparse.csr_array, terms: Terms, n: int) -> scipy.sparse.csr_array:
     """(n p, l): each target's row, scaled."""
+    # One entry per target: which function it comes from, and by what factor.
     selection = scipy.sparse.csr_array(
         (terms.factor, (terms.target, terms.source)), shape=(n * terms.n_terms, rows.shape[0])
     )
     placed = (selection @ rows).tocsr()
     placed.eliminate_zeros()
+    # Sorted and without zeros: saved files are the same on every machine.
     placed.sort_indices()
     return placed
 
@@ -204,10 +212,12 @@ def _joint_terms(
 def _load_grouping(robot: Robot, base: BaseParameters, assumed: Assumed) -> Array | None:
     tool = robot.tool
     # A load is part of the last link: it can be added only while all ten of that link's parameters are free.
+    # Ten parameters of the link that carries the tool.
     own = robot.layout.link(tool.link)
     if tool.link < 0 or not set(range(robot.layout.n)[own]) <= set(assumed.free):
         return None
     link_from_tool = tool.link_from_frame[None]
+    # A body in the tool's axes, moved to the link's origin, then grouped like the link's own parameters.
     return read_only(product(base.grouping[:, own], placed_ten(link_from_tool[:, :3, :3], link_from_tool[:, :3, 3])[0]))
 
 
@@ -216,5 +226,6 @@ def _ties(assumed: Assumed) -> Array:
     size = assumed.matrix.shape[0]
     ties = np.zeros((len(assumed.tied), size))
     ties[np.arange(len(assumed.tied)), list(assumed.tied)] = 1.0
+    # Row t: x_t - (combination of free ones); zero on parameters that keep the assumption.
     ties[:, list(assumed.free)] -= assumed.matrix[list(assumed.tied)].toarray()
     return read_only(ties)

@@ -45,6 +45,7 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, 
     # The paper writes g as a factor of its own, so that entries of gravity terms are simple numbers too.
     largest = int(np.argmax(np.abs(gravity)))
     g = float(gravity[largest]) if gravity[largest] else 1.0
+    # Neither velocities nor accelerations (rows from 3 n on): a gravity term.
     is_gravity = exponents[3 * n :].max(axis=0) == 0
     rows = np.where(is_gravity[None, :, None], reduction / g, reduction).reshape(n * n_terms, n_base)
     # Friction comes last, so that it is chosen only where nothing else tells it.
@@ -62,6 +63,7 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, 
     left[shares <= ROUNDING * shares.max(axis=1, keepdims=True, initial=0.0)] = 0.0
     P, B = np.zeros((n * n_terms, n_base)), np.zeros((n_base, n * n_terms))
     P[used] = left
+    # Columns of P without any entry are friction's.
     told = np.flatnonzero(left.any(axis=0))  # all but friction
     # P = Q R, so its pseudoinverse is R^-1 Q^T with Q = P R^-1
     from_triangle = inverse(in_order(left[:, told], 0.0).R)
@@ -81,6 +83,7 @@ def _first_independent(rows: Array) -> list[int]:
     rest = rest[places]
     chosen: list[int] = []
     # Gram-Schmidt in the order of the rows: the first that is not spanned is the next coefficient of theta_e.
+    # As many rows as theta has entries; the rank is full, since theta holds no redundant parameter.
     while len(chosen) < rows.shape[1]:
         sizes = np.linalg.norm(rest, axis=1)
         unspanned = sizes > MIN_INDEPENDENT_SHARE
@@ -88,5 +91,6 @@ def _first_independent(rows: Array) -> list[int]:
         direction = rest[0] / sizes[0]
         chosen.append(int(places[0]))
         rest, places = rest[1:], places[1:]
+        # Each step leaves only what the chosen directions do not span.
         rest = rest - np.outer(product(rest, direction), direction)
     return chosen

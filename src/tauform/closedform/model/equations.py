@@ -42,7 +42,10 @@ def structure_equations(
     for i, (coefficients, extra) in enumerate(zip(model.reduction, model.joint_terms, strict=True)):
         rows = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
         products = [
-            notation.product(part, term) for row, term in rows if (part := _combination(row, names, notation, digits))
+            # Terms whose combination is empty act on other joints only.
+            notation.product(part, term)
+            for row, term in rows
+            if (part := _combination(row, names, notation, digits))
         ]
         lines.append(notation.equation(i, products))
     return tuple(lines)
@@ -57,6 +60,7 @@ def bound_equations(
     lines = []
     for i, (coefficients, extra) in enumerate(zip(model.coefficients, model.joint_coefficients, strict=True)):
         values = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
+        # Zero coefficients are terms of other joints.
         products = [notation.product(notation.number(digits_of(float(v), digits)), term) for v, term in values if v]
         lines.append(notation.equation(i, [*products, *beside[i]]))
     return tuple(lines)
@@ -79,6 +83,7 @@ def _written_drives(model: BoundModel, digits: int | None, notation: Notation) -
     # The shapes' own torque runs on texts, so that equations say what is computed.
     q, qd, temperature = generators(notation, model.n_joints, digits)
     torques = model.beside.torque(q, qd, temperature, None)[:, 0]
+    # A joint without such terms answers with a plain zero.
     return [[torque.text] if isinstance(torque, WrittenNumber) else [] for torque in torques]
 
 
@@ -117,6 +122,7 @@ def term_kinds(exponents: NDArray[np.int8]) -> NDArray[np.int64]:
     n = len(exponents) // 5
     # A term is linear in qdd or at most quadratic in qd, never both.
     qd, qdd = exponents[3 * n : 4 * n], exponents[4 * n :]
+    # A squared velocity has exponent 2; what else has velocities is a product of two of them.
     return np.where(qdd.any(axis=0), 1, np.where((qd == 2).any(axis=0), 2, 3 * qd.any(axis=0)))
 
 

@@ -24,6 +24,7 @@ def mass_matrix(terms: Projection, q: AnyArray, moving: Sequence[int]) -> AnyArr
     n = len(G)
     D = np.zeros((n, n, q.shape[1]), dtype=G.dtype)
     for k, exponents in enumerate(terms.products.rates.T):
+        # Row n + j of the rates is qdd_j, the only entry of an inertial term.
         D[:, np.argmax(exponents[n:])] = G[:, k]
     for f in _fixed(n, moving):
         D[:, f] = D[f]
@@ -43,14 +44,17 @@ def coriolis_matrix(
     n = len(G)
     C = np.zeros((n, n, q.shape[1]), dtype=np.result_type(G, qd))
     for k, exponents in enumerate(terms.products.rates.T):
+        # qd_i qd_j twice its joints: i = j where the velocity is squared.
         i, j = np.repeat(np.arange(n), exponents[:n])
         C[:, j] += 0.5 * G[:, k] * qd[i]
         C[:, i] += 0.5 * G[:, k] * qd[j]
     fixed = _fixed(n, moving)
     if fixed:
+        # C_mf = -C_fm^T first; D'_fm^T is added below.
         C[np.ix_(moving, fixed)] = -np.swapaxes(C[np.ix_(fixed, moving)], 0, 1)
         rates = inertial_rate.at(q)
         for k, exponents in enumerate(inertial_rate.products.rates.T):
+            # G_k multiplies qd_i qdd_j in D' qdd: entry (f, j) of D', whose transpose belongs to C_mf.
             C[np.argmax(exponents[n:]), fixed] += rates[fixed, k] * qd[np.argmax(exponents[:n])]
     return C
 
@@ -63,6 +67,7 @@ def forward_dynamics(D: AnyArray, rest: AnyArray, moving: Sequence[int]) -> AnyA
         rest: (n, ...) torque that is left for accelerations.
     """
     qdd = np.zeros_like(rest)
+    # Moving joints as a chain: nothing is assumed to be zero in D_mm.
     chain = tuple(range(-1, len(moving) - 1))
     if moving:
         at = list(moving)

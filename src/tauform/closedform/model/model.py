@@ -226,6 +226,7 @@ class ClosedFormModel(Displayed):
             carried = fixed_array(friction, (self.n_joints, 3), "friction")
         else:
             carried = self._carried(values) if isinstance(values, Robot) else read_only(np.zeros((self.n_joints, 3)))
+        # With friction given, the robot's own is replaced, not added to.
         if drives is None:
             drives = terms_beside(values) if isinstance(values, Robot) else ()
         self.base.refuse_load(drives, "bind")
@@ -281,6 +282,7 @@ class ClosedFormModel(Displayed):
         Raises:
             ModelError: the robot has another geometry.
         """
+        # Compared as robots, so that a change in any placement is named by its joint.
         derived_for = self.geometry.robot(self.robot_name, self.joint_names)
         differs = difference(derived_for, robot)
         if differs:
@@ -297,6 +299,7 @@ class ClosedFormModel(Displayed):
         errors = np.abs(product(self.ties, parameters)) / np.maximum(sizes, 1e-300)
         if (errors > MAX_BREACH_OF_ASSUMPTION).any():
             worst = self.ties[int(np.argmax(errors))]
+            # The tied parameter has coefficient one in its row.
             name = self.base.layout.names[int(np.argmax(worst == 1.0))]
             broken = int((errors > MAX_BREACH_OF_ASSUMPTION).sum())
             warnings.warn(
@@ -309,6 +312,7 @@ class ClosedFormModel(Displayed):
     def _standard(self, robot: Robot) -> Array:
         """(base.layout.n,) the robot's parameters; its further drive terms may be others than those derived with."""
         own = dict(zip(robot.parameter_names, robot.parameters.tolist(), strict=True))
+        # Terms that the model knows and the robot lacks are zero.
         return np.array([own.get(name, 0.0) for name in self.base.layout.names])
 
     def echelon(self) -> Echelon:
@@ -338,6 +342,7 @@ class ClosedFormModel(Displayed):
         return aligned(structure_equations(self, max_terms, digits, LATEX))
 
     def _repr_latex_(self) -> str | None:
+        # Notebooks ask unbidden: long equations would fill the page.
         if self.n_terms > NOTEBOOK_TERMS:
             return None
         return shown_in_notebook(structure_equations(self, NOTEBOOK_TERMS, NOTEBOOK_DIGITS, LATEX))
@@ -355,6 +360,7 @@ class ClosedFormModel(Displayed):
         """(n l, p)."""
         triplets = self.sparse_reduction.tocoo()
         # The same entries sorted by (joint, base parameter), so that one sparse product gives all of Y.
+        # Row i p + j of the reduction is torque i, term j.
         joint, term = np.divmod(triplets.row, self.n_terms)
         shape = (self.n_joints * self.n_base, self.n_terms)
         return scipy.sparse.coo_array((triplets.data, (joint * self.n_base + triplets.col, term)), shape=shape).tocsr()

@@ -62,6 +62,7 @@ class TermProducts:
         place = np.zeros(exponents.shape[1], dtype=np.int64)
         stages = []
         for i in range(n):
+            # Rows q_i, sin q_i, cos q_i: the functions of this joint alone.
             functions, factor = distinct_columns(exponents[[i, n + i, 2 * n + i]])
             # A joint that no term depends on (the first about a vertical axis) adds no stage.
             if not functions.any():
@@ -84,6 +85,7 @@ class TermProducts:
         for stage in self.stages:
             x = q[stage.joint]
             values = _functions(stage.functions, x)
+            # In place: the table of the stage before is no longer needed.
             table = np.take(table, stage.parents, axis=0)
             table *= np.take(values, stage.factors, axis=0)
         return table
@@ -135,6 +137,7 @@ class Projection:
 
     def torque(self, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
         """(n, N) sum of all terms."""
+        # Sum over the accelerations of each joint.
         torque: AnyArray = (self.at(q) * self.products.accelerations(qd, qdd)).sum(axis=1)
         return torque
 
@@ -147,6 +150,7 @@ class Projection:
 def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[NDArray[np.int8], Array]:
     """E and coefficients of d/dt of terms whose rates stay as they are: each term by each joint, times its velocity."""
     n = len(exponents) // 5
+    # Empty beginnings keep the shapes where there is nothing to differentiate.
     columns, factors = [exponents[:, :0]], [coefficients[:, :0]]
     for i in range(n):
         q, s, c = i, n + i, 2 * n + i
@@ -183,6 +187,7 @@ def distinct_columns(exponents: NDArray[np.int8]) -> tuple[NDArray[np.int8], Ind
 
 def _slice_for(n_values: int) -> int:
     least, most = SLICE_BOUNDS
+    # Between 16 and 128 states: fewer waste calls of NumPy, more leave the cache.
     return min(most, max(least, VALUES_PER_SLICE // max(n_values, 1)))
 
 

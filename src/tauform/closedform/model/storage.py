@@ -47,6 +47,7 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     constants = [own.constants for own in model.geometry.types]
     facts = {
         "format": FORMAT,
+        # Chains keep the older version, so that earlier releases read them.
         "version": VERSION_OF_CHAINS if model.geometry.is_chain else VERSION,
         "robot_name": model.robot_name,
         "joint_names": model.joint_names,
@@ -84,8 +85,10 @@ def write_mat(bound: BoundModel, path: str | PathLike[str]) -> None:
         raise ModelError(f"{target}: cannot be written; the folder must exist and the name must end in .mat")
     model = bound.model
     n = model.n_joints
+    # (p, l, n), as the toolbox indexes P.
     P = model.reduction.transpose(1, 2, 0).copy()
     # The toolbox multiplies terms of gravity by its own constant.
+    # Terms without velocity and acceleration are those of gravity.
     P[~model.exponents[3 * n :].any(axis=0)] /= TOOLBOX_GRAVITY
     arrays = {
         "E": model.exponents.astype(np.uint8),
@@ -96,6 +99,7 @@ def write_mat(bound: BoundModel, path: str | PathLike[str]) -> None:
     }
     with io.BytesIO() as memory:
         scipy.io.savemat(memory, arrays, do_compression=True)
+        # The header that scipy writes holds the date.
         contents = memory.getvalue()[MAT_HEADER:]
     with fresh_file(target, ModelError) as file:
         # The first bytes are for the reader; a date there would make each file another one.
@@ -124,6 +128,7 @@ def load_model(path: str | PathLike[str]) -> ClosedFormModel:
         raise ModelError(f"{target}: may not be read; change its permissions") from None
     except MemoryError:
         raise ModelError(f"{target}: does not fit into memory; read it on a larger machine") from None
+    # Already a sentence.
     except ModelError:
         raise
     # Files come from elsewhere: whatever is wrong with one must end in a sentence, not a traceback.
@@ -141,6 +146,7 @@ def _no_model(path: Path) -> ModelError:
 def _check_format(facts: Any, path: Path) -> None:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise _no_model(path)
+    # bool is an int to Python; a version is neither.
     if type(facts["version"]) is not int or facts["version"] < 1:
         raise ValueError("no version")
     # Older versions are read; a newer one may mean something else by the same names.
@@ -191,6 +197,7 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
         array = arrays.get(name)
         if array is None and name == "load_grouping":
             continue
+        # abs <= LARGEST is false for NaN too.
         if array is None or array.dtype.kind != kind or array.shape != shape or not (abs(array) <= LARGEST).all():
             raise ValueError(f"{name} does not fit the model")
     if not ((exponents >= 0) & (exponents <= MOST_EXPONENT)).all() or len(base["pivots"]) != l:
@@ -221,6 +228,7 @@ def _parents(facts: dict[str, Any], n: int) -> tuple[int, ...]:
     parents = facts.get("parents", list(range(-1, n - 1)))
     if not isinstance(parents, list) or len(parents) != n:
         raise ValueError("parents and names of joints differ in number")
+    # Parents before children: cycles are impossible then.
     if not all(type(parent) is int and -1 <= parent < i for i, parent in enumerate(parents)):
         raise ValueError("parents are no tree")
     return tuple(parents)

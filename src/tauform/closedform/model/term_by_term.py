@@ -32,6 +32,7 @@ class TermByTerm:
         bound, terms = self.bound, self.bound.terms.everything
 
         def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
+            # First the rigid torque: load friction depends on it.
             rigid = terms.torque(q, qd, qdd)
             return rigid + bound.friction_torque(q, qd, temperature, rigid)
 
@@ -81,11 +82,13 @@ class TermByTerm:
             rest = driving - induced.torque(q, qd, 0 * q)
             return forward_dynamics(mass_matrix(inertial, q, bound.moving), rest, bound.moving)
 
+        # The narrower of both, since a slice runs through each.
         slices = min(inertial.states_per_slice, induced.states_per_slice)
         vectors = {"q": q, "qd": qd, "tau": tau, **bound.beside.temperatures(temperature)}
         try:
             return batched(bound.n_joints, core, slices, **vectors)
         except PivotError as error:
+            # Pivots count moving joints only.
             joint = bound.joint_names[bound.moving[error.index]]
             raise SingularMassMatrixError(
                 f"the mass matrix of {bound.name!r} is not positive definite: joint {joint!r} has no inertia, or an "

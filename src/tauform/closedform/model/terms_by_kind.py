@@ -51,6 +51,7 @@ class TermsByKind:
     def inertial_rate(self) -> Projection:
         """D' of the rows that fixed joints have."""
         rows = self.coefficients.copy()
+        # Only rows of fixed joints: those of moving ones come from the Christoffel symbols.
         rows[list(self.moving)] = 0.0
         used = (self._kinds == INERTIAL) & rows.any(axis=0)
         return Projection.of(*differentiated(self.exponents[:, used], rows[:, used]))

@@ -33,6 +33,7 @@ class WrittenNumber:
         if isinstance(value, WrittenNumber):
             return value
         text = self.notation.number(digits_of(float(value), self.digits))
+        # A sign or a LaTeX power of ten needs brackets in a power or quotient, not in a product.
         return WrittenNumber(text, self.notation, self.digits, PRODUCT if text.startswith("-") or " " in text else ATOM)
 
     def _new(self, text: str, holds: int) -> WrittenNumber:
@@ -42,6 +43,7 @@ class WrittenNumber:
         return self.text if self.holds >= holds else f"({self.text})"
 
     def __add__(self, other: Any) -> Any:
+        # NumPy then works entry by entry, and comes back here.
         if isinstance(other, np.ndarray):
             return NotImplemented
         if not isinstance(other, WrittenNumber) and other == 0:
@@ -67,6 +69,7 @@ class WrittenNumber:
             return NotImplemented
         if not isinstance(other, WrittenNumber):
             if other == 0:
+                # A plain zero: the term vanishes from the equation.
                 return 0.0
             if abs(other) == 1:
                 return self if other == 1 else -self
@@ -83,6 +86,7 @@ class WrittenNumber:
             return NotImplemented
         if not isinstance(other, WrittenNumber) and abs(other) == 1:
             return self * other
+        # Behind a slash even a product needs brackets.
         return self._new(f"{self._within(PRODUCT)} / {self._of(other)._within(ATOM)}", QUOTIENT)
 
     def __rtruediv__(self, other: Any) -> Any:
