@@ -84,6 +84,7 @@ def with_names(program: Program, usable: Callable[[str], str]) -> Program:
     """
     inputs: tuple[Port, ...] = ()
     for port in program.inputs:
+        # Names that a language cannot tell apart get underscores, in the order of the ports.
         name, others = usable(port.name), {other.name for other in inputs}
         # frames tool-0 and tool_0 are two
         while name in others:
@@ -119,6 +120,7 @@ def check_options(backend: Backend, real: str, batch: bool, single_header: bool 
         known = ", ".join(backend.reals)
         raise GenerationError(f"real: expected one of {known} in {backend.title}, got {real!r}")
     if batch and not backend.has_batch:
+        # Refused before anything is computed or written.
         raise GenerationError(f"batch: {backend.title} functions take one state; write them without batch")
     if single_header and not backend.has_single_header:
         raise GenerationError(f"single_header: {backend.title} has no such form; that is one of C")
@@ -126,5 +128,6 @@ def check_options(backend: Backend, real: str, batch: bool, single_header: bool 
 
 def release() -> str:
     """Our version as build systems take it: numbers only, without what marks one before its release."""
+    # "0.1.0rc1" counts as 0.1.0: CMake and Cargo take numbers alone.
     numbers = re.match(r"\d+(\.\d+)*", __version__)
     return numbers[0] if numbers else "0"

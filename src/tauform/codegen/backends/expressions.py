@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import FREE, Op, Program
 
+# Longer expressions get a name, so that lines stay readable.
 LINE_LENGTH = 100
 _SYMBOL = {Op.ADD: " + ", Op.SUBTRACT: " - ", Op.MULTIPLY: "*", Op.DIVIDE: "/"}
 _FUNCTIONS = (Op.SIN, Op.COS, Op.SQRT, Op.SIGN, Op.ABS, Op.EXP, Op.TANH, Op.ATAN2)
@@ -40,6 +41,7 @@ def decimal(value: float) -> str:
 
 def statements(program: Program, language: Spelling) -> list[str]:
     """The body of a function; every input is read before the first output is stored, since arrays may be the same."""
+    # Inputs count too: an input read twice is loaded once, under a name.
     uses = Counter(k for instruction in program.instructions for k in instruction.args)
     # A result is read after the first output was stored: it gets a name.
     uses.update(k for result in program.results for k in (*result, *result))
@@ -71,5 +73,6 @@ def _operation(op: Op, operands: Sequence[str], language: Spelling) -> str:
     if op is Op.NEGATE:
         return f"-{operands[0]}"
     if op in _SYMBOL:
+        # Sums and products have two operands each; their order is the planned one.
         return _SYMBOL[op].join(operands)
     return f"{language.function(op.value)}({', '.join(operands)})"

@@ -15,11 +15,13 @@ from tauform.codegen.program.program import Program
 from tauform.codegen.states import random_inputs
 from tauform.portable.sampling import uniform
 
+# Few: their numbers stand in the written test.
 N_STATES = 8
 # Rounding of compiled code may differ from the interpreter's by this factor (order of fused operations, libm).
 ROUNDING_MARGIN = 10.0
 # Results that lose more than this to rounding are worth nothing, nor would a test be that allows it.
 LARGEST_ROUNDING = 1e-2
+# Entries below this share of the largest are compared on its scale: they may be differences of large numbers.
 SMALLEST_ENTRY = 0.01
 
 
@@ -40,6 +42,7 @@ class Precision:
     tolerance: float
 
 
+# Some 450 times the machine epsilon of double, 84 times that of single.
 DOUBLE = Precision("double", 64, np.float64, 1e-13)
 SINGLE = Precision("float", 32, np.float32, 1e-5)
 
@@ -56,11 +59,13 @@ class Reference:
 
     @cached_property
     def inputs(self) -> list[Array]:
+        # A fixed seed: the written test is the same text every time.
         rng = np.random.default_rng(0)
         arrays = []
         for port in self.program.inputs:
             if port.shared:
                 given = self._default(port)
+                # Positive numbers near one suit masses and lengths of unknown parameters.
                 array = np.asarray(given) if given is not None else uniform(rng, 0.5, 1.5, port.shape)
             else:
                 (array,) = random_inputs(self.program, [port], 3.0, N_STATES, rng)
@@ -73,6 +78,7 @@ class Reference:
         defaults = self.program.about.defaults
         setup = self.program.setup
         if setup is not None and port.name == setup.outputs[0].name and all(p.name in defaults for p in setup.inputs):
+            # Precomputed parameters follow from the robot's own through the setup program.
             return setup(*(defaults[p.name] for p in setup.inputs))
         return defaults.get(port.name)
 
@@ -81,6 +87,7 @@ class Reference:
         results = self.program(*(array.astype(dtype) for array in self.inputs))
         results = results if isinstance(results, tuple) else (results,)
         pairs = zip(results, self.program.outputs, strict=True)
+        # Results of shared inputs alone have no states: each state sees the same ones.
         return [np.broadcast_to(r, (N_STATES, *p.shape)).astype(np.float64).reshape(N_STATES, p.size) for r, p in pairs]
 
     @cached_property
@@ -93,6 +100,7 @@ class Reference:
         scales = []
         for result in self.results:
             largest = np.abs(result).max(axis=0)
+            # An output that is zero throughout is compared on an absolute scale of one.
             scales.append(np.maximum(largest, SMALLEST_ENTRY * largest.max() or 1.0))
         return scales
 
@@ -117,4 +125,5 @@ class Reference:
             f"{self.program.name} of {self.program.robot} computed in {self.real.name}",
             f"straighten what is almost aligned (snap=){'' if self.real.bits > 32 else ', or write double precision'}",
         )
+        # Two digits: text does not hang on the last bits of what was measured here.
         return max(self.real.tolerance, float(f"{ROUNDING_MARGIN * self.rounding:.1e}"))

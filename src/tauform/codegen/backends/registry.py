@@ -20,5 +20,6 @@ def backend(target: str) -> Backend:
     """
     if target not in TARGETS:
         raise no_such("target", target, TARGETS)
+    # Imported late: one backend's dependencies are no condition for the others.
     found: Backend = import_module(f"tauform.codegen.backends.{target}.backend").BACKEND
     return found

@@ -90,4 +90,5 @@ class Replay:
 
 def rounded(values: Array) -> Array:
     """The numbers as they are stored."""
+    # By way of text, since that is how they are stored: the interpreter sees what C reads.
     return np.array([float(f"{value:.{DIGITS}g}") for value in np.ravel(values).tolist()]).reshape(np.shape(values))

@@ -25,6 +25,7 @@ def block_definition() -> str:
 def batch_prototype(program: Program, real: Real, prefix: str) -> str:
     """Declaration of the function for a batch, without the semicolon."""
     arguments = ["size_t count"]
+    # Inputs and outputs may overlap, so the public prototype promises no `restrict`; the blocks below may.
     for port in (*program.inputs, *program.outputs):
         const = "" if port in program.outputs else "const "
         array = f"{const}{real.name} *{port.name}"
@@ -43,6 +44,7 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         text, touched = _part_text(program, piece, real, prefix, name, last=piece is pieces[-1])
         used |= touched
         passed = [_local(program, port) for port in (*program.inputs, *program.outputs) if port.name in touched]
+        # A part that touches nothing has no effect: its call would only cost.
         if not (piece.reads or piece.writes or touched):
             continue
         texts.append(text)
@@ -57,10 +59,12 @@ def batch_text(program: Program, real: Real, prefix: str) -> str:
         "    size_t i;",
         "    size_t k;",
         "    size_t l;",
+        # One row per entry, one column per state: a loop over l walks through memory one number after another.
         *(f"    {real.name} {port.name}_block[{port.size}][{BLOCK}];" for port in (*taken, *program.outputs)),
         *(_copy_of_shared(program, port, real, prefix) for port in shared),
         *([f"    {real.name} w[{n_slots}][{BLOCK}];"] if n_slots else []),
         "",
+        # C warns about arguments that no statement reads.
         *(f"    (void){port.name};" for port in program.inputs if port.name not in used),
         *(f"    (void)memcpy(&{port.name}_copy, {port.name}, sizeof {port.name}_copy);" for port in shared),
         f"    for (i = 0; i < count; i += (size_t){BLOCK}) {{",
@@ -119,6 +123,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
     # A stage ends with its angles: their sines are made for the whole block by one call.
     for stage in part.stages:
         printer.statements(stage)
+        # A part has at most one stage with angles: -1 above makes every stage end a part.
         if stage.angles:
             n_angles = len(stage.angles)
             printer.lines += [
@@ -127,6 +132,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
             ]
             arrays = "&angle[0][0], offset, &sine[0][0], &cosine[0][0]"
             call = f"sines_and_cosines({LANES_PARAMETER}, {_of_block(n_angles)}, {arrays});"
+            # What is no sine leaves in the loop before the call, sines in the one after it.
             printer.hand_over(trigonometric=False)
             lines = [loop, *printer.lines, "    }", f"    {call}"]
             printer.lines = []
@@ -138,6 +144,7 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
 
     ports = [port for port in (*program.inputs, *program.outputs) if port.name in printer.used_ports]
     parameters = [
+        # The blocks are locals of one caller: `restrict` holds here, whatever the user passes.
         argument(program, port, real, prefix) if port.shared else f"{real.name} {port.name}[restrict][{BLOCK}]"
         for port in ports
     ]
@@ -147,8 +154,10 @@ def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str,
         arguments.append("w")
     local = [f"    {real.name} {array}[{n_angles}][{BLOCK}];" for array in ("angle", "sine", "cosine") if n_angles]
     if n_angles:
+        # The angles hold their offsets already; the function wants an array of them all the same.
         local.append(f"    static const {real.name} offset[{_of_block(n_angles)}] = {{0}};")
     counter = ["    int l;"] if lines else []
+    # Not inlined: parts merged again would be the long loop that compilers do not vectorise.
     function = CFunction(name, parameters, arguments, linkage="static NOINLINE ")
     text = function.body_text("\n".join([*counter, *local, *lines, ""]))
     return f"{text}\n{function.variants()}", printer.used_ports

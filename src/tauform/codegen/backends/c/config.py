@@ -14,6 +14,7 @@ from tauform.portable import exponential
 from tauform.portable.exponential import Exponential
 from tauform.portable.sincos import DOUBLE, FLOAT, SinCos
 
+# A longer function is cut into parts of PART_SIZE operations.
 # Operations of one C function: compilers need more than linear time beyond.
 LONGEST_FUNCTION = 8000
 PART_SIZE = 1500
@@ -45,6 +46,7 @@ class Real(Precision):
         return f"{float(np.format_float_scientific(self.dtype(value)))!r}{self.suffix}"
 
     def bits_of(self, value: float) -> str:
+        # In the machine's own byte order: the literal is a number, so its text is the same everywhere.
         """The bits of a number of this type as an unsigned literal."""
         return self.unsigned(int.from_bytes(self.dtype(value).tobytes(), sys.byteorder))
 
@@ -58,6 +60,7 @@ REALS = {
         **vars(reference.DOUBLE),
         suffix="",
         sincos=DOUBLE,
+        # Four doubles are 256 bits (AVX2), which not every x86-64 has: the choice may fall at run time.
         exponential=exponential.DOUBLE,
         vectors="defined(DISPATCH) || (defined(__AVX2__) && defined(__FMA__))",
         vectors_are_newer=True,
@@ -66,6 +69,7 @@ REALS = {
         **vars(reference.SINGLE),
         suffix="f",
         sincos=FLOAT,
+        # Four floats are 128 bits: every x86-64 and ARM with NEON has them, so no second body is needed.
         exponential=exponential.FLOAT,
         vectors="defined(__SSE2__) || defined(__ARM_NEON)",
         vectors_are_newer=False,

@@ -18,6 +18,7 @@ LANES_PARAMETER = "lanes"
 
 def dispatch_definitions(real: Real) -> str:
     """The macros that the texts below use."""
+    # Lanes of registers of 256 bits on newer processors, of 128 bits on all.
     return template("dispatch.c").substitute(wide=256 // real.bits, narrow=128 // real.bits)
 
 
@@ -65,12 +66,14 @@ class CFunction:
             newer: name of the body for newer processors, if not the same.
         """
         parameters, arguments = ", ".join(self.parameters), ", ".join(self.arguments)
+        # VARIANTS defines one function per kind of processor, RUN calls the one that fits.
         names = f"{self.name}, {newer or self.body}, {self.body}"
         call = f"    RUN({names}, {arguments});\n"
         return f"VARIANTS({names}, ({parameters}), {arguments})\n\n{self.plain(call)}"
 
     def _body(self, head: str, statements: str) -> str:
         # the angles that one register takes are known where the body is put into a variant
+        # Bodies without angles do not read the parameter; compilers would warn.
         unused = "" if f"({LANES_PARAMETER}, " in statements else f"    (void){LANES_PARAMETER};\n"
         parameters = ", ".join([f"int {LANES_PARAMETER}", *self.parameters])
         return f"static {head}({parameters})\n{{\n{unused}{statements}}}\n"

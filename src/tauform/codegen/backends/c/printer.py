@@ -59,10 +59,12 @@ class PartPrinter:
     used_ports: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        # How often a value is read decides whether it gets a name.
         self.uses = Counter(self._uses())
         self.section = _sections(self.program)
         self.current_section = ""
         self.n_temporaries = 0
+        # What earlier parts made comes from the slots of the scratch array.
         for value, slot in self.part.reads.items():
             self.expressions[value] = Expression(f"w[{slot}]{self.index}")
 
@@ -71,6 +73,7 @@ class PartPrinter:
         for stage in self.part.stages:
             for value in stage.instructions:
                 instruction = self.program.instructions[value]
+                # Counted twice, a vector that is indexed gets a name: an index binds tighter than any operator.
                 yield from instruction.args * (2 if instruction.op is Op.LANE else 1)
             yield from stage.angles
         for value in self.part.writes:
@@ -89,7 +92,9 @@ class PartPrinter:
                 continue
             expression = self._operation(instruction.op, instruction.args)
             # 45 letters are left for the declaration and what the line is written into.
+            # What is read once stands where it is read.
             if self.uses[value] > 1 or len(expression.text) > LINE_LENGTH - 45:
+                # Work for angles serves many results: no section comment there.
                 if not stage.angles:
                     self._announce(value)
                 expression = self._named(value, expression)
@@ -99,6 +104,7 @@ class PartPrinter:
         """The expression as a local variable."""
         name = f"t{self.n_temporaries}"
         self.n_temporaries += 1
+        # A program with vectors among its values has two types of names.
         kind = VECTOR if value in self.program.vectors else self.real.name
         self.emit(f"const {kind} {name} = {expression.text};")
         return Expression(name)
@@ -116,6 +122,7 @@ class PartPrinter:
     def hand_over(self, trigonometric: bool) -> None:
         """Store what later parts read: sines and cosines, or all other values."""
         for value, slot in self.part.writes.items():
+            # Sines exist only after their call, other values must leave before it; hence two rounds.
             if (self.program.instructions[value].op in (Op.SIN, Op.COS)) is not trigonometric:
                 continue
             self.emit(f"w[{slot}]{self.index} = {self.operand(value).text};")
@@ -159,6 +166,7 @@ class PartPrinter:
         self.used_ports.add(port.name)
         members = member_names(self.program, port)
         if members:
+            # A member of a struct that all states share has no index of a state.
             return Expression(f"{port.name}->{members[k]}", reads_input=True)
         return Expression(f"{port.name}[{k}]{'' if port.shared else self.index}", reads_input=True)
 
@@ -172,16 +180,19 @@ class PartPrinter:
         # a - (b + c) keeps its brackets: sums are written in the order in which they were planned.
         if op in (Op.ADD, Op.SUBTRACT):
             return a.at_least(_SUM) + _SYMBOL[op] + b.at_least(_PRODUCT), _SUM
+        # Right operands bind tighter: a*(b/c) keeps its brackets, so products round as they were planned.
         if op in (Op.MULTIPLY, Op.DIVIDE):
             return a.at_least(_PRODUCT) + _SYMBOL[op] + b.at_least(_ATOM), _PRODUCT
         if op is Op.LANE:
             return f"{a.text}[{self.program.instructions[args[1]].place[1]}]", _ATOM
+        # A sign beside an operator would read as --; _SIGNED asks for brackets there.
         if op is Op.NEGATE:
             return f"-{a.at_least(_ATOM)}", _SIGNED
         arguments = ", ".join(operand.text for operand in operands)
         return f"{self._function_name(op)}({arguments})", _ATOM
 
     def _function_name(self, op: Op) -> str:
+        # Functions of our own give the same bits with every C library; those of math.h round correctly or stay rare.
         own = {Op.SIGN: "sign_of", Op.EXP: "exp_of", Op.TANH: "tanh_of"}
         library = {Op.SQRT: "sqrt", Op.ATAN2: "atan2", Op.ABS: "fabs"}
         return own[op] if op in own else library[op] + self.real.suffix
@@ -200,9 +211,11 @@ def _sections(program: Program) -> dict[int, str]:
     found: dict[int, str] = {}
     for port, values in zip(program.outputs, program.results, strict=True):
         for k, result in enumerate(values):
+            # Depth first without recursion: programs may be deeper than Python's stack.
             stack = [result]
             while stack:
                 value = stack.pop()
+                # The first result to need a value is where its comment stands.
                 if value not in found:
                     found[value] = f"{port.name}[{k}]"
                     stack.extend(program.instructions[value].args)

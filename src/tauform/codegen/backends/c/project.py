@@ -65,11 +65,14 @@ def project_files(
         remarks: last paragraphs of the README.
         bounds: guaranteed rounding errors that the README states.
     """
+    # Ports carry names of the field, such as those of frames; C wants identifiers.
     programs = [with_names(program, identifier) for program in programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
+    # Robots are named by users: their names pass through `comment`, which cannot end the C comment early.
     about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}
     references = [Reference(program, real) for program in programs]
     recorded = {} if replay is None else recording_files(replay, programs, name, real)
+    # The recording's test is a file of its own; build files list its source.
     about["sources"] = "".join(f" {file}" for file in recorded if file.endswith(".c"))
     # a test that reads a file runs where the file is
     about["directory"] = " WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}" if recorded else ""
@@ -87,6 +90,7 @@ def project_files(
     )
     source = _source(programs, real, name, batch, about)
     if single_header:
+        # One header needs no library target, so the other build systems get no file.
         sources = {f"{name}.h": single_header_text(header, source, name)}
         builds = {"Makefile": template("Makefile").substitute(about)}
     else:
@@ -98,6 +102,7 @@ def project_files(
         **sources,
         f"test_{name}.c": template("test.c").substitute(
             about,
+            # One header: the test is the file that asks for the definitions.
             asked=f"#define {about['switch']}\n" if single_header else "",
             recording="" if replay is None else f"int {name}_test_recording(void);\n",
             batch_functions=batch_functions(real) if batch and any(map(has_batch, programs)) else "",
@@ -142,6 +147,7 @@ def _build_files(programs: Sequence[Program], name: str, about: dict[str, str]) 
 def _package(programs: Sequence[Program]) -> dict[str, str]:
     """Facts for build systems; no name of a robot, which they would take for more than a name."""
     functions = ", ".join(identifier(program.name) for program in programs)
+    # json.dumps quotes and escapes: names of programs may be the user's.
     return {"release": release(), "description": json.dumps(f"Robot dynamics in C99: {functions}")}
 
 
@@ -152,6 +158,7 @@ def has_batch(program: Program) -> bool:
 
 def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, about: dict[str, str]) -> str:
     functions = []
+    # Only what some program calls: an unused static function is a warning.
     if any(p.count(Op.SIN, Op.COS) for p in programs):
         functions.append(sincos_text(real))
     if any(p.count(Op.SIGN) for p in programs):
@@ -159,6 +166,7 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
     exponentials = {op for op in (Op.EXP, Op.TANH) if any(p.count(op) for p in programs)}
     if exponentials:
         functions.append(exponential_text(real, exponentials))
+    # Defined once for all programs; each function asks for them by VECTORS.
     if any(vector_form(p) for p in programs):
         functions.append(vector_definitions(real))
     for program in programs:
@@ -195,6 +203,7 @@ def _shared_note(program: Program) -> str:
 
 def _conventions(programs: Sequence[Program]) -> str:
     """Lines of the header's first comment: joints, gravity, friction; of each robot where there are several."""
+    # Programs of one robot share their conventions: each text stands once.
     known = dict.fromkeys((p.robot, p.about.conventions) for p in programs if p.about.conventions)
     lines: list[str] = []
     for robot, about in known:
@@ -209,6 +218,7 @@ def _structs(programs: Sequence[Program], real: Real, name: str) -> list[str]:
     for program in programs:
         for port in program.inputs:
             members = member_names(program, port)
+            # One struct serves all functions: members that differ would make one of them read wrong parameters.
             if members and known.setdefault(port.name, members) != members:
                 raise GenerationError(
                     f"{port.name}: two programs name its entries differently; write them to different folders"
@@ -225,6 +235,7 @@ def _structs(programs: Sequence[Program], real: Real, name: str) -> list[str]:
 
 
 def _cost(program: Program) -> str:
+    # One pair per angle: sine and cosine come from the same call.
     pairs = len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
     text = f"{program.n_multiplications} multiplications, {program.n_additions} additions, "
     text += "1 sine-cosine pair" if pairs == 1 else f"{pairs} sine-cosine pairs"

@@ -22,6 +22,7 @@ def recording_files(replay: Replay, programs: Sequence[Program], name: str, real
     """The table and the test of it, by file name."""
     table = table_text(replay)
     replayed = {figure.function: figure for figure in replay.figures}
+    # Functions that are no torque function have no figure and are not replayed.
     chosen = [program for program in programs if program.name in replayed]
     text = template("recording.c").substitute(
         name=name,
@@ -31,12 +32,15 @@ def recording_files(replay: Replay, programs: Sequence[Program], name: str, real
         states=replay.n_states,
         inputs=replay.tracks[0].inputs.shape[1],
         joints=replay.tracks[0].measured.shape[1],
+        # Checked before the run: a table that was edited would fail as if the code were wrong.
         digest=f"{crc32(table.encode()):#010x}",
         kernels="\n".join(_arrays(replay.kernels)),
         filters="\n".join(f"    {_filters(k, kernels)}," for k, kernels in enumerate(replay.kernels)),
+        # A track is a number of rows and its filters; the tracks stand one after another in the table.
         tracks="\n".join(f"    {{{len(track.t)}, &all_filters[{track.kernels}]}}," for track in replay.tracks),
         functions="\n".join(_function(program, name, real) for program in chosen),
         calls="\n".join(
+            # repr gives all digits: the test compares figures, not their print.
             f"    failed |= compare({string(program.name)}, run_{identifier(program.name)}, states, "
             f"{figure.error!r}, {figure.allowed!r});"
             for program in chosen
@@ -50,6 +54,7 @@ def recording_files(replay: Replay, programs: Sequence[Program], name: str, real
 def table_text(replay: Replay) -> str:
     """CSV: time, whether errors count there, inputs, measured torques; tracks one after another."""
     n = replay.tracks[0].measured.shape[1]
+    # Ports of a replayed function are of one size.
     size = replay.tracks[0].inputs.shape[1] // len(replay.ports)
     names = [f"{port}{k + 1}" for port in replay.ports for k in range(size)]
     heading = ",".join(["t", "judged", *names, *(f"tau{k + 1}" for k in range(n))])
@@ -80,6 +85,7 @@ def readme_text(replay: Replay, programs: Sequence[Program], name: str, real: Re
 def _lines(track: Track) -> Iterator[str]:
     for t, counts, inputs, measured in zip(track.t, track.rows, track.inputs, track.measured, strict=True):
         yield ",".join(
+            # As many digits as `replay.rounded` leaves: figures were found on these very numbers.
             [f"{t:.{DIGITS}g}", str(int(counts)), *(f"{x:.{DIGITS}g}" for x in (*inputs.tolist(), *measured.tolist()))]
         )
 
@@ -102,6 +108,7 @@ def _filters(k: int, own: Kernels) -> str:
 
 def _function(program: Program, name: str, real: Real) -> str:
     """The program with its inputs side by side."""
+    # The state is one row of the table, ports side by side in the order of the arguments.
     starts = [sum(port.size for port in program.inputs[:k]) for k in range(len(program.inputs))]
     inputs = ", ".join(f"state + {start}" for start in starts)
     head = f"static void run_{identifier(program.name)}(const {real.name} *state, {real.name} *tau)"

@@ -25,12 +25,14 @@ BOTH = "both"
 def test_text(reference: Reference, real: Real, prefix: str, batch: bool) -> str:
     """A static function that returns 0 if the program's C function gives the expected results."""
     program = reference.program
+    # The shared array holds any port, so that one serves for all pairs.
     largest = max(port.size for port in (*program.inputs, *program.outputs))
     lines = [f"static int test_{identifier(program.name)}(void)", "{"]
     for port, array in zip(program.inputs, reference.inputs, strict=True):
         lines += _table(program, port, array, real, prefix)
     for port, result, scale in zip(program.outputs, reference.results, reference.scales, strict=True):
         name = port.name
+        # Expected results and scales are double whatever the functions compute in.
         lines += _rows(f"static const double {name}_expected", result, str)
         lines.append(f"    static const double {name}_scale[{port.size}] = {{{', '.join(map(str, scale.tolist()))}}};")
         lines.append(f"    static {real.name} {name}_computed[{port.size}];")
@@ -60,8 +62,10 @@ def _one_state(program: Program, prefix: str) -> Iterator[str]:
         yield deviation.format("apart", port, outputs[port.name])
     # Every input in turn as every output: callers do pass one array for both.
     for source, target in product(program.inputs, program.outputs):
+        # A const pointer to the array that is written: what a caller's aliasing looks like to the function.
         given = {**inputs, source.name: _cast(program, source, BOTH, prefix)}
         taken = {**outputs, target.name: BOTH}
+        # Filled again for every state: the last call wrote its results there.
         yield f"        memcpy({BOTH}, {inputs[source.name]}, {source.size}*sizeof {BOTH}[0]);"
         yield call.format(", ".join([*given.values(), *taken.values()]))
         for port in program.outputs:
@@ -79,6 +83,7 @@ def _batch(program: Program, real: Real, prefix: str, largest: int) -> Iterator[
     for port in (*states, *program.outputs):
         yield f"        static {real.name} {port.name}_all[{port.size * N_BATCH}];"
     yield f"        static {real.name} {BOTH}_all[{largest * N_BATCH}];"
+    # Rows of states become columns: entry k of state i stands at [k*count + i].
     for port in states:
         yield f"        to_columns({port.size}, {port.name}[0], {port.name}_all);"
     yield call.format(", ".join([*inputs.values(), *outputs.values()]))
@@ -87,6 +92,7 @@ def _batch(program: Program, real: Real, prefix: str, largest: int) -> Iterator[
     for source, target in product(program.inputs, program.outputs):
         given = {**inputs, source.name: _cast(program, source, f"{BOTH}_all", prefix)}
         taken = {**outputs, target.name: f"{BOTH}_all"}
+        # A shared port has one value for all states, so it is no column.
         if source.shared:
             yield f"        memcpy({BOTH}_all, {inputs[source.name]}, {source.size}*sizeof {BOTH}_all[0]);"
         else:
@@ -124,6 +130,7 @@ def _table(program: Program, port: Port, array: Array, real: Real, prefix: str) 
     if not port.shared:
         return _rows(f"static const {real.name} {port.name}", array, real.number)
     numbers = ", ".join(real.number(v) for v in array.ravel().tolist())
+    # Initialisers of a struct stand in the order of its members, as the port's entries do.
     if member_names(program, port):
         return [f"    static const {struct_name(prefix, port)} {port.name} = {{{numbers}}};"]
     return [f"    static const {real.name} {port.name}[{port.size}] = {{{numbers}}};"]

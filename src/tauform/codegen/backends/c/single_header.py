@@ -6,6 +6,7 @@ import re
 
 from tauform.codegen.backends.c.templates import template
 
+# Read from the text itself: a function added to the templates is renamed without being listed here.
 _MACRO = re.compile(r"^#define (\w+)", re.MULTILINE)
 _STATIC = re.compile(r"^static [^=;{]*?\b(\w+)\(", re.MULTILINE)
 _TYPE = re.compile(r"^typedef [^;]*?\b(\w+) __attribute__", re.MULTILINE)
@@ -20,7 +21,9 @@ def single_header(header: str, source: str, name: str) -> str:
     # what stands before the library's headers is the comment and the header itself
     body = source[source.index("#include <") :]
     private = [*_STATIC.findall(body), *_TYPE.findall(body)]
+    # Public names begin with the prefix already and stay as they are.
     renamed = dict.fromkeys(word for word in private if not word.startswith(f"{name}_"))
+    # Macros that end with the file: the next robot's header defines them anew.
     macros = dict.fromkeys([*renamed, *_MACRO.findall(body)])
     return template("single_header.h").substitute(
         header=header.rstrip("\n"),

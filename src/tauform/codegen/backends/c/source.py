@@ -44,6 +44,7 @@ def function_name(program: Program, prefix: str) -> str:
 
 def sincos_text(real: Real) -> str:
     """The static functions for sines and cosines."""
+    # sign: the shift that takes bit 1 of the number of quarter turns to the sign bit.
     scheme, bits = real.sincos, real.bits
     # where the last part of pi/2 does not show in the polynomials, they need not wait for it
     # Below the rounding of the result: the polynomials may start before the last subtraction.
@@ -54,12 +55,15 @@ def sincos_text(real: Real) -> str:
         bits=f"uint{bits}_t",
         sign=bits - 2,
         one=real.number(1.0),
+        # b is the angle without the last part of pi/2, r with it.
         argument="b" if unseen else "r",
         limit=real.number(scheme.limit),
         inverse=real.number(scheme.inverse),
         magic=real.number(scheme.magic),
+        # Bits of the magic number: what is added to them is the number of quarter turns.
         turn_of_zero=real.bits_of(scheme.magic),
         reach=scheme.reach + 1,
+        # pi/2 in three parts (Cody and Waite): products with the first two are exact.
         h1=real.number(scheme.half_pi[0]),
         h2=real.number(scheme.half_pi[1]),
         h3=real.number(scheme.half_pi[2]),
@@ -71,6 +75,7 @@ def sincos_text(real: Real) -> str:
 def _in_pairs(real: Real, coefficients: tuple[float, ...]) -> str:
     """A polynomial in u as one in v = u^2 whose coefficients are linear in u: half as long a chain as Horner's."""
     pairs = [coefficients[k : k + 2] for k in range(0, len(coefficients), 2)]
+    # Each pair c0 + u c1; the pairs are joined by v = u^2 from the highest down.
     texts = [" + u*".join(map(real.number, pair)) for pair in pairs]
     text = texts.pop()
     for linear in reversed(texts):
@@ -83,6 +88,7 @@ def exponential_text(real: Real, ops: Collection[Op]) -> str:
     scheme = real.exponential
     numbers = {
         **{name: getattr(scheme, name) for name in ("inverse", "magic", "lowest", "highest", "saturated")},
+        # ln 2 in two parts: the rest r = x - k ln 2 keeps its last bits.
         "l1": scheme.log_2[0],
         "l2": scheme.log_2[1],
         "zero": 0.0,
@@ -102,6 +108,7 @@ def _by_horner(real: Real, coefficients: tuple[float, ...]) -> str:
     text = real.number(coefficients[-1])
     for c in coefficients[-2::-1]:
         text = f"{real.number(c)} + r*({text})"
+    # One factor a line; the brackets close at the end.
     return "\n        + r*(".join(text.split(" + r*("))
 
 
@@ -121,6 +128,7 @@ def vector_definitions(real: Real) -> str:
     """The type of four numbers in one register, where compiler and processor have it."""
     units = []
     for lane in range(LANES):
+        # A unit vector puts a number into one lane by multiplication.
         entries = ", ".join(real.number(float(k == lane)) for k in range(LANES))
         units.append(f"#define {UNIT}{lane} (({VECTOR}){{{entries}}})")
     return template("vectors.c").substitute(
@@ -149,14 +157,17 @@ def function_text(program: Program, real: Real, prefix: str) -> str:
         newer = f"#if defined(VECTORS)\n\n{function.newer_body_text(vectors)}\n#endif\n"
         older = f"#if !defined(VECTORS) || defined(DISPATCH)\n\n{numbers}\n#endif\n"
         return f"{newer}{older}\n{function.variants(function.newer_body)}"
+    # Known when compiling: one of the two bodies is enough.
     either = f"#if defined(VECTORS)\n\n{function.body_text(vectors)}\n#else\n\n{numbers}\n#endif\n"
     return f"{either}\n{function.variants()}"
 
 
 def vector_form(program: Program) -> Program | None:
     """The program with vectors among its values, if there is one and it fits into one function."""
+    # Slots between parts hold numbers: vectors cannot pass through them.
     if program.wide is None or len(parts(program.wide, LONGEST_FUNCTION, PART_SIZE)[0]) > 1:
         return None
+    # Ports and names stay; only instructions and results are those of the vectors.
     return replace(program, instructions=program.wide.instructions, results=program.wide.results)
 
 
@@ -164,6 +175,7 @@ def _statements(program: Program, real: Real, prefix: str) -> tuple[list[str], s
     """Statements of a function, and the functions of its parts where it is long."""
     pieces, n_slots = parts(program, LONGEST_FUNCTION, PART_SIZE)
     if len(pieces) == 1:
+        # One part: no scratch array, no calls.
         body, used = _body(program, pieces[0], real, last=True)
         return [], f"{unused(program, used)}{body}"
     texts, calls, touched = [], "", set()
@@ -175,6 +187,7 @@ def _statements(program: Program, real: Real, prefix: str) -> tuple[list[str], s
             f"{function_name(program, prefix)}_part_{number}",
             [*(argument(program, port, real, prefix) for port in ports), f"{real.name} w[{n_slots}]"],
             [*(port.name for port in ports), "w"],
+            # Not inlined: merged parts would be the long function that compilers take too long for.
             linkage="static NOINLINE ",
         )
         texts.append(f"{part.body_text(body)}\n{part.variants()}")
@@ -195,6 +208,7 @@ def _emit_sines(printer: PartPrinter, stage: AngleStage, first: int) -> int:
     by one and then to read them as a vector would make the processor wait.
     """
     real = printer.real.name
+    # The first stage's arrays have plain names; the generated text stays readable where there is one stage.
     tag = f"_{first}" if first else ""
     sine, cosine = (f"&{array}[{first}]" if first else array for array in ("sine", "cosine"))
     run = neighbours(printer.program, stage.angles)
@@ -203,6 +217,7 @@ def _emit_sines(printer: PartPrinter, stage: AngleStage, first: int) -> int:
         start, offsets = f"angle{tag}", [0.0] * len(texts)
         printer.emit(f"const {real} {start}[{len(texts)}] = {{{', '.join(texts)}}};")
     else:
+        # Entries between the angles get sines too, which nobody reads.
         printer.angles(stage, [first + k for k in run.entries])
         port, offsets = printer.program.inputs[run.port], run.offsets
         printer.used_ports.add(port.name)
@@ -226,6 +241,7 @@ def _body(program: Program, part: Part, real: Real, last: bool) -> tuple[str, se
     if n_sines:
         arrays = (f"{printer.indent}{real.name} {array}[{n_sines}];" for array in ("sine", "cosine"))
         printer.lines[:0] = arrays
+    # Both at the end here: the sines of one state are in local arrays by now.
     printer.hand_over(trigonometric=False)
     printer.hand_over(trigonometric=True)
     if last:

@@ -42,6 +42,7 @@ class CasADi:
         files = backend("c").files(replace(request, programs=plain, prefix=inner))
         names = {"prefix": prefix, "inner": inner, "functions": " ".join(p.name for p in functions)}
         return {
+            # Build files of the C project are not taken: the Makefile here builds both.
             **{name: text for name, text in files.items() if name.endswith((".c", ".h"))},
             f"{prefix}.c": wrapper_text(wrapped, prefix, inner),
             "Makefile": template(__package__, "Makefile").substitute(names),
@@ -64,6 +65,7 @@ def _columnwise(program: Program, outputs: Sequence[tuple[int, ...]]) -> Program
         outputs: shape of each output as CasADi sees it, before its columns are put into one line.
     """
     places = []
+    # CasADi stores matrices column by column: each input entry is read from its new place.
     for port in program.inputs:
         order = np.arange(port.size).reshape(port.matrix_shape).ravel(order="F")
         places.append({int(old): new for new, old in enumerate(order)})
@@ -71,10 +73,12 @@ def _columnwise(program: Program, outputs: Sequence[tuple[int, ...]]) -> Program
         replace(i, place=(i.place[0], places[i.place[0]][i.place[1]])) if i.op is Op.INPUT else i
         for i in program.instructions
     )
+    # Results are only listed in another order; no instruction changes.
     results = tuple(
         tuple(np.array(result).reshape(shape).ravel(order="F").tolist())
         for shape, result in zip(outputs, program.results, strict=True)
     )
+    # The form with vectors has the old order of entries: it is dropped.
     return replace(program, instructions=instructions, results=results, wide=None)
 
 

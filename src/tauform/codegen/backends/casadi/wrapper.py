@@ -28,6 +28,7 @@ def wrapper_text(wrapped: Sequence[Wrapped], prefix: str, inner: str) -> str:
         program, name = pair.program, f"{prefix}_{pair.program.name}"
         parts.append(_function(program, name, f"{inner}_{program.name}", program.inputs, _matrices(program.outputs)))
         # CasADi hands the results of the function to its derivative, which here needs none of them.
+        # Named apart: an output may have the name of an input.
         taken = [Port(f"out_{port.name}", port.shape) for port in program.outputs]
         blocks = [
             (f"jac_{output.name}_{port.name}", (output.size, port.size))
@@ -47,8 +48,10 @@ def _function(
     program: Program, name: str, called: str, inputs: Sequence[Port], outputs: Sequence[tuple[str, tuple[int, int]]]
 ) -> str:
     """All that CasADi asks of one function."""
+    # Only the program's own inputs are passed on; what CasADi adds is accepted and left.
     read = len(program.inputs)
     zeros = max(port.size for port in program.inputs)
+    # CasADi may not want a result, but the plain function writes them all.
     scratch = [f"    casadi_real unused{k}[{rows * columns}];" for k, (_, (rows, columns)) in enumerate(outputs)]
     # CasADi passes a null pointer for what is zero, and for what nobody wants.
     arguments = [f"arg[{k}] ? arg[{k}] : zeros" for k in range(read)]
@@ -81,6 +84,7 @@ def _function(
         dense = ", ".join(f"{{{rows}, {columns}, 1}}" for rows, columns in shapes)
         lines.append(f"    static const casadi_int shapes[][3] = {{{dense}}};")
         lines.append(f"    return i >= 0 && i < {len(names)} ? shapes[i] : 0;\n}}")
+    # No work memory: the plain functions keep everything on the stack.
     lines += [
         f"CASADI_SYMBOL_EXPORT int {name}_work(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, "
         "casadi_int *sz_w) {",

@@ -13,7 +13,9 @@ from tauform.escaping.c import comment
 _FOUND = (Op.SIN, Op.COS, Op.SQRT, Op.ABS, Op.EXP, Op.TANH, Op.ATAN2)
 SPELLING = Spelling(
     entry=lambda port, index: f"{port.name}[{index}]",
+    # Real(...) also for types that do not convert from double by themselves.
     number=lambda value: f"Real({float(value)!r})",
+    # The standard library has no sign; ours is in the header's namespace detail.
     function=lambda name: "detail::sign" if name == "sign" else name,
     definition="const Real {name} = {value};",
 )
@@ -25,8 +27,10 @@ def function_text(program: Program, name: str) -> str:
         *(f"const {array(port)} &{port.name}" for port in program.inputs),
         *(f"{array(port)} &{port.name}" for port in program.outputs),
     ]
+    # Inputs that do not matter for this robot are cast to void: no warnings.
     read = {program.inputs[i.place[0]].name for i in program.instructions if i.op is Op.INPUT}
     lines = [
+        # `using std::...` in the function: names of other number types are found by their arguments.
         *(f"using std::{op.value};" for op in _FOUND if program.count(op)),
         *(f"static_cast<void>({port.name});" for port in program.inputs if port.name not in read),
         *statements(program, SPELLING),

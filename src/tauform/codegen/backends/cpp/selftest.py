@@ -15,8 +15,10 @@ def test_text(reference: Reference, function: str) -> str:
     program, real = reference.program, reference.real.name
     lines = [f"bool test_{program.name}()", "{"]
     for port, values in zip(program.inputs, reference.inputs, strict=True):
+        # Shared ports have one row for all states.
         rows = values.reshape(1 if port.shared else len(values), -1)
         lines.append(
+            # Two braces: std::array is a struct that holds an array.
             f"    static const {array(port, real)} {port.name}_in[{len(rows)}] = {{{_rows(rows, '{{', '}}')}}};"
         )
     for port, result, scale in zip(program.outputs, reference.results, reference.scales, strict=True):
@@ -24,6 +26,7 @@ def test_text(reference: Reference, function: str) -> str:
         lines.append(f"    static const double {port.name}_scale[{port.size}] = {_rows(scale.reshape(1, -1)).strip()};")
     lines += ["    double largest = 0.0;", f"    for (int i = 0; i < {N_STATES}; i++) {{"]
     inputs = {port.name: f"{port.name}_in[{0 if port.shared else 'i'}]" for port in program.inputs}
+    # Fresh outputs for each state: nothing of the last one can pass for a result.
     lines += [f"        {array(port, real)} {port.name}_out{{}};" for port in program.outputs]
     outputs = {port.name: f"{port.name}_out" for port in program.outputs}
 

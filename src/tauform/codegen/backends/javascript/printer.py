@@ -18,6 +18,7 @@ SPELLING = Spelling(
 def function_text(program: Program, name: str) -> str:
     """An exported function that takes arrays, fills the output arrays and returns them."""
     inputs = [port.name for port in program.inputs]
+    # A default argument: callers in a loop pass their own array and avoid garbage.
     outputs = [f"{port.name} = new Float64Array({port.size})" for port in program.outputs]
     made = [port.name for port in program.outputs]
     returned = made[0] if len(made) == 1 else f"[{', '.join(made)}]"

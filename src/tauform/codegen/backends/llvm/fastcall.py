@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+# METH_FASTCALL | METH_KEYWORDS of CPython.
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
 _ARRAY_NEW = 93  # position in NumPy's public table
 
@@ -32,12 +33,14 @@ def is_supported() -> bool:
     return (
         sys.implementation.name == "cpython"
         and struct.calcsize("P") == 8
+        # Without the interpreter lock, objects have other headers.
         and not sysconfig.get_config_var("Py_GIL_DISABLED")
     )
 
 
 def numpy_table(capsule: str) -> Any:
     """One of NumPy's tables of C functions, as an array of pointers."""
+    # NumPy 2 moved its core.
     core = "numpy._core" if int(np.__version__.split(".")[0]) > 1 else "numpy.core"
     umath = import_module(f"{core}._multiarray_umath")
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -65,6 +68,7 @@ def symbols() -> dict[str, int]:
 def builtin(address: int, name: str, document: str, general: Callable[..., Any]) -> tuple[Any, Any]:
     """A builtin function whose code is at the address and whose `self` is `general`; and what must live as long."""
     definition = _MethodDefinition(name.encode(), address, _FASTCALL_WITH_KEYWORDS, document.encode())
+    # The definition must outlive the function: CPython keeps a pointer to it.
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return make(ctypes.addressof(definition), general, None), definition

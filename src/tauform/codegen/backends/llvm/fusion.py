@@ -24,6 +24,7 @@ def fusion(program: Program, values: Sequence[int], kept: Iterable[int]) -> dict
         for operand in program.instructions[value].args:
             readers[operand].append(value)
     needed = set(kept)
+    # A product that is needed elsewhere would be computed twice, inside the sum and on its own.
     products = [
         k
         for k in values
@@ -32,6 +33,7 @@ def fusion(program: Program, values: Sequence[int], kept: Iterable[int]) -> dict
     chosen: dict[int, int] = {}
     # products with few readers first: they claim fewer sums
     for product in sorted(products, key=lambda k: len(readers[k])):
+        # A sum takes one product along: an instruction has one multiplication.
         if not any(reader in chosen for reader in readers[product]):
             chosen.update(dict.fromkeys(readers[product], product))
     return chosen
@@ -39,5 +41,6 @@ def fusion(program: Program, values: Sequence[int], kept: Iterable[int]) -> dict
 
 def _fusible(program: Program, readers: Sequence[int]) -> bool:
     """All are sums or differences, and none reads the product twice."""
+    # a b + a b reads its product twice; one fused instruction cannot.
     sums = all(program.instructions[k].op in (Op.ADD, Op.SUBTRACT) for k in readers)
     return bool(readers) and sums and len(set(readers)) == len(readers)

@@ -40,6 +40,7 @@ def print_loop(program: Program, vector: Vector, dense: bool = False) -> str:
     Args:
         dense: the block stores rows next to each other, whatever their step.
     """
+    # NumPy's `steps`: row steps of all arguments, then the strides within each, in the same order.
     arguments = _listed(program, vector.scalar)
     most = max(len(argument.port.shape) for argument in arguments)
     lines = ["define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) {", "entry:"]
@@ -57,6 +58,7 @@ def print_loop(program: Program, vector: Vector, dense: bool = False) -> str:
         lines += ["  br label %blocks"]
     else:
         lines += ["  %alone = icmp eq i64 %n, 1", "  br i1 %alone, label %single, label %blocks"]
+        # Step 0: all lanes read the one row and write the same results to it.
         lines += ["single:", "  %j = add i64 0, 0", *_call(arguments, "j", step="0"), "  br label %done"]
     lines += _blocks(arguments, vector.lanes)
     lines += _strided(arguments, vector)
@@ -65,6 +67,7 @@ def print_loop(program: Program, vector: Vector, dense: bool = False) -> str:
 
 def _listed(program: Program, real: Real) -> list[_Argument]:
     ports = [(p, False) for p in program.inputs] + [(p, True) for p in program.outputs]
+    # Strides within arguments follow the row steps.
     strides = len(ports)
     arguments = []
     for number, (port, is_output) in enumerate(ports):
@@ -91,11 +94,13 @@ def _unpack(a: _Argument) -> list[str]:
 
 def _contiguous(arguments: list[_Argument], dense: bool) -> list[str]:
     """%c<last>: whether the entries of every row are next to each other, and the rows of outputs if these are dense."""
+    # `and` with true copies a value: each test has a name to chain to.
     lines = ["  %c0 = and i1 true, true"]
     for a in arguments:
         test = f"c{a.number}"
         if dense and a.is_output:
             lines += [
+                # Bytes from row to row that leave no gap.
                 f"  %e{a.number} = icmp eq i64 %step{a.number}, {a.port.size * a.real.size}",
                 f"  %{test}_dense = and i1 %{test}, %e{a.number}",
             ]
@@ -143,6 +148,7 @@ def _blocks(arguments: list[_Argument], lanes: int) -> list[str]:
 
 def _strided(arguments: list[_Argument], vector: Vector) -> list[str]:
     """Blocks of rows copied into buffers, computed there and copied out; spare lanes repeat the last row."""
+    # From 0 where nothing was done yet, from %whole for the rest of a batch.
     lines = ["strided:", "  %from = phi i64 [ 0, %entry ], [ %whole, %next ]"]
     lines += ["  %s_any = icmp ult i64 %from, %n", "  br i1 %s_any, label %buffered, label %done", "buffered:"]
     lines += [
@@ -150,11 +156,13 @@ def _strided(arguments: list[_Argument], vector: Vector) -> list[str]:
         "  %left = sub i64 %n, %k",
         f"  %k_full = icmp uge i64 %left, {vector.lanes}",
         f"  %rows = select i1 %k_full, i64 {vector.lanes}, i64 %left",
+        # Last row that the caller has: lanes beyond it repeat it and are not copied out.
         "  %top = sub i64 %rows, 1",
     ]
     passed = []
     for a in arguments:
         if not a.is_output:
+            # Shared ports are one row for the whole batch.
             lines += _copy(a, "%top", f"i64 {1 if a.port.shared else vector.lanes}", inwards=True)
         passed.append(f"ptr %b{a.number}" + ("" if a.port.shared else f", i64 {a.port.size * a.real.size}"))
     lines.append(f"  call void @block({', '.join(passed)})")
@@ -179,6 +187,7 @@ def _copy(a: _Argument, top: str, rows: str, inwards: bool) -> list[str]:
     ]
     numbers = []
     for count, last, outside, inside in levels:
+        # The order of a copy is target, source: it turns round with the direction.
         ours, theirs = (inside, outside) if inwards else (outside, inside)
         numbers.append(f"{count}, i64 {last}, i64 {ours}, i64 {theirs}")
     target, source = (f"%b{k}", f"%k_p{k}") if inwards else (f"%k_p{k}", f"%b{k}")
@@ -196,6 +205,7 @@ def _copies(most: int, real: Real) -> str:
         f"  %x = load {real.name}, ptr %s, align {real.size}\n  store {real.name} %x, ptr %t, align {real.size}\n"
         "  ret void\n}"
     ]
+    # Recursion over dimensions at print time; alwaysinline leaves nested loops.
     for depth in range(1, most + 1):
         inner = [f"{d}" for d in range(depth - 1, 0, -1)]
         named = "".join(f", i64 %n{d}, i64 %last{d}, i64 %t{d}, i64 %s{d}" for d in [str(depth), *inner])

@@ -35,6 +35,7 @@ def host() -> tuple[str, str]:
 
 @cache
 def _initialize() -> None:
+    # From LLVM 20 on, llvmlite initialises itself and refuses the call.
     if tuple(int(k) for k in llvm.llvm_version_info[:1]) < (20,):
         llvm.initialize()
     llvm.initialize_native_target()
@@ -53,6 +54,7 @@ def _initialize() -> None:
 def host_vector(real: Real = DOUBLE) -> Vector:
     """The widest vector of such numbers that this processor computes with."""
     features = set(host()[1].split(","))
+    # Intel and AMD say avx512f or avx; without either, 128 bits, as SSE2 and NEON have.
     bits = 512 if "+avx512f" in features else 256 if "+avx" in features else 128
     fuses = "+fma" in features or "aarch64" in llvm.get_default_triple()
     return Vector(bits // real.bits, fuses, real)
@@ -61,6 +63,7 @@ def host_vector(real: Real = DOUBLE) -> Vector:
 def kernel_vector(program: Program, real: Real = DOUBLE) -> Vector:
     """The vector that a kernel computes with: narrower where the results of a block would fill the first cache."""
     vector = host_vector(real)
+    # Bytes that one block writes: one row of lanes per entry of each output.
     written = vector.lanes * sum(port.size for port in program.outputs) * real.size
     if vector.lanes * real.bits > NARROW and written > LARGEST_RESULTS:
         return replace(vector, lanes=NARROW // real.bits)
@@ -124,6 +127,7 @@ def _declarations(vector: Vector) -> list[str]:
 def _target_machine() -> Any:
     cpu, features = host()
     target = llvm.Target.from_default_triple()
+    # Level 2 of code generation; `opt` does not ask for passes over the text.
     return target.create_target_machine(cpu=cpu, features=features, opt=2, reloc="default", codemodel="jitdefault")
 
 
@@ -132,6 +136,7 @@ def compile_object(text: str) -> bytes:
     machine = _target_machine()
     module = llvm.parse_assembly(text)
     module.verify()
+    # Set after parsing: the text itself names no machine.
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     # The text is already free of what LLVM's passes remove; they would only take time and undo the order of shuffles.

@@ -33,11 +33,13 @@ def print_block(program: Program, vector: Vector) -> str:
         return _Function(program, vector, pieces[0], last=True).text("block")
     names = [f"part_{k}" for k in range(len(pieces))]
     functions = [
+        # The last part alone stores results: all inputs are read by then.
         _Function(program, vector, piece, last=piece is pieces[-1]).text(name)
         for name, piece in zip(names, pieces, strict=True)
     ]
     arguments = _arguments(program)
     calls = [f"  call void @{name}({arguments}, ptr %scratch)" for name in names]
+    # Aligned to a cache line, which is the widest vector.
     scratch = f"  %scratch = alloca [{n_slots} x {vector.real}], align 64"
     whole = [f"define internal void @block({arguments}) noinline #0 {{", scratch, *calls, "  ret void", "}"]
     return "\n\n".join([*functions, "\n".join(whole)])
@@ -46,6 +48,7 @@ def print_block(program: Program, vector: Vector) -> str:
 def print_planned_block(program: Program, vector: Vector) -> str:
     """The same of a long program, whose outputs have their rows next to each other; see `planned/block.py`."""
     planned, arguments = PlannedBlock(program, vector), _arguments(program)
+    # The first part leaves in scratch what the planned part reads.
     ready = Part(tuple(planned.first), writes=planned.given)
     whole = [
         f"define internal void @block({arguments}) noinline #0 {{",
@@ -60,8 +63,10 @@ def print_planned_block(program: Program, vector: Vector) -> str:
 
 def print_alone(program: Program, vector: Vector) -> str:
     """`@alone` with the arguments of `@block`, for one state; "" where it would be too long for one function."""
+    # A wide program needs all its lanes in one register; else the plain one.
     form, lanes = (program, 1) if program.wide is None or vector.lanes < LANES else (program.wide, LANES)
     pieces, _ = parts(form, LONGEST_FUNCTION, PART_SIZE)
+    # In parts it would need scratch memory; the caller uses @block with step 0 instead.
     if len(pieces) > 1:
         return ""
     return _Function(form, Vector(lanes, vector.fuses, vector.scalar), pieces[0], last=True, is_alone=True).text(
@@ -92,6 +97,7 @@ class _Function:
 
     def __post_init__(self) -> None:
         self.block = Block(self.vector.scalar.name)
+        # Fusion looks at one part only: products do not vanish across a call.
         values = [k for stage in self.part.stages for k in stage.instructions]
         # Values that are read elsewhere must exist on their own: a product among them cannot vanish into a sum.
         kept = {*self.part.writes, *(k for stage in self.part.stages for k in stage.angles)}
@@ -105,6 +111,7 @@ class _Function:
         most = max((len(stage.angles) for stage in self.part.stages), default=0)
         body = self.block
         body.label("entry")
+        # Angles go through memory only where some are far; the room is taken once.
         if most:
             body.emit(f"%angles = alloca [{most} x {self.vector.real}], align 64")
         for value, slot in self.part.reads.items():
@@ -112,6 +119,7 @@ class _Function:
         before = "entry"
         for number, stage in enumerate(self.part.stages):
             self._stage(stage, str(number), before)
+            # phi nodes name the block they come from, which is the last one that ended.
             before = f"close_{number}" if stage.angles else before
         for value, slot in self.part.writes.items():
             body.emit(f"store {self.vector.real} {self._operand(value)}, ptr {self._slot(slot)}")
@@ -141,6 +149,7 @@ class _Function:
         trigonometric = {
             angle: emit_sincos(self.block, self.vector, x) for angle, x in zip(stage.angles, close, strict=True)
         }
+        # By their angles, since sine and cosine may stand anywhere in the program.
         for value, instruction in enumerate(self.program.instructions):
             if instruction.op in (Op.SIN, Op.COS) and instruction.args[0] in trigonometric:
                 self.name[value] = trigonometric[instruction.args[0]][instruction.op is Op.COS]
@@ -152,6 +161,7 @@ class _Function:
         if instruction.op is Op.UNIT:
             return self.vector.unit(instruction.place[1])
         if instruction.op is Op.INPUT:
+            # Loaded where first read: what no instruction reads costs no load.
             if instruction.place not in self.inputs:
                 self._load(*instruction.place)
             return self.inputs[instruction.place]
@@ -207,6 +217,7 @@ class _Function:
         a, b = (self._operand(k) for k in self.program.instructions[product].args)
         left, right = instruction.args
         c = self._operand(right if left == product else left)
+        # a b - c = fma(a, b, -c) and c - a b = fma(-a, b, c): a change of sign is exact.
         if instruction.op is Op.SUBTRACT and left == product:
             c = let(f"fneg {real} {c}")
         elif instruction.op is Op.SUBTRACT:
@@ -222,6 +233,7 @@ class _Function:
         rows = self.rows.setdefault(f"%in{port}", RowAddresses(self.block, f"%in{port}"))
         columns = chunk(self.program.inputs[port].size, index, self.vector)
         for column, name in zip(columns, load_columns(self.block, self.vector, rows, columns), strict=True):
+            # Chunks may overlap: the first load of a column stays.
             self.inputs.setdefault((port, column), name)
 
     def _splat(self, base: str, index: int) -> str:
@@ -235,6 +247,7 @@ class _Function:
         real = self.vector.scalar
         if self.is_alone:
             for k, name in enumerate(names):
+                # All lanes are the same number: lane 0 stands for them.
                 number = self.block.let(f"extractelement {self.vector.real} {name}, i64 0")
                 pointer = self.block.let(f"getelementptr {real.name}, ptr %out{port}, i64 {k}")
                 self.block.emit(f"store {real.name} {number}, ptr {pointer}, align {real.size}")

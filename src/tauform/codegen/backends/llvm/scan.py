@@ -33,6 +33,7 @@ def print_scan(program: Program, vector: Vector) -> str:
         "  %i_more = icmp ult i64 %i, %n",
         "  br i1 %i_more, label %start, label %done",
         "start:",
+        # The last tile may be shorter; n is a multiple of the lanes, so its blocks are whole.
         f"  %whole = add i64 %i, {tile}",
         "  %is_whole = icmp ult i64 %whole, %n",
         "  %end = select i1 %is_whole, i64 %whole, i64 %n",
@@ -43,6 +44,7 @@ def print_scan(program: Program, vector: Vector) -> str:
         "  br i1 %k_more, label %step, label %ended",
         "step:",
     ]
+    # Addresses of this step are the same for all blocks of the tile.
     for k in range(len(ports)):
         lines += [
             f"  %late{k} = mul i64 %k, %times{k}",

@@ -43,6 +43,7 @@ done:
 
 def bring_close(real: Real) -> str:
     """`@bring_close(ptr, i64)`; single precision is reduced in double precision."""
+    # Adding -0.0 changes no number, the sign of zero included: a copy in LLVM's single-assignment form.
     widen, narrow = "fadd double %given, -0.0", "fadd double %y, -0.0"
     if real.bits == 32:
         widen, narrow = "fpext float %given to double", "fptrunc double %y to float"
@@ -55,15 +56,18 @@ def bring_close(real: Real) -> str:
 
 def emit_close(block: Block, vector: Vector, angles: Sequence[str], tag: str, before: str) -> list[str]:
     """Angles within the limit; `before` is the label of the present basic block. Leaves the block `close_<tag>`."""
+    # One branch for all angles of the stage: near angles cost a comparison each.
     far = ""
     for angle in angles:
         size = block.let(f"call {vector.real} @llvm.fabs.{vector.suffix}({vector.real} {angle})")
         test = block.let(f"fcmp ogt {vector.real} {size}, {vector.number(vector.scalar.sincos.limit)}")
         far = block.let(f"or {vector.mask} {far}, {test}") if far else test
+    # The mask as one integer: a test of all lanes at once.
     bits = block.let(f"bitcast {vector.mask} {far} to i{vector.lanes}")
     any_far = block.let(f"icmp ne i{vector.lanes} {bits}, 0")
     block.emit(f"br i1 {any_far}, label %far_{tag}, label %close_{tag}, !prof !0")
     block.label(f"far_{tag}")
+    # Vectors side by side in %angles: the function sees count * lanes plain numbers.
     pointers = [block.let(f"getelementptr {vector.real}, ptr %angles, i64 {k}") for k in range(len(angles))]
     for angle, pointer in zip(angles, pointers, strict=True):
         block.emit(f"store {vector.real} {angle}, ptr {pointer}")
@@ -91,9 +95,11 @@ def emit_sincos(block: Block, vector: Vector, x: str) -> tuple[str, str]:
         return block.let(f"fsub contract {real} {a}, {b}")
 
     magic = vector.number(scheme.magic)
+    # x 2/pi + magic: the low bits of the sum hold the nearest whole number of quarter turns.
     shifted = add(mul(x, vector.number(scheme.inverse)), magic)
     k = sub(shifted, magic)
     r = x
+    # pi/2 in parts, the largest first: k times each of the first two is exact.
     for part in scheme.half_pi:
         r = sub(r, mul(k, vector.number(part)))
     u = mul(r, r)
@@ -104,16 +110,19 @@ def emit_sincos(block: Block, vector: Vector, x: str) -> tuple[str, str]:
             total = add(mul(total, u), vector.number(c))
         return total
 
+    # sin r = r + r u P(u), cos r = 1 + u Q(u), with u = r^2 on [-pi/4, pi/4].
     sine = add(mul(mul(r, u), polynomial(scheme.sine)), r)
     cosine = add(mul(u, polynomial(scheme.cosine)), vector.number(1.0))
 
     quadrant = block.let(f"bitcast {real} {shifted} to {integer}")
+    # An odd number of quarter turns exchanges sine and cosine.
     odd_bit = block.let(f"and {integer} {quadrant}, {vector.integers(1)}")
     odd = block.let(f"icmp ne {integer} {odd_bit}, {vector.integers(0)}")
     following = block.let(f"add {integer} {quadrant}, {vector.integers(1)}")
 
     def signed(swapped: str, kept: str, turn: str) -> str:
         chosen = block.let(f"select {vector.mask} {odd}, {real} {swapped}, {real} {kept}")
+        # Bit 1 of the turn is the sign: sin x is negative in quadrants 2 and 3, cos x in 1 and 2.
         shift = block.let(f"shl {integer} {turn}, {vector.integers(vector.scalar.bits - 2)}")
         sign = block.let(f"and {integer} {shift}, {vector.integers(-(2 ** (vector.scalar.bits - 1)))}")
         bits = block.let(f"bitcast {real} {chosen} to {integer}")

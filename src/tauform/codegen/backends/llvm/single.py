@@ -41,6 +41,7 @@ def print_single(program: Program, block: str, real: Real) -> str:
     # METH_FASTCALL | METH_KEYWORDS: arguments as a C array, no tuple, no dict.
     lines = ["define ptr @single(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {", "entry:"]
     lines += [
+        # Keywords (out=, axes=) and other counts of arguments are the general function's business.
         "  %plain = icmp eq ptr %kwnames, null",
         f"  %enough = icmp eq i64 %nargs, {n}",
         "  %simple = and i1 %plain, %enough",
@@ -49,6 +50,7 @@ def print_single(program: Program, block: str, real: Real) -> str:
     for k, port in enumerate(program.inputs):
         lines += [f"in{k}:", *_check(k, port, real), f"  br i1 %ok{k}, label %in{k + 1}, label %general"]
     lines += [f"in{n}:", *_finite(program.inputs, real), "finite:", *_outputs(program.outputs, real)]
+    # Step 0: the rows of a block are all this one state.
     passed = [f"ptr %data{k}" + ("" if p.shared else ", i64 0") for k, p in enumerate(program.inputs)]
     passed += [f"ptr %result{k}, i64 0" for k in range(len(program.outputs))]
     lines += [f"  call void @{block}({', '.join(passed)})", *_return(len(program.outputs))]
@@ -56,6 +58,7 @@ def print_single(program: Program, block: str, real: Real) -> str:
         "general:",
         "  %answer = call ptr @tauform_vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)",
         "  ret ptr %answer",
+        # Python's error is set already by what failed.
         "failed:",
         "  ret ptr null",
         "}",
@@ -77,6 +80,7 @@ def _check(k: int, port: Port, real: Real) -> list[str]:
         f"  br i1 %array{k}, label %shape_of{k}, label %general",
         f"shape_of{k}:",
         *_field(f"%ndim{k}", array, _NDIM, "i32"),
+        # A batch has one dimension more, so that only single states pass.
         f"  %depth{k} = icmp eq i32 %ndim{k}, {len(port.shape)}",
         f"  br i1 %depth{k}, label %entries_of{k}, label %general",
         f"entries_of{k}:",
@@ -90,6 +94,7 @@ def _check(k: int, port: Port, real: Real) -> list[str]:
     # By address: NumPy's descriptor of native doubles exists once, so that byte-swapped ones differ.
     tests = [f"icmp eq ptr %dtype{k}, @tauform_float{real.bits}", f"icmp ne i32 %aligned{k}, 0"]
     stride = real.size
+    # Contiguous in C order, from the last dimension up; sizes must be those of the port.
     for d in range(len(port.shape) - 1, -1, -1):
         lines += _field(f"%size{k}_{d}", f"%sizes{k}", 8 * d, "i64")
         lines += _field(f"%stride{k}_{d}", f"%strides{k}", 8 * d, "i64")
@@ -108,6 +113,7 @@ def _finite(ports: Sequence[Port], real: Real) -> list[str]:
     for k, port in enumerate(ports):
         for entry in range(port.size):
             name = f"{k}_{entry}"
+            # Read as integers: no floating-point flags, no vectors.
             lines += _field(f"%bits{name}", f"%data{k}", real.size * entry, kind)
             lines.append(f"  %exponent{name} = and {kind} %bits{name}, {exponent}")
             lines.append(f"  %special{name} = icmp eq {kind} %exponent{name}, {exponent}")
@@ -120,6 +126,7 @@ def _outputs(ports: Sequence[Port], real: Real) -> list[str]:
     lines = []
     for k, port in enumerate(ports):
         kind = f"i32 {len(port.shape)}, ptr @shape{k}, i32 {real.numpy_number}"
+        # Contiguous memory of NumPy's own: no strides, no data, no flags.
         numbers = f"{kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
         lines += [
             f"  %out{k} = call ptr @tauform_array_new(ptr @tauform_array_type, {numbers})",
@@ -135,6 +142,7 @@ def _return(n_outputs: int) -> list[str]:
     """The array, or a tuple of several."""
     if n_outputs == 1:
         return ["  ret ptr %out0"]
+    # PyTuple_SetItem takes over the references to the arrays.
     lines = [f"  %tuple = call ptr @tauform_tuple_new(i64 {n_outputs})", "  %packed = icmp ne ptr %tuple, null"]
     lines += ["  br i1 %packed, label %pack, label %failed", "pack:"]
     lines += [f"  %set{k} = call i32 @tauform_tuple_set(ptr %tuple, i64 {k}, ptr %out{k})" for k in range(n_outputs)]

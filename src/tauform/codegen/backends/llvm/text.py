@@ -37,6 +37,7 @@ class Real:
         return self.bits // 8
 
 
+# 12 and 11: NPY_DOUBLE and NPY_FLOAT of NumPy's C interface.
 DOUBLE = Real("double", 64, np.float64, 12, sincos.DOUBLE, exponential.DOUBLE)
 FLOAT = Real("float", 32, np.float32, 11, sincos.FLOAT, exponential.FLOAT)
 
@@ -111,6 +112,7 @@ class Block:
         """A power of two of vectors of n numbers, one after the other."""
         names = list(vectors)
         while len(names) > 1:
+            # A balanced tree: as many shuffles as a chain, and shorter in depth.
             pairs = zip(names[::2], names[1::2], strict=True)
             names = [self.shuffle(a, b, n, range(2 * n)) for a, b in pairs]
             n *= 2

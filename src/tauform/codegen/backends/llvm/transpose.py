@@ -22,10 +22,12 @@ def chunk(size: int, index: int, vector: Vector) -> range:
     if size == 1:
         return range(1)
     if _in_quads(vector, size):
+        # The last group starts early enough to end with the row, never beyond it.
         first = min(index - index % 4, size - 4)
         return range(first, first + 4)
     # four at a time need fewer steps per column with eight lanes, and as many with fewer
     width = 4 if lanes == 8 and size >= 4 and (index < size - size % 4 or size % 4 == 3) else 2
+    # Pulled back at the end of a row: no load goes past its last entry.
     first = min(index - index % width, size - width)
     return range(first, first + width)
 
@@ -40,6 +42,7 @@ class RowAddresses:
 
     def at(self, row: int, column: int | str) -> str:
         """Address of an entry."""
+        # Start of a row: made when it is first asked for, then shared by all its columns.
         if row not in self._starts:
             offset = self.block.let(f"mul i64 {self.base}_step, {row}")
             self._starts[row] = self.block.let(f"getelementptr i8, ptr {self.base}, i64 {offset}")
@@ -50,6 +53,7 @@ def load_columns(block: Block, vector: Vector, rows: RowAddresses, columns: rang
     """One vector for each column."""
     lanes, width, real = vector.lanes, len(columns), vector.scalar
     if width == 1:
+        # One column has no neighbours to be loaded with.
         return [_gather(block, vector, rows)]
     kind, aligned = f"<{width} x {real.name}>", f"align {real.size}"
     loaded = [block.let(f"load {kind}, ptr {rows.at(row, columns[0])}, {aligned}") for row in range(lanes)]
@@ -58,10 +62,12 @@ def load_columns(block: Block, vector: Vector, rows: RowAddresses, columns: rang
     if width == 2:
         even, odd = block.concatenate(loaded[::2], 2), block.concatenate(loaded[1::2], 2)
         return [interleave(block, even, odd, lanes, side) for side in (0, 1)]
+    # Rows r and r + 2 in one register of eight: the interleaving below then puts rows in order.
     joined = {r: block.shuffle(loaded[r], loaded[r + 2], 4, range(8)) for r in (0, 1, 4, 5)}
     result = []
     for column in range(4):
         low, high = (interleave(block, joined[r], joined[r + 1], 8, column % 2) for r in (0, 4))
+        # Columns 0 and 1 lie in the first pair of each row, 2 and 3 in the second.
         pairs = [0, 1, 4, 5] if column < 2 else [2, 3, 6, 7]
         result.append(block.shuffle(low, high, 8, [*pairs, *(8 + k for k in pairs)]))
     return result
@@ -79,6 +85,7 @@ def _transposed_quads(block: Block, lanes: int, rows: Sequence[str]) -> list[str
     def picked(a: str, b: str, picks: Sequence[tuple[int, int]]) -> str:
         return block.shuffle(a, b, lanes, [side * lanes + group + k for group in groups for side, k in picks])
 
+    # Two rounds of unpacking, as for a 4 by 4 matrix: numbers of two rows, then pairs of them.
     low, high = ((0, 0), (1, 0), (0, 1), (1, 1)), ((0, 2), (1, 2), (0, 3), (1, 3))
     first, second = ((0, 0), (0, 1), (1, 0), (1, 1)), ((0, 2), (0, 3), (1, 2), (1, 3))
     halves = [(picked(rows[0], rows[1], half), picked(rows[2], rows[3], half)) for half in (low, high)]
@@ -110,6 +117,7 @@ def store_columns(block: Block, vector: Vector, rows: RowAddresses, names: Seque
         return
     for column in range(0, len(names) - 1, 2):
         _store_group(block, vector, rows, names[column : column + 2], str(column))
+    # An odd last column has no partner: one number per row.
     if len(names) % 2:
         for row in range(vector.lanes):
             number = block.let(f"extractelement {vector.real} {names[-1]}, i64 {row}")
@@ -125,6 +133,7 @@ def _store_group(block: Block, vector: Vector, rows: RowAddresses, names: Sequen
     else:
         sides = [interleave(block, names[0], names[1], vector.lanes, side) for side in (0, 1)]
     for row in range(vector.lanes):
+        # A row is one piece of the vector that belongs to its place in the group.
         first = row - row % width
         group = block.shuffle(sides[row % width], "poison", vector.lanes, range(first, first + width))
         place = f"ptr {rows.at(row, column)}, align {vector.scalar.size}"
@@ -154,6 +163,7 @@ def _store_in_a_loop(block: Block, vector: Vector, rows: RowAddresses, names: Se
     _store_group(block, vector, rows, columns, f"%{tag}_c")
     block.emit(f"%{tag}_following = add i64 %{tag}_c, {width}")
     over = block.let(f"icmp ugt i64 %{tag}_following, {final}")
+    # The last group starts at `final`, even if it stores some columns twice: no tail loop.
     block.emit(f"%{tag}_next = select i1 {over}, i64 {final}, i64 %{tag}_following")
     more = block.let(f"icmp ult i64 %{tag}_c, {final}")
     block.emit(f"br i1 {more}, label %{entry}_group, label %{entry}_end")

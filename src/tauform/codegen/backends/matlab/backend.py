@@ -43,6 +43,7 @@ class Matlab:
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that leaves room for the names of functions."""
         found = c_prefix(name, robot)
+        # A robot's own long name is shortened; a name that the user chose is not changed quietly.
         if name is None and len(found) > LONGEST_PREFIX:
             return shortened(found, robot, LONGEST_PREFIX)
         if len(found) > LONGEST_PREFIX:
@@ -74,6 +75,7 @@ class Matlab:
 
 def _function_name(prefix: str, program: Program) -> str:
     name = f"{prefix}_{identifier(program.name)}"
+    # Letters beyond do not count in MATLAB: two functions could become one.
     if len(name) > LONGEST_NAME:
         raise GenerationError(
             f"write: {name} has {len(name)} letters, MATLAB's names have {LONGEST_NAME}; take a shorter name="
@@ -85,6 +87,7 @@ def _case(program: Program, name: str) -> str:
     """The call that compares a function with its results, which are stored row by row."""
     reference = Reference(program, DOUBLE)
     inputs = [
+        # Shared ports have one row for all states.
         f"{{{_size(port)}, {_matrix(array.reshape(1 if port.shared else len(array), -1))}}}"
         for port, array in zip(program.inputs, reference.inputs, strict=True)
     ]

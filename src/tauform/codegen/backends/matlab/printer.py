@@ -22,11 +22,13 @@ def function_text(program: Program, name: str) -> str:
 
 def size(port: Port) -> tuple[int, ...]:
     """Rows, columns and further dimensions of an array."""
+    # MATLAB has no arrays of fewer than two dimensions.
     return (*port.shape, 1, 1)[: max(2, len(port.shape))]
 
 
 def _entry(port: Port, index: int) -> str:
     """Entries are counted from one; a vector may be a row or a column."""
+    # One subscript per dimension of the port: one alone is right for rows and columns alike.
     place = [int(k) + 1 for k in np.unravel_index(index, port.shape)] or [1]
     return f"{port.name}({','.join(map(str, place))})"
 

@@ -42,6 +42,7 @@ class Rust:
         found = c_prefix(name, robot)
         if found not in RESERVED | CRATES:
             return found
+        # A robot's own name is changed quietly, a name that the user chose never.
         if name is None:
             return f"{found}_robot"
         raise GenerationError(f"name: {found!r} cannot name a crate of Rust; take another, such as '{found}_arm'")
@@ -54,6 +55,7 @@ class Rust:
             "name": name,
             "real": real,
             "version": __version__,
+            # Cargo wants three numbers.
             "version_of_crate": ".".join([*release().split("."), "0", "0"][:3]),
             "functions_named": ", ".join(program.name for program in programs),
             "functions": "\n".join(function_text(program, program.name) for program in programs),
@@ -74,6 +76,7 @@ class Rust:
 
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The test, compiled and run."""
+        # rustc first: where it is missing, that is the error, not make's.
         return (("rustc", "--version"), ("make", "check"))
 
 
@@ -86,6 +89,7 @@ def _test_text(reference: Reference, crate: str) -> str:
         lines.append(f"    let {port.name}: [{array(port)}; {len(rows)}] = [{_rows(rows)}];")
     for port, result, scale in zip(program.outputs, reference.results, reference.scales, strict=True):
         lines.append(f"    let {port.name}_expected: [{array(port, 'f64')}; {N_STATES}] = [{_rows(result)}];")
+        # Results are compared in double whatever the crate computes in.
         lines.append(f"    let {port.name}_scale: {array(port, 'f64')} = {scale.tolist()!r};")
     inputs = [f"&{port.name}[{0 if port.shared else 'i'}]" for port in program.inputs]
     outputs = [f"&mut {port.name}_found" for port in program.outputs]

@@ -43,6 +43,7 @@ def math_text(bits: int) -> str:
     scheme = sincos.DOUBLE if is_double else sincos.FLOAT
     power = exponential.DOUBLE if is_double else exponential.FLOAT
     digits = two_over_pi(_FAR_BITS)
+    # Words of 2/pi from the highest down, behind a word of zeros.
     words = [0, *((digits >> shift) & (2**_WORD - 1) for shift in range(_FAR_BITS - _WORD, -1, -_WORD))]
     numbers = {
         "inverse": scheme.inverse,
@@ -59,6 +60,7 @@ def math_text(bits: int) -> str:
         "half_pi": 1.5707963267948966,
         "pi": 3.141592653589793,
         # A subnormal number becomes a normal one, and its root what it was.
+        # 2^54 and its root 2^27: scaling by powers of two is exact.
         "scale_up": 2.0**54 if is_double else 2.0**24,
         "scale_down": 2.0**-27 if is_double else 2.0**-12,
         # The series of arctan up to tan(pi/16) is exact to the last place with so many terms.
@@ -82,6 +84,7 @@ def math_text(bits: int) -> str:
 def _by_horner(coefficients: tuple[float, ...], variable: str) -> str:
     text = decimal(coefficients[-1])
     for coefficient in coefficients[-2::-1]:
+        # Horner's order; Rust neither fuses nor reorders, so all machines give the same bits.
         text = f"{decimal(coefficient)} + {variable} * ({text})"
     return text
 

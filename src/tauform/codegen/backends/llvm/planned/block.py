@@ -28,8 +28,10 @@ MOST_OUTPUTS = 8
 def is_planned(program: Program, vector: Vector, processor: str) -> bool:
     """Whether `@block` is planned: long, of simple operations, for a processor known here."""
     wide_enough = vector.lanes * vector.scalar.bits >= 256
+    # Fused instructions and registers of 256 bits: AVX2 with FMA at the least.
     if not (vector.fuses and wide_enough and processor.startswith("x86_64")):
         return False
+    # Rows are stored four columns at a time: a smaller port has no group.
     if len(program.outputs) > MOST_OUTPUTS or any(port.size < GROUP for port in program.outputs):
         return False
     first, rest = divided(program)
@@ -46,6 +48,7 @@ def divided(program: Program) -> tuple[list[AngleStage], list[int]]:
     """
     *angles, last = stages(program)
     others: set[int] = set()
+    # Backwards: what an operation left to LLVM is made of is left to it as well.
     for value in reversed(last.instructions):
         instruction = program.instructions[value]
         if value in others or not (instruction.op in KNOWN or instruction.op in FREE):
@@ -76,9 +79,11 @@ class PlannedBlock:
         places = {k: index[number.hex()] for k, number in numbers.items()}
         places.update({k: Place("given", number) for number, k in enumerate(given)})
         plain = Machine(vector)
+        # Allocation needs the number of registers only; addresses follow once all places are known.
         found = Allocation(steps, places, plain.registers, plain.for_rows)
         slots = [Place("slot", k) for k in range(found.n_slots)]
         everything = dict.fromkeys([*slots, *places.values(), *index.values()])
+        # The outputs' addresses take registers too.
         layout = Layout(found.lines, everything, plain.areas, ADDRESSES - len(program.outputs))
         rank = {place: k for k, place in enumerate(layout.order[SCRATCH])}
         self.given = {k: rank[places[k]] for k in given}
@@ -91,6 +96,7 @@ class PlannedBlock:
         machine, bases = self._machine, self._layout.bases
         starts = {SCRATCH: "%scratch", TABLE: "@table"}
         passed = [f"%out{k}" for k in range(len(machine.outputs))] + [f"%base{k}" for k in range(len(bases))]
+        # All vector registers are lost to LLVM here: it keeps nothing across the call.
         effects = [f"~{{{name}}}" for name in (*machine.clobbered, "memory", "dirflag", "fpsr", "flags")]
         constraints = ",".join([*("r" for _ in passed), *effects])
         code = "\\0A".join(self._instructions())

@@ -54,6 +54,7 @@ class Layout:
             registers: how many may hold addresses.
         """
         used = Counter(x for line in lines for x in (*line.sources, line.target) if isinstance(x, Place))
+        # Stable order: equal counts stay as listed, so the text is the same every time.
         ranked = sorted(places, key=lambda place: -used[place])
         self._areas = areas
         self.order = {area: [place for place in ranked if area_of(place) == area] for area in areas}
@@ -70,6 +71,7 @@ class Layout:
     def at(self, area: str, offset: int) -> tuple[int, int]:
         """The same for bytes of an area."""
         base = _middle(area, self._areas[area], offset // self._areas[area].reach)
+        # No register for that stretch: a long distance from the area's first.
         if base not in self._registers:
             base = _middle(area, self._areas[area], 0)
         return self._registers[base], offset - base.offset
@@ -80,6 +82,7 @@ class Layout:
         for place, offset in self._offsets.items():
             area = area_of(place)
             weight[_middle(area, self._areas[area], offset // self._areas[area].reach)] += used[place]
+        # Every area has its first register, so that each place has an address.
         first = [_middle(name, area, 0) for name, area in self._areas.items()]
         others = sorted((base for base in weight if base not in first), key=lambda base: -weight[base])
         return [*first, *others[: registers - len(first)]]

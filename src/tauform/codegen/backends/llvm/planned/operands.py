@@ -43,6 +43,7 @@ class Operands:
     @property
     def registers(self) -> int:
         """Registers for values; two hold the orders in which wide vectors of doubles are joined."""
+        # AVX-512 has 32 registers, AVX2 has 16.
         return (30 if self.joins else 32) if self.is_wide else 16
 
     @property
@@ -55,6 +56,7 @@ class Operands:
         """Sizes of entries; one byte counts whole entries of wide vectors, else bytes."""
         if self.is_wide:
             number = self.vector.scalar.size
+            # AVX-512 counts a one-byte distance in operands, and a spread constant is one number.
             return {SCRATCH: Area(self.size, 256 * self.size), TABLE: Area(number, 256 * number)}
         return {SCRATCH: Area(self.size, 256), TABLE: Area(self.size, 256)}
 
@@ -97,11 +99,14 @@ class Operands:
     def moved(self, source: Operand, target: Operand) -> str:
         """The instruction that loads, stores or copies."""
         if isinstance(source, Place) and source.kind == "constant" and self.is_wide:
+            # A broadcast load has no {1toN}: the instruction itself spreads.
             place = self.operand(source).partition("{")[0]
             return f"vbroadcasts{self.kind[1]} {place}, {self.operand(target)}"
+        # Aligned moves: scratch and table are, and rows of outputs go another way.
         return f"vmova{self.kind} {self.operand(source)}, {self.operand(target)}"
 
     def row(self, line: Line, row: int) -> str:
         """Where a row of a group is stored."""
         port, column = line.place
+        # $<port>: outputs are the first arguments of the assembly.
         return f"{(row * self.outputs[port].size + column) * self.vector.scalar.size}(${port})"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tauform.codegen.backends.llvm.planned.steps import Step
 
+# Later than any step.
 NEVER = 10**9
 FUSED = frozenset({"fmadd", "fmsub", "fnmadd"})
 
@@ -66,6 +67,7 @@ class Allocation:
         self._own_slots: dict[int, int] = {}
         self._for_rows = for_rows
         self._uses: dict[int, list[int]] = {}
+        # Backwards, so that the next use stands last and is popped in constant time.
         for time, step in reversed(list(enumerate(steps))):
             for value in step.args:
                 self._uses.setdefault(value, []).append(time)
@@ -83,6 +85,7 @@ class Allocation:
             self._release(value, time)
 
     def _rows(self, step: Step, time: int) -> None:
+        # The transpose overwrites registers: sources stay, others leave where they must.
         free = [self._taken(time, step.args) for _ in range(self._for_rows)]
         sources = tuple(self._registers.get(value, self._places.get(value, -1)) for value in step.args)
         self.lines.append(Line("rows", sources, free=tuple(free), place=step.place))
@@ -91,6 +94,7 @@ class Allocation:
     def _fetched(self, step: Step, time: int) -> int | None:
         """The operand that is read from memory, if any; all others are brought into registers."""
         absent = [value for value in dict.fromkeys(step.args) if value not in self._registers]
+        # x86 reads one operand from memory: the one whose next use is farthest gains least from a register.
         able = [value for value in absent if _may_be_in_memory(step, value)]
         chosen = max(able, key=lambda value: self._next(value, time), default=None)
         for value in absent:
@@ -100,21 +104,25 @@ class Allocation:
 
     def _plain(self, step: Step, time: int, in_memory: int | None) -> int:
         args = step.args
+        # Sums and products commute: the operand in memory moves to the place that may be there.
         if step.op in ("add", "mul") and args[0] == in_memory:
             args = args[::-1]
         sources = tuple(self._operand(value, in_memory) for value in args)
         ending = self._ending(step, time)
+        # The result takes the register of an operand that ends here, where there is one.
         target = self._registers.pop(ending[0]) if ending else self._taken(time, step.args)
         self.lines.append(Line(step.op, sources, target))
         return target
 
     def _fused(self, step: Step, time: int, in_memory: int | None) -> int:
         """One operand is overwritten: one that nobody needs any more, or a copy."""
+        # An operand that stands twice is still read by the same instruction.
         ending = [value for value in self._ending(step, time) if step.args.count(value) == 1]
         if ending:
             replaced = ending[0]
             target = self._registers[replaced]
         elif in_memory is not None:
+            # A load gives the copy for free: memory keeps the value.
             replaced, target = in_memory, self._loaded(in_memory, time, step.args)
             in_memory = None
         else:
@@ -152,10 +160,12 @@ class Allocation:
         """A free register; where there is none, that of the value which is needed last."""
         if self._free:
             return self._free.pop()
+        # Operands of this very step may not leave.
         movable = [value for value in self._registers if value not in kept]
         # of those needed at the same time, one that is in memory already
         leaving = max(movable, key=lambda value: (self._next(value, time), value in self._places))
         register = self._registers.pop(leaving)
+        # Each value is stored at most once: it never changes.
         if leaving not in self._places:
             self._places[leaving] = self._slot(leaving)
             self.lines.append(Line("store", (register,), self._places[leaving]))
@@ -181,6 +191,7 @@ class Allocation:
 def _may_be_in_memory(step: Step, value: int) -> bool:
     if step.args.count(value) > 1:
         return False
+    # Only the second operand of a difference or quotient may be in memory.
     return step.op != "negate" and (step.op not in ("sub", "div") or value == step.args[1])
 
 
@@ -188,6 +199,8 @@ def _form(args: tuple[int, ...], replaced: int, in_memory: int | None) -> tuple[
     """Which of a, b, c of a b + c the digits 1 (replaced), 2 and 3 (perhaps in memory) are."""
     a, b, c = args
     if replaced == c:
+        # vfmadd231: target = 2 * 3 + target.
         return "231", (b, a) if a == in_memory else (a, b)
     other = b if replaced == a else a
+    # 132: target = target * 3 + 2; 213: target = 2 * target + 3.
     return ("132", (c, other)) if other == in_memory else ("213", (other, c))

@@ -30,9 +30,11 @@ def _paired(operands: Operands, line: Line, kind: str) -> Iterator[str]:
     for k in (0, 2):
         first, second = line.sources[k], operands.operand(line.sources[k + 1])
         low, high = line.free[k], line.free[k + 1]
+        # unpack takes memory as its second source only; the first comes into the register it will overwrite.
         if isinstance(first, Place):
             yield operands.moved(first, low)
             first = low
+        # High before low: low may stand in the register of the first source.
         yield f"vunpckh{kind} {second}, {operands.operand(first)}, {operands.operand(high)}"
         yield f"vunpckl{kind} {second}, {operands.operand(first)}, {operands.operand(low)}"
 
@@ -43,8 +45,10 @@ def _rows_by_halves(operands: Operands, line: Line) -> Iterator[str]:
     for side in (0, 1):
         pair, other, whole = (operands.register(line.free[k]) for k in (side, 2 + side, 4))
         narrow = operands.register(line.free[2 + side], "xmm")
+        # $$ is a plain $ in LLVM's inline assembly, where $0 is an argument.
         yield f"vinsertf128 $$1, %{narrow}, %{pair}, %{whole}"
         yield f"vmovupd %{whole}, {operands.row(line, side)}"
+        # 0x31: the upper halves of both.
         yield f"vperm2f128 $$0x31, %{other}, %{pair}, %{pair}"
         yield f"vmovupd %{pair}, {operands.row(line, 2 + side)}"
 
@@ -54,11 +58,13 @@ def _rows_by_joining(operands: Operands, line: Line) -> Iterator[str]:
     a, b, c, d = line.sources
     x, y, low = (f"%{operands.register(k)}" for k in line.free)
     for half in (0, 1):
+        # vpermt2pd overwrites its first source: each half begins with a fresh copy.
         yield operands.moved(a, line.free[0])
         yield f"vpermt2pd {operands.operand(c)}, %zmm{30 + half}, {x}"
         yield operands.moved(b, line.free[1])
         yield f"vpermt2pd {operands.operand(d)}, %zmm{30 + half}, {y}"
         yield f"vunpcklpd {y}, {x}, {low}"
+        # x is overwritten last: the low rows were made from it.
         yield f"vunpckhpd {y}, {x}, {x}"
         for side, number in enumerate((line.free[2], line.free[0])):
             row = 4 * half + side
@@ -69,6 +75,7 @@ def _rows_by_joining(operands: Operands, line: Line) -> Iterator[str]:
 def _rows_by_quarters(operands: Operands, line: Line) -> Iterator[str]:
     """Floats: rows r, r + 4, ... are the quarters of 128 bits of one vector."""
     yield from _paired(operands, line, "ps")
+    # AVX-512 counts four quarters, AVX2 two halves.
     extract = "vextractf32x4" if operands.is_wide else "vextractf128"
     for half in (0, 1):
         first, second = (f"%{operands.register(line.free[k + half])}" for k in (0, 2))

@@ -46,6 +46,7 @@ class Step:
 def planned_steps(program: Program, values: Sequence[int]) -> list[Step]:
     """Steps that compute some values of a program, the last ones, and store all of its results."""
     own = {k for k in values if program.instructions[k].op not in FREE}
+    # Results must exist on their own: their products do not vanish into sums.
     kept = {k for result in program.results for k in result}
     fused = fusion(program, sorted(own), kept)
     absorbed = set(fused.values())
@@ -62,6 +63,7 @@ def _groups(program: Program) -> list[Step]:
     """Rows of all outputs; the last group of a port overlaps with the one before it where its size is no multiple."""
     groups = []
     for port, result in enumerate(program.results):
+        # A multiple of GROUP ends with a full group; else the last one steps back.
         for column in [*range(0, len(result) - GROUP, GROUP), len(result) - GROUP]:
             groups.append(Step("rows", result[column : column + GROUP], place=(port, column)))
     return groups
@@ -70,6 +72,7 @@ def _groups(program: Program) -> list[Step]:
 def _ordered(program: Program, own: set[int]) -> list[Step]:
     """Groups, each time the one with the fewest values that are still to be computed."""
     behind: list[int] = []  # bit k: value k is needed
+    # Python's integers as sets: the union of thousands of values is one operation.
     for value, instruction in enumerate(program.instructions):
         needed = 1 << value if value in own else 0
         for operand in instruction.args:
@@ -95,11 +98,13 @@ def _executable(program: Program, wanted: Sequence[int], own: set[int], done: se
     """What is left to compute of some values, depth first in the order in which the program has it."""
     order: list[int] = []
     for result in wanted:
+        # Without recursion: programs may be deeper than Python's stack.
         stack = [result]
         while stack:
             value = stack[-1]
             waiting = [k for k in program.instructions[value].args if k in own and k not in done]
             if value in own and value not in done and waiting:
+                # Reversed, since the stack gives back the last first.
                 stack.extend(sorted(waiting, reverse=True))
                 continue
             stack.pop()

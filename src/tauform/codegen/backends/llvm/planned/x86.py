@@ -29,6 +29,7 @@ class Machine(Operands):
         """Instructions before all others: the orders of `table` into the registers that hold them."""
         if not self.joins:
             return []
+        # The orders stand behind the constants, each of them 64 bytes.
         start = len(self.laid_out.order[TABLE]) * self.vector.scalar.size
         return [f"vmovupd {self.at(*self.laid_out.at(TABLE, start + 64 * k))}, %zmm{30 + k}" for k in range(2)]
 
@@ -38,6 +39,7 @@ class Machine(Operands):
         kind = f"i{real.bits}"
         ordered = [numbers[place.index] for place in self.laid_out.order[TABLE]]
         bits = [int(real.dtype(number).view(f"u{real.size}")) for number in ordered]
+        # Wide instructions spread a number from memory themselves: the table is an eighth or sixteenth as long.
         entries = bits if self.is_wide else [entry for entry in bits for _ in range(self.vector.lanes)]
         entries += [entry for order in ORDERS for entry in order] if self.joins else []
         listed = ", ".join(f"{kind} {entry}" for entry in entries)
@@ -58,12 +60,14 @@ class Machine(Operands):
             yield f"vsqrt{kind} {self._both(line)}"
         else:
             first, second = line.sources
+            # AT&T writes the sources in reverse, the target last.
             yield f"v{line.op}{kind} {self.operand(second)}, {self.operand(first)}, {self.operand(line.target)}"
 
     def prefetches(self) -> list[str]:
         """One for each cache line of what the next block stores: it arrives while this one is computed."""
         bytes_of = [port.size * self.vector.scalar.size * self.vector.lanes for port in self.outputs]
         return [
+            # Behind this block's rows: outputs are dense, so the next block starts where this one ends.
             f"prefetchw {size + offset}(${k})"
             for k, size in enumerate(bytes_of)
             for offset in range(0, size, CACHE_LINE)
