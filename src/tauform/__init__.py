@@ -39,7 +39,9 @@ def __getattr__(name: str) -> Any:
     if isinstance(value, FunctionType):
         from tauform.arguments import checked
 
+        # Methods of classes are checked there already; functions get it here.
         value = value if hasattr(value, "checks_arguments") else checked(value)
         value.__module__ = "tauform"  # where pickle and help find it
+    # Found directly from now on: __getattr__ is asked for missing names only.
     globals()[name] = value
     return value

@@ -22,12 +22,15 @@ SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # on a line of its own: a progress bar may ha
 def main() -> int:
     """Run this process's command line and return its exit code: the verb's, or 128 and the number of a signal."""
     open_standard_streams()
+    # Windows: no fork, and Ctrl-C is left to Python.
     if not hasattr(os, "fork"):
         from tauform.cli import main as run
 
         return run()
     heard = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]  # nohup is respected
+    # Blocked until both processes have their handlers: a signal in between would hit the wrong one.
     signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+    # Memory that both processes see: the child names its temporary folders there.
     register = os.memfd_create("tauform") if hasattr(os, "memfd_create") else None
     parent, child = os.getpid(), os.fork()
     if child == 0:
@@ -60,6 +63,7 @@ def _wait(child: int, heard: list[signal.Signals]) -> tuple[int, int | None]:
 
     def end(number: int, _: object) -> None:
         sent.append(number)
+        # Children of the child first found, then all killed: a compiler must not write on.
         for process in (child, *_descendants(child)):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
@@ -108,6 +112,7 @@ def _end_with_parent(parent: int) -> None:
 
         set_signal_of_parents_end = 1  # PR_SET_PDEATHSIG
         ctypes.CDLL(None).prctl(set_signal_of_parents_end, signal.SIGKILL)
+        # The parent may have ended before the request was made.
         if os.getppid() != parent:
             os._exit(128 + signal.SIGKILL)
 

@@ -18,6 +18,7 @@ def fits(value: Any, annotation: Any) -> bool:
     if origin in (Union, UnionType):
         return any(fits(value, member) for member in inner)
     if origin is Literal:
+        # Other names of a Literal are refused later, with the choices in the message.
         return value in inner if value is None else isinstance(value, type(inner[0]))
     if origin is Annotated:
         return fits(value, inner[0])
@@ -26,8 +27,10 @@ def fits(value: Any, annotation: Any) -> bool:
     if annotation is Any or not isinstance(annotation, type) or _is_array(annotation):
         return True  # Any, and arrays: `arrays.py` checks them
     if annotation is float:
+        # 0-d arrays are numbers to their users.
         return isinstance(value, Real) or (getattr(value, "ndim", None) == 0 and hasattr(value, "__float__"))
     if annotation is int or annotation is bool:
+        # NumPy's bool is no Integral; told by name, so that NumPy need not be imported.
         return isinstance(value, Integral) or type(value).__name__ in ("bool_", "bool")
     if issubclass(annotation, os.PathLike):
         return isinstance(value, str | os.PathLike)
@@ -42,6 +45,7 @@ def _generic_fits(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
     if issubclass(origin, os.PathLike):
         return isinstance(value, str | os.PathLike)
     if issubclass(origin, Mapping):
+        # Keys are names, and checked where they are used.
         return isinstance(value, Mapping) and all(fits(item, inner[1]) for item in value.values())
     if issubclass(origin, Iterable):
         # A text would be taken apart into letters.

@@ -60,11 +60,13 @@ def members_of(archive: zipfile.ZipFile) -> dict[str, Member]:
         name = info.filename.removesuffix(".npy")
         if name in members:
             raise ValueError(f"two arrays are named {name[:40]!r}")
+        # Not an array: other files in an archive are left alone.
         if name == info.filename:
             continue
         with archive.open(info) as stream:
             shape, by_columns, dtype = read_header(stream)
             member = Member(info.filename, shape, by_columns, dtype, info.compress_size)
+            # A header may claim any size; the member's own must agree before it is read.
             if not dtype.hasobject and member.n_bytes != info.file_size - stream.tell():
                 raise ValueError(f"{name[:40]!r} is of another size than it says")
         members[name] = member
@@ -76,6 +78,7 @@ def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, by_columns, dtype = read(stream)
+    # A negative size would reshape to anything.
     if min(shape, default=0) < 0:
         raise ValueError(f"an array of shape {shape}")
     return shape, by_columns, dtype
@@ -129,6 +132,7 @@ def unpacked(file: IO[bytes]) -> dict[str, AnyArray]:
 
 def _read(archive: zipfile.ZipFile, member: Member) -> AnyArray:
     with archive.open(member.file) as stream:
+        # Skips the header: the data follows it.
         read_header(stream)
         data = bytearray(stream.read())
     if member.dtype.kind == "b":  # other bytes than 0 and 1 would be neither True nor False

@@ -55,10 +55,12 @@ def checked(function: Function) -> Function:
     @wraps(function)
     def validated(*arguments: Any, **options: Any) -> Any:
         expected = hints_of(function)
+        # Positional arguments may be fewer than the names.
         for (name, annotation), value in zip(expected.items(), arguments, strict=False):
             if annotation is not Any and type(value) is not annotation:  # the common cases, without a further look
                 check(value, annotation, title, name)
         for name, value in options.items():
+            # **options of a function take any name.
             if name not in expected and not function.__code__.co_flags & CO_VARKEYWORDS:
                 remedy = _instead(name, expected)
                 raise ArgumentError(f"{title}: no argument {name!r}", argument=name, value=value, remedy=remedy)
@@ -157,8 +159,10 @@ def _check_choice(value: str, annotation: Any, owner: str, name: str) -> None:
     offered = list(members(annotation))
     choices = [choice for member in offered if get_origin(member) is Literal for choice in get_args(member)]
     others = [member for member in offered if get_origin(member) is not Literal]
+    # Another member of the union may take any text.
     if not choices or value in choices or any(fits(value, member) for member in others):
         return
+    # A name that a list would take: the list is missing.
     if any(value in get_args(item) for member in others for item in get_args(member)):
         sentence = f"{place(owner, name)} must be {named(annotation)}"
         raise ArgumentError(sentence, argument=name, value=value, remedy=f"put it into a list: [{value!r}]")

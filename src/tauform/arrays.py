@@ -33,11 +33,13 @@ def joint_vector(values: ArrayLike, n_joints: int, name: str, last: str = "the j
         if values is None:
             raise TypeError  # NumPy would make a NaN of it
         array = np.asarray(values)
+        # Complex stays complex: derivatives by complex step run through the same cores.
         if array.dtype.kind != "c":
             array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"{name}: expected numbers of shape (..., {n_joints}), got {values!r:.60}") from None
     if array.ndim == 0 or array.shape[-1] != n_joints:
+        # The commonest slip: samples along the wrong dimension.
         turned = array.ndim == 2 and array.shape[0] == n_joints
         remedy = f"pass {name}.T" if turned else f"the last dimension is {last}"
         raise ShapeError(f"{name}: expected shape (..., {n_joints}), got {array.shape}; {remedy}")

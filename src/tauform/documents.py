@@ -42,6 +42,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> float:
+    # Infinity passes: a gap or a limit may be infinite.
     if name == "NaN":
         _refuse("NaN")
     return float(name)
@@ -62,6 +63,7 @@ def is_texts(value: Any) -> bool:
 
 def is_indices(value: Any, count: int) -> bool:
     """Whether a value is a list of different indices below `count`."""
+    # type, not isinstance: True would pass for 1.
     whole = isinstance(value, list) and all(type(item) is int and 0 <= item < count for item in value)
     return whole and len(set(value)) == len(value)
 

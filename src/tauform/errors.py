@@ -24,6 +24,7 @@ class TauformError(Exception):
         self, *args: object, argument: str | None = None, value: object = None, remedy: str | None = None
     ) -> None:
         self.argument, self.value, self.remedy = argument, value, remedy
+        # The remedy ends the sentence, and stays apart for programs that show it elsewhere.
         parts = (f"{args[0]}; {remedy}", *args[1:]) if remedy else args
         super().__init__(*(visible_lines(part) if isinstance(part, str) else part for part in parts))
 

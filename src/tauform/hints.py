@@ -48,7 +48,9 @@ ELSEWHERE = {
 def our_name(name: str, known: Iterable[str]) -> str | None:
     """The name of ours that is meant: in another spelling, in other words, or misspelt."""
     names = {plain(ours): ours for ours in known}
+    # Spelling first, then words of other tools; only then a guess.
     same = names.get(plain(name)) or names.get(plain(ELSEWHERE.get(plain(name), "")))
+    # Stricter than the default 0.6, at which short names resemble too many others.
     near = get_close_matches(plain(name), names, n=1, cutoff=0.75)
     return same or (names[near[0]] if near else None)
 
@@ -60,6 +62,7 @@ def plain(name: str) -> str:
 
 def no_public_name(name: str, known: Iterable[str]) -> AttributeError:
     """Hint for a name that the package does not have."""
+    # Private names are asked for by tools, not by people.
     ours = None if name.startswith("_") else our_name(name, known)
     return AttributeError(f"module 'tauform' has no attribute {name!r}" + (f"; did you mean {ours}?" if ours else ""))
 
@@ -75,7 +78,9 @@ def no_attribute(kind: type, name: str) -> AttributeError:
     if ours in own:
         return AttributeError(f"{sentence}; did you mean {ours}?")
     function = getattr(package, ours) if ours else None
+    # Types and modules are no functions that could be called with it.
     if not inspect.isfunction(function):
         return AttributeError(sentence)
+    # Only what must be given: a call that can be typed.
     needed = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     return AttributeError(f"{sentence}; call tf.{ours}({', '.join(needed)})")

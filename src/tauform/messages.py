@@ -7,11 +7,13 @@ from collections.abc import Iterable
 
 from tauform.errors import UnknownNameError
 
+# More would bury the sentence.
 MOST_LISTED = 12
 
 
 def no_such(what: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that does not exist, with the nearest of the names that do."""
+    # Each once: a name may be known in several ways.
     names = list(dict.fromkeys(known))
     near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.6)
     listed = ", ".join(names[:MOST_LISTED]) + (f" and {len(names) - MOST_LISTED} more" * (len(names) > MOST_LISTED))

@@ -25,11 +25,13 @@ class MovedModules(MetaPathFinder, Loader):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Spec of a module that moved; None for all others."""
+        # None leaves all other names to the usual finders.
         return ModuleSpec(fullname, self) if fullname in MOVED else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module under its new name."""
         module = import_module(MOVED[spec.name])
+        # Kept for exec_module: the import system overwrites the module's spec in between.
         spec.loader_state = module.__spec__
         return module
 
@@ -42,4 +44,5 @@ class MovedModules(MetaPathFinder, Loader):
 
 def find_moved_modules() -> None:
     """Let old import paths work."""
+    # At the end: a module that exists is found before its old name is looked up.
     sys.meta_path.append(MovedModules())

@@ -61,6 +61,7 @@ __all__ = [
     "trajectory_sensitivity",
 ]
 
+# Checked as public functions are, without changing the functions that the package calls itself.
 for _name in __all__:
     globals()[_name] = checked(globals()[_name])
     globals()[_name].__module__ = __name__  # where pickle and help find it

@@ -59,11 +59,13 @@ def spoken_by(wording: Wording) -> Iterator[None]:
     try:
         yield
     finally:
+        # Its own entry, not the last one: threads may end in another order.
         _speaking.remove(wording)
 
 
 def argument(name: str, value: object = NAMED) -> str:
     """An argument of the public function at hand, with a value that is advised (`...`: any), or by its name alone."""
+    # The latest front end speaks.
     return _speaking[-1].argument(name, value)
 
 

@@ -146,7 +146,7 @@ def _no_model(path: Path) -> ModelError:
 def _check_format(facts: Any, path: Path) -> None:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise _no_model(path)
-    # bool is an int to Python; a version is neither.
+    # By type: True is an int to isinstance.
     if type(facts["version"]) is not int or facts["version"] < 1:
         raise ValueError("no version")
     # Older versions are read; a newer one may mean something else by the same names.

@@ -69,6 +69,7 @@ class Bodies:
         # K in place of I: mass on a joint's axis then has a single second moment, Kzz.
         ten = product(to_second_moments(), link_parameters)
         return cls(
+            # Constant geometry: the trees of textbook algorithms carry a trailing dimension for states.
             tree.parents,
             tree.types,
             tree.rotations[..., 0],
@@ -113,6 +114,7 @@ class Bodies:
         """Frames after a move of body i's own frame, where x_new = R x_old + p."""
         frames = self.frames.copy()
         for k, carrier in enumerate(self.carriers):
+            # Only frames on this body see its frame move.
             if carrier == i:
                 frames[k] = product(R, frames[k])
                 # What a wrench is given in does not move: its place is written anew in the moved frame.
@@ -129,6 +131,7 @@ class Bodies:
 
     def with_scalars(self, inputs: AnyArray) -> Bodies:
         """Parameters as plain numbers and scalars, (n, 11), ready for tracing."""
+        # Plain numbers stay numbers, so that the graph folds them.
         rows = [[affine(entry, inputs) for entry in row] for row in self.parameters.tolist()]
         return replace(self, parameters=np.array(rows, dtype=object))
 
@@ -142,6 +145,7 @@ class Bodies:
         back = from_second_moments().tolist()
         ten = [[dot(weights, row[:10]) for weights in back] for row in self.parameters.tolist()]
         drives = np.zeros((self.n, 4), dtype=object)
+        # Column 0 holds rotors; friction is traced elsewhere.
         drives[:, 0] = self.parameters[:, IA]
         placement = np.tile(np.eye(4), (self.n, 1, 1))
         placement[:, :3, :3], placement[:, :3, 3] = self.X, self.P
@@ -181,6 +185,7 @@ def second_moment_transform(R: Array, p: Array) -> Array:
     """(10, 10) matrix that expresses m, h, K in a frame where x_new = R x_old + p."""
     units = np.eye(10)  # one after the other, along the first dimension
     m, h, K = units[:, 0, None], product(units[:, None, 1:4], R.T)[:, 0], chain(R, units[:, SECOND], R.T)
+    # h p^T of each unit parameter; K gains h p^T + p h^T + m p p^T (parallel axes for second moments).
     lever = h[:, :, None] * p
     K = K + lever + lever.transpose(0, 2, 1) + m[:, :, None] * (p[:, None] * p)
     return np.concatenate([m, h + m * p, K[:, *_UPPER]], axis=1).T
@@ -198,6 +203,7 @@ def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
     # The axis itself stays where it is: torques about it cannot tell.
     P[i] = snapped(P[i] + s * bodies.X[i, :, 2])
     for child, parent in enumerate(bodies.parents):
+        # Children see the origin move the other way.
         if parent == i:
             P[child] = snapped(P[child] - s * z)
     parameters[i, :10] = product(axial_shift(s), parameters[i, :10])
@@ -207,6 +213,7 @@ def shifted(bodies: Bodies, i: int, s: float) -> Bodies:
 def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
     """Turn the frame of body i by an angle about its joint axis; the bodies that it carries see it turned back."""
     s, c = sin_cos(angle)
+    # x_new = R x_old: the transposed turn, since the frame turns and not the body.
     R = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     X, P, offsets, parameters = (array.copy() for array in (bodies.X, bodies.P, bodies.offsets, bodies.parameters))
     parameters[i, :10] = product(second_moment_transform(R, np.zeros(3)), parameters[i, :10])
@@ -240,6 +247,7 @@ def scaled(bodies: Bodies, unit: float) -> Bodies:
         P=bodies.P / ratio,
         gravity=bodies.gravity / ratio,
         parameters=bodies.parameters * powers[:, None],
+        # Rotations have no length; only the last column of a placement scales.
         frames=bodies.frames / np.array([1.0, 1.0, 1.0, ratio]),
         unit=unit,
     )

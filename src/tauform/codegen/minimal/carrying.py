@@ -31,10 +31,12 @@ class Moving:
 def carried(bodies: Bodies, states: list[BodyMotion], q: AnyArray, qd: AnyArray, still: Composites) -> Moving:
     """Sums over what each joint carries, tip to base."""
     rows = bodies.parameters.tolist()
+    # Own motion about the frame's origin: v = w x r, so G = [w]x K and p = w x h.
     G = [_mixed(state.w, row[KXX : KZZ + 1]) for row, state in zip(rows, states, strict=True)]
     p = [cross(state.w, row[HX : HX + 3]) for row, state in zip(rows, states, strict=True)]
     forces, moments = zip(*(own_wrench(row, state) for row, state in zip(rows, states, strict=True)), strict=True)
     wrenches = list(zip(moments, forces, strict=True))
+    # From the tip: a composite is complete before it is handed down.
     for i in reversed(range(bodies.n)):
         parent = bodies.parents[i]
         if parent < 0:
@@ -57,6 +59,7 @@ def carried(bodies: Bodies, states: list[BodyMotion], q: AnyArray, qd: AnyArray,
 def _mixed(w: Vector, K: Vector) -> Matrix:
     """[w]x K of a symmetric matrix (xx, xy, yy, xz, yz, zz)."""
     xx, xy, yy, xz, yz, zz = K
+    # Columns of [w]x K are w x (columns of K); returned by rows.
     columns = [cross(w, column) for column in ([xx, xy, xz], [xy, yy, yz], [xz, yz, zz])]
     return [[columns[b][a] for b in range(3)] for a in range(3)]
 
@@ -65,6 +68,7 @@ def origin_rate(bodies: Bodies, i: int, states: list[BodyMotion], q: AnyArray, q
     """Velocity of the origin of frame i from that of its parent, in the parent's axes."""
     rate = cross(states[bodies.parents[i]].w, lever(bodies, i, q))
     if along := bodies.shift(i):
+        # A slide also moves the origin along its axis, z of X in the parent's axes.
         rate = plus(rate, [x * (qd[i] * along) for x in bodies.X[i][:, 2].tolist()])
     return rate
 
@@ -78,6 +82,7 @@ def _matrix_into_parent(bodies: Bodies, i: int, q: AnyArray, G: Matrix) -> Matri
     """R G R^T."""
     X = bodies.X[i].tolist()
     if bodies.turns(i):
+        # First about the joint's own z, then by the constant rotation: both keep their zeros.
         G = turned_matrix(*turn(bodies, i, q), G)
     half = [forth(X, row) for row in G]  # G X^T
     columns = [forth(X, [row[b] for row in half]) for b in range(3)]

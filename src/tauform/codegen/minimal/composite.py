@@ -67,6 +67,7 @@ def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composite
         m[parent] = m[parent] + m[i]
         h[parent] = plus(h[parent], [first[k] + m[i] * P[k] for k in range(3)])
         K[parent] = plus(K[parent], second)
+        # tr(h P^T + P h^T + m P P^T) = 2 P . g; no rotation changes the trace.
         traces[parent] = traces[parent] + (traces[i] + 2.0 * dot(P, g))
     return Composites(m, h, K, traces if by_trace else None)
 
@@ -96,6 +97,7 @@ def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
 def accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Vector, Vector, float]:
     """Moment and force that accelerate joint i alone, to be scaled by the last number."""
     h, K, along = carried.h[i], carried.K[i], bodies.shift(i)
+    # A slide by one unit along z: force m z, moment h x z.
     shifting = [h[1], -h[0], 0.0], [0.0, 0.0, carried.m[i]]
     if not bodies.turns(i):
         return *shifting, along
@@ -103,6 +105,7 @@ def accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Vector, V
     about_z = carried.trace[i] - K[5] if carried.trace else K[0] + K[2]
     moment, force = [-K[3], -K[4], about_z], [-h[1], h[0], 0.0]
     if along:
+        # A screw turns and shifts at once: both parts add, the shift scaled by its lead.
         moment, force = (plus(a, [along * x for x in b]) for a, b in zip((moment, force), shifting, strict=True))
     return moment, force, 1.0
 
@@ -113,6 +116,7 @@ def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Vector:
     torque = []
     for i, parent in enumerate(bodies.parents):
         # Base to tip in link frames: gravity turned once per body serves every joint.
+        # Upward acceleration in place of gravity: the base accelerates by -g, nothing else is needed.
         V = back(bodies.X[i].tolist(), upward[parent] if parent >= 0 else [-g for g in bodies.gravity.tolist()])
         if bodies.turns(i):
             V = unturned(*turn(bodies, i, q), V)
@@ -134,4 +138,5 @@ def lever(bodies: Bodies, i: int, q: AnyArray) -> Vector:
     if not bodies.shift(i):
         return P
     z = bodies.X[i][:, 2].tolist()
+    # The slide's axis in the parent, z of X, times the way it has gone.
     return [P[k] + z[k] * (q[i] * bodies.shift(i)) for k in range(3)]

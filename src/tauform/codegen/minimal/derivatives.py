@@ -52,6 +52,7 @@ def inverse_derivatives(
     axes = [_Axis.of(bodies, i, state) for i, state in enumerate(states)]
     for k in range(bodies.n):
         _Columns(bodies, states, axes, q, qd, D).fill(k, still, moving)
+        # A rotor adds to its own acceleration only.
         D[k, k, 2] = D[k, k, 2] + bodies.parameters[k, IA]
     return D
 
@@ -70,6 +71,7 @@ class _Axis:
     def of(cls, bodies: Bodies, i: int, state: BodyMotion) -> _Axis:
         turns, along = bodies.turns(i), bodies.shift(i)
         z_rate = [state.w[1], -state.w[0], 0.0]  # w x z
+        # sddot = U z, the third column.
         z_curve = [state.U[row][2] for row in range(3)]
         s_rate = z_rate if turns else ZERO
         # the axis goes with the origin, which accelerates by V: d^2/dt^2 (z x (r - o)) at r = o
@@ -101,13 +103,16 @@ class _Columns:
         Y, Z = self._velocity_wrench(k, still, moving), self._position_wrench(k, still, moving)
         j = k
         while True:
+            # Places 0, 1, 2: by position, velocity and acceleration.
             for place, wrench in enumerate((Z, Y, U)):
                 D[j, k, place] = bodies.felt(j, *wrench)
             if j != k:
+                # Mass matrix is symmetric: M(k, j) = M(j, k), no second computation.
                 D[k, j, 0], D[k, j, 1], D[k, j, 2] = *self._row(j, U, t), D[j, k, 2]
             if bodies.parents[j] < 0:
                 return
             t = self._carried_moment(j, t, U[1])
+            # All three wrenches go down together; the joint's sine and cosine are shared.
             U, Y, Z = (to_parent(bodies, j, self.q, wrench) for wrench in (U, Y, Z))
             j = bodies.parents[j]
 
@@ -124,6 +129,7 @@ class _Columns:
         moment = plus(_inertia_times(still.K[k], axis.s_twice), cross(h, [2.0 * x for x in axis.c_rate]))
         force = plus(cross(axis.s_twice, h), [still.m[k] * (2.0 * x) for x in axis.c_rate])
         if self.bodies.turns(k):
+            # Wrench of z x v, mixed moments in place of second ones: (-G_xz, -G_yz, G_xx + G_yy).
             turning = [-G[0][2], -G[1][2], G[0][0] + G[1][1]]
             moment = plus(moment, plus(turning, turning))
             force = plus(force, [-(p[1] + p[1]), p[0] + p[0], 0.0])
@@ -138,6 +144,7 @@ class _Columns:
         moment = plus(moment, [trace * twice[a] - dot(twice, G[a]) for a in range(3)])
         force = plus(plus(cross(axis.s_curve, h), [still.m[k] * x for x in axis.c_curve]), cross(twice, p))
         if bodies.turns(k):
+            # S x* f: the wrench that k carries turns along with the axis.
             moment, force = plus(moment, [-N[1], N[0], 0.0]), plus(force, [-F[1], F[0], 0.0])
         if along := bodies.shift(k):
             moment = plus(moment, [-along * F[1], along * F[0], 0.0])
@@ -155,6 +162,7 @@ def _mixed_moment(bodies: Bodies, k: int, moving: Moving) -> Vector:
     """Twice t_k = sum m v x (sigma_k r)."""
     G, p, t = moving.G[k], moving.p[k], ZERO
     if bodies.turns(k):
+        # sum m v x (z x r) = z (v . r) - r (v . z): trace of G across the axis, less its last row.
         t = [-G[2][0], -G[2][1], G[0][0] + G[1][1]]
     if along := bodies.shift(k):
         t = plus(t, [along * p[1], -along * p[0], 0.0])

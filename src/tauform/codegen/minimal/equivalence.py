@@ -33,6 +33,7 @@ from tauform.rigidbody.regressor import inverse_regressor
 
 # Columns of a noise-free regressor: equal or zero beyond rounding.
 COLUMN_TOLERANCE = 1e-11
+# States; each gives n rows, a torque of every joint.
 _SAMPLES = 30
 # A fixed base ties the parameters of the links next to it; sampling more than these costs the cube of their number.
 FIRST_LINKS = 60
@@ -66,6 +67,7 @@ def shifted_null_vectors(null: Array, bodies: Bodies, shifts: Sequence[float]) -
         bodies: after the shifts.
         shifts: of each body.
     """
+    # The exact ones stand first in `null` and are made anew in the shifted geometry.
     across = np.array(_across_joints(bodies)).reshape(-1, null.shape[1])
     moved = null[len(across) :].reshape(-1, bodies.n, N_PARAMETERS).copy()
     for i, shift in enumerate(shifts):
@@ -85,9 +87,11 @@ def _across_joints(bodies: Bodies) -> list[Array]:
                 (M, 1.0, P, np.outer(P, P)),
                 (HZ, 0.0, z, np.outer(P, z) + np.outer(z, P)),
                 (KZZ, 0.0, 0 * z, np.outer(z, z)),
+                # With a lead, only the second moment is free: mass on the axis moves along it.
             ][2 if bodies.shift(j) else 0 :]
         else:
             units = [(a, b, _symmetric_unit(a, b)) for a in range(3) for b in range(a, 3)]
+            # A slide never turns its body against the parent: all six second moments may change sides.
             moves = [(int(SECOND[a, b]), 0.0, 0 * z, chain(X, E, X.T)) for a, b, E in units]
         for place, mass, first, second in moves:
             vector = np.zeros((bodies.n, N_PARAMETERS))
@@ -118,6 +122,7 @@ def _further(columns: Array, size: Array, known: Array) -> Array:
     vectors = np.zeros((len(others), len(columns)))
     for vector, dependent, weight in zip(vectors, others, triangle.weights().T, strict=True):
         weight = np.where(np.abs(weight) > COLUMN_TOLERANCE, weight, 0.0)
+        # Back from unit columns to the parameters' own sizes.
         ratio = weight * size[dependent] / size[kept]
         # Ratios of a fixed base are mostly 1 and -1: as exact numbers they cost no products.
         whole = np.round(ratio)
@@ -136,6 +141,7 @@ def _eliminated(vectors: Array) -> list[int]:
         if abs(row[place]) > ROUNDING:
             places.append(place)
             others = np.flatnonzero(vectors[:, place])
+            # Gauss-Jordan: the place vanishes from all other rows too.
             vectors[others] -= np.outer(vectors[others, place] / row[place], row.copy())
     return places
 
@@ -152,6 +158,7 @@ def _sampled_columns(bodies: Bodies) -> Array:
     tree = Tree.of(bodies.parents, bodies.types, placement, links, joints, bodies.gravity)
     Y = inverse_regressor(tree, q, qd, qdd)  # (n, n_parameters, samples)
     columns = tree.layout.by_link(np.moveaxis(Y, 1, -1))  # (n, samples, n, 10)
+    # Columns of I and h become columns of K by the transposed change of parameters.
     of_links = product(from_second_moments().T, columns.transpose(0, 2, 3, 1)).transpose(1, 2, 0, 3)
     rotors = np.moveaxis(Y[:, list(tree.layout.columns_of("rotor"))], 1, 0)[:, None]
     return np.concatenate([of_links, rotors], axis=1).reshape(n * N_PARAMETERS, -1)

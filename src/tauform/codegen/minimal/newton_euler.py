@@ -80,8 +80,10 @@ def trace(
     states = motion(bodies, q, qd, qdd, summed, take)
     if quiet:
         still = motion(bodies, q, np.zeros(bodies.n), qdd, summed, take)
+        # A quiet body takes the motion without velocities; loud ones keep theirs.
         states = [still[i] if i in quiet else state for i, state in enumerate(states)]
     rows = bodies.parameters.tolist()
+    # By contents of the parameters; the motion is decided by the steps before.
     needed = [take(content(row), partial(own_wrench, row, state)) for row, state in zip(rows, states, strict=True)]
     outside = take((bodies.frames.tobytes(), bodies.unit), lambda: list(outside_wrenches(bodies, wrenches)))
     return _backward(bodies, states, needed, outside, q, qdd, summed)
@@ -115,6 +117,7 @@ def motion(
     offsets = content(bodies.offsets.tolist())
     for i, parent in enumerate(bodies.parents):
         before = states[parent] if parent >= 0 else base
+        # All that the step reads beside its parent: equal reads give equal motion.
         reads = (bodies.X[i].tobytes(), bodies.P[i].tobytes(), offsets[i], bodies.shift(i), i in summed, gravity)
         states.append(take(reads, partial(_moved, bodies, i, before, q[i], qd[i], qdd[i], i in summed)))
     return states
@@ -138,6 +141,7 @@ def _moved(bodies: Bodies, i: int, parent: BodyMotion, q: Any, qd: Any, qdd: Any
 
 def _fixed_base(bodies: Bodies) -> BodyMotion:
     zero = [0.0, 0.0, 0.0]
+    # Base accelerates upwards by -g: weight needs no term of its own.
     return BodyMotion(zero, zero, [zero, zero, zero], [-g for g in bodies.gravity.tolist()])
 
 
@@ -216,12 +220,14 @@ def _backward(
 ) -> list[Any]:
     forces, moments = map(list, zip(*needed, strict=True))
     for i, force, moment in outside:
+        # What comes from outside need not be provided by joints.
         forces[i] = [a - b for a, b in zip(forces[i], force, strict=True)]
         moments[i] = [a - b for a, b in zip(moments[i], moment, strict=True)]
     before: list[Vector] = [[0.0, 0.0] for _ in states]  # moments in the frame before the joint's rotation
     torques: list[Any] = [None] * bodies.n
     for i in reversed(range(bodies.n)):
         f, m, X = forces[i], moments[i], bodies.X[i].tolist()
+        # A rotor resists its own joint's acceleration alone.
         torques[i] = bodies.felt(i, m, f) + bodies.parameters[i, IA] * qdd[i]
         parent = bodies.parents[i]
         if parent < 0:
@@ -239,6 +245,7 @@ def _backward(
         forces[parent] = plus(forces[parent], f)
         lever = cross(P, f)
         if i in summed:
+            # In the frame before the parent's turn: added there once the parent's own moments are turned.
             before[parent] = [before[parent][0] + m[0], before[parent][1] + m[1]]
             moments[parent] = [
                 moments[parent][0] + lever[0],

@@ -84,10 +84,12 @@ def problem_of(
         names, grouping, places = _theta(bare)
         # theta stands at its pivots and everything else is zero: a robot of virtual links with the same torques.
         constant = np.zeros_like(constant)
+        # Column k of the block is one at the pivot of theta_k.
         blocks.append(np.eye(len(constant))[:, places])
         ports.append(RuntimePort("theta", names))
         defaults.append(product(grouping, bare.parameters))
     if payload == "runtime":
+        # A load adds to the parameters of the link that carries it: ten columns, linear.
         blocks.append(_payload_columns(robot))
         ports.append(RuntimePort("payload", LINK_PARAMETERS))
         carried = robot.payload.inertia.parameters if robot.payload else np.zeros(10)
@@ -125,6 +127,7 @@ def _theta(robot: Robot) -> tuple[tuple[str, ...], Array, list[int]]:
 
 def has_friction(robot: Robot) -> bool:
     """Whether any drive term beside rotors acts."""
+    # Rotors are inertia, not friction.
     return any(term.coefficient and not term.is_inertial for term in robot.drives)
 
 
@@ -133,6 +136,7 @@ def _payload_columns(robot: Robot) -> Array:
     if frame.link < 0:
         raise GenerationError(f"payload: frame {frame.name!r} is fixed to the base; a load there moves with nothing")
     columns = np.zeros((robot.layout.n, len(LINK_PARAMETERS)))
+    # Ten parameters in the frame's axes, as those about the link's origin.
     columns[robot.layout.link(frame.link)] = parameter_transform(frame.link_from_frame)
     return columns
 
@@ -142,6 +146,7 @@ def tree_coordinates(robot: Robot, values: AnyArray, is_position: bool) -> AnyAr
     if robot.closure is None:
         return values
     rows = [_weighted(row, values) for row in robot.closure.F]
+    # Offsets belong to positions only; rates of constants are zero.
     if is_position:
         rows = [row + offset for row, offset in zip(rows, robot.closure.offset.tolist(), strict=True)]
     return np.array(rows, dtype=object)
@@ -168,11 +173,13 @@ def user_matrix(robot: Robot, matrix: AnyArray) -> AnyArray:
     if robot.closure is None:
         return np.asarray(matrix, dtype=object)
     half = [user_efforts(robot, row) for row in np.asarray(matrix, dtype=object)]
+    # Rows, then columns: F^T (M F) with the zeros of F left out.
     return np.array([user_efforts(robot, column) for column in np.array(half).T], dtype=object).T
 
 
 def _weighted(weights: Any, values: Any) -> Any:
     total: Any = 0.0
     for weight, value in zip(weights, values, strict=True):
+        # The graph drops products with the number zero, and additions to it.
         total = total + float(weight) * value
     return total

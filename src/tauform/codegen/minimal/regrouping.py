@@ -30,12 +30,14 @@ class Freedom:
 
     def __init__(self, null: Array) -> None:
         self._rows: list[Row] = [{int(k): float(row[k]) for k in np.flatnonzero(row)} for row in null]
+        # A vector's size is fixed at the start: shares stay comparable while rows shrink.
         self._sizes = [max(map(abs, row.values())) for row in self._rows]
         self._pivots: dict[tuple[int, ...], list[tuple[int, Row]]] = {}
 
     def regrouped(self, parameters: Array, order: Sequence[int]) -> Array:
         """The parameters (n, 11, k) with as many as possible made zero, those first in `order` (flat places) first."""
         values = parameters.reshape(-1, parameters.shape[-1])
+        # Each run-time input has its own column; the moves are linear and act on all alike.
         columns = [self._regrouped(column, tuple(order)) for column in values.T.tolist()]
         return np.array(columns).T.reshape(parameters.shape)
 
@@ -48,12 +50,14 @@ class Freedom:
                 for k, weight in vector.items():
                     values[k] -= weight * value
                 values[place] = 0.0
+        # Relative to the largest parameter: differences of equal numbers leave rounding.
         smallest = ROUNDING * max(map(abs, values))
         return [value if abs(value) > smallest else 0.0 for value in values]
 
     def _eliminated(self, order: Sequence[int]) -> Iterator[tuple[int, Row]]:
         """Places that can vanish, each with the vector that takes it away, scaled to one there; in order."""
         rows, sizes = [row.copy() for row in self._rows], self._sizes
+        # Place -> rows that hold it, so that an elimination touches those alone.
         readers: dict[int, set[int]] = {}
         for k, row in enumerate(rows):
             for place in row:
@@ -63,6 +67,7 @@ class Freedom:
             if not among:
                 continue
             shares = [abs(rows[k][place]) / sizes[k] for k in among]
+            # Nearly equal shares count as equal: rounding of another machine must not choose another pivot.
             least = (1 - TIE) * max(shares)
             pivot = next(k for k, share in zip(among, shares, strict=True) if share >= least)
             if abs(rows[pivot][place]) <= WEAKEST_PIVOT * sizes[pivot]:
@@ -71,6 +76,7 @@ class Freedom:
             vector = {k: number / scale for k, number in rows[pivot].items()}
             for k in among:
                 changed = {} if k == pivot else _without(rows[k], place, vector, ROUNDING * sizes[k])
+                # The index of readers follows the rows.
                 for gone in rows[k].keys() - changed.keys():
                     readers[gone].discard(k)
                 for new in changed.keys() - rows[k].keys():

@@ -95,6 +95,7 @@ class FrameSearch:
     def realised(self, choice: Choice) -> Bodies:
         """The bodies after all moves of a choice."""
         bodies, freedom = self._shifted(choice.shifts)
+        # Sampled anew for the choice that is taken: carried null vectors hold rounding.
         if any(choice.shifts):
             freedom = Freedom(null_vectors(bodies))
         return self._moved(choice, bodies, freedom)
@@ -121,9 +122,11 @@ class FrameSearch:
         present = self.candidate(choice)
         for i in range(self.bodies.n):
             for shift in self._shift_options(i):
+                # The present shift is the choice itself.
                 if shift != choice.shifts[i]:
                     yield replace(choice, shifts=(*choice.shifts[:i], shift, *choice.shifts[i + 1 :]))
         for i in self.turnable():
+            # Symmetric difference: turned becomes straight, and the other way round.
             yield replace(choice, turned=choice.turned ^ {i})
         for i in self._parallel() if self.sums_angles else ():
             yield replace(choice, summed=choice.summed ^ {i})
@@ -133,6 +136,7 @@ class FrameSearch:
         for length in lengths.tolist() if self.any_unit else ():
             yield replace(choice, unit=length)
         for place in np.flatnonzero((present.parameters != 0).any(axis=-1)).tolist():
+            # One parameter to the front: it is made to vanish before all others.
             yield replace(choice, order=(place, *(other for other in choice.order if other != place)))
 
     def _shifted(self, shifts: tuple[float, ...]) -> tuple[Bodies, Freedom]:
@@ -147,6 +151,7 @@ class FrameSearch:
     def _shift_options(self, i: int) -> list[float]:
         """Shifts to try: none; to where the joint's own offset vanishes; to where a child's does."""
         bodies = self.bodies
+        # Where the joint's own offset along its axis vanishes, products with it do.
         options = [0.0, -float(product(bodies.X[i][:, 2], bodies.P[i]))]
         options += [float(bodies.P[child][2]) for child, parent in enumerate(bodies.parents) if parent == i]
         return [option for k, option in enumerate(options) if option not in options[:k]]
@@ -161,6 +166,7 @@ class FrameSearch:
         return [
             i
             for i, parent in enumerate(bodies.parents)
+            # Identity between parallel joints: only then do both angles turn about one direction in one frame.
             if parent >= 0 and bodies.turns(i) and bodies.turns(parent) and (bodies.X[i] == identity).all()
         ]
 
@@ -175,6 +181,7 @@ def cheapest(search: FrameSearch, cost: Cost, budget: int = 400) -> tuple[Choice
 
     def price_of(choice: Choice) -> int:
         bodies = search.candidate(choice)
+        # By contents, bit for bit: moves that cancel are not traced twice.
         content = (choice.turned, choice.summed, bodies.unit, *map(np.ndarray.tobytes, bodies.arrays))
         if content not in prices:
             prices[content] = cost(choice, bodies)

@@ -21,6 +21,7 @@ def lowered(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -
         return lower(graph, name, outputs, **about)
     arrays = {key: np.asarray(value, dtype=object) for key, value in outputs.items()}
     flat = {key: references(graph, array.ravel().tolist()) for key, array in arrays.items()}
+    # References of graphs are signed: a negative one is the negated node.
     results = [reference for group in flat.values() for reference in group]
     dependent = state_dependent(graph, results)
     frontier = _frontier(graph, results, dependent)
@@ -52,6 +53,7 @@ def lowered(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -
 def _setup(graph: Graph, name: str, frontier: list[int]) -> Program:
     block = np.array([Scalar(graph, node) for node in frontier], dtype=object)
     program = lower(graph, f"{name}_setup", {"block": block})
+    # The setup reads shared inputs only, by the choice of its results.
     return _with_inputs(program, tuple(k for k, port in enumerate(program.inputs) if port.shared))
 
 
@@ -59,6 +61,7 @@ def _frontier(graph: Graph, results: list[int], dependent: set[int]) -> list[int
     """Parameter-only values that state-dependent nodes or the results read."""
     # Only what the state's side reads crosses over: the block is as short as it can be.
     read = {abs(operand) for node in dependent for operand in graph.operands(node)} | {abs(r) for r in results}
+    # Constants are written into either program; they need no place in the block.
     return [node for node in sorted(read - dependent) if graph.nodes[node - 1][0] is not Op.CONSTANT]
 
 

@@ -46,9 +46,11 @@ class Steps:
         done, k = self._done, self._repeated
         self._repeated += 1
         if k < len(done):
+            # The same reads after the same steps: the same nodes are already on the graph.
             if done[k].reads == reads:
                 result: Result = done[k].result
                 return result
+            # Everything after the first difference is forgotten, numbers of nodes included.
             self.graph.shrink(done[k].n_nodes, done[k].n_inputs)
             del done[k:]
         size = len(self.graph.nodes), len(self.graph.inputs)
@@ -59,4 +61,5 @@ class Steps:
 
 def content(values: list[Any]) -> tuple[Any, ...]:
     """Numbers and scalars as what tells them apart; a scalar stands for what its reference does."""
+    # A tuple tells a reference from a number of the same value.
     return tuple([(value.reference,) if type(value) is Scalar else value for value in values])

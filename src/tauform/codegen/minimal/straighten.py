@@ -55,6 +55,7 @@ def _first_joint_upright(bodies: Bodies) -> Bodies:
 def _without_last_turn(bodies: Bodies, i: int, twist: float, angle: float) -> Bodies:
     """X_i = Rx(twist) Rz(angle) becomes Rx(twist); the angle moves into the joint, or turns a sliding body's frame."""
     if not bodies.turns(i):
+        # A slide has no angle to take the turn: its frame turns, and its body with it.
         bodies = turned(bodies, i, -angle)
     X, offsets = bodies.X.copy(), bodies.offsets.copy()
     if bodies.turns(i):
@@ -67,6 +68,7 @@ def _without_last_turn(bodies: Bodies, i: int, twist: float, angle: float) -> Bo
 def _euler_zxz(X: Array) -> tuple[float, float, float]:
     """Angles a, b, c of X = Rz(a) Rx(b) Rz(c)."""
     lean = hypot(float(X[0, 2]), float(X[1, 2]))
+    # Without a lean the axis keeps its direction, and a may be zero.
     a, b = angle_of(X[0, 2], -X[1, 2]) if lean else 0.0, angle_of(lean, X[2, 2])
     # Where the axes almost coincide a is arbitrary, so c comes from what a leaves over, not from an entry near zero.
     s, c = sin_cos(a)

@@ -65,6 +65,7 @@ class Tracing:
         closure = self.problem.robot.closure
         if not isinstance(closure, GeneralClosure):
             return None
+        # Velocities only where the function has them: G needs q, Gdot needs qd.
         return closure.at(self.inputs["q"], self.inputs.get("qd"))
 
     def joints(self, name: str) -> AnyArray:
@@ -73,6 +74,7 @@ class Tracing:
         if self._loops is not None and name == "q":
             return self._loops.q
         if self._loops is not None and before in self.inputs:
+            # General loops: tree rates need the rate below too, G qdd + Gdot qd.
             return self.tree_accelerations(self.inputs[name], self.inputs[before])
         return self.tree_accelerations(self.inputs[name]) if name != "q" else self._positions
 
@@ -109,6 +111,7 @@ class Tracing:
         if self._loops is None:
             return user_matrix(self.problem.robot, matrix)
         half = [self.efforts(row) for row in np.asarray(matrix, dtype=object)]
+        # Row by row, then column by column: G^T (M G).
         return np.array([self.efforts(column) for column in np.array(half).T], dtype=object).T
 
     def bent_matrix(self, matrix: AnyArray) -> AnyArray:
@@ -132,6 +135,7 @@ class Tracing:
         robot = self.problem.robot
         rows = {name: self.joints(name)[:, None] for name in ("q", "qd", "qdd") if name in self.inputs}
         if "temperature" in self.inputs:
+            # Joints that follow others have no temperature of their own.
             rows["temperature"] = at_leading_joints(robot, self.inputs["temperature"])[:, None]
         if carried is not None and has_load(robot.tree):
             rows["carried"] = at_leading_joints(robot, self.efforts(carried))[:, None]
@@ -162,6 +166,7 @@ def _product(matrix: AnyArray | None, vector: AnyArray) -> AnyArray:
     for row in matrix:
         total: Any = 0.0
         for weight, value in zip(row, vector, strict=True):
+            # Whole numbers of a relation become floats, which the graph folds.
             total = total + (float(weight) if isinstance(weight, int) else weight) * value
         rows.append(total)
     return np.array(rows, dtype=object)
@@ -223,6 +228,7 @@ class Graphs:
     def of(self, choice: Choice) -> Steps:
         """Steps of the candidates with these frames so far; the oldest of many are forgotten."""
         frames = choice.shifts, choice.summed, choice.unit
+        # pop and insert again: the order of the dictionary is that of use.
         steps = self._steps.pop(frames, None) or Steps(Graph(MAX_NODES))
         self._steps[frames] = steps  # the latest stand last
         if len(self._steps) > MOST_GRAPHS:
@@ -255,6 +261,7 @@ def _opaque(steps: Steps, bodies: Bodies, problem: Problem) -> tuple[Bodies, Any
     symbolic = (numbers[:, 1:] != 0).any(axis=-1)
     values = numbers[:, 0].astype(object)
     count = int(symbolic.sum())
+    # By number only: which parameters are symbolic does not change the nodes of the inputs.
     values[symbolic] = steps.take(count, lambda: steps.graph.input("parameters", count, shared=True))
     parameters = values[: len(own)].reshape(bodies.parameters.shape[:2])
     return replace(bodies, parameters=parameters), values[len(own) :]
@@ -267,6 +274,7 @@ def operations(graph: Graph, outputs: Outputs) -> tuple[int, int]:
     results = references(graph, flat)
     live = state_dependent(graph, results)
     ops = Counter([graph.nodes[node - 1][0] for node in live])
+    # A result that is the negative of a node costs one operation more.
     negated = len({r for r in results if r < 0 and -r in live})
     return ops[Op.MULTIPLY] + ops[Op.DIVIDE], ops[Op.ADD] + ops[Op.SUBTRACT] + negated
 
@@ -278,6 +286,7 @@ def state_dependent(graph: Graph, results: Sequence[int]) -> set[int]:
     dependent: set[int] = set()
     for node in sorted(reachable(graph, results)):
         key = graph.nodes[node - 1]
+        # An input of the state; shared ones are parameters.
         own = key[0] is Op.INPUT and not graph.inputs[key[1]].shared
         if own or any(abs(operand) in dependent for operand in graph.operands(node)):
             dependent.add(node)
