@@ -99,4 +99,5 @@ def linearize_forward_vector(
 
 def _changes(robot: Robot, **given: ArrayLike | None) -> dict[str, ArrayLike]:
     """None is no change."""
+    # Zeros: kernels take every port.
     return {name: np.zeros(robot.n_joints) if value is None else value for name, value in given.items()}

@@ -94,6 +94,7 @@ class TieredMethod(Tiered):
         moving = [name for name in names if name not in ("temperature", *source.zeros)]
         drawn = np.random.default_rng(0).uniform(-np.pi, np.pi, (len(moving), N_STATES, n))
         states = dict(zip(moving, drawn, strict=True))
+        # Where Fv holds: a temperature at which both are defined.
         warm = {"temperature": np.full(n, REFERENCE_TEMPERATURE)} if "temperature" in names else {}
         expected = self.textbook(owner, **states, **warm)
         found = self._by_kernel(kernel, owner, states, warm)

@@ -38,13 +38,17 @@ class Workshop:
         atexit.register(self._close)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
-                before=self._stage.acquire, after_in_parent=self._stage.release, after_in_child=self._continue_in_child
+                # The lock is taken before a fork: the child gets no stage that is half done.
+                before=self._stage.acquire,
+                after_in_parent=self._stage.release,
+                after_in_child=self._continue_in_child,
             )
 
     def ask(self, job: Job) -> None:
         """Do a job in the background."""
         self._jobs.put(job)
         with self._starting:
+            # Started by the first job: programs that never need a kernel have no thread.
             if self._thread is None and not self._closing:
                 self._thread = threading.Thread(target=self._work, name="tauform-workshop", daemon=True)
                 self._thread.start()

@@ -33,6 +33,7 @@ class Fit(FittedModel):
         """Errors against the torques as they were measured: noise that the filters took off shows here."""
         if self.source is None:
             return None
+        # Computed on demand: every sample is predicted again, without filters.
         return unfiltered_errors(self, self.source)
 
     @cached_property

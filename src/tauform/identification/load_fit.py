@@ -76,6 +76,7 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     text = parse_json(ordinary(path).read_bytes())
     _check_format(text["format"], path)
+    # Columns of the user's are stored by name alone.
     own = [term["name"] for term in text["terms"] if "name" in term]
     if own:
         raise IdentificationError(

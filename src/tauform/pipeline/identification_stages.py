@@ -44,6 +44,7 @@ def simulated(fit: Fit, recordings: Iterable[Recording], log: StageLog) -> None:
                 found = validate_by_simulation(fit, recording)
             except IdentificationError as reason:
                 describe(outcome=str(reason), status="doubtful")
+                # The fit stands: only its simulation is in doubt.
                 continue
             check = f"recorded positions, put back every {found.horizon:g} s"
             describe(outcome="largest error, of a joint's travel", check=check, figure=float(found.relative.max()))
@@ -51,5 +52,6 @@ def simulated(fit: Fit, recordings: Iterable[Recording], log: StageLog) -> None:
 
 def _described(fit: Fit, outcome: str) -> dict[str, object]:
     errors = fit.unseen
+    # Usable is doubtful here: the summary asks the user to read the verdict.
     status = "verified" if fit.verdict.grade == "good" else "doubtful"
     return {"outcome": outcome, "status": status, "check": errors.source, "figure": errors.total}

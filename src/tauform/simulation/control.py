@@ -97,6 +97,7 @@ class Controller:
         n = robot.n_joints
         if self.model is not None and self.model.n_joints != n:
             raise SimulationError(f"control: the model has {self.model.n_joints} joints, the robot {n}")
+        # (1, 1, n): the same at all states and steps.
         gains = [one_per_joint(getattr(self, name), n, name)[None, None] for name in ("stiffness", "damping")]
         q, qd, qdd = self._followed(n, q0, t)
         command = np.zeros((1, 1, n))
@@ -113,6 +114,7 @@ class Controller:
         if isinstance(self.target, Trajectory):
             return _sampled(self.target, n, t)
         if self.target is None:
+            # Each state of a batch holds its own position.
             return q0[:, None], still, still
         return np.broadcast_to(joint_vector(self.target, n, "target"), (n,))[None, None], still, still
 

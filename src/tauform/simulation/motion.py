@@ -67,6 +67,7 @@ class Motion(Displayed):
         """Some simulations of a batch: `motion[3]` is the fourth."""
         if not self.batch:
             raise SimulationError("motion: it is a single simulation; take its arrays")
+        # A view of the batch, and a Motion again.
         return replace(self, **{name: getattr(self, name)[index] for name in QUANTITIES})
 
     def recording(self, name: str = "simulated") -> Recording:

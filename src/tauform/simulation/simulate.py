@@ -90,6 +90,7 @@ def simulate(
     given = control_inputs(control, robot, rows["q"], times, step, batch)
     rollout = Rollout(plant, batch, rows, given, control if callable(control) else None, times, float(step), threads)
     q, qd, qdd, tau = (x.reshape(*batch, -1, robot.n_joints) for x in rollout.kept(every, progress))
+    # Every so many-th time, as the states are kept.
     return Motion(robot, times[::every], q, qd, qdd, tau, integrator, float(step))
 
 
@@ -131,6 +132,7 @@ def _row(x: Any, batch: tuple[int, ...]) -> Array:
 
 def _check_start(plant: Plant, q: Array) -> None:
     for j, (low, high) in enumerate(zip(*plant.stops, strict=True)):
+        # Exactly at a limit is within it.
         beyond = (q[:, j] < (-np.inf if low is None else low)) | (q[:, j] > (np.inf if high is None else high))
         if beyond.any():
             name, value = plant.robot.joint_names[j], q[np.argmax(beyond), j]

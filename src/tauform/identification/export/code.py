@@ -102,6 +102,7 @@ def write_proven(
     Raises:
         VerificationError: the exact program's error is not the fit's.
     """
+    # The figures are computed before anything is written: a failed proof leaves no folder.
     proof = proof_of(fit, programs, options.real, recording=options.recording, excerpt=options.excerpt)
     request = Request(tuple(programs), prefix, options.real, replay=proof.replay, remarks=proof.readme)
     return WrittenCode(write_request(request, folder, force=force), proof)

@@ -38,6 +38,7 @@ def save_fit(fit: FittedModel, path: Path) -> Path:
     design = fit.design if fit.unreduced is None else fit.unreduced.design
     check_save(path, own_columns=design.has_own_columns)
     text, arrays = _contents(fit)
+    # The robot itself: a fit without its geometry has no columns.
     robot = to_toml(fit.robot, path.parent)[0]
     if path.suffix == ".json":
         # What only a program can use comes last, packed: fifty times as much as all the rest.
@@ -45,6 +46,7 @@ def save_fit(fit: FittedModel, path: Path) -> Path:
         packed = {} if design.has_own_columns else {"description": robot, "arrays": _packed(arrays)}
         return write_text(path, json.dumps({**text, **packed}, indent=1), IdentificationError)
     with fresh_file(path, IdentificationError) as file:
+        # Text inside the archive: one file holds both parts.
         texts = {"summary": np.array(json.dumps(text)), "robot": np.array(robot)}
         np.savez_compressed(file, **texts, **arrays)  # type: ignore[arg-type]
     return path
@@ -80,6 +82,7 @@ def summary(fit: FittedModel) -> dict[str, Any]:
         "gravity_ratios": [x if np.isfinite(x) else None for x in verdict.gravity_ratios.tolist()],
         "held_out": _plain(fit.held_out),
         "validation": _plain(fit.validation),
+        # Without recordings the figure cannot be computed again.
         "unfiltered": _plain(None if fit.source is None else unfiltered_errors(fit, fit.source)),
         "free_error": fit.free_error,
         "swap": fit.swap and {key: np.asarray(x).tolist() for key, x in vars(fit.swap).items()},
@@ -105,6 +108,7 @@ def summary(fit: FittedModel) -> dict[str, Any]:
 
 def _plain_terms(terms: Sequence[Term]) -> list[dict[str, Any]]:
     """Arguments of `Drive.of`; of a user's column the name alone."""
+    # A shape's name and constants make the term again.
     return [{"shape": term.shape, **asdict(term)} if isinstance(term, Drive) else {"name": term.name} for term in terms]
 
 

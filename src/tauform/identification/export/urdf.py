@@ -84,6 +84,7 @@ def write_urdf(fit: FittedModel, source: Path | None, path: Path) -> WrittenUrdf
     if document is None:
         text, findings = to_urdf(robot, path.parent, notes, _heading(fit))
     else:
+        # In place: the document is written with the user's meshes, limits and comments.
         merged = list(_fill(document, robot))
         findings = (*notes, *left_out_of_urdf(robot), *gravity_note(robot), *_merged(merged))
         text = _text(document, (_heading(fit), *(f"Note: {finding}." for finding in findings)))
@@ -92,6 +93,7 @@ def write_urdf(fit: FittedModel, source: Path | None, path: Path) -> WrittenUrdf
 
 def without_rotors_and_offsets(robot: Robot) -> Robot:
     """The robot as the URDF says it."""
+    # URDF has no element for either.
     return replace(robot, joints=tuple(replace(joint, rotor_inertia=None, offset=0.0) for joint in robot.joints))
 
 
@@ -126,6 +128,7 @@ def _strip_inertias(source: UrdfSource, robot: Robot) -> Iterator[str]:
 
 def _text(source: UrdfSource, lines: Sequence[str]) -> str:
     root: Any = source.document.getroot()
+    # First in the file, where people look.
     root.insert(0, comment(lines))
     ElementTree.indent(source.document)
     return f'<?xml version="1.0"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'

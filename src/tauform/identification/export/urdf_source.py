@@ -39,6 +39,7 @@ class UrdfSource:
         # Comments of the user's file survive the copy.
         parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
         try:
+            # Checked by the same rules as a description, on a tree without comments.
             check_elements(ElementTree.parse(path).getroot())
             document = ElementTree.parse(path, parser)
         except (OSError, ElementTree.ParseError, DescriptionError) as error:
@@ -77,6 +78,7 @@ class UrdfSource:
                     f"{self.path.name}: joint {joint.name!r} stands elsewhere than in {robot.name}; {remedy}"
                 )
         for name in _followers(robot):
+            # A free joint in the file would be driven on its own.
             if self.joints[name].find("mimic") is None:
                 raise IdentificationError(f"{self.path.name}: joint {name!r} follows no other one there; {remedy}")
 
@@ -109,6 +111,7 @@ def check_joints(robot: Robot) -> None:
             "robot as .toml"
         )
     for joint, row in zip(robot.joints, robot.closure.F, strict=True):
+        # More than one entry in a row of F: a sum, which mimic cannot say.
         if np.count_nonzero(row) > 1:
             raise IdentificationError(
                 f"URDF: joint {joint.name!r} of {robot.name} follows several joints, mimic of a URDF follows one; save "

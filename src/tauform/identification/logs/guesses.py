@@ -160,8 +160,10 @@ def sentences(
         options["columns"] = _columns(time, contents)
         why = "the file has no names" if not has_names else "no usual names"
         told.append(f"{why}: by their numbers they may be {argument('columns', options['columns'])}; check it")
+    # Each helper adds its sentences, and the options that follow from them.
     told += _time(clock, time, options)
     told += _units(held, _rate_ratio(contents, clock), options)
+    # Names tell currents; without a gain, their unit of torque is unknown.
     if held["current"] and not held["tau"]:
         options.setdefault("gains", ...)
         told.append(
@@ -217,8 +219,10 @@ def _units(held: Mapping[str, Sequence[Column]], ratio: float | None, options: d
         for column in held[name]:
             found = IN_BRACKETS.search(column.name)
             unit = unit_of(found[1]) if found else None
+            # Units of unknown size (counts, %) have no SI value to read them with.
             if found and unit is not None and np.isfinite(unit.si) and unit.si != 1.0:
                 units.setdefault(name, found[1].strip())
+    # Largest position of any joint: one beyond the limit is enough.
     size = max((max(abs(c.smallest), abs(c.largest)) for c in held["q"]), default=0.0)
     if "q" not in units and size > MOST_RADIANS:
         units["q"] = "deg"
@@ -228,6 +232,7 @@ def _units(held: Mapping[str, Sequence[Column]], ratio: float | None, options: d
         if own is not None:
             units["qd"] = own
             told.append(f"velocities are {ratio:.3g} times the rates of the positions, which reads as {own}")
+        # Velocities that agree with positions in degrees are in degrees per second.
         elif "q" in units and abs(ratio - 1) < RATIO_TOLERANCE:
             units["qd"] = units["q"]
     if units:
@@ -244,6 +249,7 @@ def _rest(
     options: dict[str, Any],
 ) -> list[str]:
     """Where the motion begins and ends, if the beginning of the log that was read holds all of it."""
+    # A log that was read in part shows no end of the motion.
     if clock is None or time is None or not positions or clock.last != float(first[time][-1]):
         return []
     speeds = np.abs(np.gradient(np.array([first[c.name] for c in positions]), axis=1)).max(axis=0)
@@ -252,6 +258,7 @@ def _rest(
         return ["nothing moves"]
     t = (first[time] - first[time][0]) * TIME_UNITS[clock.unit][1]
     start, end = float(t[moving[0]]), float(t[moving[-1]])
+    # Motion from end to end: nothing to cut.
     if start < 0.02 * clock.duration and end > 0.98 * clock.duration:
         return []
     options["between"] = round(start, 3), round(end, 3)

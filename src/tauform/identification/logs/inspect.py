@@ -67,6 +67,7 @@ def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
     """
     path = Path(path)
     log = open_log(path, topic)
+    # Matrices are opened to columns by the reader: "q:1".
     names = [name for name, width in log.widths.items() if width is None][:MOST_COLUMNS]
     with readable(path):
         names, first = _readable_columns(log, names)
@@ -89,6 +90,7 @@ def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
     )
     # A clock found by its numbers was not counted in the pass: its first samples have to do.
     clock = clock_of(clocks.get(time) if time else None, first.get(time) if time else None)
+    # In the order of their first appearance.
     joints = tuple(dict.fromkeys(column.joint for column in columns if column.joint and column.field != "t"))
     told, options = sentences(path.name, columns, clock, time, contents, first, has_names=log.has_names)
     return LogSummary(path.name, n_samples, columns, clock, joints, (*log.findings, *told), options)
@@ -124,6 +126,7 @@ def _roles(log: Log, names: list[str], contents: Contents) -> dict[str, tuple[st
     for name in names:
         if plain_name(name) in TIME_NAMES:
             roles[name] = "t", "", "name"
+    # Columns of a matrix go by its name: joint 1 is its first column.
     for matrix, width in log.widths.items():
         of = next((fld for fld, usual in MATRIX_NAMES.items() if plain_name(matrix) in usual), None)
         for k in range(width or 0) if of else ():

@@ -47,6 +47,7 @@ class Joints:
         names = robot.joint_names
         if joints is None:
             return cls(robot, names)
+        # A mapping may name some joints: the others keep the robot's names.
         if isinstance(joints, Mapping):
             unknown = next((name for name in joints if name not in names), None)
             if unknown is not None:
@@ -146,11 +147,13 @@ def _stands_out(like: np.ndarray, places: np.ndarray) -> bool:
 
 def _last_number(name: str) -> int | None:
     found = NUMBER.findall(name)
+    # Six digits at most: longer numbers are no joint's.
     return int(found[-1][-6:]) if found else None
 
 
 def remedy_for(joints: Joints, called: Sequence[str]) -> str:
     """What to do where a log speaks of these joints and not of those of the robot."""
+    # At least as many joints as the robot has: names are to be assigned.
     if len(called) >= len(joints):
         likely, why = suggested(joints.names, called)
         return f"read it with {argument('joints', likely)} ({why}; check it)"

@@ -142,9 +142,11 @@ class Part:
         if self.layout.t is not None:
             return {"t": table[self.layout.t], **fields}
         count = len(next(iter(fields.values())))
+        # The rate stands for stamps: `first` keeps pieces in one clock.
         return {"t": np.arange(first, first + count) / (self.reading.rate or 1.0), **fields}
 
     def _in_si(self, name: str, values: Array) -> Array:
+        # Units first, where they were told; gains multiply what comes of it.
         values = values * self.scales.fields[name] if name in self.scales.fields else values
         return self.reading.drive(values) if name == "tau" else values
 
@@ -159,6 +161,7 @@ def open_parts(paths: Sequence[Path], columns: Given | None, reading: Reading) -
     if len(paths) == 1:
         layouts = [_layout(logs[0], columns, paths[0], reading)]
     else:
+        # Several files: each may hold one field, and says so by its columns or its name.
         layouts = layouts_of(logs, paths, columns, reading.joints, timed=reading.rate is None)
     triggering = _triggering(logs, reading.trigger)
     return [

@@ -64,6 +64,7 @@ def read_recording(
             message lists what it holds.
         MissingExtraError: the format's reader is not installed.
     """
+    # One path or many: the rest of the reader sees a list.
     paths = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
     if not paths:
         raise RecordingError("path: no files; name at least one")
@@ -90,6 +91,7 @@ def read_recording(
     # Of the first file that has stamps: all were shifted by the same origin.
     clock = next((part.clock[0] for part in parts if part.clock), 0.0)
     recording = Recording(**read, name=name, columns=_mapping(parts), findings=found, clock=clock)
+    # Cut last: seconds count from the first sample that a trigger kept.
     return recording if between is None else _cut(recording, *between)
 
 

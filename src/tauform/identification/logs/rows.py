@@ -59,6 +59,7 @@ class Trigger:
         Raises:
             RecordingError: there is no such column.
         """
+        # A number stands for a place, unless a column has it as its name.
         (name,) = by_number([self.column], names, source)
         if name not in names:
             raise RecordingError(
@@ -89,6 +90,7 @@ class Ranges:
         before = np.concatenate([[self._was_on], kept[:-1]])
         self.n_ranges += int((kept & ~before).sum())
         self.n_kept, self.n_rows = self.n_kept + int(kept.sum()), self.n_rows + len(kept)
+        # For the message, if nothing is kept.
         self.smallest, self.largest = min(self.smallest, values.min()), max(self.largest, values.max())
         self._was_on = bool(kept[-1]) if len(kept) else self._was_on
         return kept

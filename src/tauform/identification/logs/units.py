@@ -74,6 +74,7 @@ def scales(
     if degrees:
         told = dict.fromkeys(POSITIONS, "deg") | told
     angles = {joint.name: joint.type.is_angle for joint in robot.joints}
+    # In the order of q, which closures make shorter than the list of joints.
     turning = [angles[name] for name in robot.joint_names]
     factors = {}
     for field, columns in layout.fields().items():
@@ -127,6 +128,7 @@ def _factor(field: str, column: str, is_angle: bool, told: Mapping[str, str], so
     """SI units in one of a column."""
     # A revolute joint measures rad and N m, a prismatic one m and N; either may hold currents.
     kinds = {"tau": ("torque" if is_angle else "force", "current")}.get(field, ("angle" if is_angle else "length",))
+    # What is said of a column wins over what is said of its field.
     word = told.get(column, told.get(field))
     if word is not None:
         unit = unit_of(word)
@@ -161,6 +163,7 @@ def _refuse_unit(field: str, column: str, said: str, unit: Unit, source: str) ->
 
 def _second(layout: Layout, told: Mapping[str, str], time_unit: str, source: str) -> float:
     if layout.t is None:
+        # Stamps made from a rate are seconds already.
         return 1.0
     word = told.get(layout.t, told.get("t"))
     if word is not None:
@@ -186,6 +189,7 @@ def _currents(layout: Layout, told: Mapping[str, str], scaled: bool, source: str
         return ()
     if "current" in units:
         return (f"{source}: {columns[0]} ... are read as motor currents: torques of this fit are in amperes",)
+    # A unit in the name, "[A]", tells currents as well as the name itself.
     named = any((unit := unit_of(_unit_in(name))) is not None and unit.kind == "current" for name in columns)
     if layout.holds_currents or named:
         raise RecordingError(

@@ -60,6 +60,7 @@ def bounds_of(
         if len(ends) != 2:
             raise IdentificationError(f"position: expected (lower, upper), got {len(ends)} entries")
         lower, upper = (one_per_joint(end, robot.n_joints, "position") for end in ends)
+        # A range must be swept: an infinite one has no middle.
         if not np.isfinite([lower, upper]).all():
             raise IdentificationError("position: expected limits that are finite; leave it out for the robot's own")
     bounds = Bounds(
@@ -98,6 +99,7 @@ def one_per_joint(given: ArrayLike, n_joints: int, name: str) -> Array:
         raise IdentificationError(f"{expected}, got {given!r:.60}") from None
     if array.shape not in ((), (1,), (n_joints,)):
         raise IdentificationError(f"{expected}, got shape {array.shape}")
+    # Infinite limits are allowed: they leave a quantity free.
     if np.isnan(array).any():
         raise IdentificationError(f"{expected}, got one that is not a number")
     return np.broadcast_to(array, (n_joints,))

@@ -74,6 +74,7 @@ def solids_of(robot: Robot, floor: float | None = None) -> list[Solid]:
 
 def _solid(shape: Shape, robot: Robot) -> Solid:
     frame = robot.frame(shape.frame)
+    # Shape -> frame -> link: neighbours cancel.
     at = frame.link_from_frame @ shape.frame_from_shape
     return _bounded(shape.frame, frame.link, at, _geometry(shape))
 
@@ -108,6 +109,7 @@ def _hull_of_mesh(mesh: Mesh, link: str) -> Any:
         import trimesh
 
         loaded: Any = trimesh.load(mesh.file, force="mesh", process=False)
+        # A mesh's scale, as descriptions give it, before the hull.
         return _hull(np.asarray(loaded.vertices, dtype=np.float64) * np.array(mesh.scale))
     except Exception as error:  # readers of meshes raise many kinds
         reason = (str(error) or type(error).__name__).splitlines()[0]

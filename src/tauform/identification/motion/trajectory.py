@@ -62,6 +62,7 @@ class Trajectory:
             IdentificationError: the disk refuses.
         """
         path = Path(path)
+        # As objects, so that %r prints them.
         table = np.column_stack([self.t, self.q, self.qd, self.qdd]).astype(object)
         header = csv_line(_header(self.joint_names)).rstrip("\n")
         with fresh_file(path, IdentificationError) as file:
@@ -81,6 +82,7 @@ class Trajectory:
             log = open_csv(path)
             if list(log.widths) != expected:
                 raise IdentificationError(f"{path}: not a motion of {robot.name}; expected columns {listed(expected)}")
+            # In pieces, through the reader of logs: its checks of tables hold here too.
             pieces = [np.column_stack([part[name] for name in expected]) for part in log.chunks(expected, 100_000)]
         except (OSError, RecordingError) as error:
             raise IdentificationError(f"{path}: not a table of a motion ({error})") from None

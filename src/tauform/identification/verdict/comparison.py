@@ -51,6 +51,7 @@ def compared_with(fit: FittedModel, other: Robot | None = None) -> Comparison:
         )
     # In base parameters: full ones are not unique, so that two models cannot be compared by them.
     before = fit.design.values_of(other)
+    # In deviations of the fit: a large change of an unknown value is no news.
     moved = (fit.values - before) / np.maximum(fit.deviations, 1e-300)
     errors = [
         # From the condensed rows: no torque is predicted again.

@@ -21,6 +21,7 @@ def with_columns(fit: Fitted, columns: Sequence[int], note: str = "") -> Fitted:
     names = [fit.names[c] for c in columns]
 
     def chosen(rows: Fitted) -> Fitted:
+        # The whole evidence is kept: a second reduction may bring columns back.
         unreduced = rows.unreduced or Unreduced(rows.design, rows.evidence, rows.rows)
         # By name: columns of the reduced fit have other places in the whole one.
         return of_columns(rows, unreduced, unreduced.places(names))
@@ -34,6 +35,7 @@ def of_columns(fit: Fitted, unreduced: Unreduced, columns: Sequence[int]) -> Fit
     kept = list(columns)
     evidence, design = unreduced.evidence.chosen(kept), chosen_design(unreduced.design, kept)
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
+    # Weights stay: errors before and after are in one norm.
     found = least_squares(evidence, sigma=1.0 / weights)
     rows = unreduced.rows_of(kept, design)
     return replace(

@@ -119,6 +119,7 @@ def validate_by_simulation(
         for segment in uniform_segments(recording).segments
     ]
     t, q, measured, starts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # One start: the horizon is the whole recording.
     apart = horizon or (HORIZON if gains is None else float(t[-1] - t[0]))
     return Resimulation(t, q, measured, starts, apart)
 
@@ -151,6 +152,7 @@ class _Motion:
         everything = slice(0, segment.n_samples)
         q, qd, _ = Smoother().states(segment, everything, filters)
         settle = 0.0 if filters is None else filters.settle
+        # Whole steps per sample, none longer than the longest allowed.
         step = 1.0 / segment.rate / np.ceil(1.0 / segment.rate / MAX_STEP)
         t = np.arange(segment.t[0] + settle, max(segment.t[-1] - settle, segment.t[0] + settle + 2 * step), step)
         middle = (t[1:] + t[:-1]) / 2
@@ -173,6 +175,7 @@ def _simulated(
     """Time, positions of the model, recorded positions, and starts; all stretches move at once."""
     count = len(motion.t) - 1
     length = count if horizon is None and gains else max(1, round((horizon or HORIZON) / motion.step))
+    # Whole stretches only; a recording shorter than one is a stretch itself.
     starts = np.arange(0, count - count % length or 1, length)
     design = _without_jumps(fit.own_design, motion.qd)
     q, qd = motion.q[starts], motion.qd[starts]
@@ -182,11 +185,13 @@ def _simulated(
         tau = motion.tau[now]
         stiffness, damping = gains if gains is not None else (np.zeros(q.shape[1]), np.zeros(q.shape[1]))
         if gains is not None:
+            # The controller sees the middle of the step, as the trapezoidal rule evaluates it.
             middle = q + motion.step / 2 * qd
             tau = tau + stiffness * (motion.reference[now] - middle) + damping * (motion.rate[now] - qd)
         warm = None if motion.temperature is None else motion.temperature[now]
         system = _System(design, fit.values, motion.step, stiffness, damping)
         q, qd = system.stepped(q, qd, tau, warm)
+        # NaN fails the comparison too.
         if not np.abs(q).max() < 1e3:
             raise IdentificationError(_runaway(fit, gains is not None))
         shown.append(q)
@@ -250,6 +255,7 @@ class _System:
         torques = (columns @ self.values).reshape(many.shape)
         M = np.swapaxes(torques[:, 1 : n + 1] - torques[:, :1], 1, 2) / ACCELERATION_CHANGE
         D = np.swapaxes(torques[:, n + 1 :] - torques[:, :1], 1, 2) / small
+        # At no acceleration: tau = M qdd + rest.
         return M, D, torques[:, 0] - (M @ qdd[..., None])[..., 0]
 
 

@@ -59,6 +59,7 @@ def bandwidths(
         "acceleration": qdd,
         "inertia": M.reshape(len(q), -1),
         "gravity": gravity,
+        # Friction changes with velocities, so it counts with their torques.
         "velocity_torque": bias_torque(robot, q, qd) - gravity + beside_torque(robot, q, qd, temperature),
         "inertial_torque": (M @ qdd[..., None])[..., 0],
     }
@@ -77,5 +78,6 @@ def bandwidth(values: Array, rate: float, share: float = POWER_SHARE) -> float:
         return 0.0
     # Each column in units of its spread: a heavy joint must not decide alone.
     frequencies, power = signal.periodogram(values[:, moving] / spread[moving], rate, window="hann", axis=0)
+    # Power of all columns together, summed from zero frequency up.
     total = np.cumsum(power.sum(axis=1))
     return float(frequencies[np.searchsorted(total, share * total[-1])])

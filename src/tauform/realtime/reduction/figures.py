@@ -89,6 +89,7 @@ def tradeoff(
         if progress:
             progress(f"{profile.name}: compiling {program.n_operations} operations")
         kernels.append(compile_program(program))
+    # The exact kernel is the reference of every level.
     precise = compile_program(exact or generate(bound, "inverse_dynamics"))
 
     def errors(states: States) -> list[Array]:
@@ -124,6 +125,7 @@ def _programs(
 ) -> list[Program]:
     """Factored programs of the terms that contribute most, theta refitted, with companions where cheaper."""
     order = ranked_terms(bound, profile, RANKING_STATES, rng)
+    # Ranked once, so that each level holds all terms of the smaller ones.
     refit, completed = Refit.at(bound, profile.sample(FIT_STATES, rng)), companions(bound)
     programs = []
     for size in sizes:
@@ -216,6 +218,7 @@ def cheapest_for(own: Reduction, others: Iterable[Reduction]) -> Reduction:
 
 def _cell(found: Reduction) -> Cell:
     name, demand = found.robot.name, (found.profile.name, found.tolerance, found.confidence)
+    # Side by side in one run: ratios mean something on a busy machine.
     reduced_ns, exact_ns = nanoseconds(found.profile, found.compile(), compile_program(found.exact))
     paper = PAPER_TIMES.get(name, {}).get(demand)
     return Cell(*demand, found, reduced_ns, exact_ns, paper, PAPER_EXACT.get(name))

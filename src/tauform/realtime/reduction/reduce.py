@@ -161,6 +161,7 @@ def reduce(
     """
     subject = Subject.of(model)
     robot = subject.robot
+    # Limits and temperatures of this robot are part of the profile.
     profile = profile.suited(robot) if isinstance(profile, Profile) else Profile.within(robot, profile or "slow")
     tolerance, tolerances = joint_tolerances(robot, tolerance, norm, function)
     check_guarantee(tolerance, confidence, function, routes)
@@ -271,6 +272,7 @@ def _decided(
         v = best.verification
         where = f"exact {exact.name} on states of profile {profile.name!r}, {confidence:.4%} of them"
         certificate = Certificate(v.n_states, v.error, tolerance, where)
+        # The certificate of a reduced program compares it with the exact one, at the stated confidence.
         program = replace(program, certificate=certificate, algorithm=f"{exact.algorithm}, {best.name} left out")
     return Reduction(
         robot=robot,

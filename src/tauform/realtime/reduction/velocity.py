@@ -51,6 +51,7 @@ class Quiet:
             if name not in (*joints, *links, "all"):
                 known = ", ".join(["all", *joints, *links])
                 raise UnknownNameError(f"{robot.name} has no joint or link {name!r}; choose from {known}")
+        # "all" wins: links add nothing where no joint turns.
         if "all" in names:
             return cls(joints=all_joints(robot))
         of_joints = frozenset(joints.index(name) for name in names if name in joints)

@@ -68,6 +68,7 @@ class MassFactor:
         right = np.moveaxis(np.broadcast_to(b, (*batch, b.shape[-1])), -1, 0)
         if self.dense is None:
             return np.moveaxis(solved(self.parents, *self._by_joint(batch), right), 0, -1)
+        # Components first, as the factorization of matrices wants them.
         LD = np.moveaxis(self.dense, (-2, -1), (0, 1))
         return np.moveaxis(factorization.solve(LD, self.parents, right), 0, -1)
 
@@ -78,23 +79,28 @@ class MassFactor:
         if self.dense is not None:
             return np.tril(self.dense, -1) + np.eye(n)
         H, K = self._bodies("L").H, self._bodies("L").K
+        # carried[j, i]: joint i is on the path from body j to the base.
         carried = np.eye(n, dtype=bool)
         for j, parent in enumerate(self.parents):
             carried[j] |= carried[parent] if parent >= 0 else False
         strictly = carried & ~np.eye(n, dtype=bool)
+        # (j, i): K_j . H_i, the wrench of joint j felt at joint i.
         return np.where(strictly, (K[..., :, None, :] * H[..., None, :, :]).sum(axis=-1), np.eye(n))
 
     @cached_property
     def inverse(self) -> Array:
         """(..., n, n) M^-1, symmetric: a column for each unit torque, O(n^2), nothing inverted but D."""
         n, batch = len(self.parents), self.D.ndim - 1
+        # Unit torques as a leading batch: all columns in one pair of sweeps.
         columns = self.solve(np.eye(n).reshape(n, *[1] * batch, n))
         found = np.moveaxis(columns, 0, -1)
+        # Both halves from one: rounding must not make an inverse that is not symmetric.
         return np.tril(found) + np.swapaxes(np.tril(found, -1), -1, -2)
 
     @property
     def logdet(self) -> Array:
         """(...) logarithm of det M, the sum of those of D."""
+        # det L = 1.
         total: Array = np.log(self.D).sum(axis=-1)
         return total
 
@@ -119,6 +125,7 @@ class MassFactor:
         """(..., n, 6, 6) acceleration of each body for a unit wrench on it, symmetric.  [Jain1993 (4.19)]"""
         self._bodies("Upsilon")
         H, K, D = self._by_joint(self.D.shape[:-1])
+        # The paper's H and K, about one common point.
         Y = mobility(self.parents, H, K, [1 / pivot for pivot in D]).Y
         return np.moveaxis(np.stack(Y), (0, 1, 2), (-3, -2, -1))
 
@@ -154,6 +161,7 @@ def factorize(robot: Robot, q: ArrayLike) -> MassFactor:
     tree = robot.tree
     with named_pivots(robot):
         if robot.closure is not None or has_coupled_inertia(tree):
+            # A matrix that loops or shafts fill has no zeros of branches: it is factored as a chain's.
             chain = tuple(range(-1, robot.n_joints - 1))
             M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
             dense = np.moveaxis(factorization.factorize(M, chain), (0, 1), (-2, -1))
@@ -162,6 +170,7 @@ def factorize(robot: Robot, q: ArrayLike) -> MassFactor:
         def core(q: AnyArray) -> AnyArray:
             S, factor = axes_and_factor(tree, q)
             rows = zip(factor.pivots, np.moveaxis(S, 1, 0), factor.gains, strict=True)
+            # (n, 13, N): pivot, axis and gain in one array, for one evaluation over the batch.
             return np.stack([np.concatenate([pivot[None], axis, gain]) for pivot, axis, gain in rows])
 
         stacked = evaluate(robot, core, q=q)

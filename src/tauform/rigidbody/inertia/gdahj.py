@@ -20,6 +20,7 @@ from tauform.rigidbody.sweeps.spatial import Transform, inertia_times
 
 def gdahj(tree: Tree, q: AnyArray) -> AnyArray:
     """(n, n, N) mass matrix of the tree, rotor inertia included; arrays of any scalar."""
+    # About a point near the robot: moments about a distant origin lose digits.
     tree = tree.centred
     return gdahj_from_kinematics(tree, base_placements(tree, transforms_of(tree, q)))
 

@@ -38,4 +38,5 @@ def mass_matrix(robot: Robot, q: ArrayLike, method: MassMatrixMethod = "auto") -
         method = "gdahj" if robot.n_bodies >= MANY_JOINTS else "crba"
     if method not in METHODS:
         raise UnknownNameError(f"method: no {method!r}; choose from auto, {', '.join(METHODS)}")
+    # Projected on both sides where loops tie joints: F^T M F.
     return evaluate(robot, lambda q: METHODS[method](robot.tree, q), project=2, q=q)

@@ -75,6 +75,6 @@ def _rate_matrix(rate: AnyArray) -> AnyArray:
     """(6, 3, N) angular columns of the moment rate: tr(K) 1 - K over -(p x)."""
     x, y, z = rate[9:]
     o = 0 * x
-    # -(p x), p the moment of momentum's linear part.
+    # -(p x), p = m v + w x h the linear momentum.
     minus_p = np.array([[o, z, -y], [-z, o, x], [y, -x, o]])
     return np.concatenate([rate[:9].reshape(3, 3, *rate.shape[1:]), minus_p])

@@ -32,6 +32,7 @@ def matrices_of(tree: Tree, velocity: BaseVelocity, acceleration: BaseAccelerati
     S, S_rate, S_curve = velocity.S, velocity.S_rate, acceleration.S_curve
     bodies = zip(composites(tree, velocity.inertias), composites(tree, velocity.rates), strict=True)
     n = tree.n
+    # Zeros stay between branches.
     D = np.zeros((n, n, 3, *S.shape[2:]), dtype=np.result_type(S_curve, tree.inertias, tree.coefficients))
     for k, (ten, rate) in enumerate(bodies):
         # Joint k first, then all that carry it.

@@ -41,6 +41,7 @@ class StateSpace:
             raise ModelError(f"the model already has a time step of {self.dt:g} s; discretize the continuous one")
         if not (np.isfinite(dt) and dt > 0):
             raise ModelError(f"dt: expected a positive time step in seconds, got {dt!r}")
+        # Overflow is told below, in words.
         with np.errstate(over="ignore", invalid="ignore"):
             A, B = zero_order_hold(self.A, self.B, np.asarray(dt))
         if not (np.isfinite(A).all() and np.isfinite(B).all()):
@@ -90,6 +91,7 @@ class StateSpace:
         n = self.A.shape[0]
         states = [f"{kind}_{name}" for kind in ("q", "qd") for name in self.joint_names]
         inputs = [f"tau_{name}" for name in self.joint_names]
+        # python-control takes a model without a time step for a continuous one.
         timing = () if self.dt is None else (self.dt,)
         C, D = np.eye(n), np.zeros((n, self.B.shape[1]))
         return control.ss(self.A, self.B, C, D, *timing, states=states, inputs=inputs, outputs=states)
@@ -128,9 +130,11 @@ def state_space(
     """
     qd = np.zeros(robot.n_joints) if qd is None else qd
     if tau is None:
+        # An equilibrium, or steady motion: without tau the model holds where nothing accelerates.
         tau = inverse_dynamics(robot, q, qd, np.zeros(robot.n_joints), temperature, drives)
     forward = linearize_forward(robot, q, qd, tau, temperature=temperature, drives=drives)
     zero, one = np.zeros_like(forward.dq), np.broadcast_to(np.eye(robot.n_joints), forward.dq.shape)
+    # [[0, 1], [dqdd/dq, dqdd/dqd]]
     A = np.concatenate([np.concatenate([zero, one], axis=-1), np.concatenate([forward.dq, forward.dqd], axis=-1)], -2)
     model = StateSpace(A, np.concatenate([zero, forward.dtau], axis=-2), robot.joint_names)
     return model if dt is None else model.discretized(dt)
@@ -140,6 +144,7 @@ def zero_order_hold(A: Array, B: Array, dt: Array) -> tuple[Array, Array]:
     """exp(A dt) and its integral times B: the exact step under held inputs; batches broadcast."""
     n, m = B.shape[-2:]
     block = np.zeros((*A.shape[:-2], n + m, n + m))
+    # exp of [[A, B], [0, 0]] holds both results: no inverse of A, which may be singular.
     block[..., :n, :n], block[..., :n, n:] = A, B
     step = expm(block * np.asarray(dt)[..., None, None])
     return step[..., :n, :n], step[..., :n, n:]

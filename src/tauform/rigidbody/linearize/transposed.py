@@ -34,6 +34,7 @@ def forward_transposed(tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, wei
     """(n, 3, N): weights^T times dqdd/dq, dqdd/dqd and dqdd/dtau of links and rotors; any scalar."""
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
+    # Shared by the nominal motion and by M^-1 weights.
     articulated = articulated_inertias(tree, transforms)
     rates, biases = velocity_terms(tree, twists)
     response = nominal_response(tree, transforms, twists, biases, articulated, qd, tau)
@@ -61,11 +62,14 @@ def _weighted(tree: Tree, nominal: Nominal, weights: AnyArray) -> AnyArray:
     for i in range(tree.n):
         joint = tree.types[i]
         axis_rate = joint.axis_rate(twists[i])
+        # Sddot = a x S + v x Sdot.
         axis_curve = joint.axis_rate(accelerations[i]) + cross_motion(twists[i], axis_rate)
         turned = joint.axis_cross_force(nominal.wrenches[i])
+        # Transposes of I beta and of S x* f dq.
         position = (axis_curve * momenta[i] + turned * y[i]).sum(axis=0)
         position = position + (axis_rate[ANGULAR] * moments[i]).sum(axis=0)
         velocity = 2 * (axis_rate * momenta[i]).sum(axis=0)
+        # 2 B^T y has no force part: only turning joints feel it.
         velocity = velocity + joint.felt(np.concatenate([moments[i], 0 * moments[i]]))
         rows.append(np.stack([position, velocity, joint.felt(momenta[i]) + tree.rotors[i] * weights[i]]))
     result = np.stack(rows)
