@@ -71,14 +71,17 @@ def generate(
 
     robot = robot.without_friction() if no_friction else robot
     learning = [name.strip() for word in online or () for name in word.split(",") if name.strip()]
+    # Programs that learn online are asked for alone too: the default is for those who name nothing.
     names = chosen_functions(robot, functions or DEFAULT) if functions or not learning else []
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
     chosen = backend(target)
     check_options(chosen, real, batch, single_header)
+    # The prefix decides file names; one that the language does not allow is refused here.
     prefix = chosen.prefix(name, robot.name)
     check_arguments(tf.generate, algorithm=algorithm, parameters=parameters, payload=payload)
     ranges = _ranges(rounding or "")
+    # Frames by function: one that feels no wrenches is generated without them.
     frames = wrench_frames(robot, names, wrenches or ())
     for function in names:
         check_request(robot, function, algorithm, parameters, payload, frames[function])  # type: ignore[arg-type]
@@ -113,6 +116,7 @@ def generate(
     )
     data = {"robot": robot.name, "folder": output, "files": files, "functions": list(map(describe, programs))}
     data["rounding"] = {bound.program: dict(bound.errors) for bound in bounds}
+    # The very commands of the target, so that the hint can be pasted.
     check = " && ".join(" ".join(command) for command in chosen.check_commands(prefix))
     return Page(
         data, (*[bound.sentence for bound in bounds], *shown(programs, output, files, f"cd {output} && {check}"))
@@ -143,6 +147,7 @@ def chosen_functions(robot: Robot, words: Sequence[str]) -> list[str]:
     from tauform.codegen.minimal.problem import has_friction
     from tauform.rigidbody.load import has_load
 
+    # Names may come one by one or with commas; each once, in the order given.
     names = list(dict.fromkeys(name.strip() for word in words for name in word.split(",") if name.strip()))
     if not names:
         raise typer.BadParameter(f"--functions names no function; choose from {', '.join(FUNCTIONS)}")
@@ -158,6 +163,7 @@ def wrench_frames(robot: Robot, names: Sequence[str], wrenches: Sequence[str]) -
     from tauform.codegen.functions import FUNCTIONS
 
     able = [name for name, function in FUNCTIONS.items() if function.feels_wrenches]
+    # A wrench that no function takes would vanish silently.
     if wrenches and not set(able) & set(names):
         raise typer.BadParameter(f"--wrench: none of {', '.join(names)} takes one; those that do are {', '.join(able)}")
     return {name: tuple(wrenches) if name in able else () for name in names}
@@ -182,6 +188,7 @@ def sine_cosine_pairs(program: Program) -> int:
     """Angles whose sine or cosine the program needs."""
     from tauform.codegen.program.program import Op
 
+    # Sine and cosine of one angle share their cost, so an angle counts once.
     return len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
 
 
@@ -201,6 +208,7 @@ def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path], chec
         for p in programs
     ]
     headings = ("function", "algorithm", "mult", "add", "sin/cos", "error")
+    # The first program with a certificate speaks for all.
     states = next((p.certificate.states for p in programs if p.certificate), 0)
     costs = table(f"{programs[0].robot}: operations per call", headings, rows, text_columns=2)
     checked = f"Errors: largest of {states} random states against the textbook algorithm, relative to each joint."
@@ -213,6 +221,7 @@ def _others(programs: Sequence[Program]) -> list[Any]:
 
     rows = []
     for p in programs:
+        # Cheapest first, by multiplications and additions alike.
         for c in sorted(p.candidates, key=lambda c: c.n_multiplications + c.n_additions):
             verdict = "; ".join(filter(None, ("chosen" if c.chosen else "", c.remark)))
             rows.append((p.name, c.algorithm, c.n_multiplications + c.n_additions, verdict))
