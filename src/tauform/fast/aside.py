@@ -36,7 +36,7 @@ def stages(
 ) -> Generator[None, None, Kernel]:
     """The kernel of a public function; where no call waits for it and it takes long, a child process makes it."""
     asked = robot, name, options, tier, divides
-    # A kernel on disk is loaded in milliseconds: no child is worth that.
+    # A kernel that is on disk needs no child.
     if in_background and takes_long(robot, name, tier) and not is_kept(kept_as(robot, name, options, tier)):
         yield from made_aside(*asked)
     # After the child the kernel is on disk and is found; where it failed it is made here.

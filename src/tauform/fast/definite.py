@@ -26,7 +26,7 @@ def is_definite(robot: Robot) -> bool:
     # The bound below holds for trees of bodies alone.
     if has_coupled_inertia(tree):  # a shaft between joints may outweigh their rotors
         return False
-    # Longest arm that any mass could have about a joint [m].
+    # Sum of all offsets: how far a mass may be from a joint [m].
     reach = float(np.sum(np.linalg.norm([joint.parent_from_joint[:3, 3] for joint in robot.joints], axis=-1)))
     own, largest = [], 0.0
     for i, ten in enumerate(tree.inertias):

@@ -51,7 +51,7 @@ def with_pivots(function: Function) -> Function:
         M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
         # A singular matrix is told by the link's name, as in the public function.
         with named_pivots(robot):
-            # A chain: without the zeros of branches, which the pivots do not need.
+            # As a chain, which covers trees, loops and shared shafts alike.
             factors = factorize(M, tuple(range(-1, len(M) - 1)))
         pivots = [factors[k, k] - PIVOT_TOLERANCE * M[k, k] for k in range(len(M))]
         results = function.reference(robot, q, *others, **wrenches)

@@ -42,7 +42,7 @@ def kernel_stages(
     yield
     kernel = compile_program(program)
     yield
-    # Random states may overflow in a kernel; the comparison judges, not a warning.
+    # The comparison judges, not a warning of NumPy.
     with np.errstate(all="ignore"):
         # The compiled code itself is judged, not the program that it was made of.
         certified(program, function, problem_of(robot, wrenches=wrenches), run=kernel)

@@ -29,7 +29,7 @@ def forced_tier(function: str, tier: Any) -> Tier | None:
             raise ArgumentError(f"{function}: no tier {tier!r:.60}", argument="tier", value=tier, remedy=CHOICES)
         chosen: Tier = tier
         return chosen
-    # Read at each call: tests and users change it while the process runs.
+    # Read at each call: it may change while the process runs.
     text = os.environ.get(VARIABLE, "")
     if text in ("", "auto"):
         return None

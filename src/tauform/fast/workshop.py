@@ -37,11 +37,9 @@ class Workshop:
         self._thread: threading.Thread | None = None
         atexit.register(self._close)
         if hasattr(os, "register_at_fork"):
+            # The lock is taken before a fork: the child gets no stage that is half done.
             os.register_at_fork(
-                # The lock is taken before a fork: the child gets no stage that is half done.
-                before=self._stage.acquire,
-                after_in_parent=self._stage.release,
-                after_in_child=self._continue_in_child,
+                before=self._stage.acquire, after_in_parent=self._stage.release, after_in_child=self._continue_in_child
             )
 
     def ask(self, job: Job) -> None:

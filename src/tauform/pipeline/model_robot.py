@@ -172,7 +172,7 @@ def model_robot(
         modelled = robot if fit is None else fit.identified_robot
         base = _base(modelled, log)
     except TauformError as error:
-        # A fit is hours of work on a robot: it survives what its models refuse.
+        # The fit survives what its models refuse.
         error.finished = fit
         raise
     closed_form = _derive(modelled, log)
@@ -282,7 +282,7 @@ def _reduce(
     with log.stage("inverse_dynamics, reduced", spare=True) as describe:
         known = (program for program in programs if program.name == "inverse_dynamics")
         try:
-            # Reused where it was asked for anyway: generating takes most of the time.
+            # Reused where it was made already.
             exact = next(known, None) or generate(model, "inverse_dynamics")
             options = {"routes": routes or default_routes(exact), "n_fresh": N_FRESH, "exact": exact}
             found = reduce(model, profile, tolerance, confidence, **options, progress=log.progress)  # type: ignore[arg-type]

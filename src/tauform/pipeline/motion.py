@@ -38,7 +38,7 @@ def sweep_motion(robot: Robot) -> ShownMotion:
     fastest = np.array([speeds[name] for name in robot.joint_names])
     # The amplitude that reaches half of the range, or the speed limit, v = A w.
     amplitude = np.minimum(SWEPT_SHARE_OF_RANGE * (high - low) / 2, np.where(np.isfinite(fastest), fastest, np.inf) / w)
-    # Phases of one radian apart: no two joints turn back at the same time.
+    # Phases one radian apart, so that joints do not turn back together.
     phase = w * t[:, None] + np.arange(robot.n_joints)
     return ShownMotion(
         t, middle + amplitude * np.sin(phase), amplitude * w * np.cos(phase), -amplitude * w**2 * np.sin(phase)

@@ -89,7 +89,7 @@ class StageLog:
     def end(self, finished: object, place: str = "") -> None:
         """Raise the first error that was kept, with what was finished all the same and, if that is on a disk, where."""
         if self.failures:
-            # The first: later failures often follow from it.
+            # The first: the others may follow from it.
             first = self.failures[0]
             first.finished = finished
             first.args = (f"{first}; {place}" if place else str(first),)

@@ -78,7 +78,7 @@ def settled(M: Array, u: Array, before: Array, impulses: Array, box: JointBounds
         better = part.objective(solved) <= part.objective(guess)
         guess = np.where(better[:, None], solved, guess)
         v[open_rows] = guess
-        # Only states that are not settled go on: most end in the first round.
+        # Only states that are not settled yet go on.
         open_rows = open_rows[part.gap(guess) > MAX_ROUNDING_SHARE]
         if not len(open_rows):
             return np.moveaxis(v, 0, -1)

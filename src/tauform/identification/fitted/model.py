@@ -194,13 +194,9 @@ class FittedModel(Displayed):
             temperature: as in `predict`.
         """
         extra = self.sigma**2 if noise else 0.0
+        # var(A theta) = A cov A^T, joint by joint: covariances between joints are not asked for.
         return self._over_states(
-            # var(A theta) = A cov A^T, joint by joint: covariances between joints are not asked for.
-            lambda A: np.sqrt(np.einsum("kjp,pq,kjq->kj", A, self.covariance, A) + extra),
-            q,
-            qd,
-            qdd,
-            temperature,
+            lambda A: np.sqrt(np.einsum("kjp,pq,kjq->kj", A, self.covariance, A) + extra), q, qd, qdd, temperature
         )
 
     def _over_states(

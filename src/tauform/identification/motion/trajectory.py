@@ -62,7 +62,7 @@ class Trajectory:
             IdentificationError: the disk refuses.
         """
         path = Path(path)
-        # As objects, so that %r prints them.
+        # Objects, so that %r prints Python's digits and not NumPy's.
         table = np.column_stack([self.t, self.q, self.qd, self.qdd]).astype(object)
         header = csv_line(_header(self.joint_names)).rstrip("\n")
         with fresh_file(path, IdentificationError) as file:
@@ -181,7 +181,7 @@ def polynomial_through(points: ArrayLike, duration: float, rate: float, joint_na
     # First and second derivative zero at both ends.
     at_rest = [(1, still), (2, still)]
     knots = np.linspace(0.0, duration, len(points))
-    # Degree 5: jerk is the third derivative of pieces that join with four.
+    # Degree 5: continuous up to the fourth derivative, one beyond jerk.
     q = make_interp_spline(knots, points, k=5, bc_type=(at_rest, at_rest))
     t = np.arange(0.0, duration, 1 / rate)
     return Trajectory(t, q(t), q(t, 1), q(t, 2), tuple(joint_names))

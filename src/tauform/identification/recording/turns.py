@@ -24,7 +24,7 @@ def unwrapped(q: Array) -> tuple[Array, AnyArray]:
     for _, steps in _steps(q):
         turns = np.round(steps / TURN)
         jumps += (np.abs(turns) == 1).sum(axis=0)
-        # A quarter of a turn within one sample is faster than any joint.
+        # Steps of a quarter turn and more that are no turn: these are not radians.
         strange |= ((np.abs(steps - TURN * turns) > TURN / 4) | (np.abs(turns) > 1)).any(axis=0)
     jumps[strange] = 0
     if not jumps.any():

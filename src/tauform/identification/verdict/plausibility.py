@@ -81,7 +81,7 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
     q = _sampled(recording.q)
     for j, name in enumerate(robot.joint_names):
         joint, low, high = joints[name], float(q[:, j].min()), float(q[:, j].max())
-        # Metres have no such trap: limits of slides are checked nowhere here.
+        # Only angles can be degrees.
         if not joint.type.is_angle:
             continue
         limits = joint.limits

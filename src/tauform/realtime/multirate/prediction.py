@@ -192,7 +192,7 @@ def slowest_background(
     fastest = Rates(control, control, latency, coefficients_every)
 
     def fits(period: float) -> bool:
-        # Fewer states: the bisection needs some twenty predictions.
+        # Fewer states: the bisection asks many times.
         return predict(split, profile, replace(fastest, background=period), n_states=4000).relative <= error
 
     short, long = control, max(LONGEST_PERIOD, 2 * control)

@@ -81,7 +81,7 @@ def tradeoff(
     """
     rng = np.random.default_rng(seed)
     profile = profile.suited(bound.beside.robot)
-    # At least ten terms: below, no level is worth a point of the plot.
+    # From a five-hundredth of the terms, ten at least, in even ratios.
     sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
     programs = _programs(bound, profile, sizes, rng, progress)
     kernels = []
