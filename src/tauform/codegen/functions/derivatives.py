@@ -50,21 +50,25 @@ def _shafts(tracing: Tracing) -> AnyArray:
 
 
 def _columns(tracing: Tracing, *names: str) -> list[AnyArray]:
+    # A batch of one state: Jain's textbook algorithms take arrays (n, N).
     return [tracing.angles() if name == "q" else tracing.joints(name)[:, None] for name in names]
 
 
 def _driving(tracing: Tracing) -> AnyArray:
     """Torque that is left for the rigid bodies."""
+    # tau - friction: what is left accelerates links and rotors.
     return (tracing.inputs["tau"] - np.array(friction_torques(tracing), dtype=object))[:, None]
 
 
 def _matrices(names: tuple[str, str, str], stacked: AnyArray, tracing: Tracing) -> Outputs:
+    # stacked: (n, n, 3, 1), the third index being dq, dqd, dqdd or dtau.
     return {name: tracing.matrix(stacked[:, :, k, 0]) for k, name in enumerate(names)}
 
 
 def _inverse_matrices(tracing: Tracing) -> Outputs:
     # On bodies whose frames were moved: torques do not notice, and operations are saved.
     D = inverse_matrices(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd", "qdd")) + _friction_slopes(tracing)
+    # Coupled rotors add to dtau/dqdd alone: their torque is linear in qdd.
     D[:, :, 2] = D[:, :, 2] + _shafts(tracing)
     return _matrices(("dq", "dqd", "dqdd"), D, tracing)
 
@@ -107,6 +111,7 @@ def _torques(tracing: Tracing, qdd: AnyArray) -> list[Any]:
 
 def _directions(tracing: Tracing, *names: str) -> dict[int, int]:
     return {
+        # Each input's value belongs to the direction in which it moves.
         scalar.reference: change.reference
         for name in names
         for scalar, change in zip(tracing.inputs[name], tracing.inputs[f"d{name}"], strict=True)
@@ -123,6 +128,7 @@ def _tangent_matrix(torques: list[Any], inputs: AnyArray, held: dict[int, int]) 
 
 def _by_acceleration(tracing: Tracing, torques: list[Any]) -> AnyArray:
     """The mass matrix, unless friction grows with the torque that an acceleration needs."""
+    # Load friction adds |tau| to the torque, which then has a slope by qdd of its own.
     if has_load(tracing.problem.robot.tree):
         return _tangent_matrix(torques, tracing.inputs["qdd"], {})
     return minimal_mass_matrix(tracing)
@@ -151,6 +157,7 @@ def _torques_at(tracing: Tracing, qdd: AnyArray) -> tuple[list[Any], dict[int, i
     held = [graph.hidden(reference) for reference in references(graph, list(qdd))]
     hidden = np.array([Scalar(graph, reference) for reference in held], dtype=object)
     torques = _torques(tracing, tracing.tree_accelerations(hidden, tracing.inputs["qd"]))
+    # A direction of zero: q and qd move, the accelerations stay.
     return torques, dict.fromkeys(held, graph.constant(0.0))
 
 
@@ -169,6 +176,7 @@ def _forward_matrices_composite(tracing: Tracing) -> Outputs:
     qdd = tracing.tree_accelerations(system.accelerations(), tracing.inputs["qd"])
     by, inverse = _composite_derivatives(tracing, qdd), system.inverse()
     # the inverse is there anyhow; without branches it has no zeros that a solution would save
+    # A chain: each joint's parent is the one before.
     is_dense = system.parents == tuple(range(-1, len(inverse) - 1))
     changes = {name: product(inverse, by[name]) if is_dense else system.response(by[name]) for name in ("dq", "dqd")}
     return {**{name: -change for name, change in changes.items()}, "dtau": inverse}
@@ -200,6 +208,7 @@ def _forward_adjoint(tracing: Tracing) -> Outputs:
     system = forward_system(tracing)
     # M^-1 is symmetric, so that its transpose needs no second factorisation.
     inner = system.solve(tracing.inputs["weights"])
+    # Friction by load leaves a share of each torque; the gradient passes through it.
     inner = inner if system.shares is None else system.shares * inner
     torques, _ = _torques_at(tracing, system.accelerations())
     return {**_slopes(tracing, torques, -inner, "q", "qd"), "dtau": inner}
@@ -218,6 +227,7 @@ def _forward_matrices(core: Core) -> Tracer:
         # Jain's algorithms for links and rotors, under the torque that friction leaves.
         D = core(tracing.bodies.to_tree(), *_columns(tracing, "q", "qd"), _driving(tracing))
         # dqdd = D_q dq + D_qd dqd + D_tau (dtau - friction_q dq - friction_qd dqd)
+        # Sum over the torque that friction changes: (n, n, 2, 1) by position and velocity.
         felt = D[:, :, None, 2, None] * _friction_slopes(tracing)[None, :, :, :2]
         D[:, :, :2] = D[:, :, :2] - felt.sum(axis=1)
         return _matrices(("dq", "dqd", "dtau"), D, tracing)
@@ -272,6 +282,7 @@ DERIVATIVES = (
         _inverse_reference,
         {
             "composite": Algorithm(
+                # Load friction and bending loops have no composite form; the tangents take over.
                 _inverse_matrices_composite,
                 like_torques=True,
                 any_unit=True,
@@ -329,6 +340,7 @@ DERIVATIVES = (
             ),
             "algorithm_6": Algorithm(_forward_matrices(forward_matrices), like_torques=True, with_loops=False),
         },
+        # Looser than inverse dynamics by the condition of the mass matrix.
         tolerance=1e-8,
     ),
     Function(

@@ -37,6 +37,7 @@ def _solved(tracing: Tracing) -> Outputs:
 def _solved_by_bodies(tracing: Tracing) -> Outputs:
     tree = tracing.bodies.to_tree()
     S, factor = axes_and_factor(tree, tracing.angles())
+    # The solver takes one (6, N) axis per joint.
     axes = list(np.moveaxis(S, 1, 0))
     return {"x": solved(tree.parents, axes, factor.gains, factor.pivots, tracing.inputs["b"][:, None])[:, 0]}
 
@@ -61,6 +62,7 @@ FACTORS = (
         joint_vectors("q"),
         _factor_reference,
         {"composite": Algorithm(_factors, like_torques=True, any_unit=True)},
+        # Pivots lose digits where the mass matrix is badly conditioned.
         tolerance=1e-9,
     ),
     Function(
@@ -70,6 +72,7 @@ FACTORS = (
         _inverse_reference,
         {
             "composite": Algorithm(_inverse, like_torques=True, any_unit=True),
+            # Articulated bodies need a tree: loops tie bodies together that it treats as independent.
             "articulated": Algorithm(_inverse_by_bodies, like_torques=True, with_loops=False),
         },
         tolerance=1e-9,

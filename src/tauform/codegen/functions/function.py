@@ -77,8 +77,10 @@ class Function:
 
     def expected(self, problem: Problem, *arrays: AnyArray) -> Any:
         """Results of the textbook function for arrays of all ports."""
+        # Textbook functions without wrenches do not take the argument at all.
         if not problem.frames:
             return self.reference(problem.robot, *arrays)
+        # Wrenches are the last ports, in the order of the frames.
         n = len(arrays) - len(problem.frames)
         wrenches = {frame.name: array for frame, array in zip(problem.frames, arrays[n:], strict=True)}
         return self.reference(problem.robot, *arrays[:n], wrenches=wrenches)
@@ -88,6 +90,7 @@ def joint_vectors(*names: str, drives: bool = False) -> Callable[[Robot], Shapes
     """Input ports that are joint vectors; with drives, last the temperatures that friction may depend on."""
 
     def ports(robot: Robot) -> Shapes:
+        # A bool times a list: no temperatures where no drive term reads them.
         warm = drives and robot.needs_temperature
         return dict.fromkeys((*names, *["temperature"] * warm), (robot.n_joints,))
 

@@ -37,6 +37,7 @@ def _composites(tracing: Tracing, by_trace: bool) -> Composites:
 def _with_shafts(tracing: Tracing, D: AnyArray) -> AnyArray:
     """The mass matrix of the tree with coupled rotors."""
     tree = tracing.drive_tree
+    # Textbook and composite matrices hold each rotor's own Ia; Iam stands off the diagonal.
     return D + coupled_inertia(tree)[..., 0] if has_coupled_inertia(tree) else D
 
 
@@ -107,11 +108,13 @@ class ForwardSystem:
         """Change of qdd under a change of torque, a column each or a single one."""
         if self.shares is None:
             return self.solve(change)
+        # A column per change: shares stretch over all further dimensions.
         return self.solve(self.shares.reshape(-1, *[1] * (change.ndim - 1)) * change)
 
     def inverse(self) -> AnyArray:
         """dqdd/dtau, M^-1 as a rule."""
         inverse = inverse_of(self.factors, self.parents)
+        # dqdd/dtau = M^-1 diag(shares).
         return inverse if self.shares is None else inverse * self.shares
 
     def accelerations(self) -> AnyArray:
@@ -132,8 +135,10 @@ def forward_system(tracing: Tracing, bias: list[Any] | None = None) -> ForwardSy
     """The equations of forward dynamics from the minimal mass matrix and bias, that of the tree if not given."""
     robot, tree = tracing.problem.robot, tracing.drive_tree
     factors, parents = matrix_factors(tracing)
+    # C qd + g of the tree, with external wrenches.
     bias = rigid_torques(tracing, tracing.joints("qd"), wrenches=tracing.wrenches) if bias is None else bias
     friction = friction_torques(tracing)
+    # Without load friction the right-hand side is tau - bias - friction.
     if not has_load(tree):
         resisting = tracing.efforts([a + b for a, b in zip(bias, friction, strict=True)])
         return ForwardSystem(factors, parents, tracing.inputs["tau"] - resisting)

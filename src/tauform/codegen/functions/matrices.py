@@ -40,6 +40,7 @@ def _columns_of(tracing: Tracing, Y: AnyArray) -> AnyArray:
     robot = tracing.problem.robot
     # Columns of the base parameters' pivots; the others are not even computed: nobody reads them.
     chosen = Y[:, base_columns(robot), 0]
+    # One column per parameter: efforts of the tree's joints become those of q.
     return np.array([tracing.efforts(column) for column in chosen.T], dtype=object).T
 
 
@@ -47,6 +48,7 @@ def regressor_columns(tracing: Tracing) -> AnyArray:
     """(n, n_parameters, 1) regressor of the tree; parameters belong to the robot's own frames, so frames stay."""
     tree = tracing.problem.robot.tree
     q, qd, qdd = (tracing.joints(name)[:, None] for name in ("q", "qd", "qdd"))
+    # Load friction makes columns that depend on the torque itself.
     carried = rigid_torques(tracing, qd[:, 0], qdd[:, 0]) if has_load(tree) else None
     state = tracing.drive_state(carried)
     return inverse_regressor(tree, q, qd, qdd, state.temperature, state.carried)
@@ -71,6 +73,7 @@ def _slotine_li(tracing: Tracing) -> Outputs:
 
 def _bending(tracing: Tracing) -> AnyArray | float:
     """G^T M Gdot of general loops."""
+    # Linear loops have a constant G: Gdot is zero.
     if not isinstance(tracing.problem.robot.closure, GeneralClosure):
         return 0.0
     return tracing.bent_matrix(composite_rigid_body(tracing.bodies.to_tree(), tracing.angles())[..., 0])
@@ -86,12 +89,14 @@ def _placement(tracing: Tracing) -> Outputs:
     # In the robot's own frames: the tool's placement must be the one that users know.
     X = frame_placement(robot.tree, tracing.joints("q")[:, None], robot.tool)
     T: list[list[Any]] = [[*X.R[k, :, 0], X.p[k, 0]] for k in range(3)]
+    # (4, 4) homogeneous: the last row is constant and costs nothing.
     return {"T": np.array([*T, [0.0, 0.0, 0.0, 1.0]], dtype=object)}
 
 
 def _jacobian(tracing: Tracing) -> Outputs:
     robot = tracing.problem.robot
     J = frame_jacobian(robot.tree, tracing.joints("q")[:, None], robot.tool, local=False)[..., 0]
+    # A row of J acts on joint velocities as an effort does: J G takes it from the tree to q.
     return {"J": np.array([tracing.efforts(row) for row in J], dtype=object)}
 
 

@@ -32,6 +32,7 @@ def rigid_torques(
     wrenches: Sequence[Vector] = (),
 ) -> list[Any]:
     """Torques of links, rotors and coupled rotors; a motion that is None is zero, velocities of quiet bodies too."""
+    # No weight: the same recursion under zero gravity.
     bodies = tracing.bodies if gravity else replace(tracing.bodies, gravity=np.zeros(3))
     still = np.zeros(bodies.n)
     # Loops whose Jacobian bends accelerate the tree's joints also where q has no acceleration.
@@ -41,6 +42,7 @@ def rigid_torques(
     torques = newton_euler(bodies, tracing.joints("q"), qd, qdd, summed, quiet, wrenches, steps)
     tree = tracing.drive_tree
     # Traced Newton-Euler knows rotors, but no shaft that two joints turn.
+    # A shaft needs acceleration: at rest it has no torque.
     if qdd is still or not has_coupled_inertia(tree):
         return torques
     shafts = coupled_torque(tree, np.array(qdd, dtype=object)[:, None])[:, 0]
@@ -54,6 +56,7 @@ def friction_torques(tracing: Tracing, carried: list[Any] | None = None) -> list
         carried: torques of links and rotors; None leaves out friction that depends on them.
     """
     if not tracing.problem.drives.any():
+        # No drive terms: plain zeros, which the graph drops from every sum.
         return [0.0] * tracing.bodies.n
     torques: list[Any] = friction_torque(tracing.drive_tree, tracing.drive_state(carried))[:, 0].tolist()
     return torques
@@ -93,7 +96,9 @@ def _friction(tracing: Tracing) -> Outputs:
 
 def _friction_inputs(robot: Robot) -> Shapes:
     """Velocities, and what else the drive terms of a robot depend on."""
+    # Rotors are part of the rigid bodies; all other terms say what they read.
     reading = {name for term in robot.drives if not term.is_inertial for name in term.reads}
+    # The carried torque needs the whole motion.
     needed = {"q": {"q", "carried"}, "qdd": {"carried"}, "temperature": {"temperature"}}
     if isinstance(robot.closure, GeneralClosure):
         reading.add("q")  # torques of passive joints reach q through G(q)

@@ -59,6 +59,7 @@ def cached(
     except RuntimeError:
         place = None
     if place is None:
+        # Nothing is kept: compiled anew in every process.
         return build()
     # Keys hold whole programs: a digest makes a file name of them.
     of_key = hashlib.sha256(key.encode())

@@ -38,6 +38,7 @@ def _seconds(kernels: Sequence[Kernel]) -> list[float]:
         for _ in range(ROUNDS):
             for k, (kernel, arrays) in enumerate(zip(kernels, states, strict=True)):
                 start = time.perf_counter()
+                # One thread: what is compared is the code, not how many cores are free.
                 kernel(*arrays, threads=1)
                 # The least: everything that disturbs a measurement makes it longer.
                 least[k] = min(least[k], (time.perf_counter() - start) / N_STATES)

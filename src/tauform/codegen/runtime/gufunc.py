@@ -37,6 +37,7 @@ def _constructor() -> Any:
     table = numpy_table("_UFUNC_API")
     integers = (ctypes.c_int,) * 4
     texts = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p)
+    # PYFUNCTYPE holds the interpreter lock and passes Python's errors on.
     kind = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *integers, *texts)
     return kind(table[_FROM_FUNC_AND_DATA_AND_SIGNATURE])
 
@@ -64,12 +65,14 @@ def generalized_ufunc(
         ctypes.addressof(functions),
         ctypes.addressof(data),
         ctypes.addressof(types),
+        # One loop, for one type; NumPy converts all others to it.
         1,
         len(inputs),
         len(outputs),
         _NO_IDENTITY,
         texts[0],
         texts[1],
+        # An unused argument of NumPy's interface.
         0,
         texts[2],
     )

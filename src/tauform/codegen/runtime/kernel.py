@@ -81,6 +81,7 @@ class Kernel(Displayed):
 
     def _answer_single_states(self) -> None:
         """Put compiled code in the place of __call__."""
+        # The method of the class itself: the replaced __call__ would call itself for ever.
         answering = self.answering(MethodType(Kernel.__call__, self))
         assert answering is not None
         function, self._definition = answering
@@ -106,6 +107,7 @@ class Kernel(Displayed):
         try:
             if self._shared:
                 self._check_shared(arrays)
+            # One thread needs no slices: straight to NumPy.
             if threads is None or threads == 1:
                 return self._call(*arrays) if out is None else self._call(*arrays, out=out)
             if not isinstance(threads, Integral) or threads < 1:
@@ -128,11 +130,13 @@ class Kernel(Displayed):
         """The error with the port that caused it."""
         if isinstance(error, ShapeError):
             return error
+        # NumPy's words speak of operands; the fault names the port.
         fault = misfit(self.program.name, self.program.inputs, arrays)
         words = f"{self.program.name}: {error}; the leading dimensions must broadcast and hold real numbers"
         return fault or ShapeError(words)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code is not pickled: the other process compiles or reads it for its own processor.
         return compile_program, (self.program, self.real)
 
     def __repr__(self) -> str:
@@ -162,6 +166,7 @@ def compile_program(program: Program, real: str = "double") -> Kernel:
     key = "\n".join([package(), version, *host(), real, encoded(program).decode()])
     code = cached(key, lambda: compile_object(print_module(program, vector)))
     kernel = Kernel(program, load_object(code), vector)
+    # Single precision is certified by what was compiled: rounding depends on its order.
     if real == "float":
         kernel.certificate = single_certificate(kernel, program)
     return kernel

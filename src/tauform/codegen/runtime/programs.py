@@ -31,6 +31,7 @@ def kept_program(
     """
     if not ENABLED:
         return make()
+    # The program itself is kept beside its bytes: what was made need not be decoded.
     held: list[Program] = []
 
     def build() -> bytes:
@@ -56,6 +57,7 @@ def is_kept(depends_on: tuple[Any, ...]) -> bool:
 
 def _key(depends_on: tuple[Any, ...]) -> str | None:
     try:
+        # The package's own text is part of the key: another version searches anew.
         return f"{package()} {content(depends_on)}"
     except (TypeError, OSError):  # a part of the robot without a digest, or a package without files
         return None
@@ -66,6 +68,7 @@ def _read(data: bytes, check: Callable[[Program], object] | None) -> list[Progra
     try:
         program = decoded(data)
         if check is not None:
+            # A wrong program may divide by zero; the check says so in words of its own.
             with np.errstate(all="ignore"):
                 check(program)
     except (ValueError, TauformError):

@@ -28,6 +28,7 @@ class Strided:
     @property
     def row(self) -> int:
         """Bytes from state to state."""
+        # Step 0 repeats what stays the same; no copies are made.
         return 0 if self.array.shape[0] == 1 else self.array.strides[0]
 
     @property

@@ -35,6 +35,7 @@ class Dual:
         if not isinstance(other, Dual):
             return self._scaled(other, self.value * other)
         # (f g)' = f' g + f g'; the value stands in the first summand alone.
+        # Zero as the second value: sums of duals add values too.
         return self._scaled(other.value, self.value * other.value) + other._scaled(self.value, 0)
 
     def __neg__(self) -> Dual:
@@ -65,6 +66,7 @@ class Dual:
 
     def abs(self) -> Dual:
         """|x|."""
+        # sign(0) = 0: the slope at the corner is zero, the mean of both sides.
         return self._scaled(scalars.sign(self.value), scalars.absolute(self.value))
 
     def sin(self) -> Dual:
@@ -92,7 +94,9 @@ class Dual:
 
     def arctan2(self, x: Any) -> Dual:
         """d atan2(y, x) = (x dy - y dx) / (x^2 + y^2)."""
+        # A plain x has no slopes of its own.
         beside = x if isinstance(x, Dual) else Dual(x, {})
         square = beside.value * beside.value + self.value * self.value
+        # Only slopes are taken from the sum; its value means nothing.
         turning = self._scaled(beside.value / square, 0) + beside._scaled(-self.value / square, 0)
         return Dual(scalars.arctan2(self.value, beside.value), turning.slopes)

@@ -10,6 +10,7 @@ from tauform.description.drives.scalars import absolute, exp, sign, tanh
 from tauform.description.fields import number
 from tauform.errors import DescriptionError
 
+# Lowest temperature there is [degrees Celsius].
 ABSOLUTE_ZERO = -273.15
 # Temperature at which friction is what Fv says [degrees Celsius].
 REFERENCE_TEMPERATURE = 20.0
@@ -25,6 +26,7 @@ def step(v: Any, width: Any) -> Any:
 
 def _is_smooth(width: Any) -> bool:
     # Terms of the same shape are evaluated together; sharp and smooth ones never are.
+    # Arrays hold the widths of a whole group, (k, 1).
     return bool((width > 0) if isinstance(width, float) else (width > 0).all())
 
 
@@ -63,6 +65,7 @@ class WithWidth(Drive):
         return f"@{self.label or format(self.width, '.3g')}"
 
     def in_units(self, length: float, time: float, coordinate: float) -> Drive:
+        # Widths are velocities: they scale with time and with the unit of the coordinate.
         return replace(self, width=self.width * time / coordinate, label=self.suffix[1:])  # the name stays
 
 
@@ -84,6 +87,7 @@ class Coulomb(WithWidth):
 
     @property
     def is_dry(self) -> bool:  # type: ignore[override]  # of each term, as its width says
+        # Only a sharp sign can hold a joint at rest.
         return self.width == 0.0
 
     @staticmethod
@@ -95,6 +99,7 @@ class Coulomb(WithWidth):
     def size(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient against the motion; at rest, anything up to it either way."""
         # Of the batch's shape and scalar type.
+        # A plain 1.0 would lose the batch, and the graph of symbolic scalars.
         return 0 * own.qd + 1
 
 
@@ -180,11 +185,13 @@ class Load(Drive):
     is_nonnegative: ClassVar[bool] = True
 
     def dimension(self, types: Any) -> tuple[int, int]:
+        # A pure number whatever the joint: torque over torque.
         return 0, 0
 
     @staticmethod
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
+        # Sharp at rest as Coulomb friction is: simulation holds the joint by `size`.
         return Load.size(own, its) * sign(own.qd)
 
     @staticmethod

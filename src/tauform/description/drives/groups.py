@@ -44,6 +44,7 @@ class Group:
 
     def own(self, tree: Tree, motion: JointState) -> Own:
         """The motion of its joints."""
+        # Rows of q and of qd differ where a joint has more velocities than coordinates or the reverse.
         row_of = tree.driven_rows
         seen = {
             name: None if rows is None else self._rows(rows, row_of[name]) for name, rows in motion._asdict().items()
@@ -53,6 +54,7 @@ class Group:
     def torques(self, own: Own) -> tuple[Any, ...]:
         """Torques (k, N) for coefficients of one, per joint that a term acts on."""
         torque = self.shape.torque(own, self.constants)
+        # Shapes of one joint return an array, those of several a tuple.
         return (torque,) if self.shape.n_joints == 1 else torque
 
     def energy(self, own: Own) -> Any:
@@ -76,6 +78,7 @@ def grouped(drives: tuple[Drive, ...]) -> tuple[Group, ...]:
         # Smooth and sharp steps are different functions; between points every term has a path of its own.
         alike = (type(term), term.constants.get("width", 0.0) > 0) if term.n_joints is not None else k
         places = waiting.setdefault(alike, [])
+        # Joints of a group differ, so that its torques are added by index without losing one.
         fitting = (place for place in places if not any(set(drives[c].joints) & set(term.joints) for c in place))
         place = next(fitting, None)
         if place is None:
@@ -88,8 +91,10 @@ def grouped(drives: tuple[Drive, ...]) -> tuple[Group, ...]:
 def _group(terms: Sequence[Drive], columns: Sequence[int]) -> Group:
     constants: Any = terms[0]
     if terms[0].n_joints is not None:
+        # (k, 1) columns: they stretch over the batch.
         columns_of = {name: [[getattr(term, name)] for term in terms] for name in terms[0].constant_names()}
         constants = SimpleNamespace(**{name: np.array(own, dtype=float) for name, own in columns_of.items()})
+    # (m, k): m joints that each term acts on, k terms.
     joints = np.array([term.joints for term in terms], dtype=int).T
     return Group(type(terms[0]), np.array(columns, dtype=int), joints, constants)
 
@@ -98,5 +103,6 @@ def acting(groups: Sequence[Group], coefficients: AnyArray) -> Iterator[tuple[Gr
     """The groups with a coefficient that is not zero, and their coefficients (k, 1)."""
     for group in groups:
         own = coefficients[group.columns]
+        # A symbol counts as not zero, whatever value it takes later.
         if any(not isinstance(value, int | float) or value for value in own.ravel().tolist()):
             yield group, own

@@ -18,11 +18,13 @@ def _of_floats(name: str, function: Callable[[AnyArray], AnyArray]) -> Callable[
         method = getattr(scalar, name, None)
         return function(np.asarray(scalar, dtype=float)).item() if method is None else method()
 
+    # Object arrays hold symbols: one call each.
     one_by_one = np.frompyfunc(of_object, 1, 1)
 
     def apply(x: Any) -> Any:
         if not isinstance(x, np.ndarray | np.generic):
             return of_object(x)
+        # Arrays of numbers take the portable functions, which give the same bits on every machine.
         return one_by_one(x) if x.dtype == object else function(np.asarray(x))
 
     return apply
@@ -47,9 +49,11 @@ def arctan2(y: Any, x: Any) -> Any:
     """Angle of the point (x, y) [rad]; of complex numbers to first order in imaginary parts (complex steps)."""
     for one in (y, x):
         if not isinstance(one, np.ndarray | np.generic | int | float | complex):
+            # y may be a number beside a symbol x: adding zero makes it one.
             return (y if hasattr(y, "arctan2") else y + 0 * one).arctan2(x)
     if np.iscomplexobj(y) or np.iscomplexobj(x):
         (a, b), (c, d) = (np.real(y), np.imag(y)), (np.real(x), np.imag(x))
+        # First order: d atan2 = (x dy - y dx) / (x^2 + y^2).
         return elementwise.arctan2(np.asarray(a), np.asarray(c)) + 1j * (c * b - a * d) / (a * a + c * c)
     angles = elementwise.arctan2(np.asarray(y, dtype=float), np.asarray(x, dtype=float))
     return angles if angles.ndim else angles.item()

@@ -31,6 +31,7 @@ class Rotor(Drive):
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
         """Energy of a unit coefficient."""
+        # Kinetic energy Ia qd^2 / 2.
         return 0.5 * own.qd * own.qd
 
 
@@ -64,6 +65,7 @@ class CoupledInertia(Coupled):
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
         i, j = own.qdd
+        # From Iam (qd_i + s qd_j)^2 / 2 without the squares, which Ia holds: Iam s qd_i qd_j.
         return its.sense * j, its.sense * i
 
     @staticmethod
@@ -84,6 +86,7 @@ class CoupledViscous(Coupled):
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
         i, j = own.qd
+        # From Fvm (qd_i + s qd_j)^2 / 2 without the squares, which Fv holds.
         return its.sense * j, its.sense * i
 
 
@@ -116,5 +119,7 @@ class CoupledCoulomb(Coupled):
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
         i, j = own.qd
+        # Not linear in the two signs: the whole of the shaft's friction is here, on its own velocity.
         friction = step(i + its.sense * j, its.width)
+        # Virtual work: tau_j = s tau_i, since v changes by s with qd_j.
         return friction, its.sense * friction

@@ -21,6 +21,7 @@ def moved(R: list[list[Any]], p: list[Any], T: Array) -> tuple[list[list[Any]], 
 def times(a: Any, b: Any) -> Any:
     """a b, without the work of zeros and ones."""
     for one, other in ((a, b), (b, a)):
+        # Only plain floats are known to be constant; symbols and arrays are multiplied.
         if isinstance(one, float) and one in (0.0, 1.0, -1.0):
             return 0.0 if one == 0 else other if one == 1 else -other
     return a * b
@@ -47,8 +48,10 @@ def factorized(A: list[list[Any]]) -> tuple[list[Any], list[list[Any]]]:
     D: list[Any] = []
     L: list[list[Any]] = [[0.0] * n for _ in range(n)]
     for i in range(n):
+        # D_i = A_ii - sum_k L_ik^2 D_k.
         D.append(plus(A[i][i], -sum_of(times(times(L[i][k], L[i][k]), D[k]) for k in range(i))))
         for j in range(i + 1, n):
+            # L_ji = (A_ji - sum_k L_jk L_ik D_k) / D_i.
             L[j][i] = plus(A[j][i], -sum_of(times(times(L[j][k], L[i][k]), D[k]) for k in range(i))) / D[i]
     return D, L
 
@@ -58,6 +61,7 @@ def solved(factors: tuple[list[Any], list[list[Any]]], right: list[Any]) -> list
     D, L = factors
     n = len(D)
     y: list[Any] = []
+    # Forward through L, then D, then back through L^T.
     for i in range(n):
         y.append(plus(right[i], -sum_of(times(L[i][k], y[k]) for k in range(i))))
     x = [b / d for b, d in zip(y, D, strict=True)]

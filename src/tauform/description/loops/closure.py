@@ -75,24 +75,30 @@ class GeneralClosure(Value):
         Raises:
             LoopError: a loop does not close there.
         """
+        # Symbols cannot iterate until converged: their iterations are planned beforehand.
         plans = self._plans if q.dtype == object else [None] * len(self.relations)
         jets = self._jets(q, qd, plans)
         batch = q.shape[1:]
         scalar = q.dtype if qd is None else np.result_type(q, qd)
+        # One array for positions, G and Gdot, joints of q first: filled in place, swapped at the end.
         filled = np.zeros((2 * len(self.active) + 1, len(self.names), *batch), dtype=scalar)
         positions, G, Gdot = filled[0], filled[1 : len(self.active) + 1], filled[len(self.active) + 1 :]
         for b, (name, unit) in enumerate(zip(self.names, self.units.tolist(), strict=True)):
+            # A joint that depends on nothing is a plain number.
             jet = jets[name] if isinstance(jets[name], Dual) else Dual(jets[name], {})
+            # Relations are in rad and m; the tree's coordinates may have another unit.
             positions[b] = base_value(jet.value) / unit if unit != 1 else base_value(jet.value)
             for k, slope in jet.slopes.items():
                 slope = slope / unit if unit != 1 else slope
                 G[k, b] = base_value(slope)
+                # The slope's own slope by time is its rate.
                 Gdot[k, b] = slope.slopes.get(RATE, 0.0) if isinstance(slope, Dual) else 0.0
         return LoopState(positions, np.swapaxes(G, 0, 1), None if qd is None else np.swapaxes(Gdot, 0, 1))
 
     def inside(self, q: AnyArray) -> AnyArray:
         """Any values of q (..., n) folded into `ranges`, so that random states stay where loops close."""
         low, high = self.ranges.T
+        # A triangle wave: continuous, so that neighbours stay neighbours.
         part = np.abs(((q - low) / (high - low) + 1.0) % 2.0 - 1.0)
         return low + (high - low) * part
 
@@ -116,13 +122,16 @@ class GeneralClosure(Value):
         for k, name in enumerate(self.active):
             unit = float(self.units[self.names.index(name)])
             moving = q[k] if qd is None else Dual(q[k], {RATE: qd[k]})
+            # d(position)/dq_k = unit: each active joint moves itself.
             jets[name] = Dual(moving * unit if unit != 1 else moving, {k: unit})
         for relation, plan in zip(self.relations, plans, strict=True):
+            # Order 2 where velocities ask for the rate of G.
             jets.update(relation.solve(jets, 1 if qd is None else 2, plan))
         return jets
 
     @cached_property
     def _plans(self) -> list[Any]:
+        # Far beyond the ranges and folded back: the states cover them evenly.
         q = uniform(np.random.default_rng(0), -10.0, 10.0, (PLANNED_STATES, len(self.active)))
         values = self._jets(self.inside(q).T, None, [None] * len(self.relations))
         numbers = {name: np.asarray(base_value(value)) for name, value in values.items()}
@@ -134,4 +143,5 @@ class GeneralClosure(Value):
         ]
 
     def __getstate__(self) -> dict[str, Any]:
+        # Plans are found again from the fields; they are not pickled.
         return {name: getattr(self, name) for name in ("names", "active", "relations", "ranges", "units")}

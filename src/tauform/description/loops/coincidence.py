@@ -25,6 +25,7 @@ from tauform.errors import LoopError
 
 Fixes = Literal["point", "frame"]
 # Known joints move by at most this on the way from the start posture [rad, or lengths of the loop].
+# Short enough that Newton's method does not jump to the other way of assembly.
 STEP = 0.2
 ITERATIONS_PER_STEP = 3
 MAX_ITERATIONS = 30
@@ -84,6 +85,7 @@ class Coincidence(Value):
     def size(self) -> float:
         """Length of both paths [m]."""
         places = [place for path in self.paths for place in (*(s.placement for s in path.steps), path.end)]
+        # 1 m where all frames coincide: the tolerances stay finite.
         return float(sum(np.abs(place[:3, 3]).sum() for place in places)) or 1.0
 
     def solve(self, values: Mapping[str, Any], order: int, plan: Plan | None = None) -> dict[str, Any]:
@@ -106,6 +108,7 @@ class Coincidence(Value):
         # Numbers get one step more than slopes need, which takes the rounding of J^T J out of them.
         for _ in range(order + (plan is None)):
             gap = self.gap({**values, **jets})
+            # J at the solution serves every order: a step with it adds one order of slopes.
             change = inverse([gap[i] for i in range(len(gap))])
             jets = {name: jets[name] - change[j] for j, name in enumerate(self.passive)}
         return jets
@@ -117,6 +120,7 @@ class Coincidence(Value):
             _, _, normal = self._slopes(begin)
             pivots = factorized([[np.atleast_1d(x) for x in row] for row in normal])[0]
         for name, pivot, k in zip(self.passive, pivots, range(len(pivots)), strict=True):
+            # A pivot near zero: the gap does not notice this joint once the others are fixed.
             if not np.all(pivot > MIN_PIVOT * np.asarray(normal[k][k])):
                 raise LoopError(
                     f"loop {self.name!r}: joint {name!r} can move without opening it at the start posture; name it "
@@ -131,6 +135,7 @@ class Coincidence(Value):
         if self.fixes == "frame":
             # R^T S is the identity where they coincide; its skew part is the turn that is left.
             turn = [[sum_of(times(R[k][i], S[k][j]) for k in range(3)) for j in range(3)] for i in range(3)]
+            # Times the size: turns and distances weigh alike in the sum of squares.
             rows += [times(0.5 * self.size, plus(turn[i][j], -turn[j][i])) for i, j in ((2, 1), (0, 2), (1, 0))]
         return rows
 
@@ -138,6 +143,7 @@ class Coincidence(Value):
         """A dyad's closed form, else the fewest unrolled iterations that reach the solution at all of these states."""
         if self.dyad is not None:
             return CLOSED_FORM
+        # Plans are judged by the iterated solution, not by the gap alone.
         exact, _ = self._closed(known)
         for plan in PLANS:
             with np.errstate(all="ignore"):
@@ -157,11 +163,13 @@ class Coincidence(Value):
         plane = plane_of([axis for path in self.paths for axis in path.axes(dict(self.start))])
         sides = [[step.joint for step in path.steps] for path in self.paths]
         turning = {step.joint: step.screw for path in self.paths for step in path.steps}
+        # Pure turns or pure slides in the plane; a screw has no closed form here.
         if plane is None or any(turning[name] not in ((1.0, 0.0), (0.0, 1.0)) for name in self.passive):
             return None
         same_side = any(set(self.passive) <= set(side) for side in sides)
         first, second = sorted(self.passive, key=[*sides[0], *sides[1]].index)
         turns = turning[first][0] == 1.0, turning[second][0] == 1.0
+        # Two slides leave a linear system, which Newton's method solves in one step.
         if not any(turns):
             return None
 
@@ -173,6 +181,7 @@ class Coincidence(Value):
         begin = dict(self.start)
         exact, _ = self._walked_closed({name: begin[name] for name in self.known})
         ways = [Dyad(gap, first, second, turns, same_side, (exact[first], exact[second]), sign) for sign in (1.0, -1.0)]
+        # Of both ways of assembly, the one that the start posture is in.
         return min(ways, key=lambda way: self._distance(way.solve({n: begin[n] for n in self.known}), exact))
 
     def _distance(self, found: Mapping[str, Any], exact: Mapping[str, Any]) -> float:
@@ -192,12 +201,14 @@ class Coincidence(Value):
 
     def _walked_closed(self, known: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         begin = dict(self.start)
+        # Real parts only: complex steps are tiny and not travelled.
         farthest = max((float(np.abs(np.real(known[name]) - begin[name]).max()) for name in self.known), default=0.0)
         n_steps = max(1, int(np.ceil(farthest / STEP)))
         with np.errstate(all="ignore"):
             x = self._walked(known, (n_steps, ITERATIONS_PER_STEP))
             for _ in range(MAX_ITERATIONS):
                 x, inverse, change = self._newton({**known, **x})
+                # Changes at the level of rounding: further iterations gain nothing.
                 if max(float(np.abs(d).max()) for d in change) <= np.finfo(float).eps * self.size:
                     break
             # A complex step is carried by steps that come after the real part has settled.
@@ -216,6 +227,7 @@ class Coincidence(Value):
         n_steps, n_iterations = plan
         for k in range(1, n_steps + 1):
             part = k / n_steps
+            # Along a straight line of the known joints, from the start posture.
             way = {name: known[name] * part + begin[name] * (1 - part) for name in self.known}
             for _ in range(n_iterations):
                 x, _, _ = self._newton({**way, **x})
@@ -223,6 +235,7 @@ class Coincidence(Value):
 
     def _slopes(self, values: Mapping[str, Any]) -> tuple[list[Any], list[list[Any]], list[list[Any]]]:
         """The gap r, J = dr/dx and J^T J."""
+        # One direction per passive joint: the slopes of the gap are the columns of J.
         ones = {name: Dual(values[name], {j: 1.0}) for j, name in enumerate(self.passive)}
         rows, n = self.gap({**values, **ones}), len(self.passive)
         J = [[row.slopes.get(j, 0.0) if isinstance(row, Dual) else 0.0 for j in range(n)] for row in rows]
@@ -236,6 +249,7 @@ class Coincidence(Value):
         factors = factorized(normal)
 
         def inverse(r: Sequence[Any]) -> list[Any]:
+            # J^T r.
             right = [sum_of(times(row[j], a) for row, a in zip(J, r, strict=True)) for j in range(n)]
             return solved(factors, right)
 
@@ -251,6 +265,7 @@ class Coincidence(Value):
         gaps = np.atleast_1d(np.sqrt(sum(row * row for row in rows)))
         good = gaps <= tolerance * self.size
         if not good.all():
+            # NaN and infinite gaps count as the worst.
             worst = int(np.argmax(np.where(np.isfinite(gaps), gaps, np.inf)))
             left = f"{1e3 * gaps[worst]:.3g} mm is left between its frames" if np.isfinite(gaps[worst]) else "singular"
             raise LoopError(

@@ -59,6 +59,7 @@ class Dyad:
 
     def solve(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """Both unknowns."""
+        # The unknowns enter separate terms, unless the first turns what the second moves.
         if not self.same_side or not self.turns[0]:
             return self._apart(known)
         return self._in_line(known)
@@ -69,6 +70,7 @@ class Dyad:
     def _apart(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """K + a(u) + b(v) = 0, each unknown in a term of its own; u turns."""
         u, v = (0, 1) if self.turns[0] else (1, 0)
+        # A turn of (0, 0) takes the unknown's term out of the gap: what is left is K.
         none = [NONE if turning else 0.0 for turning in self.turns]
 
         def at(**changed: Any) -> Plane:
@@ -76,15 +78,19 @@ class Dyad:
             return self._at(known, *both)
 
         K = at()
+        # The gap is linear in (cos u, sin u): two evaluations give its coefficients.
         ac, as_ = _minus(at(u=COSINE), K), _minus(at(u=SINE), K)
         if self.turns[v]:
             bc, bs = _minus(at(v=COSINE), K), _minus(at(v=SINE), K)
             square = _dot(bc, bc)
+            # |K + a(u)|^2 = |b|^2 eliminates v.
             turn = self._root(2.0 * _dot(K, ac), 2.0 * _dot(K, as_), square - _dot(K, K) - _dot(ac, ac))
             w = _plus(K, turn, ac, as_)
+            # b(v) = -(K + a(u)), projected on b's two directions.
             other = self._angle(v, Turn(-_dot(w, bs) / square, -_dot(w, bc) / square))
         else:
             n = _minus(at(v=1.0), K)
+            # Across the slide nothing moves with v: one equation for u.
             across = (-n[1], n[0])
             turn = self._root(_dot(across, ac), _dot(across, as_), -_dot(across, K))
             other = -_dot(n, _plus(K, turn, ac, as_)) / _dot(n, n)
@@ -97,6 +103,7 @@ class Dyad:
         if self.turns[1]:
             c = _minus(self._at(known, COSINE, NONE), K)
             dc, ds = (_minus(_minus(self._at(known, COSINE, x), K), c) for x in (COSINE, SINE))
+            # |h(v)|^2 = |K|^2 eliminates u.
             turn = self._root(2.0 * _dot(c, dc), 2.0 * _dot(c, ds), _dot(K, K) - _dot(c, c) - _dot(dc, dc))
             position, second = turn, self._angle(1, turn)
         else:
@@ -104,9 +111,11 @@ class Dyad:
             d = _minus(_minus(self._at(known, COSINE, 1.0), K), c)
             along, square = _dot(c, d), _dot(d, d)
             root = _sqrt(along * along - square * (_dot(c, c) - _dot(K, K)))
+            # The root of v^2 |d|^2 + 2 v c.d + |c|^2 = |K|^2 that the sign chooses.
             position = second = (self.sign * root - along) / square
         h, turned = (_minus(self._at(known, x, position), K) for x in (COSINE, SINE))
         square = _dot(h, h)
+        # R(u) h = -K: sine and cosine by projection on h and on h turned by a right angle.
         first = self._angle(0, Turn(-_dot(K, turned) / square, -_dot(K, h) / square))
         return {self.first: first, self.second: second}
 
@@ -114,18 +123,21 @@ class Dyad:
         """The turn with A cos u + B sin u = m; the nearest to it where there is none."""
         square = A * A + B * B
         root = self.sign * _sqrt(square - m * m)
+        # Both on the circle: sin^2 + cos^2 = 1 follows from root^2 = A^2 + B^2 - m^2.
         return Turn((B * m + A * root) / square, (A * m - B * root) / square)
 
     def _angle(self, place: int, turn: Turn) -> Any:
         """The angle within half a turn of the start."""
         start = self.start[place]
         s, c = sin_cos(float(start))
+        # atan2 of the turn relative to the start: the jump lies half a turn away from it.
         return scalars.arctan2(turn.sine * c - turn.cosine * s, turn.cosine * c + turn.sine * s) + start
 
 
 def _sqrt(x: Any) -> Any:
     """sqrt, and 0 of numbers below zero: the loop stays open there, which its gap tells."""
     if isinstance(x, np.ndarray | np.generic | float | complex):
+        # Symbols are not asked: a program computes NaN where the loop is open.
         x = np.where(np.real(x) > 0, x, 0.0)
     return scalars.sqrt(x)
 
@@ -151,9 +163,11 @@ def plane_of(axes: list[tuple[Array, bool]]) -> tuple[Array, Array] | None:
     for axis, turning in axes:
         cross = np.array([normal[1] * axis[2] - normal[2] * axis[1], normal[2] * axis[0] - normal[0] * axis[2],
                           normal[0] * axis[1] - normal[1] * axis[0]])  # fmt: skip
+        # Axes of turns are parallel to the normal, directions of slides across it.
         off = np.abs(cross).max() if turning else abs(float((normal * axis).sum()))
         if off > PARALLEL:
             return None
+    # The axis that the normal has least of: the projection below is long.
     least = int(np.argmin(np.abs(normal)))
     e = np.eye(3)[least] - normal * normal[least]
     e = e / np.sqrt((e * e).sum())
