@@ -71,6 +71,7 @@ def program_of(problem: Problem, function: Function, names: list[str]) -> Progra
             if fallback is None:
                 raise
             lossy = replace(best, remark="loses too many digits")
+            # The option stays in the list with its remark: readers see why it was not taken.
             options, best = [lossy if option is best else option for option in options], fallback()
             options.append(best)
     raise AssertionError("the last attempt returns or raises")
@@ -90,6 +91,7 @@ def plain_program(robot: Robot, function: Function, wrenches: Sequence[str] = ()
     problem = problem_of(robot, wrenches=wrenches)
     name = usable_algorithms(function, "auto", robot)[0]
     algorithm = function.algorithms[name]
+    # A search object only for its start; nothing is searched here.
     search = _search(problem, algorithm)
     # Frames as the description has them, straightened; parameters regrouped towards the base.
     choice = search.start()
@@ -125,10 +127,12 @@ def _options(problem: Problem, function: Function, names: list[str]) -> list[_Op
     """Each algorithm as it stands, and those that are near the cheapest after a search over frames and parameters."""
     plain = []
     for name in names:
+        # An algorithm that outgrows the graph is no candidate; others may fit.
         with suppress(GraphTooLargeError):
             plain.append(_plain(problem, function, name))
     # Where no algorithm fits into a graph, the limit itself stands for its price.
     cheapest_plain = min((sum(option.cost) for option in plain), default=MAX_NODES)
+    # No search halves the count: what is twice too long before will not fit after.
     if cheapest_plain * MIN_COST_AFTER_SEARCH > MAX_OPERATIONS:
         raise _too_long(problem, function, f"about {cheapest_plain}" if plain else f"more than {MAX_NODES}")
     if problem.robot.n_bodies > MAX_SEARCHED_JOINTS:
@@ -142,6 +146,7 @@ def _plain(problem: Problem, function: Function, name: str, exactly: bool = Fals
     algorithm = function.algorithms[name]
     search = _search(problem, algorithm)
     if exactly:
+        # Prepared frames belong to the old null vectors.
         search = replace(search, null=exact_null_vectors(problem.bodies), _prepared={})
     choice = search.start()
     bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
@@ -155,12 +160,14 @@ def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
     # Derivatives and factors are made of the same products as torques: frames that suit these are found sooner.
     priced = FUNCTIONS["inverse_dynamics"] if algorithm.like_torques else function
     pricing = priced.algorithms["newton_euler"] if algorithm.like_torques else algorithm
+    # Graphs of the steps are kept between candidates that share them.
     graphs = Graphs() if pricing.in_steps else None
     choice, bodies = cheapest(
         _search(problem, algorithm),
         lambda choice, bodies: sum(_price(problem, priced, pricing, choice, bodies, graphs)),
     )
     cost = _price(problem, function, algorithm, choice, bodies)
+    # Frames that suit torques may not suit this function: then it stays as it was.
     if sum(cost) >= sum(option.cost):
         return option
     remark = f"{sum(option.cost)} unsearched"
@@ -181,6 +188,7 @@ def _price(
 ) -> tuple[int, int]:
     shapes = function.shapes(problem)
     steps = graphs.of(choice) if graphs else None
+    # Opaque: run-time parameters are inputs of their own, enough for counting and quicker.
     return operations(*traced(problem, choice, bodies, shapes, algorithm.trace, opaque=True, steps=steps))
 
 
@@ -213,6 +221,7 @@ def _lowered(problem: Problem, function: Function, option: _Option) -> Program:
 
 def _with_vectors(program: Program, problem: Problem, function: Function, option: _Option) -> Program:
     """The program with a form for compilers that have vectors, where that is much shorter."""
+    # Programs with run-time parameters have no form with vectors.
     if option.algorithm.wide is None or problem.ports:
         return program
     shapes = function.shapes(problem)
@@ -225,6 +234,7 @@ def _about(function: Function, problem: Problem) -> About:
     """Summary of the function, names of the entries of each run-time port, and this robot's values of them."""
     entries = {port.name: port.entries for port in problem.ports}
     base = None if function.theta is None else function.theta(problem.robot)
+    # Columns of a regressor are named by base parameters, not by the robot's ports.
     columns = {} if base is None else {"theta": tuple(base.names)}
     grouping = problem.grouping if base is None else base.grouping
     defaults = dict(zip(entries, problem.defaults, strict=True))

@@ -37,6 +37,7 @@ def certified(program: Program, function: Function, problem: Problem, run: Calla
         VerificationError: it deviates from the textbook function by more than the function's tolerance.
     """
     robot, shapes = problem.robot, function.shapes(problem)
+    # Some references hold without velocities only: they are tested there.
     still = [name for name in shapes if name == "qd" and function.at_rest]
     mild = np.full(robot.n_joints, REFERENCE_TEMPERATURE)
 
@@ -48,11 +49,13 @@ def certified(program: Program, function: Function, problem: Problem, run: Calla
             function.tolerance,
             f"textbook {function.name} (NumPy, double precision){' at rest' if function.at_rest else ''}",
             problem.defaults,
+            # Parts that vanish altogether are measured against the torque they are parts of.
             whole=partial(inverse_dynamics, robot, temperature=mild) if function.may_vanish else None,
             zero=[list(shapes).index(name) for name in still],
             run=run,
         )
 
+    # Both forms are handed over, so both are compared.
     wide = None if program.wide is None else certify(program.wide)
     return replace(certify(program), wide=wide)
 
@@ -81,6 +84,7 @@ def checked(
     """
     rng = np.random.default_rng(0)
     states = random_inputs(program, program.inputs[: len(shapes)], np.pi, STATES, rng)
+    # Times False is zero, of the same shape.
     arrays = [array * (k not in zero) for k, array in enumerate(states)]
     expected = _listed(reference(*arrays))
     found = _listed(evaluate(program, arrays, runtime) if run is None else run(*arrays))
@@ -98,6 +102,7 @@ def within(error: float, tolerance: float, what: str, remedy: str) -> None:
     Raises:
         VerificationError: the message says what is off by how much.
     """
+    # `not <=` also refuses NaN.
     if not error <= tolerance:
         raise VerificationError(f"{what} failed verification: off by {error:.1e}, allowed is {tolerance:.0e}; {remedy}")
 
@@ -124,6 +129,7 @@ def relative_error(found: Array, expected: Array, tolerance: float = 1e-12, whol
     # A row of rounding, too small for the tolerance to resolve, is measured against the others; a small row, such as
     # gravity about an axis that is vertical but for a few microradians, inherits the rounding of the large ones.
     floor = np.where(row > tolerance * largest, SMALLEST_ROW * largest, largest)
+    # The smallest divisor keeps an output of zeros from dividing by zero.
     return float((deviation / np.maximum(np.maximum(row, floor), 1e-300)).max())
 
 

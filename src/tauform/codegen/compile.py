@@ -38,6 +38,7 @@ def compile(
         VerificationError: the program, or its kernel in single precision, is not exact enough.
     """
     for name in options:
+        # A frequent slip gets its own remedy, before the list of options.
         if name in OF_A_CALL:
             raise ArgumentError(f"compile: {name} belongs in the call, kernel(q, qd, qdd, {name}=...)")
         if name not in OPTIONS:
@@ -49,6 +50,7 @@ def compile(
     else:
         program = generate(source, function or "inverse_dynamics", **options)
     kernel = compile_program(program, real)
+    # Only plain kernels: one with options would answer other questions under the same name.
     if isinstance(source, Robot) and not options and real == "double":
         compiled_kernels(source)[program.name] = kernel
     return kernel if program.setup is None else ParametricKernel(kernel, program.setup)
@@ -82,6 +84,7 @@ class ParametricKernel:
         Raises:
             ShapeError: the arrays do not fit the ports.
         """
+        # Callers give states, then parameters; the block that the setup makes of them is no argument of theirs.
         ports = (*(port for port in self.program.inputs if not port.shared), *self.setup.inputs)
         if len(arrays) != len(ports):
             names = ", ".join(port.name for port in ports)
@@ -99,6 +102,7 @@ class ParametricKernel:
                 raise ShapeError(
                     f"{port.name}: expected shape {port.shape}, one set for the batch, got {array.shape}{meaning}"
                 )
+        # By their bytes: arrays that were changed in place are noticed.
         key = b"".join(array.tobytes() for array in parameters)
         known = self._known  # another thread may put its own in the meantime
         if known is None or known[0] != key:
@@ -112,6 +116,7 @@ class ParametricKernel:
 
 def _numbers(values: Any, name: str) -> Array:
     try:
+        # same_kind refuses complex numbers and text instead of dropping what does not fit.
         return np.asarray(values).astype(np.float64, casting="same_kind", copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"{name}: expected real numbers, got {values!r:.60}") from None

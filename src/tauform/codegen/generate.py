@@ -83,6 +83,7 @@ def _check_kept(
     problem = problem_of(source, parameters, payload, wrenches)
     ports = tuple(Port(name, shape, False, ranges_of(source, name)) for name, shape in wanted.shapes(problem).items())
     forms = [form for form in (found, found.wide) if form is not None]
+    # Shared ports are run-time parameters: the function's own are the others.
     given = [tuple(port for port in form.inputs if not port.shared) for form in forms]
     names = {(form.name, form.robot) for form in forms}
     if names != {(wanted.name, source.name)} or set(given) != {ports} or found.certificate is None:
@@ -102,6 +103,7 @@ def _generated(
         return _factored(source, wanted)
     problem = problem_of(source, parameters, payload, wrenches)
     names = usable_algorithms(wanted, algorithm, source)
+    # The factored form is a chain's own torques: no wrenches.
     factorable = is_factorable(source, wanted.name, parameters, payload) and not wrenches
     with named_pivots(source):
         # what is timed is made of each algorithm, what is counted only of the cheapest
@@ -109,6 +111,7 @@ def _generated(
         attempts = [partial(program_of, problem, wanted, group) for group in groups]
         if algorithm in CHOICES and factorable and source.n_joints <= MAX_FACTORED_JOINTS:
             attempts.append(partial(_factored, source, wanted))
+        # A named algorithm has one attempt; `cheaper` then returns it.
         return CHOICES.get(algorithm, cheaper)(verified(attempts))
 
 

@@ -74,6 +74,7 @@ class Inertia(Value):
             raise DescriptionError(f"mass: {mass:g} kg cannot be meant; write 0 for a body without mass")
         com = fixed_array(com, (3,), "com")
         if inertia is None:
+            # A point mass: the tensor about its centre is zero, so what it is about goes without saying.
             inertia, inertia_about = np.zeros((3, 3)), inertia_about or "com"
         # Six numbers are read as Ixx Iyy Izz Ixy Ixz Iyz, the order of most data sheets; the ten have another.
         entries = np.asarray(inertia, dtype=object)  # lists of different lengths too, which are refused below
@@ -94,6 +95,7 @@ class Inertia(Value):
     @classmethod
     def from_tensor(cls, mass: float, first_moment: AnyArray, tensor: AnyArray) -> Inertia:
         """Inertia from mass, first moment and the (3, 3) tensor about the origin."""
+        # Upper triangle in the order xx, xy, yy, xz, yz, zz.
         i, j = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])
         return cls(np.concatenate([[mass], first_moment, tensor[i, j]]))
 
@@ -144,6 +146,7 @@ class Inertia(Value):
 
     def __repr__(self) -> str:
         tensor = self.tensor_about_com
+        # In the order that `of` reads: xx, yy, zz, xy, xz, yz.
         moments = listed(tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         return f"Inertia({self.mass:.4g} kg at {listed(self.com)} m, about it {moments} kg m^2)"
 
@@ -160,6 +163,7 @@ def _moved(parameters: Array, R: Array, p: Array) -> Array:
     # m' = m;  h' = R h + m p;  Sigma' = R Sigma R^T + h_R p^T + p h_R^T + m p p^T, with I = tr(Sigma) 1 - Sigma
     mass, tensor = parameters[0], parameters[TENSOR_INDEX]
     h = product(R, parameters[1:4])
+    # Second moments turn as a tensor; the inertia itself has a trace to be carried along.
     second = chain(R, np.trace(tensor) / 2 * np.eye(3) - tensor, R.T)
     second = second + np.outer(h, p) + np.outer(p, h) + mass * np.outer(p, p)
     return Inertia.from_tensor(mass, h + mass * p, np.trace(second) * np.eye(3) - second).parameters

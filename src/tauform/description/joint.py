@@ -81,6 +81,7 @@ class Joint(Value):
 
     def __post_init__(self) -> None:
         try:
+            # Asked once for its error: it says what is wrong with the kind or its constants.
             joint_type(self.kind, self.constants)
         except DescriptionError as error:
             raise DescriptionError(f"joint {self.name!r}: {error}") from None
@@ -88,6 +89,7 @@ class Joint(Value):
         object.__setattr__(self, "parent_from_joint", T)
         fixed_array(self.parameters, (4,), f"joint {self.name!r}: rotor inertia and friction")
         width = fixed_array(self.coulomb_width, (), f"joint {self.name!r}: coulomb_width")
+        # A ball joint has no single velocity that Fv or Ia could act on.
         if self.type.n_v > 1 and any(self.parameters):
             raise DescriptionError(
                 f"joint {self.name!r}: rotors and friction act on joints of one coordinate, which a {self.kind} one is "

@@ -16,6 +16,7 @@ from tauform.description.inertia import LINK_PARAMETERS
 from tauform.description.joint import JOINT_PARAMETERS
 from tauform.description.joint_types import JointType
 
+# m, then the three first moments, then the six of the tensor.
 LINK_UNITS = ("kg", *("kg m",) * 3, *("kg m²",) * 6)
 # Powers of length in each of the ten link parameters.
 LENGTH_POWERS = (0, *(1,) * 3, *(2,) * 6)
@@ -64,6 +65,7 @@ class Parameter:
     @property
     def number(self) -> str:
         """Joints as people count them, `2`."""
+        # People count from one.
         return "_".join(str(j + 1) for j in self.joints)
 
     @property

@@ -28,6 +28,7 @@ def check_structure(robot: Robot) -> None:
     link_names = [link.name for link in robot.links]
     for i, joint in enumerate(robot.joints):
         # Sweeps run through joints in order: a parent must be known before its children.
+        # -1 is the base.
         if not -1 <= joint.parent < i:
             raise DescriptionError(f"joint {joint.name!r}: its parent must come before it; list the joints depth first")
         if names.index(joint.name) != i:
@@ -40,9 +41,11 @@ def check_structure(robot: Robot) -> None:
                 f"frame {frame.name!r}: link {frame.link} does not exist; count from 0 to {len(robot.links) - 1}, "
                 "-1 is the base"
             )
+    # Linear loops only: general ones have no matrix F.
     if isinstance(robot.closure, Closure):
         _check_closure(robot.closure, names)
     if robot.tip is not None:
+        # Looked up for its error alone.
         robot.frame(robot.tip)
     if robot.further_drives:
         check_drives(robot)
@@ -55,6 +58,7 @@ def _check_closure(closure: Closure, names: list[str]) -> None:
         if active not in names:
             raise no_such("loop constraints: active joint", active, names)
         i = names.index(active)
+        # An active joint is its own coordinate: q_tree[i] = q[k].
         if closure.offset[i] or not np.array_equal(closure.F[i], np.eye(len(closure.active))[k]):
             raise DescriptionError(
                 f"loop constraints: the row of active joint {active!r} must be a unit vector without offset"
@@ -75,6 +79,7 @@ def check_drives(robot: Robot) -> None:
                 raise DescriptionError(f"{term.where}: joint {j} does not exist; count from 0 to {len(names) - 1}")
         types = [robot.joints[j].type for j in term.joints]
         acted_on = " and ".join(repr(names[j]) for j in term.joints)
+        # A sum of rad/s and m/s is no velocity of a shaft.
         if isinstance(term, Coupled) and len({own.unit for own in types}) > 1:
             raise DescriptionError(f"{term.where}: {acted_on} share no shaft, for one turns and the other slides")
         if term.shape in ("sine", "cosine") and not all(own.is_angle for own in types):
@@ -85,6 +90,7 @@ def check_drives(robot: Robot) -> None:
                 f"one of {', '.join(robot.joint_names)}"
             )
     seen: set[str] = set()
+    # Names are columns: two alike could not be told apart.
     for name in robot.layout.names[robot.layout.further]:
         if name in seen:
             raise DescriptionError(f"two drive terms are called {name}; give one a label")

@@ -82,6 +82,7 @@ def rpy_of(T: Array) -> Array:
     # What is left of R after the yaw is Ry(pitch) Rx(roll): no angle is divided by a small cosine.
     pitch = angle_of(-R[2, 0], c * R[0, 0] + s * R[1, 0])
     roll = angle_of(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    # Adding zero turns -0.0 into 0.0.
     return np.array([roll, pitch, yaw]) + 0.0
 
 
@@ -99,6 +100,7 @@ def exact_sin_cos(angle: float) -> tuple[float, float]:
     """
     # pi / 2 is no double: cos(pi / 2) would be 6e-17, and every product with it a term.
     quarter_turns = round(angle / (np.pi / 2))
+    # Four units in the last place: angles that were computed, such as 3 * (pi / 2), count too.
     if abs(angle - quarter_turns * (np.pi / 2)) <= 4 * np.spacing(max(abs(angle), 1e-300)):
         return ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))[quarter_turns % 4]
     return sin_cos(float(angle))
@@ -123,5 +125,6 @@ def tidy(T: Array) -> Array:
     tolerance = 8 * np.finfo(np.float64).eps
     result = np.array(T)
     nearest = np.round(T[:3, :3])
+    # Adding zero turns -0.0 into 0.0.
     result[:3, :3] = np.where(np.abs(T[:3, :3] - nearest) <= tolerance, nearest, T[:3, :3]) + 0.0
     return result

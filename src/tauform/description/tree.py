@@ -73,6 +73,7 @@ class Tree:
             translations=parent_from_joint[:, :3, 3, None],
             inertias=inertias[..., None],
             drives=tuple(joint_drives(len(parents)) if drives is None else drives),
+            # Of the joints' own type: symbols stay symbols beside further numbers.
             coefficients=np.concatenate([own, np.asarray(further, dtype=own.dtype)])[:, None],
             gravity=np.asarray(gravity)[:, None],
         )
@@ -110,6 +111,7 @@ class Tree:
 
     def by_joint(self, parts: Sequence[AnyArray]) -> AnyArray:
         """(n_v, N) of what each joint has: (N,), or (its n_v, N)."""
+        # One velocity per joint: the parts are rows already.
         if self.n_v == self.n:
             return np.stack(parts)
         pairs = zip(parts, self.types, strict=True)
@@ -128,6 +130,7 @@ class Tree:
     @property
     def rotors(self) -> AnyArray:
         """(n, 1) rotor inertias."""
+        # Ia is the first of each joint's four terms.
         return self.coefficients[: len(OF_JOINTS) * self.n : len(OF_JOINTS)]
 
     @cached_property
@@ -163,6 +166,7 @@ class Tree:
 
 def _rows(counts: Sequence[int]) -> tuple[int | slice, ...]:
     ends = np.cumsum(counts).tolist()
+    # A plain index for one coordinate: rows stay (N,), without a dimension of one.
     return tuple(end - 1 if count == 1 else slice(end - count, end) for count, end in zip(counts, ends, strict=True))
 
 

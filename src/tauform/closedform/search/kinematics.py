@@ -71,6 +71,7 @@ class ClosedFormKinematics:
         return self._sums(self.jacobian_coefficients, q)
 
     def _sums(self, coefficients: Array, q: ArrayLike) -> Array:
+        # Terms of dynamics have qd and qdd too: exponents of zero.
         still = np.zeros((2 * self.n_joints, self.n_terms), dtype=np.int8)
         products = TermProducts.of(np.concatenate([self.exponents, still]))
         shape = coefficients.shape[:2]
@@ -104,8 +105,10 @@ def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinem
     one: Monomial = ((0, 0, 0),) * n
     T: Sums = {one: np.eye(4)}
     axes: dict[int, Sums] = {}
+    # From the base outwards; other joints do not move the frame.
     for i in reversed(list(robot.tree.ancestors(place.link)) if place.link >= 0 else []):
         T = _times(T, {one: robot.joints[i].parent_from_joint})
+        # base_from_joint before the joint moves: its z axis is the joint's axis.
         axes[i] = T
         T = _times(T, _motion(sets, i))
     T = _cleaned(_times(T, {one: place.link_from_frame}))
@@ -116,6 +119,7 @@ def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinem
         placement[:, :, k] = T.get(monomial, 0.0)
         for i, column in columns.items():
             J[:, i, k] = column.get(monomial, 0.0)
+    # Laid out as the closed form has it: all powers of q, then of sin q, then of cos q.
     exponents = np.array([np.array(m).T.ravel() for m in monomials], dtype=np.int8).reshape(-1, 3 * n).T.copy()
     exponents.setflags(write=False)
     return ClosedFormKinematics(place.name, exponents, read_only(placement), read_only(J))
@@ -123,6 +127,7 @@ def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinem
 
 def _motion(sets: FunctionSets, i: int) -> Sums:
     """M(q_i) as a sum of functions of joint i."""
+    # What a turn about z leaves alone: z and the origin.
     still, n = np.diag([0.0, 0.0, 1.0, 1.0]), sets.n
 
     def alone(exponents: tuple[int, int, int]) -> Monomial:
@@ -144,6 +149,7 @@ def _times(left: Sums, right: Sums) -> Sums:
         for b, B in right.items():
             key = tuple((x[0] + y[0], x[1] + y[1], x[2] + y[2]) for x, y in zip(a, b, strict=True))
             AB = product(A, B)
+            # Products of zeros are no terms.
             if AB.any():
                 result[key] = result[key] + AB if key in result else AB
     return result
@@ -158,6 +164,7 @@ def _column(sets: FunctionSets, T: Sums, i: int, axis: Sums) -> Sums:
             column[slope] = column.get(slope, 0.0) + rate
     if sets.types[i].is_angle:
         for monomial, M in axis.items():
+            # z axis of the joint in base axes: angular velocity of a unit rate.
             column[monomial] = column.get(monomial, 0.0) + np.concatenate([M[:3, 2], np.zeros(3)])
     return _cleaned(column)
 

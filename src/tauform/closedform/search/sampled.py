@@ -32,6 +32,7 @@ ACCURACY = 1e-8
 LINEAR = 1e-9
 # A column that stands out of those before it by less than this share depends on them.
 INDEPENDENT = 1e-8
+# Unknowns of one linear system: twice as many states are sampled, and its cost grows with the cube.
 MOST_UNKNOWNS = 4000
 N_CHECKED = 20
 N_REFINEMENTS = 2
@@ -66,6 +67,7 @@ def derive_from(
     names = tuple(parameters) if not isinstance(parameters, int) else tuple(f"x{k + 1}" for k in range(parameters))
     search = _Search(_Sampled(function, sets.n, len(names)), sets, degree, np.random.default_rng(seed))
     search.check_linearity()
+    # The filters of section 3.1.2 first; all functions where they leave out too much.
     for filtered in (True, False):
         # The first joint and derivatives of the mass matrix may be left out of a robot on a base that is at rest.
         found = search.run(names, filtered)
@@ -91,6 +93,7 @@ class _Sampled:
             torques = np.asarray(self.function(q, qd, qdd, x), dtype=float)
         except Exception:  # it may take single states only
             torques = np.empty(0)
+        # Any other shape: the function takes single states.
         if torques.shape != q.shape:
             rows = zip(q, qd, qdd, strict=True)
             torques = np.array([self._one(*row, x) for row in rows]).reshape(q.shape)
@@ -109,13 +112,16 @@ class _Sampled:
     def isolated(self, q: Array, acceleration: Acceleration, x: Array) -> Array:
         """Torque of one acceleration alone.  [Lloyd2021, Eq. 47]"""
         zero = np.zeros_like(q)
+        # tau(q, 0, 0): weight, which every other sample holds too.
         weight = self(q, zero, zero, x)
         rates, last = np.array(acceleration[: self.n], dtype=float), np.array(acceleration[self.n :], dtype=float)
         if last.any():
+            # qdd alone: column of the mass matrix.
             return self(q, zero, zero + last, x) - weight
         moving = np.flatnonzero(rates)
         if not len(moving):
             return weight
+        # qd_i^2 alone; of a product qd_i qd_j both squares are taken off.
         alone = [self(q, zero + np.eye(self.n)[i], zero, x) - weight for i in moving]
         return alone[0] if len(moving) == 1 else self(q, zero + rates, zero, x) - weight - alone[0] - alone[1]
 
@@ -135,6 +141,7 @@ class _Search:
         q, qd, qdd = self._states(3), *uniform(self.rng, -2.0, 2.0, (2, 3, self.sets.n))
         x, y = uniform(self.rng, -1.0, 1.0, (2, self.torque.n_parameters))
         parts = self.torque(q, qd, qdd, x), self.torque(q, qd, qdd, y)
+        # Factors whose sum is not one: a constant in the torque shows too.
         whole = self.torque(q, qd, qdd, 2.0 * x - 3.0 * y)
         size = np.abs(parts).max()
         off = np.abs(whole - (2.0 * parts[0] - 3.0 * parts[1])).max()
@@ -146,6 +153,7 @@ class _Search:
             )
 
     def run(self, names: tuple[str, ...], filtered: bool) -> SampledModel:
+        # Positive and apart from zero: terms of different parameters do not cancel.
         x = uniform(self.rng, 0.5, 1.5, (len(names),))
         terms: list[tuple[Monomial, Acceleration]] = []
         inertial: set[Monomial] = set()
@@ -155,8 +163,10 @@ class _Search:
             rows = self._solved(functions, acceleration, [x])[0] if functions else np.zeros((0, self.sets.n))
             found = np.abs(rows).max(axis=1, initial=0.0)
             sizes.append(found)
+            # Over all accelerations so far: a set of pure noise has no large term of its own.
             largest = max(size.max(initial=0.0) for size in sizes)
             kept = [f for f, size in zip(functions, found, strict=True) if size > NEGLIGIBLE * largest]
+            # Functions of the mass matrix, whose derivatives make the velocity terms.
             if any(acceleration[self.sets.n :]):
                 inertial |= set(kept)
             terms += [(f, acceleration) for f in kept]
@@ -165,13 +175,16 @@ class _Search:
     def _functions(self, acceleration: Acceleration, filtered: bool, inertial: set[Monomial]) -> list[Monomial]:
         """Functions of q that may stand with an acceleration: the pre-filters of section 3.1.2."""
         weight = not any(acceleration)
+        # Weight is linear in placements, the mass matrix quadratic: half the degree, rounded up.
         degree = -(-self.degree // 2) if weight and filtered else self.degree
         if filtered and any(acceleration[: self.sets.n]):
+            # Coriolis terms are derivatives of the mass matrix (Christoffel).  [Lloyd2021, Eq. 10]
             found: set[Monomial] = set()
             for monomial in inertial:
                 found |= derivatives(monomial, self.sets)
             functions = sorted(found)
         else:
+            # On a base at rest the mass matrix does not depend on the first joint.
             functions = self.sets.upsilon(degree, independent=True, without=(0,) if filtered and not weight else ())
         if len(functions) > MOST_UNKNOWNS:
             raise ModelError(
@@ -184,6 +197,7 @@ class _Search:
         """(len(xs), functions, n) coefficients; twice as many states as functions."""
         q = self._states(2 * len(functions))
         Y = values_of(np.array(functions, dtype=np.int8), q)
+        # All right-hand sides at once: one factorisation.
         torques = [self.torque.isolated(q, acceleration, x) for x in xs]
         right = np.concatenate(torques, axis=1)
         found = solved(Y, right)
@@ -198,9 +212,11 @@ class _Search:
         coefficients = np.zeros((n, len(terms), m))
         for acceleration in dict.fromkeys(a for _, a in terms):
             places = [k for k, (_, a) in enumerate(terms) if a == acceleration]
+            # One unit parameter at a time: a column of Psi each.
             own = self._solved([terms[k][0] for k in places], acceleration, list(np.eye(m)))
             coefficients[:, places] = own.transpose(2, 1, 0)
         largest = np.abs(coefficients).max(initial=0.0)
+        # What is left of zeros after solving would look like terms.
         coefficients[np.abs(coefficients) <= NEGLIGIBLE * largest] = 0.0
         exponents = np.array([(*np.array(f).T.ravel(), *a) for f, a in terms], dtype=np.int8).reshape(len(terms), 5 * n)
         pivots, grouping = _grouped(coefficients.reshape(-1, m))
@@ -212,6 +228,7 @@ class _Search:
         q, qd, qdd = self._states(N_CHECKED), *uniform(self.rng, -2.0, 2.0, (2, N_CHECKED, self.sets.n))
         x = uniform(self.rng, 0.5, 1.5, (self.torque.n_parameters,))
         tau = self.torque(q, qd, qdd, x)
+        # A torque of zeros is met exactly: no division by zero.
         return float(np.abs(model.inverse_dynamics(q, qd, qdd, x) - tau).max() / max(np.abs(tau).max(), 1e-300))
 
 
@@ -227,6 +244,7 @@ def derivatives(monomial: Monomial, sets: FunctionSets) -> set[Monomial]:
             slopes += [(0, a - 1, b + 1)] if a else []
             slopes += [(0, a + 1, b - 1)] if b else []
         for _, s, c in slopes if sets.types[i].is_angle else []:
+            # sin^2 = 1 - cos^2 keeps the functions independent.
             both = [(0, s, c)] if s < 2 else [(0, s - 2, c), (0, s - 2, c + 2)]
             found |= {(*monomial[:i], one, *monomial[i + 1 :]) for one in both}
         if not sets.types[i].is_angle:
@@ -245,6 +263,7 @@ def _grouped(W: Array) -> tuple[tuple[int, ...], Array]:
     """Independent columns, first ones first, and (l, m) what all columns are in these.  [Lloyd2021, Eqs. 38 to 42]"""
     sizes: Any = np.sqrt((W * W).sum(axis=0))
     acting = sizes > NEGLIGIBLE * sizes.max(initial=0.0)
+    # Columns of unit length: independence does not hang on units.
     scaled = W[:, acting] / sizes[acting]
     columns = np.flatnonzero(acting)
     triangle = in_order(scaled, INDEPENDENT)

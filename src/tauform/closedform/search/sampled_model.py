@@ -54,6 +54,7 @@ class SampledModel:
     @property
     def reduction(self) -> Array:
         """(n, p, l) the paper's P_i: coefficients of theta."""
+        # Columns of the pivots: all others are combinations of them by `grouping`.
         return read_only(self.coefficients[:, :, list(self.pivots)])
 
     def theta(self, parameters: ArrayLike) -> Array:
@@ -92,6 +93,7 @@ def values_of(functions: NDArray[np.int8], q: Array) -> Array:
     result = np.ones((len(q), len(functions)))
     for i in range(q.shape[1]):
         for place, x in enumerate((q[:, i], s[:, i], c[:, i])):
+            # Powers by repeated products, each once for all functions.
             powers = [np.ones_like(x)]
             for _ in range(int(functions[:, i, place].max(initial=0))):
                 powers.append(powers[-1] * x)

@@ -65,11 +65,14 @@ def _arrays(jax: Any, program: Program) -> Callable[..., Any]:
 
     def call(*arrays: Any) -> Any:
         given, batch = _checked(jnp, program, arrays)
+        # (..., size): entries of a port in the last dimension, row by row.
         flat = [array.reshape(*array.shape[: array.ndim - len(p.shape)], -1) for array, p in given]
         inputs = [[array[..., k] for k in range(port.size)] for array, (_, port) in zip(flat, given, strict=True)]
+        # The widest type of the arguments: constants follow it.
         scalar = jnp.result_type(*(array for array, _ in given))
         outputs = []
         for port, result in zip(program.outputs, interpret(program, inputs, operations), strict=True):
+            # A result that is constant has no batch of its own.
             entries = [jnp.broadcast_to(jnp.asarray(entry, scalar), batch) for entry in result]
             outputs.append(jnp.stack(entries, axis=-1).reshape((*batch, *port.shape)))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -125,6 +128,7 @@ def _foreign_call(jax: Any, program: Program) -> Callable[..., Any]:
     def call(*arrays: Any) -> Any:
         batch = arrays[0].shape[: arrays[0].ndim - len(program.inputs[0].shape)]
         shapes = [jax.ShapeDtypeStruct((*batch, *port.shape), jax.numpy.float64) for port in program.outputs]
+        # vmap adds a leading dimension to every array: the kernel takes any number of them.
         return tuple(jax.ffi.ffi_call(target, shapes, vmap_method="broadcast_all")(*arrays))
 
     return call
@@ -142,6 +146,7 @@ def _checked(jnp: Any, program: Program, arrays: Any) -> tuple[list[tuple[Any, P
         if inner < 0 or array.shape[inner:] != port.shape:
             wanted = ", ".join(["...", *map(str, port.shape)])
             raise ShapeError(f"{port.name}: expected shape ({wanted}), got {array.shape}")
+        # Integers have no derivatives in JAX.
         if not jnp.issubdtype(array.dtype, jnp.floating):
             raise ShapeError(f"{port.name}: expected real floating-point numbers, got {array.dtype}")
         leading.append(array.shape[:inner])

@@ -40,6 +40,7 @@ class SymbolicProgram:
             raise no_such(f"{self.name}: output", str(output), list(self.outputs))
         values: dict[Any, Any] = {}
         for symbol, expression in self.replacements:
+            # Earlier symbols are expanded already: one pass is enough.
             values[symbol] = expression.xreplace(values)
         return self.outputs[output].xreplace(values)
 
@@ -48,6 +49,7 @@ class SymbolicProgram:
         sympy = library("sympy", "sympy")
         symbols = [list(matrix) for matrix in self.inputs.values()]
 
+        # lambdify takes the subexpressions as they are, in place of a search of its own.
         def named(*_: Any, **__: Any) -> tuple[Any, Any]:
             return list(self.replacements), list(self.outputs.values())
 
@@ -89,6 +91,7 @@ def to_sympy(program: Program) -> SymbolicProgram:
             values.append(sympy.Float(instruction.number))  # holds the double exactly
         else:
             value = operations[instruction.op](*(values[a] for a in instruction.args))
+            # A symbol or a number needs no other name.
             if uses[k] > 1 and not value.is_Atom:
                 replacements.append((sympy.Symbol(f"x{len(replacements)}", real=True), value))
                 value = replacements[-1][0]

@@ -66,6 +66,7 @@ def _autograd_function(torch: Any, program: Program) -> Any:
 
         @staticmethod
         def setup_context(context: Any, inputs: Any, output: Any) -> None:
+            # Inputs serve both directions: gradients backwards, rates forwards.
             context.save_for_backward(*inputs)
             context.save_for_forward(*inputs)
 
@@ -80,6 +81,7 @@ def _autograd_function(torch: Any, program: Program) -> Any:
         @staticmethod
         def jvp(context: Any, *rates: Any) -> Any:
             tensors = context.saved_tensors
+            # None is an input that does not move.
             known = [torch.zeros_like(t) if r is None else r for r, t in zip(rates, tensors, strict=True)]
             return tangent().apply(*tensors, *known)
 
@@ -100,6 +102,7 @@ def _check(torch: Any, program: Program, tensors: Sequence[Any]) -> None:
             raise ShapeError(f"{port.name}: expected a tensor, got {type(tensor).__name__}; torch.as_tensor makes one")
         if tensor.dtype not in (torch.float64, torch.float32):
             raise ShapeError(f"{port.name}: expected a tensor of float64 or float32, got {tensor.dtype}")
+        # A kernel reads memory of this process.
         if tensor.device.type != "cpu":
             raise ShapeError(f"{port.name}: expected a tensor on the CPU, got {tensor.device}; kernels run there")
 
@@ -116,6 +119,7 @@ def _run(torch: Any, kernel: Kernel, tensors: Sequence[Any]) -> Any:
 def _mapped(ports: Sequence[Port], dimensions: Sequence[int | None], tensors: Sequence[Any]) -> list[Any]:
     """Tensors with the mapped dimension first, and behind it as many batch dimensions as any of them has."""
     moved = [t if d is None else t.movedim(d, 0) for t, d in zip(tensors, dimensions, strict=True)]
+    # Batch dimensions of each tensor, without the mapped one.
     ranks = [t.ndim - len(port.shape) - (d is not None) for t, d, port in zip(moved, dimensions, ports, strict=True)]
     return [
         t if d is None else t.reshape(t.shape[0], *[1] * (max(ranks) - rank), *t.shape[1:])

@@ -30,6 +30,7 @@ def single_certificate(kernel: Callable[..., Any], program: Program) -> Certific
     moved = iter(random_inputs(program, [port for port in program.inputs if not port.shared], 3.0, STATES, rng))
     shared = zip(program.inputs, Reference(program, SINGLE).inputs, strict=True)
     arrays = [(values if port.shared else next(moved)).astype(np.float32) for port, values in shared]
+    # From the rounded inputs: the deviation is that of the computation alone.
     exact = _entries(program, program(*(array.astype(np.float64) for array in arrays)))
 
     def deviation(results: Any) -> float:
@@ -40,8 +41,10 @@ def single_certificate(kernel: Callable[..., Any], program: Program) -> Certific
 
     what = f"{program.name} of {program.robot} in single precision"
     remedy = f'straighten what is almost aligned ({argument("snap")}), or compile it with real="double"'
+    # The interpreter in single precision: what rounding alone explains.
     rounding = deviation(program(*arrays))
     within(rounding, LARGEST_ROUNDING, what, remedy)
+    # Two digits: the figure does not hang on the last bits.
     tolerance = max(SINGLE.tolerance, float(f"{ROUNDING_MARGIN * rounding:.1e}"))
     error = deviation(kernel(*arrays))
     within(error, tolerance, what, remedy)

@@ -36,6 +36,7 @@ def in_slices(
     """call(*arrays, out=out) on so many threads at most; results have that type."""
     batch = _batch_shape(arrays, inputs, dtype)
     n_states = 0 if batch is None else int(np.prod(batch, dtype=int))
+    # A small batch takes fewer threads than were asked for.
     n_slices = min(threads, n_states // STATES_PER_THREAD)
     if batch is None or n_slices < 2:
         return call(*arrays, out=out)
@@ -59,6 +60,7 @@ def in_slices(
             call(*own, out=tuple(row[part] for row in rows))
 
     running = [_pool().submit(copy_context().run, run, k) for k in range(n_slices)]
+    # result() raises here what was raised in a thread.
     for future in running:
         future.result()
     return results[0] if len(results) == 1 else results
@@ -68,11 +70,13 @@ def _batch_shape(arrays: Sequence[Any], ports: Sequence[Port], dtype: type[np.fl
     """Leading dimensions of plain arrays that fit the ports; None where anything else was given."""
     leading = []
     for array, port in zip(arrays, ports, strict=False):
+        # Subclasses and conversions are left to NumPy itself.
         if type(array) is not np.ndarray or not np.can_cast(array.dtype, dtype, "safe"):
             return None
         inner = array.ndim - len(port.shape)
         if inner < 0 or array.shape[inner:] != port.shape:
             return None
+        # Shared ports have no part in the batch.
         leading.append(array.shape[:inner] if not port.shared else ())
     if len(arrays) != len(ports):
         return None
@@ -91,6 +95,7 @@ def _independent(
     for k, (result, shape) in enumerate(zip(results, shapes, strict=True)):
         if type(result) is not np.ndarray or result.shape != shape or result.dtype != np.dtype(dtype):
             return False
+        # Only contiguous rows are views: else results would be written to copies.
         if not (result.flags.c_contiguous and result.flags.writeable):
             return False
         # By bounds only, which errs on the safe side and costs nothing.

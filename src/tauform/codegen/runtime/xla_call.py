@@ -34,6 +34,7 @@ def register(jax: Any, program: Program) -> str:
     _KEPT.append((kernel, engine))
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    # A number of its own: XLA keeps a target's name until the process ends.
     target = f"tauform_{program.name}_{next(_NUMBERS)}"
     jax.ffi.register_ffi_target(target, make(engine.get_function_address("handler"), None, None), platform="cpu")
     return target
@@ -55,6 +56,7 @@ def _handler_text(kernel: Kernel) -> str:
             f"%pointer{k} = getelementptr ptr, ptr %pointers, i64 {k}",
             f"store ptr %data{k}, ptr %pointer{k}",
             f"%step{k} = getelementptr i64, ptr %steps, i64 {k}",
+            # XLA's buffers are dense: bytes of one state.
             f"store i64 {8 * port.size}, ptr %step{k}",
         ]
     # Steps within one state follow those from state to state: C order.

@@ -43,6 +43,7 @@ class Stiffness(Drive):
         set_constants(self, rest=number(self.rest, f"{self.where}: rest"))
 
     def in_units(self, length: float, time: float, coordinate: float) -> Drive:
+        # Rest is a coordinate: it changes with its unit.
         return replace(self, rest=self.rest / coordinate)
 
     @staticmethod
@@ -132,6 +133,7 @@ class BetweenPoints(Drive):
     def moved(self, new_joint: Mapping[int, int]) -> Drive:
         """The same points of links that have other indices; the joints between them follow."""
         ends = tuple(replace_link(end, new_joint) for end in self.ends)
+        # Joints are found again by `placed`.
         return replace(self, ends=ends, joints=())
 
     def placed(self, parents: Sequence[int]) -> Drive:
@@ -176,6 +178,7 @@ class PointSpring(BetweenPoints):
     def torque(own: Own, its: Any) -> Any:
         """Torque of a unit coefficient."""
         square, slopes = stretched(own.tree, its.ends, own.joints, own.q)
+        # Without a rest length no root is needed: Kp l dl/dq.
         if not its.rest:
             return slopes
         # (l - rest) dl/dq = (1 - rest / l) l dl/dq.
@@ -204,6 +207,7 @@ class PointForce(BetweenPoints):
         """Torque of a unit coefficient."""
         square, slopes = stretched(own.tree, its.ends, own.joints, own.q)
         length = sqrt(square)
+        # dl/dq = (l dl/dq) / l; the points must not coincide.
         return tuple(slope / length for slope in slopes)
 
     @staticmethod
@@ -220,11 +224,13 @@ def replace_link(end: End, new_index: Mapping[int, int]) -> End:
 def stretched(tree: Tree, ends: Sequence[End], joints: Sequence[int], q: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
     """l^2, and l dl/dq of each joint between the two points; q of any scalar."""
     position = dict(zip(joints, q, strict=True))
+    # Only joints between the two ends: those above move both.
     paths = [[j for j in _path(tree.parents, end.link) if j in position] for end in ends]
     inward = [_seen_inward(tree, end.point, path, position) for end, path in zip(ends, paths, strict=True)]
     # Both points in the frame of the last link that they share: joints above it change no distance.
     r = [b - a for a, b in zip(inward[0][-1], inward[1][-1], strict=True)]
     slopes: dict[int, Any] = {}
+    # r = b - a: the first end's motion counts with a minus.
     for path, points, sense in zip(paths, inward, (-1, 1), strict=True):
         seen = r
         # Outwards again: r in the axes of each link, where S is a constant.
@@ -252,6 +258,7 @@ def _seen_inward(tree: Tree, point: Sequence[float], path: Sequence[int], q: Map
     for j in path:
         (x, y, z), (about, along) = points[-1], tree.types[j].screw
         if about:
+            # The joint turns about z, then slides along it, before the constant placement.
             s, c = sin(q[j]), cos(q[j])
             x, y = c * x - s * y, s * x + c * y
         if along:

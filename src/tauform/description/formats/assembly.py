@@ -64,6 +64,7 @@ def assemble(name: str, bodies: Sequence[Body], gravity: Array) -> Robot:
         body, host, host_from_parent = waiting.pop()
         host_from_body = tidy(product(host_from_parent, body.parent_from_body))
         if body.joint is None:
+            # A body fixed to the base moves nothing: its inertia has no effect.
             if host >= 0:
                 # Rigid bodies add up in the frame of the link that carries them.
                 merged = links[host].inertia + body.inertia.moved(host_from_body)
@@ -72,8 +73,10 @@ def assemble(name: str, bodies: Sequence[Body], gravity: Array) -> Robot:
         else:
             body_from_joint = product(translation(body.joint.anchor), axis_frame(body.joint.axis, body.joint.name))
             joints.append(_joint(body.joint, host, product(host_from_body, body_from_joint)))
+            # From here on the link's frame is the joint's frame; the body's own becomes a named frame.
             host, host_from_body = len(joints) - 1, inverse(body_from_joint)
             links.append(Link(body.name, body.inertia.moved(host_from_body)))
+            # A frame that is the link's own needs no entry.
             if not np.array_equal(host_from_body, np.eye(4)):
                 frames.append(Frame(body.name, host, read_only(host_from_body)))
         # Depth first, children in the order of the file: the order of joints that q has.
@@ -95,6 +98,7 @@ def _children(bodies: Sequence[Body]) -> dict[str | None, list[Body]]:
     roots = [body.name for body in children.get(None, [])]
     if len(roots) > 1:
         raise DescriptionError(f"links {roots[0]!r} and {roots[1]!r} both have no parent; connect them by a joint")
+    # A closed ring of bodies has parents everywhere and no root.
     reached = set(roots)
     for root in roots:
         waiting = [root]
@@ -128,6 +132,7 @@ def axis_frame(axis: Array, joint: str) -> Array:
     z = np.asarray(axis, dtype=np.float64) / length
     k = int(np.argmax(np.abs(z)))
     T = np.eye(4)
+    # Exact zeros and ones: no rounding enters the closed form by a turned axis.
     if abs(z[k]) == 1.0:
         # cyclic permutation of the axes that brings z onto axis k, turned over for a negative one
         T[:3, :3] = np.roll(np.eye(3), k - 2, axis=0)

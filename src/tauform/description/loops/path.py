@@ -37,6 +37,7 @@ class Path(Value):
         """Axis of each joint where the path begins, and whether the joint turns."""
         found = []
         for k, step in enumerate(self.steps):
+            # Path up to this joint, ended by its placement: R is the joint's frame.
             R, _ = Path(self.steps[:k], step.placement).placed(values)
             found.append((np.array([row[2] for row in R], dtype=float), bool(step.screw[0])))
         return found
@@ -50,9 +51,12 @@ class Path(Value):
             turn, shift = step.screw
             q = values[step.joint]
             if shift:
+                # Along z of the joint's frame, which a turn about z does not change.
                 p = [plus(a, times(row[2], q * shift)) for a, row in zip(p, R, strict=True)]
             if turn:
+                # A dyad asks with sine and cosine in place of an angle.
                 s, c = q if isinstance(q, Turn) else (scalars.sin(q * turn), scalars.cos(q * turn))
+                # R Rz(q): the columns x and y turn, z stays.
                 R = [[plus(times(x, c), times(y, s)), plus(times(y, c), times(-x, s)), z] for x, y, z in R]
         return moved(R, p, self.end)
 
@@ -69,7 +73,9 @@ def paths_between(joints: Sequence[Joint], ends: Sequence[tuple[int, Array]]) ->
         line = [link]
         while line[-1] >= 0:
             line.append(joints[line[-1]].parent)
+        # From the base (-1) outwards, so that common links come first.
         lines.append(line[::-1])
+    # Links that both lines begin with; the last of them is where they part.
     shared = sum(1 for a, b in zip(*lines, strict=False) if a == b)
     paths = []
     for line, (_, placement) in zip(lines, ends, strict=True):

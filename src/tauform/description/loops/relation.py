@@ -36,6 +36,7 @@ class Linear(Value):
         """Coordinates of `joints`."""
         total: Any = self.constant
         for name, factor in self.terms:
+            # The coordinate leads the product, so that jets carry their slopes into the sum.
             total = values[name] * factor + total
         return {self.joint: total}
 
@@ -64,9 +65,11 @@ class Expressed(Value):
 
     def solve(self, values: Mapping[str, Any], order: int, plan: Any = None) -> dict[str, Any]:
         """Coordinates of `joints`."""
+        # Roots and quotients outside of the loop's reach are reported below, with the posture.
         with np.errstate(invalid="ignore", divide="ignore"):
             found = self.expression(values)
         number = base_value(found)
+        # Symbols are not asked: their values are known later.
         if isinstance(number, np.ndarray | float) and not np.isfinite(number).all():
             bad = int(np.argmin(np.isfinite(np.atleast_1d(number))))
             raise LoopError(
@@ -100,5 +103,6 @@ def posture(values: Mapping[str, Any], names: tuple[str, ...], state: int) -> st
     shown = []
     for name in names:
         numbers = np.atleast_1d(np.real(np.asarray(base_value(values[name]))))
+        # A joint that is the same for all states has one number.
         shown.append(f"{name} = {numbers[min(state, len(numbers) - 1)]:.4g}")
     return ", ".join(shown)
