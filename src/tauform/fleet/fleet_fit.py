@@ -64,7 +64,7 @@ class FleetFit:
     def robot_of(self, name: str) -> Robot:
         """The robot with a unit's values; see `Fit.identified_robot`."""
         found = self.unit(name)
-        # Only the diagonal is kept per unit; correlations are those of no single unit's table.
+        # A unit keeps standard deviations only, so that its covariance is diagonal.
         covariance = np.diag(found.deviations**2)
         # physical=None: consistency was found for the pooled values, not for these.
         return replace(self.pooled, values=found.values, covariance=covariance, physical=None).identified_robot

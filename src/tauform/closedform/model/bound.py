@@ -208,7 +208,7 @@ class BoundModel:
             return self.friction_torque(q, qd, temperature, rigid) + 0 * q
 
         def part(terms: Projection) -> Array:
-            # Parts share the slices of the whole model, so that they add up to its bits.
+            # Every part runs in the slices of the whole model.
             return batched(self.n_joints, terms.torque, sliced, **states)
 
         return Breakdown(

@@ -157,7 +157,7 @@ def _model(
 ) -> ClosedFormModel:
     # Coefficients of the pivots alone: those of the other parameters are combinations, which grouping holds.
     place = {column: k for k, column in enumerate(assumed.free)}
-    # By columns first: csr would copy every row for each pivot.
+    # Columns are picked in csc form; the rows are read in csr form below.
     kept = coefficients.matrix.tocsc()[:, [place[pivot] for pivot in base.pivots]].tocsr()
     friction = np.isin(base.pivots, robot.layout.friction)
     # Friction goes to the joint terms; in E its functions would be sign(qd), which is no product of generators.
