@@ -60,6 +60,7 @@ class Rollout:
             SimulationError: the motion runs away.
             ShapeError: the function returns no torques.
         """
+        # One compiled program for the whole rollout; None steps in NumPy.
         scan, total = compiled(self.plant), len(self.times)
         # Whole vectors of states: the last is repeated to fill one.
         lanes = 1 if scan is None else scan.lanes
@@ -79,6 +80,7 @@ class Rollout:
             for done in stretch.run():
                 if tell is not None:
                     tell((first + done) / total)
+            # The last state of a stretch begins the next.
             q, qd = stretch.q[:, -1], stretch.qd[:, -1]
             for array, parts in zip((stretch.q, stretch.qd, stretch.qdd, stretch.tau), kept, strict=True):
                 chosen = array[: self.n_states, : len(stretch.t) : every]

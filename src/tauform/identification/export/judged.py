@@ -145,7 +145,7 @@ def judged_motion(fit: FittedModel, excerpt: float | None = None) -> JudgedMotio
     source = fit.others if validated else fit.source
     if source is None:
         return None
-    # Stretches without rows are too short for the filters to settle.
+    # Stretches without rows judge nothing.
     stretches = tuple(_stored(stretch, fit.design.is_thermal) for stretch in source.stretches() if len(stretch.rows))
     whole = _seconds(stretches)
     if excerpt is not None and excerpt < whole:

@@ -57,6 +57,7 @@ class Unreduced:
     def rows_of(self, columns: Sequence[int], design: Design) -> Sequence[Rows] | RowSource:
         """The rows with only some columns, those of a smaller design."""
         if isinstance(self.rows, RowSource):
+            # Rows that are made on demand take the smaller design; rows in memory lose columns.
             return replace(self.rows, design=design)
         return [replace(part, A=part.A[:, :, list(columns)]) for part in self.rows]
 
@@ -142,6 +143,7 @@ class FittedModel(Displayed):
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """Further terms: friction laws, springs, couplings, with the coefficients that were found."""
+        # Values behind the base parameters are coefficients of the terms, in their order.
         found = zip(self.design.terms, self.values[self.design.base.n :], strict=True)
         return tuple(term.with_coefficient(value) if isinstance(term, Drive) else term for term, value in found)
 

@@ -220,7 +220,7 @@ def _matrices(
     if held and not fitting:
         width = widths[held[0]] or 0
         chosen = argument("columns", {field: f"{held[0]}:1-{len(joints)}"})
-        # The wanted columns are seldom known: the first ones are an example.
+        # Which columns are wanted is not known: the first ones are an example.
         remedy = f"take some of its columns, {chosen}" if width > len(joints) else _unlike(joints, width)
         raise RecordingError(
             f"{source}: {held[0]} has {width} columns, the robot has {len(joints)} joints ({', '.join(joints.names)}); "

@@ -111,6 +111,7 @@ def _is_even(t: Array, q: Array) -> bool:
 
     Then a position lies between its neighbours where the even rate says, rather than where the stamps say.
     """
+    # The mean step over the stretch: jitter of single stamps averages out.
     step = float(t[-1] - t[0]) / (len(t) - 1)
     # Positions lie on smoother curves over the clock that is right: that of even steps, or the stamps.
     squares = np.zeros(2)

@@ -138,6 +138,7 @@ class Tasks(Displayed):
 
     def _motion(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> States:
         given = temperatures(self.robot, temperature)
+        # Temperatures may be one per joint: they are spread over the states.
         return q, qd, qdd, *(np.broadcast_to(x, np.shape(qd)) for x in given.values())
 
 
@@ -148,6 +149,7 @@ def _run(kernel: Kernel, motion: States) -> Results:
 
 def _read(program: Program, motion: States) -> list[Array]:
     """What a program reads of a motion q, qd, qdd and temperatures, in the order of its inputs."""
+    # A motion holds q, qd, qdd and, perhaps, temperatures: shorter than the list of names.
     known = dict(zip(VECTORS, motion, strict=False))
     return [known[port.name] for port in program.inputs if port.name in known]
 

@@ -172,6 +172,7 @@ def reduce(
             raise ModelError(f"{name}: expected at least 1, got {number}")
     if still is not None and ("velocity" not in routes or function not in STRUCTURED):
         raise ModelError(f"still: velocity terms are left out by the route 'velocity' of {' and '.join(STRUCTURED)}")
+    # Names are resolved once, before any program is made.
     asked = None if still is None else Quiet.named(robot, still)
     tell = progress or (lambda sentence: None)
     if exact is None:
@@ -197,6 +198,7 @@ def reduce(
     if profile.recorded is None and n_fresh > n_screened:
         tell(f"verifying the cheapest on {n_fresh} states")
         results = _verified_winner(results, search, replace(verify, n_states=n_fresh))
+    # Exact first in the list: it wins where nothing is cheaper.
     found = _decided(robot, profile, tolerance, confidence, exact, results)
     if sizes is None:
         return found

@@ -63,6 +63,7 @@ def axes_and_factor(tree: Tree, q: AnyArray) -> tuple[AnyArray, BaseFactor]:
 def base_factor(tree: Tree, S: AnyArray, inertias: list[AnyArray]) -> BaseFactor:
     """The factor from joint axes and the ten parameters of each body in the axes of the base."""
     P = [rigid_inertia(ten, S[0, 0]) for ten in inertias]
+    # Room of the right length: every entry is replaced in the sweep.
     pivots, inverse_pivots, gains = list(P), list(P), list(P)
     for i in reversed(range(tree.n)):
         rotor, axis = tree.rotors[i], S[:, i]
@@ -112,6 +113,7 @@ def mobility(parents: Sequence[int], S: Sequence6, gains: Sequence6, inverse_piv
             continue
         # The parent's mobility seen through the joint's gain, shared by all three results.
         YG = times(Y[parent], G)
+        # Entry (k, k) of M^-1: the joint's own 1 / D, and what its parent yields.
         diagonal.append(inverse + (G * YG).sum(axis=0))
         U.append(axis * diagonal[k] - YG)
         Y.append(_symmetric(lambda r, c, Y=Y[parent], S=axis, U=U[k], YG=YG: Y[r, c] + S[r] * U[c] - YG[r] * S[c]))

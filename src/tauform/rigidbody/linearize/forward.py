@@ -131,6 +131,7 @@ def linearize_forward_vector(
     """
     algorithm = _VECTORS[_known(method)]
     robot = robot if drives else robot.rigid
+    # No change: zeros in place of None, so that one algorithm serves all.
     none = np.zeros(robot.n_joints)
     changes = {"dq": dq, "dqd": dqd, "dtau": dtau}
     given = {name: none if value is None else value for name, value in changes.items()}
@@ -187,6 +188,7 @@ def linearize_forward_transposed(
             state = JointState(q, qd, None, *temperature)
             result = forward_transposed(tree, q, qd, tau - friction_torque(tree, state), weights)
             inner = result[:, 2]  # weights times M^-1
+            # The chain rule of `linearize_forward`, transposed.
             result[:, :2] = result[:, :2] - (inner[:, None, None] * friction_slopes(tree, state)[:, :, :2]).sum(axis=0)
             return result
 
