@@ -40,7 +40,9 @@ def planar_chain(n: int, length: float = 1.0, mass: float = 1.0, gravity: ArrayL
     about_com = np.diag([0.0, 1.0, 1.0]) * mass * (length * length) / 12
     rod = Inertia.of(mass, [length / 2, 0, 0], about_com, inertia_about="com")
     joints = tuple(
-        Joint(f"joint{i + 1}", REVOLUTE.name, i - 1, translation([length * (i > 0), 0, 0])) for i in range(n)
+        # The first rod hangs at the base itself.
+        Joint(f"joint{i + 1}", REVOLUTE.name, i - 1, translation([length * (i > 0), 0, 0]))
+        for i in range(n)
     )
     links = tuple(Link(f"link{i + 1}", rod) for i in range(n))
     tool = Frame("tool", n - 1, read_only(translation([length, 0, 0])))
@@ -86,6 +88,7 @@ def random_inertia(rng: np.random.Generator) -> Inertia:
     points = uniform(rng, -0.2, 0.2, (3,)) + uniform(rng, -0.2, 0.2, (8, 3))
     masses = uniform(rng, 0.05, 0.5, (8,))
     # Point masses make a physical body whatever the numbers are.
+    # Sigma = sum m r r^T, from which I = tr(Sigma) 1 - Sigma.
     second = product(points.T * masses, points)
     return Inertia.from_tensor(masses.sum(), product(masses, points), np.trace(second) * np.eye(3) - second)
 
@@ -123,6 +126,7 @@ def _drive(rng: np.random.Generator) -> dict[str, Any]:
         "rotor_inertia": float(uniform(rng, 0.01, 0.2, ())),
         "viscous": float(friction[0]),
         "coulomb": float(friction[1]),
+        # Offsets of either sign.
         "offset": float(friction[2] - 0.5),
         "limits": Limits(-2.8, 2.8, 3.0, 100.0),
     }

@@ -68,7 +68,9 @@ class FunctionSets:
         """
         if not self.types[joint].is_angle:
             return [(power, 0, 0) for power in range(degree + 1)]
+        # By total degree, so that low functions come first.
         pairs = [(a, b) for total in range(degree + 1) for a in range(total + 1) for b in [total - a]]
+        # sin^a with a > 1 follows from sin^2 = 1 - cos^2.
         return [(0, a, b) for a, b in pairs if not independent or a < 2]
 
     def upsilon(self, degree: int, independent: bool = False, without: Sequence[int] = ()) -> list[Monomial]:
@@ -84,6 +86,7 @@ class FunctionSets:
         unit = [[int(i == j) for j in range(self.n)] for i in range(self.n)]
         found: list[Acceleration] = [tuple(zero + zero), *(tuple(zero + one) for one in unit)]
         for i in range(self.n):
+            # j from i on: qd_i qd_j and qd_j qd_i are one product.
             for j in range(i, self.n):
                 found.append(tuple([a + b for a, b in zip(unit[i], unit[j], strict=True)] + zero))
         return found
@@ -93,6 +96,7 @@ class FunctionSets:
         n, nr = self.n, sum(own.is_angle for own in self.types)
         slides = n - nr
         first = (5, 0) if self.types[0].is_angle else (3, 1)
+        # Independent functions of degree two: five of a turn, three of a slide; the first joint is left out.
         largest = 5**nr * 3**slides // first[0]
         return {
             "Z(1)": 3,

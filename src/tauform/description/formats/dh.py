@@ -65,12 +65,16 @@ def robot_from_dh(
         if convention == "modified":
             placed, link_from_dh = product(previous, along_x), inverse(flip)
         else:
+            # Standard: Tx(a) Rx(alpha) stands behind the joint and belongs to the next one's placement.
             placed, link_from_dh, lengths = previous, product(inverse(flip), along_x), pending_lengths
             pending_lengths = (Length(f"a{i + 1}", values["a"], np.array([1.0, 0, 0])),)
+        # Along z of the frame that theta turns about, in the parent's axes.
         d = Length(f"{'R' if convention == 'modified' else 'd'}{i + 1}", values["d"], placed[:3, 2])
         parent_from_joint = chain(placed, about_z, flip)
+        # A base placement mixes with the first row's lengths: their names would no longer hold.
         named = () if i == 0 and base is not None else tuple(x for x in (*lengths, d) if x.value)
         joints.append(_joint(values, i, parent_from_joint, named))
+        # The table gives inertias in the DH frame of its row.
         inertia = inertia_of(values, f"DH row {i + 1}").moved(link_from_dh)
         links.append(Link(values["link"] or f"link{i + 1}", inertia))
         previous = link_from_dh
@@ -92,6 +96,7 @@ def _checked_row(row: Mapping[str, Any], i: int) -> dict[str, Any]:
     if kind not in JOINT_TYPES:
         known = " or ".join(f'"{name}"' for name in JOINT_TYPES)
         raise DescriptionError(f'{where}: column "joint" must be {known}, got {kind!r}')
+    # The joint's own column may be left out: q takes its place.
     missing = [key for key in GEOMETRY if key not in row and key != JOINT_TYPES[kind].dh_column]
     if missing:
         raise DescriptionError(f'{where}: column "{missing[0]}" is missing; write 0 if it is zero')

@@ -51,6 +51,7 @@ def load(
         MissingExtraError: the format's reader is not installed.
     """
     robot = _read(source, [Path(folder) for folder in package_dirs], allow_code)
+    # Locked before the tip is cut: what a locked joint carries stays with its link.
     if lock:
         robot = robot.locked(lock)
     if tip is not None:
@@ -77,6 +78,7 @@ def _catalogue() -> dict[str, Path]:
 def _read(source: str | Path, package_dirs: Sequence[Path], allow_code: bool) -> Robot:
     path = Path(source)
     catalogue = _catalogue()
+    # The catalogue first: its names have no suffix that a file needs.
     if str(source) in catalogue:
         return read_toml(catalogue[str(source)])
     suffix = path.suffix.lower()
@@ -92,6 +94,7 @@ def _read(source: str | Path, package_dirs: Sequence[Path], allow_code: bool) ->
     if suffix == ".toml":
         return read_toml(path)
     # Readers of other formats are imported when first needed; some come with an extra.
+    # .xml may be either format: the root element tells.
     if suffix == ".xml" and _root_tag(path) == "mujoco":
         return import_module("tauform.description.formats.mjcf.reader").read_mjcf(path)
     urdf = import_module("tauform.description.formats.urdf.reader")

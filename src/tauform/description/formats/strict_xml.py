@@ -44,11 +44,13 @@ def parse_xml(data: bytes) -> Any:
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = builder.data
+    # A DOCTYPE alone is harmless; what it declares is not.
     parser.StartDoctypeDeclHandler = _refuse_declarations
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise DescriptionError(_not_xml(error)) from None
+    # DescriptionError raised in a handler passes through expat unchanged.
     except (LookupError, ValueError) as error:
         if isinstance(error, DescriptionError):
             raise

@@ -28,6 +28,7 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "sqrt": (1, scalars.sqrt),
     "atan": (1, lambda x: scalars.arctan2(x, 1.0)),
     "atan2": (2, scalars.arctan2),
+    # By atan2 and roots: every scalar has these two, with their slopes.
     "asin": (1, lambda x: scalars.arctan2(x, scalars.sqrt(1.0 - x * x))),
     "acos": (1, lambda x: scalars.arctan2(scalars.sqrt(1.0 - x * x), x)),
 }
@@ -59,6 +60,7 @@ class Expression(Value):
             raise DescriptionError(f"expression of {len(self.text)} characters; {MAX_LENGTH} is the limit")
         try:
             return ast.parse(self.text.strip(), mode="eval").body
+        # Python's parser gives up in several ways; all of them mean the same here.
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise DescriptionError(f"{self.text[:60]!r} is no expression; write it as in 2*atan2(y, x) - q1") from None
 
@@ -112,12 +114,14 @@ def _parts(node: ast.expr) -> list[ast.expr]:
         return [node.left, node.right]
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         power = node.right.value if isinstance(node.right, ast.Constant) else None
+        # Whole powers are products: they work on every scalar.
         if type(power) is int and 1 <= power <= MAX_POWER:
             return [node.left]
         raise DescriptionError(
             f"{ast.unparse(node)[:60]!r}: powers must be whole, from 1 to {MAX_POWER}; sqrt(x) takes roots"
         )
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        # -1 is the number of arguments that no call has.
         arity, _ = _FUNCTIONS.get(node.func.id, (-1, None))
         if arity == len(node.args):
             return node.args
@@ -145,6 +149,7 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     if isinstance(node.op, ast.Pow):
         result = left
         for _ in range(node.right.value - 1):  # type: ignore[attr-defined]
+            # Repeated products: jets and symbols have no power of their own.
             result = result * left
         return result
     return _OPERATORS[type(node.op)](left, _value(node.right, values))
