@@ -340,7 +340,6 @@ DERIVATIVES = (
             ),
             "algorithm_6": Algorithm(_forward_matrices(forward_matrices), like_torques=True, with_loops=False),
         },
-        # Looser than inverse dynamics by the condition of the mass matrix.
         tolerance=1e-8,
     ),
     Function(

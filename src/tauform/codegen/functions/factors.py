@@ -62,7 +62,6 @@ FACTORS = (
         joint_vectors("q"),
         _factor_reference,
         {"composite": Algorithm(_factors, like_torques=True, any_unit=True)},
-        # Pivots lose digits where the mass matrix is badly conditioned.
         tolerance=1e-9,
     ),
     Function(

@@ -34,7 +34,6 @@ def register(jax: Any, program: Program) -> str:
     _KEPT.append((kernel, engine))
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    # A number of its own: XLA keeps a target's name until the process ends.
     target = f"tauform_{program.name}_{next(_NUMBERS)}"
     jax.ffi.register_ffi_target(target, make(engine.get_function_address("handler"), None, None), platform="cpu")
     return target

@@ -147,7 +147,7 @@ def _build_files(programs: Sequence[Program], name: str, about: dict[str, str]) 
 def _package(programs: Sequence[Program]) -> dict[str, str]:
     """Facts for build systems; no name of a robot, which they would take for more than a name."""
     functions = ", ".join(identifier(program.name) for program in programs)
-    # json.dumps quotes and escapes: names of programs may be the user's.
+    # json.dumps quotes it: library.json takes the text as it is.
     return {"release": release(), "description": json.dumps(f"Robot dynamics in C99: {functions}")}
 
 

@@ -76,7 +76,6 @@ class Rust:
 
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The test, compiled and run."""
-        # rustc first: where it is missing, that is the error, not make's.
         return (("rustc", "--version"), ("make", "check"))
 
 
