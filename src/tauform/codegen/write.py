@@ -13,6 +13,7 @@ from tauform.codegen.program.program import Program
 from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
 from tauform.files.folder import write_folder, write_texts
+from tauform.wording import argument
 
 
 def write(
@@ -59,7 +60,8 @@ def write(
     robot = programs[0].robot if programs else ""
     other = [bound.program for bound in bounds if bound.real != real]
     if other:
-        raise GenerationError(f"bounds: that of {other[0]} is for another type than {real}; make it with real={real!r}")
+        wanted = argument("real", real)
+        raise GenerationError(f"bounds: that of {other[0]} is for another type than {real}; make it with {wanted}")
     request = Request(tuple(programs), chosen.prefix(name, robot), real, batch, single_header, bounds=tuple(bounds))
     return write_request(request, folder, chosen, force)
 
