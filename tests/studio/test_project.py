@@ -15,6 +15,7 @@ from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
 from tauform.studio.project import Project
 from tauform.studio.scene import stl
+from tauform.studio.work import read_logs
 
 
 def test_edits_change_the_torques_as_they_should(tmp_path: Path) -> None:
@@ -48,6 +49,17 @@ def test_uploads_keep_their_names_and_not_their_paths(tmp_path: Path) -> None:
     project = Project(tmp_path)
     for name in ("../a.csv", "/etc/a.csv", "C:\\logs\\a.csv"):
         assert project.keep(name, b"1").parent == tmp_path
+
+
+def test_each_log_is_read_with_its_own_columns(tmp_path: Path) -> None:
+    t = np.arange(0.0, 1.0, 0.02)
+    table = np.column_stack([t, *(np.sin((k + 1) * t) for k in range(4))])
+    for name, header in (("a", "t,q1,q2,tau1,tau2"), ("b", "t,x,y,u,v")):
+        np.savetxt(tmp_path / f"{name}.csv", table, delimiter=",", header=header, comments="")
+    chosen = {"columns": {"q": ["x", "y"], "tau": ["u", "v"]}}
+    logs = {tmp_path / "a.csv": {}, tmp_path / "b.csv": chosen}
+    found = read_logs(tf.load("two_link"), logs, lambda words: None)
+    np.testing.assert_array_equal(found["a.csv"].tau, found["b.csv"].tau)
 
 
 def slow(seconds: float, tell: object) -> str:

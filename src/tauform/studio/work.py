@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,10 @@ from tauform.report.sections.identification import write_report
 from tauform.studio.jobs import Tell
 
 
-def read_logs(robot: Robot, paths: Sequence[Path], options: dict[str, Any], tell: Tell) -> dict[str, Recording]:
-    """Recordings by file name."""
+def read_logs(robot: Robot, logs: Mapping[Path, Mapping[str, Any]], tell: Tell) -> dict[str, Recording]:
+    """Recordings by file name; each log with the options that were chosen for it."""
     found = {}
-    for path in paths:
+    for path, options in logs.items():
         tell(f"reading {path.name}")
         found[path.name] = read_recording(path, robot, **options)
     return found

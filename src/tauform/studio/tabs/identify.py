@@ -118,8 +118,8 @@ class IdentifyTab:
     def _read(self, chosen: dict[str, list[str]]) -> None:
         robot, names = self.project.robot, [*chosen["fit"], *chosen["validate"]]
         # One mapping for all logs, that of the first: they come from one robot.
-        options = self._options(names[0])
-        job = Job.start("Reading", work.read_logs, robot, [self.project.logs[name] for name in names], options)
+        logs = {self.project.logs[name]: self._options(name) for name in names}
+        job = Job.start("Reading", work.read_logs, robot, logs)
         self.desk.run(job, self.bar, lambda found: self._identify(chosen, found))
 
     def _identify(self, chosen: dict[str, list[str]], found: dict[str, Recording]) -> None:
