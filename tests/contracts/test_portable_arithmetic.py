@@ -26,7 +26,7 @@ SPARSE = "scipy.sparse sums one entry after the other"
 INTEGERS = "integers"
 SOLVER = "numbers of a convex program, which its solver rounds"
 ALLOWED = {
-    "description/formats/mjcf/comparison.py": "torques of two engines at any states, with a tolerance",
+    "description/formats/mjcf/reader.py": "torques of two engines at any states, with a tolerance",
     "description/findings.py": "eigenvalues in the words of a warning, with a tolerance",
     "rigidbody/check.py": "a share in the words of a warning",
     "rigidbody/inertia/factorize.py": EVALUATION,

@@ -13,7 +13,7 @@ import pytest
 import tauform as tf
 from tauform.codegen.runtime import programs
 from tauform.codegen.runtime.cache import entries
-from tauform.fast import aside, kernels
+from tauform.fast import aside
 
 ASKED = (tf.random_robot("RR", 8), "gravity_torque", {}, 3, False)
 
@@ -42,7 +42,7 @@ def test_a_child_keeps_the_kernel_where_it_is_found(cache: Path, monkeypatch: py
     def refused(*_: object) -> None:
         raise AssertionError("made again")
 
-    monkeypatch.setattr(kernels, "searched_program", refused)
+    monkeypatch.setattr(aside, "searched_program", refused)
     monkeypatch.setattr(aside, "made_aside", refused)
     kernel = finished(aside.stages(*ASKED, in_background=True))  # type: ignore[arg-type]
     q = np.array([0.4, -0.3])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tauform.errors import GenerationError, TauformError
 from tauform.files.checks import check_folder, check_owner, workplace
-from tauform.files.exchange import exchange
 from tauform.files.file import keep_mode, sync_folder, write_text
 from tauform.files.journal import finish, merge
 from tauform.files.locks import locked
@@ -20,6 +23,9 @@ from tauform.files.temporaries import temporary_folder
 
 # Writes files into the folder it is given; returns paths in it that a build makes later.
 Fill = Callable[[Path], Sequence[str]]
+
+_AT_CURRENT_FOLDER = -100
+_EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
 
 
 def write_folder(folder: str | os.PathLike[str], fill: Fill, force: bool = False) -> list[Path]:
@@ -136,3 +142,24 @@ def _keep_modes(new: Path, target: Path) -> None:
         before = target / path.relative_to(new)
         if not before.is_symlink():
             keep_mode(path, before)
+
+
+# Two folders exchange their names in one step, so that no moment knows one without the other.
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Exchange two paths; False where the system or the file system cannot, and nothing has changed."""
+    call = _system_call()
+    return call is not None and call(os.fsencode(one), os.fsencode(other)) == 0
+
+
+@cache
+def _system_call() -> Any:
+    # Python has no call for it; both systems' C libraries do.
+    library: Any = ctypes.CDLL(None) if os.name == "posix" else None
+    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
+        return lambda one, other: library.renamex_np(one, other, ctypes.c_uint(_EXCHANGE))
+    if hasattr(library, "renameat2"):
+        here = ctypes.c_int(_AT_CURRENT_FOLDER)
+        return lambda one, other: library.renameat2(here, one, here, other, ctypes.c_uint(_EXCHANGE))
+    return None

@@ -15,9 +15,7 @@ from tauform.description.drives import Smooth
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
-from tauform.identification.diagnosis.clipping import find_clipping
-from tauform.identification.diagnosis.diagnose import diagnose
-from tauform.identification.diagnosis.drift import find_drift
+from tauform.identification.diagnosis.diagnose import diagnose, find_clipping, find_drift
 from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import FIELDS, Recording

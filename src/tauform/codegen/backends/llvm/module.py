@@ -11,12 +11,12 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from tauform.codegen.backends.llvm.elementary import bring_close
 from tauform.codegen.backends.llvm.fastcall import is_supported, symbols
 from tauform.codegen.backends.llvm.loop import print_loop
 from tauform.codegen.backends.llvm.planned.block import is_planned
 from tauform.codegen.backends.llvm.printer import print_alone, print_block, print_planned_block
 from tauform.codegen.backends.llvm.scan import print_scan
-from tauform.codegen.backends.llvm.sincos import bring_close
 from tauform.codegen.backends.llvm.single import print_single
 from tauform.codegen.backends.llvm.text import DOUBLE, Real, Vector
 from tauform.codegen.program.program import LANES, Program

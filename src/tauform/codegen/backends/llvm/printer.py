@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tauform.codegen.backends.llvm.exponential import emit_exp, emit_tanh
+from tauform.codegen.backends.llvm.elementary import emit_close, emit_exp, emit_sincos, emit_tanh
 from tauform.codegen.backends.llvm.fusion import fusion
 from tauform.codegen.backends.llvm.planned.block import PlannedBlock
-from tauform.codegen.backends.llvm.sincos import emit_close, emit_sincos
 from tauform.codegen.backends.llvm.text import Block, Vector
 from tauform.codegen.backends.llvm.transpose import RowAddresses, chunk, load_columns, store_columns
 from tauform.codegen.program.angles import AngleStage
