@@ -16,7 +16,7 @@ import pytest
 from processor_time import ProcessorTime
 
 if TYPE_CHECKING:
-    from tauform.pipeline.model_robot import RobotModel
+    from tauform.pipeline.robot_model import RobotModel
     from tauform.report.delivery import Delivery
 
 # Compiled modules are kept, also of tests, whatever is usual here: a run starts hundreds of processes.

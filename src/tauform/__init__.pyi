@@ -68,8 +68,8 @@ from .identification.motion.trajectory import Trajectory as Trajectory
 from .identification.payload import identify_payload as identify_payload
 from .identification.recording.recording import Recording as Recording
 from .identification.verdict.resimulate import validate_by_simulation as validate_by_simulation
-from .pipeline.model_robot import RobotModel as RobotModel
 from .pipeline.model_robot import model_robot as model_robot
+from .pipeline.robot_model import RobotModel as RobotModel
 from .realtime.multirate.multirate import MultiRate as MultiRate
 from .realtime.multirate.multirate import multirate as multirate
 from .realtime.multirate.staleness import Rates as Rates

@@ -77,7 +77,7 @@ WORK = ("identify", "generate", "reduce", "multirate", "derive", "read_recording
 WORK_INSIDE = (
     "tauform.pipeline.model_robot.identify",
     "tauform.pipeline.model_robot.derive",
-    "tauform.pipeline.model_robot.generate",
+    "tauform.pipeline.program_stages.generate",
     "tauform.pipeline.model_robot.base_parameters",
     "tauform.rigidbody.check.check",
     "tauform.identification.motion.excite.MotionProblem",

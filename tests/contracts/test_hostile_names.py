@@ -35,7 +35,8 @@ from tauform.escaping.markup import beyond_xml
 from tauform.escaping.shown import visible
 from tauform.escaping.tables import toml_string
 from tauform.identification.motion.trajectory import Trajectory, quintic
-from tauform.pipeline.model_robot import RobotModel, model_robot
+from tauform.pipeline.model_robot import model_robot
+from tauform.pipeline.robot_model import RobotModel
 from tauform.report.html.document import plotly_script
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]

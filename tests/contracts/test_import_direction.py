@@ -55,7 +55,7 @@ LEVELS = (
 TYPES = {
     Path("description/robot.py"): {("closedform", "base", "baseset"), ("report", "notebook", "view")},
     Path("closedform/model/bound.py"): {("realtime", "reduction", "reduce")},
-    Path("pipeline/model_robot.py"): {("report", "delivery")},
+    Path("pipeline/robot_model.py"): {("report", "delivery")},
 }
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 imported = cache(import_graph)

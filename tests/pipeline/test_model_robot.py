@@ -14,9 +14,10 @@ from tauform.description.joint import Limits
 from tauform.errors import GenerationError, ModelError, UnknownNameError, VerificationError
 from tauform.pipeline import comparison
 from tauform.pipeline import model_robot as module
-from tauform.pipeline.defaults import default_profile, default_routes
-from tauform.pipeline.model_robot import RobotModel, model_robot
+from tauform.pipeline.model_robot import model_robot
 from tauform.pipeline.motion import coordinate_ranges, home_position, sweep_motion
+from tauform.pipeline.program_stages import default_profile, default_routes
+from tauform.pipeline.robot_model import RobotModel
 from tauform.pipeline.stages import Stage
 from tauform.realtime.reduction.reduce import ROUTES
 

@@ -15,7 +15,7 @@ import tauform as tf
 from tauform.errors import GenerationError
 from tauform.files.manifest import MANIFEST, Manifest, digest
 from tauform.pipeline import model_robot as pipeline
-from tauform.pipeline.model_robot import RobotModel
+from tauform.pipeline.robot_model import RobotModel
 from tauform.report import code_folder
 from tauform.report import delivery as module
 from tauform.report.code_folder import self_test

@@ -14,7 +14,8 @@ import pytest
 import tauform as tf
 from tauform.cli import main
 from tauform.errors import IdentificationError
-from tauform.pipeline.model_robot import RobotModel, model_robot
+from tauform.pipeline.model_robot import model_robot
+from tauform.pipeline.robot_model import RobotModel
 from tauform.report.html.document import plotly_script
 from tauform.report.model_page import model_page
 from tauform.report.sections.identification import write_report

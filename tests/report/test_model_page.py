@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from tauform.pipeline.model_robot import RobotModel, model_robot
+from tauform.pipeline.model_robot import model_robot
 from tauform.pipeline.motion import sweep_motion
+from tauform.pipeline.robot_model import RobotModel
 from tauform.report.delivery import Delivery
 from tauform.report.html.document import plotly_script
 from tauform.report.html.robot_view import view_data

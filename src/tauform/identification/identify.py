@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
-import numpy as np
-
-from tauform.arrays import Array, read_only
+from tauform.arrays import read_only
 from tauform.closedform.threads import on_one_thread
-from tauform.description.drives import Smooth
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.diagnosis.diagnose import diagnose, find_clipping, find_drift
-from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.fit import Fit
-from tauform.identification.recording.recording import FIELDS, Recording
+from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import Segment, shifted, uniform_segments
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
 from tauform.identification.regression.estimators import METHODS, NO_REFERENCE, Method, estimate
-from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.excitation import check_excitation, check_include, straightened
-from tauform.identification.regression.rows import Rows, RowSource
+from tauform.identification.regression.rows import RowSource
 from tauform.identification.regression.terms import Term
-from tauform.identification.selection.bought import purchases
-from tauform.identification.selection.honesty import cost_of_choice
+from tauform.identification.selection.chosen import Regression, chosen_regression
 from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law
-from tauform.identification.selection.select import Candidates, candidates, select
-from tauform.identification.selection.synchrony import check_delay
 from tauform.identification.selection.velocities import settled_velocities
 from tauform.identification.signals.differentiate import Smoother, SmootherName
-from tauform.identification.signals.filters import Filters, choose_filters, grid_of
+from tauform.identification.signals.filters import Filters, choose_filters
 from tauform.identification.verdict.alternatives import PHYSICAL, REDUCED, RIDGE, better_on_held_out
 from tauform.identification.verdict.carried import settled_load
 from tauform.identification.verdict.plausibility import check_recordings
@@ -45,32 +36,6 @@ from tauform.identification.verdict.validate import (
     validated,
 )
 from tauform.wording import call
-
-# Rows that decide which terms to take; more would not change the decision.
-SELECTION_ROWS = 20_000
-# Speed that a joint exceeds 5 % of the time.
-SPEED_PERCENTILE = 95
-# Share of that speed below which a joint stands.
-MAX_SPEED_SHARE_AT_REST = 0.002
-
-
-@dataclass(frozen=True, eq=False)
-class Regression:
-    """Rows and evidence of a design.
-
-    Attributes:
-        shown: the rows whose residuals are kept: all, or stretches spread over a long recording.
-        stretches: where these come from.
-        choice_cost: as in Fit.
-    """
-
-    design: Design
-    source: RowSource
-    rows: Sequence[Rows] | RowSource
-    evidence: Evidence
-    shown: Sequence[Rows] | RowSource
-    stretches: RowSource
-    choice_cost: float
 
 
 def identify(
@@ -179,7 +144,7 @@ def _estimated(
     # Before anything is chosen: terms could take on what a swapped column does.
     swap, causes = diagnose(source)
     in_order = swap is None and not any(suspicion.is_cause for suspicion in causes)
-    regression, more, late = _chosen_regression(source, *auto, in_order, say)
+    regression, more, late = chosen_regression(source, *auto, in_order, say)
     check_excitation(regression.design, regression.evidence, regression.rows, has_prior=method == "ridge")
     say("estimating")
     fit = _fit(robot, regression, method, prior, (*findings, *more))
@@ -228,94 +193,6 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
         source=regression.stretches,
         segments=regression.source.segments,
     )
-
-
-def _chosen_regression(
-    source: RowSource, friction: bool, couplings: bool, in_order: bool, say: Callable[[str], None]
-) -> tuple[Regression, list[str], list[Suspicion]]:
-    """The design that held-out blocks ask for, with its rows; delays mean something where columns are in order."""
-    speeds = _speeds(source)
-    # Rows at rest say nothing of sliding friction: their sign of velocity is noise.
-    source = replace(source, rest=MAX_SPEED_SHARE_AT_REST * speeds)
-    choice = candidates(source.design, speeds, friction, couplings)
-    full = replace(source, design=choice.design)
-    # Choosing tries many sets of columns; a part of a long recording decides as well.
-    few = _decimated(full)
-    rows = few.kept()
-    evidence = gather(rows, few, delay_column=True)
-    start = list(range(source.design.n_columns))
-    # Before terms are chosen: some could take on what a delay does.
-    late = check_delay(evidence, start, source) if in_order else []
-    say("choosing terms on held-out blocks")
-    rate = few.segments[0].rate
-    of_filters = inflation_of_filters(few.filters, rate)
-
-    def chosen(blocks: Evidence) -> list[int]:
-        return select(choice, blocks, start, lambda x: inflation_of(residuals_of(x, rows, rate), of_filters))
-
-    # Chosen on all blocks; what that choice costs on unseen data is measured by choosing again without some.
-    columns = chosen(evidence)
-    cost = cost_of_choice(evidence, columns, chosen)
-    bought = purchases(choice, evidence, columns, start)
-    design, columns = settled(choice, source.design, columns)
-    findings = bought
-    own = replace(source, design=design)
-    # Nothing was left out for the choice: its rows serve for the fit, restricted to the chosen columns.
-    if few.segments is full.segments and isinstance(rows, list):
-        fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]
-        return Regression(design, own, fitting, evidence.chosen(columns), fitting, own, cost), findings, late
-    everything = own.kept()
-    stretches = replace(own, segments=few.segments)
-    return (
-        Regression(design, own, everything, gather(everything, own), stretches.kept(), stretches, cost),
-        findings,
-        late,
-    )
-
-
-def settled(choice: Candidates, plain: Design, columns: Sequence[int]) -> tuple[Design, list[int]]:
-    """The design of a selection: a smooth step in place of a sharp one is that joint's Coulomb friction."""
-    widths = list(plain.widths)
-    chosen, order = set(columns), list(range(plain.n_columns))
-    # A smooth step replaces the sharp one of its joint, so that Fc keeps its name and place.
-    for j, steps in choice.coulomb.items():
-        if steps[0] not in chosen:
-            smooth = next(c for c in columns if c in steps)
-            term = choice.design.terms[smooth - plain.base.n]
-            assert isinstance(term, Smooth)
-            widths[j] = term.width
-            order[steps[0]] = smooth
-    extra = sorted(chosen - set(order))
-    terms = [choice.design.terms[c - plain.base.n] for c in extra]
-    return plain.with_terms([*plain.terms, *terms]).with_widths(widths), [*order, *extra]
-
-
-def _speeds(source: RowSource) -> Array:
-    speeds = []
-    for segment in source.segments:
-        stretch = slice(0, min(segment.n_samples, 200_000))
-        stride = grid_of(segment.rate, source.filters).states
-        # Smoothed: differences of raw positions would be the noise's speed.
-        speeds.append(np.abs(source.smoother.states(segment, stretch, source.filters, stride)[1]))
-    return np.percentile(np.concatenate(speeds), SPEED_PERCENTILE, axis=0)
-
-
-def _decimated(source: RowSource) -> RowSource:
-    """Stretches spread over the recordings that hold no more rows than the selection needs."""
-    # How many times more rows there are than the choice needs.
-    excess = source.total_rows / SELECTION_ROWS
-    if excess <= 1:
-        return source
-    parts: list[Segment] = []
-    for segment in source.segments:
-        # Eight stretches of each recording: the beginning alone may be a warm-up.
-        edges = np.linspace(0, segment.n_samples, 9).astype(int)
-        for first, last in itertools.pairwise(edges):
-            cut = slice(first, first + max(1, int((last - first) / excess)))
-            fields: dict[str, Any] = {name: getattr(segment, name) for name in FIELDS}
-            fields = {name: None if values is None else values[cut] for name, values in fields.items()}
-            parts.append(replace(segment, **fields))
-    return replace(source, segments=tuple(parts))
 
 
 def _segments(recordings: Sequence[Recording], delay: float) -> tuple[tuple[Segment, ...], list[str]]:

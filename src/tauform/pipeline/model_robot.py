@@ -2,117 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
-from tauform.arguments import checked_methods
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.parameters import base_parameters
-from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.derive import derive
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.profile import Profile
 from tauform.codegen.certificate import EXACT_MODEL
-from tauform.codegen.generate import generate
-from tauform.codegen.program.program import Program
 from tauform.codegen.request import check_function
-from tauform.deferred import deferred
 from tauform.description.finding import Finding
 from tauform.description.robot import Robot
-from tauform.errors import GenerationError, ModelError, TauformError, VerificationError
-from tauform.escaping.shown import visible
-from tauform.identification.export.code import CodeOptions
+from tauform.errors import IdentificationError, ModelError, TauformError
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
 from tauform.identification.selection.laws import FrictionLaw
+from tauform.identification.verdict.resimulate import validate_by_simulation
 from tauform.messages import counted
 from tauform.pipeline.comparison import N_STATES, base_error, closed_form_error
-from tauform.pipeline.defaults import default_profile, default_routes
-from tauform.pipeline.identification_stages import identified_fit, simulated
-from tauform.pipeline.stages import Progress, Stage, StageLog
-from tauform.realtime.reduction.figures import Tradeoff, tradeoff
-from tauform.realtime.reduction.reduce import ROUTES, Reduction, check_guarantee, reduce
-
-if TYPE_CHECKING:
-    from tauform.report.delivery import Delivery
+from tauform.pipeline.program_stages import (
+    accuracy_curve,
+    default_profile,
+    exact_programs,
+    reduced_program,
+)
+from tauform.pipeline.robot_model import RobotModel
+from tauform.pipeline.stages import Progress, StageLog
+from tauform.realtime.reduction.reduce import ROUTES, check_guarantee
 
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix")
-# Fresh states of the reduced program, and of each point of the accuracy curve.
-N_FRESH, CURVE_STATES = 200_000, 20_000
 RANDOM_STATES = f"Newton-Euler, {N_STATES} states"
 
-
-@checked_methods
-@dataclass(frozen=True, eq=False, repr=False)
-class RobotModel:
-    """Everything that `model_robot` made.
-
-    Attributes:
-        described: the robot as it was given.
-        robot: the robot that the models and programs describe: identified where recordings were given.
-        findings: what `check` found about the description.
-        base: base parameters of the robot.
-        closed_form: its closed form; None where it has none (trees, loops) or it would be too large.
-        bound: the closed form with the robot's numbers.
-        fit: the identification with all the terms that held-out blocks asked for; None without recordings.
-        programs: the exact programs, one per function.
-        reduction: the cheapest program within the tolerance; None where that was not asked for.
-        tradeoff: errors of the closed form with ever fewer terms; None without a closed form or a tolerance.
-        stages: what was done and verified, in order.
-    """
-
-    described: Robot
-    robot: Robot
-    findings: tuple[Finding, ...]
-    base: BaseParameters
-    closed_form: ClosedFormModel | None
-    bound: BoundModel | None
-    fit: Fit | None
-    programs: tuple[Program, ...]
-    reduction: Reduction | None
-    tradeoff: Tradeoff | None
-    stages: tuple[Stage, ...]
-
-    @property
-    def delivered(self) -> tuple[Program, ...]:
-        """The exact programs, and the reduced one under a name of its own, as C holds them."""
-        reduction = self.reduction
-        # The exact program again would only be a second name for the first.
-        if reduction is None or reduction.route == "exact":
-            return self.programs
-        return (*self.programs, replace(reduction.program, name=f"{reduction.program.name}_reduced"))
-
-    def write(
-        self,
-        folder: str | Path,
-        *,
-        urdf: str | Path | None = None,
-        name: str | None = None,
-        real: Literal["double", "float"] = "double",
-        recording: bool = True,
-        excerpt: float | None = None,
-        force: bool = False,
-        progress: Progress | None = None,
-    ) -> Delivery:
-        """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
-        options = CodeOptions(real, recording, excerpt)
-        delivered: Delivery = deferred("RobotModel.write")(
-            self, folder, urdf=urdf, name=name, options=options, force=force, progress=progress
-        )
-        return delivered
-
-    def __repr__(self) -> str:
-        names = ", ".join(program.name for program in self.programs)
-        return f"RobotModel({self.robot.name!r}, {self.base.n} base parameters, programs {names})"
-
-    def __str__(self) -> str:
-        """The summary, one line per stage."""
-        stages = [f"{s.name}: {s.outcome}; {s.verdict or s.status}" for s in self.stages]
-        return "\n".join(map(visible, [repr(self), *stages]))
+# `identify` with everything but its choice of terms.
+Fitted = Callable[..., Fit]
 
 
 def model_robot(
@@ -177,10 +101,10 @@ def model_robot(
         raise
     closed_form = _derive(modelled, log)
     bound = None if closed_form is None else closed_form.bind(modelled)
-    programs = _programs(modelled, functions, log)
+    programs = exact_programs(modelled, functions, log)
     states = profile or default_profile(modelled)
-    reduction = _reduce(bound or modelled, programs, states, tolerance, confidence, routes, log)
-    curve = None if bound is None or reduction is None else _tradeoff(bound, states, reduction.exact, log)
+    reduction = reduced_program(bound or modelled, programs, states, tolerance, confidence, routes, log)
+    curve = None if bound is None or reduction is None else accuracy_curve(bound, states, reduction.exact, log)
     made = RobotModel(
         *(robot, modelled, findings, base, closed_form, bound, fit, programs, reduction, curve), tuple(log.stages)
     )
@@ -251,75 +175,44 @@ def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
     return None
 
 
-def _programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Program, ...]:
-    programs = []
-    for function in dict.fromkeys(functions):
-        with log.stage(function, spare=True) as describe:
+def identified_fit(fitted: Fitted, reduced: bool, physical: bool, log: StageLog) -> Fit:
+    """The fit with all the terms that held-out blocks ask for, reduced and physical where that was asked for."""
+    with log.stage("identification") as describe:
+        fit = _refined(fitted(progress=log.progress), reduced, physical, log)
+        describe(**_described(fit, f"{len(fit.values)} values, {fit.verdict.grade}"))
+    return fit
+
+
+def _refined(fit: Fit, reduced: bool, physical: bool, log: StageLog) -> Fit:
+    try:
+        if reduced:
+            log.progress("leaving out what the torque does not need")
+            fit = fit.reduced()
+        if physical:
+            log.progress("making links physical")
+            fit = fit.physically_consistent()
+    except TauformError as error:
+        error.finished = fit  # what was asked for is not there, what was found is
+        raise
+    return fit
+
+
+def simulated(fit: Fit, recordings: Iterable[Recording], log: StageLog) -> None:
+    """The model driven along the recordings; one that does not get there is a finding, no reason to stop."""
+    for recording in recordings:
+        with log.stage(f"simulation along {recording.name}") as describe:
             try:
-                program = generate(robot, function)
-            # A program that is wrong is never skipped; one that is too long is.
-            except VerificationError:
-                raise
-            except GenerationError as reason:  # too long for one straight line, for example
-                describe(outcome=str(reason), status="skipped")
+                found = validate_by_simulation(fit, recording)
+            except IdentificationError as reason:
+                describe(outcome=str(reason), status="doubtful")
+                # The fit stands: only its simulation is in doubt.
                 continue
-            describe(outcome=f"{_cost(program)}, {program.algorithm}", **_certificate(program, "textbook,"))
-            programs.append(program)
-    return tuple(programs)
+            check = f"recorded positions, put back every {found.horizon:g} s"
+            describe(outcome="largest error, of a joint's travel", check=check, figure=float(found.relative.max()))
 
 
-def _reduce(
-    model: Robot | BoundModel,
-    programs: Sequence[Program],
-    profile: Profile,
-    tolerance: float | None,
-    confidence: float,
-    routes: Sequence[str] | None,
-    log: StageLog,
-) -> Reduction | None:
-    if tolerance is None:
-        return None
-    with log.stage("inverse_dynamics, reduced", spare=True) as describe:
-        known = (program for program in programs if program.name == "inverse_dynamics")
-        try:
-            # Reused where it was made already.
-            exact = next(known, None) or generate(model, "inverse_dynamics")
-            options = {"routes": routes or default_routes(exact), "n_fresh": N_FRESH, "exact": exact}
-            found = reduce(model, profile, tolerance, confidence, **options, progress=log.progress)  # type: ignore[arg-type]
-        except VerificationError:
-            raise
-        except GenerationError as reason:
-            describe(outcome=str(reason), status="skipped")
-            return None
-        if found.route == "exact":
-            describe(outcome=f"nothing smaller keeps {100 * tolerance:.2g} %; take the exact one")
-        else:
-            saved = 100 * (1 - found.program.n_operations / found.exact.n_operations)
-            describe(
-                outcome=f"{_cost(found.program)}, {saved:.0f} % fewer",
-                **_certificate(found.program, f"exact at {100 * confidence:g} % of"),
-            )
-        return found
-    return None
-
-
-def _tradeoff(bound: BoundModel, profile: Profile, exact: Program, log: StageLog) -> Tradeoff | None:
-    with log.stage("accuracy curve", spare=True) as describe:
-        curve = tradeoff(
-            bound, profile.suited(bound.beside.robot), n_states=CURVE_STATES, progress=log.progress, exact=exact
-        )
-        describe(outcome=f"{len(curve.n_kept)} closed forms, {curve.n_kept.min():.0f} terms to {bound.n_terms}")
-        return curve
-    return None
-
-
-def _cost(program: Program) -> str:
-    return f"{program.n_multiplications} mult + {program.n_additions} add"
-
-
-def _certificate(program: Program, reference: str) -> dict[str, object]:
-    certificate = program.certificate
-    if certificate is None:
-        return {}
-    check = f"{reference} {certificate.states} states"
-    return {"status": "verified", "check": check, "figure": certificate.error, "allowed": certificate.tolerance}
+def _described(fit: Fit, outcome: str) -> dict[str, object]:
+    errors = fit.unseen
+    # Usable is doubtful here: the summary asks the user to read the verdict.
+    status = "verified" if fit.verdict.grade == "good" else "doubtful"
+    return {"outcome": outcome, "status": status, "check": errors.source, "figure": errors.total}

@@ -17,7 +17,7 @@ from tauform.files.temporaries import scratch_folder
 from tauform.identification.export.code import CodeOptions, WrittenCode, write_proven
 from tauform.identification.export.proof import Proof
 from tauform.messages import counted
-from tauform.pipeline.model_robot import RobotModel
+from tauform.pipeline.robot_model import RobotModel
 from tauform.pipeline.stages import StageLog
 
 # Lines of a self-test.

@@ -14,7 +14,7 @@ from tauform.identification.export.code import CodeOptions
 from tauform.identification.export.proof import Proof
 from tauform.identification.export.urdf import source_of
 from tauform.identification.fit import Fit
-from tauform.pipeline.model_robot import RobotModel
+from tauform.pipeline.robot_model import RobotModel
 from tauform.pipeline.stages import Progress, Stage, StageLog
 from tauform.report.code_folder import write_tested_code
 from tauform.report.model_page import model_page

@@ -8,8 +8,8 @@ from tauform.closedform.model.equations import KIND_NAMES, term_kinds
 from tauform.description.robot import Robot
 from tauform.identification.export.proof import Proof
 from tauform.messages import counted
-from tauform.pipeline.model_robot import RobotModel
 from tauform.pipeline.motion import ShownMotion, sweep_motion
+from tauform.pipeline.robot_model import RobotModel
 from tauform.pipeline.stages import Stage
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, bullets, facts, folded, paragraph, preformatted, table

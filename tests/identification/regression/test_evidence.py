@@ -43,7 +43,7 @@ def test_a_row_after_a_short_gap_counts_once(filters: None) -> None:
 
 
 def test_stretches_of_a_long_recording_share_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tauform.identification.identify.SELECTION_ROWS", 700)
+    monkeypatch.setattr("tauform.identification.selection.chosen.SELECTION_ROWS", 700)
     fit = tf.identify(arm(), recorded(), filters=None, **PLAIN)  # type: ignore[arg-type]
     assert fit.source is not None
     assert len(fit.source.segments) == 8

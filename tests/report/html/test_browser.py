@@ -15,8 +15,8 @@ import pytest
 import tauform as tf
 from real_robots import urdf
 from tauform.description.shapes import Mesh
-from tauform.pipeline.model_robot import RobotModel
 from tauform.pipeline.motion import coordinate_ranges, home_position, sweep_motion
+from tauform.pipeline.robot_model import RobotModel
 from tauform.report.delivery import Delivery
 from tauform.report.html.document import Section, document
 from tauform.report.html.meshes import MOST_TRIANGLES, link_meshes

@@ -38,7 +38,7 @@ from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
-    from tauform.pipeline.model_robot import RobotModel
+    from tauform.pipeline.robot_model import RobotModel
     from tauform.report.delivery import Delivery
 
 
@@ -133,7 +133,7 @@ def model(
 def _made(making: Callable[[], RobotModel], output: Path, force: bool) -> tuple[RobotModel, list[str]]:
     """The model as far as it goes, and what failed; where there is a fit only, that is written."""
     from tauform.identification.fit import Fit
-    from tauform.pipeline.model_robot import RobotModel
+    from tauform.pipeline.robot_model import RobotModel
     from tauform.report.delivery import deliver_fit
 
     try:

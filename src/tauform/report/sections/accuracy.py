@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauform.pipeline.model_robot import RobotModel
+from tauform.pipeline.robot_model import RobotModel
 from tauform.realtime.reduction.figures import CONFIDENCES, Tradeoff
 from tauform.realtime.reduction.reduce import Reduction
 from tauform.report.html.document import Section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tauform.codegen.program.program import Op, Program
 from tauform.identification.export.proof import Proof
-from tauform.pipeline.model_robot import RobotModel
+from tauform.pipeline.robot_model import RobotModel
 from tauform.report.html.document import Section
 from tauform.report.html.elements import Marked, folded, paragraph, preformatted, table
 
