@@ -19,7 +19,7 @@ import pytest
 import tauform as tf
 from tauform.cli import main
 from tauform.cli.comparison import peers
-from tauform.cli.verbs.generate import chosen_functions
+from tauform.cli.verbs.code.generate import chosen_functions
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.program.program import Op, Program
 

@@ -14,8 +14,7 @@ import tauform
 import tauform as tf
 from command_flags import flags_of, foreign_flags
 from tauform.cli import VERBS, main
-from tauform.cli.wording import FLAGS, CommandLine
-from tauform.cli.wording import VERBS as VERB_NAMES
+from tauform.cli.wording import FLAGS, VERB_OF_FUNCTION, CommandLine
 from tauform.wording import NAMED, argument, call, place, spoken_by
 
 PACKAGE = Path(tauform.__file__).parent
@@ -80,7 +79,7 @@ def test_no_sentence_names_an_argument_a_verb_or_a_flag_of_its_own_accord() -> N
     """Outside of the command line and of the studio, which shows both languages side by side, and of texts that are no
     sentences: C, HTML, remedies for objects of Python."""
     known = {name for options in FLAGS.values() for name in options} | PYTHON_ONLY | {"columns", "filters"}
-    verbs = {*FLAGS, *VERB_NAMES}
+    verbs = {*FLAGS, *VERB_OF_FUNCTION}
     found = []
     for path, tree in trees():
         if path.parts[0] in ("cli", "studio") or {"backends", "html"} & set(path.parts):
@@ -118,7 +117,8 @@ def test_every_argument_that_a_sentence_names_exists() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_flags_that_a_verb_writes_out_are_its_own(verb: str) -> None:
     """Every `--word` in the source of a verb, but for `tauform other --word`."""
-    text = (PACKAGE / "cli" / "verbs" / f"{verb}.py").read_text(encoding="utf-8")
+    (path,) = (PACKAGE / "cli" / "verbs").rglob(f"{verb}.py")
+    text = path.read_text(encoding="utf-8")
     assert foreign_flags(text, verb) == []
     assert {flag for pair in FLAGS[verb].values() for flag in pair if flag} <= flags_of(verb)
 

@@ -14,7 +14,7 @@ import matplotlib
 import numpy as np
 
 import tauform as tf
-from tauform.cli.verbs import linearize
+from tauform.cli.verbs.equations import linearize
 from tauform.codegen.backends.registry import TARGETS
 from tauform.codegen.runtime.cache import cached
 from tauform.files.checks import check_folder

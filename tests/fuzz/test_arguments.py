@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz.runs import SCALE, cases, check
-from tauform.cli import app
+from tauform.cli import PANELS, app
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 COMMANDS.pop("studio")  # it serves until it is interrupted; tests/studio tries it
@@ -71,7 +71,8 @@ FILES = ["out", "out.npz", "out.toml", "absent/out.npz", ".", "taken", "taken/x"
 def kinds_of(verb: str) -> dict[str, str]:
     """Parameter -> what its annotation says, in text, since versions of typer keep it in different places."""
     module = verb.replace("-", "_")
-    function = getattr(import_module(f"tauform.cli.verbs.{module}"), module)
+    room = next(room for room, names in PANELS.values() if module in names)
+    function = getattr(import_module(f"tauform.cli.verbs.{room}.{module}"), module)
     return {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
 
 

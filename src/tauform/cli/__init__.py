@@ -1,7 +1,7 @@
 """The command line: verbs of the API as commands.
 
-A verb is a module of this package that defines one function of its own name, marked with `@verb`; naming it in
-VERBS registers it. Heavy imports stay inside the verbs, so that `tauform --help` answers at once.
+A verb is a module of `verbs/` that defines one function of its own name, marked with `@verb`; naming it in PANELS
+registers it. Heavy imports stay inside the verbs, so that `tauform --help` answers at once.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from tauform.files.streams import drop_output
 from tauform.version import __version__
 from tauform.wording import spoken_by
 
-# What a newcomer sees first stands first.
+# Panel of the help -> room of `verbs/` and verbs; what a newcomer sees first stands first.
 PANELS = {
-    "Look at a robot": ("robots", "show"),
-    "The main job": ("model", "studio"),
-    "Its equations": ("derive", "base", "linearize"),
-    "Its motion": ("simulate",),
-    "Code for a controller": ("generate", "reduce", "multirate"),
-    "From measurements": ("excite", "inspect", "identify", "fleet"),
-    "This machine": ("bench", "cache"),
+    "Look at a robot": ("description", ("robots", "show")),
+    "The main job": ("code", ("model", "studio")),
+    "Its equations": ("equations", ("derive", "base", "linearize")),
+    "Its motion": ("equations", ("simulate",)),
+    "Code for a controller": ("code", ("generate", "reduce", "multirate")),
+    "From measurements": ("measurements", ("excite", "inspect", "identify", "fleet")),
+    "This machine": ("machine", ("bench", "cache")),
 }
-VERBS = tuple(name for names in PANELS.values() for name in names)
+VERBS = tuple(name for _, names in PANELS.values() for name in names)
 COMMANDS = tuple(name.replace("_", "-") for name in VERBS)
 # 130 and 141 are what a shell reports for SIGINT and SIGPIPE: 128 and the signal's number.
 BAD_INPUT, INTERRUPTED, NOBODY_READS = 2, 130, 141
@@ -49,10 +49,10 @@ app = typer.Typer(
     # Tracebacks of defects stay plain: they are to be pasted into an issue.
     pretty_exceptions_enable=False,
 )
-for _panel, _names in PANELS.items():
+for _panel, (_room, _names) in PANELS.items():
     # The help groups by panel in the order of registration.
     for _name in _names:
-        _function = getattr(import_module(f"tauform.cli.verbs.{_name}"), _name)
+        _function = getattr(import_module(f"tauform.cli.verbs.{_room}.{_name}"), _name)
         app.command(_name.replace("_", "-"), cls=Command, rich_help_panel=_panel)(_function)
 
 

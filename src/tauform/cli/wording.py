@@ -21,7 +21,7 @@ RENAMED = {
     "units": "unit",
 }
 # Functions of the API and the verbs that call them, where the names differ.
-VERBS = {"base_parameters": "base", "explain": "base", "state_space": "linearize", "model_robot": "model"}
+VERB_OF_FUNCTION = {"base_parameters": "base", "explain": "base", "state_space": "linearize", "model_robot": "model"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class CommandLine(Python):
     def call(self, function: str, given: str, arguments: Mapping[str, object]) -> str:
         """The flags where arguments matter, else the verb."""
         flags = [self._flags(name, value) for name, value in arguments.items()]
-        verb = VERBS.get(function, function)
+        verb = VERB_OF_FUNCTION.get(function, function)
         # All or none: a mixture of flags and arguments could not be typed.
         if flags and all(flags):
             return " ".join(flags)

@@ -15,7 +15,7 @@ import pytest
 
 import tauform as tf
 from tauform.arrays import Array
-from tauform.cli.verbs.multirate import friction_hint
+from tauform.cli.verbs.code.multirate import friction_hint
 from tauform.closedform.profile import Profile
 from tauform.errors import ModelError, UnknownNameError
 from tauform.realtime.multirate.bandwidth import bandwidth, bandwidths

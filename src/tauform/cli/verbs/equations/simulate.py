@@ -12,7 +12,7 @@ from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
-from tauform.cli.verbs.linearize import VALUES, joint_values
+from tauform.cli.verbs.equations.linearize import VALUES, joint_values
 from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
-from tauform.cli.verbs.base import not_counted
+from tauform.cli.verbs.equations.base import not_counted
 from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:

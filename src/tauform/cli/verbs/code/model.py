@@ -31,8 +31,8 @@ from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.reading import Reading
 from tauform.cli.verb import verb
-from tauform.cli.verbs.generate import chosen_functions
-from tauform.cli.verbs.identify import doubt_of
+from tauform.cli.verbs.code.generate import chosen_functions
+from tauform.cli.verbs.measurements.identify import doubt_of
 from tauform.errors import TauformError
 from tauform.escaping.shown import visible
 
