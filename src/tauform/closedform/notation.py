@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tauform.closedform.coordinates import Coordinates
 from tauform.description.layout import Parameter
 from tauform.escaping.markup import latex_symbol
 
@@ -16,6 +17,8 @@ from tauform.escaping.markup import latex_symbol
 ROUNDING_UNITS = 8
 
 
+# Functions of a coordinate among the generators: itself, sine, cosine.
+FUNCTIONS = ("", "sin", "cos")
 # Summands that stand in one row.
 # Far below the depth at which Python's compiler gives up.
 LONGEST_SUM = 500
@@ -44,13 +47,26 @@ class Notation:
     parameter: Callable[[Parameter], str]
     number: Callable[[str], str]
 
-    def terms(self, exponents: NDArray[np.int8]) -> tuple[str, ...]:
+    def terms(
+        self, exponents: NDArray[np.int8], coordinates: Coordinates | None = None, digits: int | None = None
+    ) -> tuple[str, ...]:
         """The product of each column of E, empty where all exponents are zero."""
         # Rows of E: q, sin, cos, qd, qdd of n joints each.
         n = len(exponents) // 5
-        names = [generator.format(i + 1) for generator in self.generators for i in range(n)]
+        own = coordinates or Coordinates.plain(n)
+        names = [self._generator(k, i, own, digits) for k in range(len(self.generators)) for i in range(n)]
         powers = [[self.raised(names[i], int(column[i])) for i in np.flatnonzero(column)] for column in exponents.T]
         return tuple(self.times.join(factors) for factors in powers)
+
+    def _generator(self, kind: int, i: int, coordinates: Coordinates, digits: int | None) -> str:
+        """`s1`; `sin(q1 + 0.3)` where the sine is not that of q itself."""
+        scale, offset = float(coordinates.scale[i]), float(coordinates.offset[i])
+        if kind >= len(FUNCTIONS) or (scale, offset) == (1.0, 0.0):
+            return self.generators[kind].format(i + 1)
+        x = self.product(self.number(digits_of(scale, digits)), self.generators[0].format(i + 1))
+        shifted = summed([x, *([self.number(digits_of(offset, digits))] if offset else [])])
+        backslash = "\\" if self is LATEX and FUNCTIONS[kind] else ""
+        return f"{backslash}{FUNCTIONS[kind]}({shifted})"
 
     def friction_terms(self, joint: int) -> tuple[str, str, str]:
         """Factors of a joint's viscous, Coulomb and offset torque."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tauform.closedform.expansion.sweep import sweep
 from tauform.closedform.expansion.terms import Coefficients, terms_of
@@ -41,10 +43,10 @@ def estimate_size(robot: Robot) -> Size:
     did: a figure good to a factor of two, meant to tell seconds from hours.
     """
     probed = max(1, min(robot.n_bodies, N_PROBED) - 1)
-    known, growth = _terms_of_first(robot, probed), dict[str, float]()
+    known, growth = terms_of_first(robot, probed), dict[str, float]()
     # Slides that come first make few terms, and say nothing of the joints that turn behind them.
     while probed < robot.n_bodies and (probed < N_PROBED or known < PROBED_TERMS):
-        before, known, probed = known, _terms_of_first(robot, probed + 1), probed + 1
+        before, known, probed = known, terms_of_first(robot, probed + 1), probed + 1
         growth[robot.joints[probed - 1].type.name] = known / max(before, 1)
     n_terms = float(known)
     for joint in robot.joints[probed:]:
@@ -52,10 +54,12 @@ def estimate_size(robot: Robot) -> Size:
     return Size(n_terms=n_terms, n_bytes=BYTES_PER_TERM * n_terms)
 
 
-def _terms_of_first(robot: Robot, n: int) -> int:
+def terms_of_first(robot: Robot, n: int, fixed: Mapping[int, float] = MappingProxyType({})) -> int:
+    """Terms of the first n joints, some of them held at positions."""
     part = Robot(robot.name, robot.joints[:n], robot.links[:n], robot.gravity)
-    coefficients = Coefficients.gathered(part, sweep(part, {}))
-    return terms_of(coefficients, part, range(part.layout.n), {}).n_terms
+    held = {i: position for i, position in fixed.items() if i < n}
+    coefficients = Coefficients.gathered(part, sweep(part, held), held)
+    return terms_of(coefficients, part, range(part.layout.n), held).n_terms
 
 
 def refuse_if_too_large(robot: Robot, memory_limit: float) -> None:

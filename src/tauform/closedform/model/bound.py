@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arguments import Natural, Tier, checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.beside import Beside, joint_torque
 from tauform.closedform.model.breakdown import Breakdown
 from tauform.closedform.model.equations import (
@@ -53,7 +54,7 @@ class BoundModel:
     Attributes:
         name: the robot.
         joint_names: (n,) coordinates in q.
-        exponents: (5 n, p) the paper's E over q, sin q, cos q, qd, qdd.
+        exponents: (5 n, p) the paper's E over q, sin q, cos q, qd, qdd; q from the zeros of `coordinates`.
         coefficients: (n, p) the paper's Phi_b, transposed.
         joint_coefficients: (n, 3) viscous, Coulomb and offset torque of each joint.
         carried: (n, 3) the part of these that theta does not hold: known friction beside it.
@@ -83,6 +84,11 @@ class BoundModel:
     def n_terms(self) -> int:
         """The paper's p."""
         return int(self.exponents.shape[1])
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """What the functions of E are taken of."""
+        return self.model.coordinates
 
     @property
     def moving(self) -> tuple[int, ...]:
@@ -307,7 +313,7 @@ class BoundModel:
     @cached_property
     def terms(self) -> TermsByKind:
         """The terms of E by what they multiply, each ready to evaluate."""
-        return TermsByKind(self.exponents, self.coefficients, self.moving)
+        return TermsByKind(self.exponents, self.coefficients, self.moving, self.coordinates)
 
     @cached_property
     def beside(self) -> Beside:

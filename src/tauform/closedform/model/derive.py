@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from tauform.arrays import Array, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.regroup import regroup
+from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.expansion.basis import placed_ten
 from tauform.closedform.expansion.dimensionless import dimensionless, units
-from tauform.closedform.expansion.estimate import MEMORY_LIMIT, refuse_if_too_large
+from tauform.closedform.expansion.estimate import ALWAYS_FITS, MEMORY_LIMIT, refuse_if_too_large, terms_of_first
+from tauform.closedform.expansion.offsets import fewest_terms, with_zeros
 from tauform.closedform.expansion.rows import Keys
 from tauform.closedform.expansion.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
 from tauform.closedform.expansion.terms import Coefficients, Terms, terms_of
@@ -37,6 +40,7 @@ def derive(
     assume: Assumption | None = None,
     fixed: Mapping[str, float] | None = None,
     order: Iterable[str] | None = None,
+    absorb_offsets: bool = True,
     progress: Progress | None = None,
     memory_limit: float = MEMORY_LIMIT,
 ) -> ClosedFormModel:
@@ -53,6 +57,7 @@ def derive(
         fixed: positions of joints that do not move, by name. Vectors keep their length: what is given of these joints
             is not read, their velocity and acceleration are zero, their torque is what holds them.
         order: parameters to keep first when others are regrouped onto them, see `regroup`.
+        absorb_offsets: count joints from other zeros where that makes fewer terms: `model.coordinates`.
         progress: called with the part of the work that is done, 0 to 1.
         memory_limit: bytes; a chain that is estimated to need more is refused before anything is computed.
 
@@ -73,19 +78,32 @@ def derive(
     # Names first: wrong ones cost no derivation.
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, _columns(robot, include), assume)
-    # Terms grow exponentially with the joints: what will not fit is refused before any work.
-    refuse_if_too_large(robot, memory_limit)
     with one_blas_thread():
+        offsets = _offsets(robot, positions) if absorb_offsets else np.zeros(robot.n_bodies)
+        # The same links, seen from other zeros of the joints: only functions of q change.
+        counted = with_zeros(robot, offsets)
+        # Terms grow exponentially with the joints: what will not fit is refused before any work.
+        refuse_if_too_large(counted, memory_limit)
         # First all coefficients of all standard parameters, then what is assumed, then the rank: later steps only
         # shrink.
-        coefficients = Coefficients.gathered(robot, sweep(robot, positions, progress), positions)
+        coefficients = Coefficients.gathered(counted, sweep(counted, positions, progress), positions)
         # parameters = matrix free: assumptions are products with the sparse matrix.
         coefficients = coefficients.restricted(assumed.matrix)
         terms = terms_of(coefficients, robot, assumed.free, positions)
         rows = _rank_rows(robot, coefficients, terms, assumed.free, positions)
         # Rank over the functions of the state, so that no sample of states decides it.
         base = _regrouped(robot, coefficients, rows, assumed.free, order)
-        return _model(robot, coefficients, terms, base, assumed, positions)
+        model = _model(robot, coefficients, terms, base, assumed, positions)
+        return replace(model, coordinates=Coordinates.from_zeros(offsets))
+
+
+def _offsets(robot: Robot, fixed: dict[int, float]) -> Array:
+    """Offsets for the fewest terms; those of long robots are told by their first joints."""
+
+    def n_terms(other: Robot) -> int:
+        return terms_of_first(other, min(other.n_bodies, ALWAYS_FITS), fixed)
+
+    return fewest_terms(robot, fixed, n_terms)
 
 
 def _columns(robot: Robot, include: Include | None) -> tuple[int, ...]:
@@ -176,6 +194,7 @@ def _model(
         further_drives=tuple(term.with_coefficient(0.0) for term in robot.further_drives),
         ties=_ties(assumed),
         fixed={names[i]: position for i, position in fixed.items()},
+        coordinates=Coordinates.plain(len(names)),
     )
 
 

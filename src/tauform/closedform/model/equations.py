@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.written import WrittenNumber, generators
 from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
 from tauform.errors import ModelError
@@ -27,9 +28,9 @@ NOTEBOOK_TERMS, NOTEBOOK_DIGITS = 60, 6
 KIND_NAMES = ("gravity", "acceleration", "squared velocity", "product of velocities")
 
 
-def term_names(exponents: NDArray[np.int8]) -> tuple[str, ...]:
+def term_names(exponents: NDArray[np.int8], coordinates: Coordinates | None = None) -> tuple[str, ...]:
     """`c1*s2**2*qdd1` for each column of E; `1` where all exponents are zero."""
-    return tuple(term or "1" for term in PLAIN.terms(exponents))
+    return tuple(term or "1" for term in PLAIN.terms(exponents, coordinates))
 
 
 def structure_equations(
@@ -37,7 +38,8 @@ def structure_equations(
 ) -> tuple[str, ...]:
     """tau_i in base parameters."""
     _check(model.robot_name, model.n_terms, max_terms, digits)
-    names, terms = [notation.parameter(own) for own in model.base.parameters], notation.terms(model.exponents)
+    names = [notation.parameter(own) for own in model.base.parameters]
+    terms = notation.terms(model.exponents, model.coordinates, digits)
     lines = []
     for i, (coefficients, extra) in enumerate(zip(model.reduction, model.joint_terms, strict=True)):
         rows = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
@@ -56,7 +58,8 @@ def bound_equations(
 ) -> tuple[str, ...]:
     """tau_i in numbers."""
     _check(model.name, model.n_terms, max_terms, digits)
-    terms, beside = notation.terms(model.exponents), _written_drives(model, digits, notation)
+    terms = notation.terms(model.exponents, model.coordinates, digits)
+    beside = _written_drives(model, digits, notation)
     lines = []
     for i, (coefficients, extra) in enumerate(zip(model.coefficients, model.joint_coefficients, strict=True)):
         values = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)

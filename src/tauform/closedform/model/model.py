@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array, fixed_array, read_only
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.beside import columns_beside, terms_beside
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.echelon import Echelon, echelon_form
@@ -102,7 +103,7 @@ class ClosedFormModel(Displayed):
     Attributes:
         robot_name, joint_names: whose dynamics these are.
         geometry: what they were derived for.
-        exponents: (5 n, p) the paper's E over the generators q, sin q, cos q, qd, qdd.
+        exponents: (5 n, p) the paper's E over q, sin q, cos q, qd, qdd; q from the zeros of `coordinates`.
         sparse_reduction: (n p, l) sparse; row i p + j gives the coefficient of term j in torque i from theta.
         joint_terms: (n, 3, l) coefficients of qd_i, sign(qd_i) and 1 in torque i, beside E.
         base: what theta means; theta = base.grouping @ robot.parameters.
@@ -110,6 +111,7 @@ class ClosedFormModel(Displayed):
             about that link rules a load out.
         ties: (t, n_parameters) rows that vanish on the parameters when the assumptions hold.
         fixed: positions of joints that do not move; their entries of q, qd and qdd are not read.
+        coordinates: what the functions of E are taken of: q, or q + offset where that makes fewer terms.
         further_drives: terms whose columns base.layout has; of these theta holds shared rotors alone.
     """
 
@@ -123,6 +125,7 @@ class ClosedFormModel(Displayed):
     load_grouping: Array | None
     ties: Array
     fixed: Mapping[str, float]
+    coordinates: Coordinates
     further_drives: tuple[Drive, ...] = ()
 
     @property
@@ -353,7 +356,7 @@ class ClosedFormModel(Displayed):
 
     @cached_property
     def _products(self) -> TermProducts:
-        return TermProducts.of(self.exponents)
+        return TermProducts.of(self.exponents, self.coordinates)
 
     @cached_property
     def _term_to_regressor(self) -> scipy.sparse.csr_array:

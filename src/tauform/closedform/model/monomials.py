@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
+from tauform.closedform.coordinates import Coordinates
 from tauform.portable.elementwise import sin_cos
 
 Indices = NDArray[np.int64]
@@ -47,6 +48,7 @@ class TermProducts:
         monomial: (p,) the monomial of each term.
         acceleration: (p,) the acceleration of each term.
         rates: (2 n, a) exponents of qd and qdd in each distinct acceleration.
+        coordinates: what functions are taken of.
     """
 
     n: int
@@ -54,10 +56,11 @@ class TermProducts:
     monomial: Indices
     acceleration: Indices
     rates: NDArray[np.int8]
+    coordinates: Coordinates
 
     @classmethod
-    def of(cls, exponents: NDArray[np.int8]) -> TermProducts:
-        """Monomials of the exponent matrix E (5 n, p)."""
+    def of(cls, exponents: NDArray[np.int8], coordinates: Coordinates | None = None) -> TermProducts:
+        """Monomials of the exponent matrix E (5 n, p), of q itself if no coordinates are given."""
         n = len(exponents) // 5
         place = np.zeros(exponents.shape[1], dtype=np.int64)
         stages = []
@@ -72,7 +75,7 @@ class TermProducts:
             parents, factors = np.divmod(distinct, functions.shape[1])
             stages.append(ProductStage(i, functions, parents, factors))
         rates, acceleration = distinct_columns(exponents[3 * n :])
-        return cls(n, tuple(stages), place, acceleration, rates)
+        return cls(n, tuple(stages), place, acceleration, rates, coordinates or Coordinates.plain(n))
 
     @property
     def n_monomials(self) -> int:
@@ -83,7 +86,7 @@ class TermProducts:
         table: AnyArray = np.ones((1, q.shape[1]), dtype=q.dtype)
         # Joint by joint the table grows; each monomial costs one product.
         for stage in self.stages:
-            x = q[stage.joint]
+            x = self.coordinates.of(stage.joint, q[stage.joint])
             values = _functions(stage.functions, x)
             # In place: the table of the stage before is no longer needed.
             table = np.take(table, stage.parents, axis=0)
@@ -118,9 +121,9 @@ class Projection:
     matrix: scipy.sparse.csr_array
 
     @classmethod
-    def of(cls, exponents: NDArray[np.int8], coefficients: Array) -> Projection:
+    def of(cls, exponents: NDArray[np.int8], coefficients: Array, coordinates: Coordinates) -> Projection:
         """Sums of the monomials of E (5 n, p) with (n, p) coefficients."""
-        products = TermProducts.of(exponents)
+        products = TermProducts.of(exponents, coordinates)
         joint, term = np.nonzero(coefficients)
         n_rates = products.rates.shape[1]
         # One sparse product for all joints: rows are (joint, acceleration), columns are monomials.
@@ -147,14 +150,16 @@ class Projection:
         return _slice_for(max(self.products.n_monomials, self.matrix.shape[0]))
 
 
-def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[NDArray[np.int8], Array]:
+def differentiated(
+    exponents: NDArray[np.int8], coefficients: Array, coordinates: Coordinates
+) -> tuple[NDArray[np.int8], Array]:
     """E and coefficients of d/dt of terms whose rates stay as they are: each term by each joint, times its velocity."""
     n = len(exponents) // 5
     # Empty beginnings keep the shapes where there is nothing to differentiate.
     columns, factors = [exponents[:, :0]], [coefficients[:, :0]]
     for i in range(n):
         q, s, c = i, n + i, 2 * n + i
-        # q' = qd, sin' = cos qd, cos' = -sin qd
+        # x' = scale qd, sin' = cos x', cos' = -sin x'
         for source, target, sign in ((q, None, 1.0), (s, c, 1.0), (c, s, -1.0)):
             present = np.flatnonzero(exponents[source])
             slopes = exponents[:, present].copy()
@@ -164,7 +169,7 @@ def differentiated(exponents: NDArray[np.int8], coefficients: Array) -> tuple[ND
             if target is not None:
                 slopes[target] += 1
             columns.append(slopes)
-            factors.append(sign * coefficients[:, present] * exponents[source, present])
+            factors.append(sign * coordinates.scale[i] * coefficients[:, present] * exponents[source, present])
     return np.concatenate(columns, axis=1), np.concatenate(factors, axis=1)
 
 

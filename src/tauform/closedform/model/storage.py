@@ -15,6 +15,7 @@ import scipy.sparse
 from tauform.archives import read_archive
 from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.model import ClosedFormModel, Geometry
 from tauform.description.drives.drive import Drive
@@ -23,12 +24,13 @@ from tauform.description.layout import Layout
 from tauform.documents import is_indices, is_number, is_texts, parse_json
 from tauform.errors import ModelError
 from tauform.files.file import fresh_file
-from tauform.wording import call
+from tauform.wording import argument, call
 
 FORMAT = "tauform closed-form model"
-# Version 1 told kinds of joints by a flag, `revolute`; up to version 2 all robots are chains.
-VERSION = 3
-VERSION_OF_CHAINS = 2
+# Version 1 told kinds of joints by a flag, `revolute`; up to version 2 all robots are chains; up to version 3 functions
+# are those of q itself.
+VERSION = 4
+VERSION_OF_CHAINS, VERSION_OF_TREES = 2, 3
 # utilities.g of the toolbox of Lloyd2021 [m/s^2], and the length of the text that a MAT-file begins with.
 TOOLBOX_GRAVITY = 9.806132
 MAT_HEADER = 116
@@ -44,11 +46,11 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     target = Path(path)
     if not target.parent.is_dir() or target.is_dir():
         raise ModelError(f"{target}: cannot be written; the folder must exist and the name must be a file's")
-    constants = [own.constants for own in model.geometry.types]
+    constants, plain = [own.constants for own in model.geometry.types], model.coordinates.is_plain
     facts = {
         "format": FORMAT,
-        # Chains keep the older version, so that earlier releases read them.
-        "version": VERSION_OF_CHAINS if model.geometry.is_chain else VERSION,
+        # The oldest version that can hold it, so that earlier releases read what they can.
+        "version": VERSION if not plain else VERSION_OF_TREES if not model.geometry.is_chain else VERSION_OF_CHAINS,
         "robot_name": model.robot_name,
         "joint_names": model.joint_names,
         "joint_kinds": [own.name for own in model.geometry.types],
@@ -71,6 +73,7 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
         "joint_terms": model.joint_terms,
         "grouping": model.base.grouping,
         "ties": model.ties,
+        **({} if plain else {"coordinates": np.stack([model.coordinates.offset, model.coordinates.scale])}),
     }
     if model.load_grouping is not None:
         arrays["load_grouping"] = model.load_grouping
@@ -85,6 +88,12 @@ def write_mat(bound: BoundModel, path: str | PathLike[str]) -> None:
         raise ModelError(f"{target}: cannot be written; the folder must exist and the name must end in .mat")
     model = bound.model
     n = model.n_joints
+    if not model.coordinates.is_plain:
+        raise ModelError(
+            f"save_mat: terms of {model.robot_name} are functions of q plus offsets, which the toolbox does not have",
+            argument="bound",
+            remedy=f"derive with {argument('absorb_offsets', False)}",
+        )
     # (p, l, n), as the toolbox indexes P.
     P = model.reduction.transpose(1, 2, 0).copy()
     # The toolbox multiplies terms of gravity by its own constant.
@@ -192,10 +201,11 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
         "grouping": ("f", (l, columns)),
         "ties": ("f", (len(arrays["ties"]), columns)),
         "load_grouping": ("f", (l, 10)),
+        "coordinates": ("f", (2, n)),
     }
     for name, (kind, shape) in expected.items():
         array = arrays.get(name)
-        if array is None and name == "load_grouping":
+        if array is None and name in ("load_grouping", "coordinates"):
             continue
         # abs <= LARGEST is false for NaN too.
         if array is None or array.dtype.kind != kind or array.shape != shape or not (abs(array) <= LARGEST).all():
@@ -265,8 +275,16 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
         load_grouping=read_only(arrays["load_grouping"]) if "load_grouping" in arrays else None,
         ties=read_only(arrays["ties"]),
         fixed=facts["fixed"],
+        coordinates=_coordinates(arrays, n),
         further_drives=drives,
     )
+
+
+def _coordinates(arrays: dict[str, Any], n: int) -> Coordinates:
+    if "coordinates" not in arrays:
+        return Coordinates.plain(n)
+    offset, scale = arrays["coordinates"]
+    return Coordinates(read_only(offset), read_only(scale))
 
 
 def _plain_drive(term: Drive) -> dict[str, Any]:

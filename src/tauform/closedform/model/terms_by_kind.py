@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.equations import term_kinds
 from tauform.closedform.model.monomials import Projection, differentiated
 
@@ -24,23 +25,25 @@ class TermsByKind:
         exponents: (5 n, p) powers of the generators.
         coefficients: (n, p).
         moving: indices of the joints that are not fixed.
+        coordinates: what functions are taken of.
     """
 
     exponents: NDArray[np.int8]
     coefficients: Array
     moving: tuple[int, ...]
+    coordinates: Coordinates
 
     @cached_property
     def _kinds(self) -> NDArray[np.int64]:
         return term_kinds(self.exponents)
 
     def _of(self, chosen: NDArray[np.bool_]) -> Projection:
-        return Projection.of(self.exponents[:, chosen], self.coefficients[:, chosen])
+        return Projection.of(self.exponents[:, chosen], self.coefficients[:, chosen], self.coordinates)
 
     @cached_property
     def everything(self) -> Projection:
         """D qdd + C qd + g."""
-        return Projection.of(self.exponents, self.coefficients)
+        return Projection.of(self.exponents, self.coefficients, self.coordinates)
 
     @cached_property
     def inertial(self) -> Projection:
@@ -54,7 +57,8 @@ class TermsByKind:
         # Only rows of fixed joints: those of moving ones come from the Christoffel symbols.
         rows[list(self.moving)] = 0.0
         used = (self._kinds == INERTIAL) & rows.any(axis=0)
-        return Projection.of(*differentiated(self.exponents[:, used], rows[:, used]))
+        slopes = differentiated(self.exponents[:, used], rows[:, used], self.coordinates)
+        return Projection.of(*slopes, self.coordinates)
 
     @cached_property
     def centrifugal(self) -> Projection:

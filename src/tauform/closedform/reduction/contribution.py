@@ -105,7 +105,7 @@ def contributions(
         if progress:
             progress(n_done)
     median = np.median(np.concatenate(first_states, axis=1), axis=1).astype(np.float64)
-    return Contributions(term_names(bound.exponents), total / n_states, median, maximum, n_states)
+    return Contributions(term_names(bound.exponents, bound.coordinates), total / n_states, median, maximum, n_states)
 
 
 def ranked_terms(bound: BoundModel, profile: Profile, n_states: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -143,7 +143,7 @@ class _Parts:
 
     @classmethod
     def of(cls, bound: BoundModel) -> _Parts:
-        products = TermProducts.of(bound.exponents)
+        products = TermProducts.of(bound.exponents, bound.coordinates)
         # The norm over joints is taken once per term, since its coefficients do not depend on the state.
         groups = [np.flatnonzero(products.acceleration == a) for a in range(products.rates.shape[1])]
         return cls(bound, products, np.linalg.norm(bound.coefficients, axis=0), groups)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
+from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.beside import Beside
 from tauform.closedform.model.monomials import distinct_columns
 from tauform.codegen.factored.factoring import Integers, Sums
@@ -37,6 +38,9 @@ class ClosedForm(Protocol):
     def joint_coefficients(self) -> Array: ...
 
     @property
+    def coordinates(self) -> Coordinates: ...
+
+    @property
     def moving(self) -> tuple[int, ...]: ...
 
     @property
@@ -53,7 +57,7 @@ def factored_torques(
     """Torques of a closed form, all drive terms included, on (n,) arrays of scalars."""
     # Nesting the terms costs far more than tracing them.
     nesting, powers = _WHOLE.get(bound) or _nested(bound, _kind(bound) >= 0)
-    rigid = nesting.scalars(_functions(powers, q, [*qd, *qdd]), len(q))
+    rigid = nesting.scalars(_functions(powers, bound.coordinates.all_of(q), [*qd, *qdd]), len(q))
     torques = _with_friction(bound, rigid, qd)
     if not bound.beside:
         return torques
@@ -99,13 +103,13 @@ def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
     row, column, term = row[chosen], column[chosen], term[chosen]
     entry = np.minimum(row, column) * n + np.maximum(row, column)
     sums, powers = _sums(bound, entry, term, bound.coefficients[row, term], with_rates=False)
-    entries = Nesting.of(sums).scalars(_functions(powers, q), n * n)
+    entries = Nesting.of(sums).scalars(_functions(powers, bound.coordinates.all_of(q)), n * n)
     return [[entries[min(i, j) * n + max(i, j)] for j in range(n)] for i in range(n)]
 
 
 def _torques(bound: ClosedForm, chosen: NDArray[np.bool_], q: AnyArray, qd: AnyArray, qdd: AnyArray) -> list[Any]:
     nesting, powers = _nested(bound, chosen)
-    return nesting.scalars(_functions(powers, q, [*qd, *qdd]), len(q))
+    return nesting.scalars(_functions(powers, bound.coordinates.all_of(q), [*qd, *qdd]), len(q))
 
 
 def _nested(bound: ClosedForm, chosen: NDArray[np.bool_]) -> tuple[Nesting, Powers]:
