@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import yaml
 
 import tauform as tf
 from hostile_names import NAMES, WORST, renamed
@@ -43,6 +44,10 @@ COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 WARNINGS = "-std=c99 -Wall -Wextra -Wpedantic -Werror -Wtrigraphs"
 LANGUAGES = sorted(set(TARGETS) - {"c"})
 HALF = "half a character"
+# Files that hold names of joints, as what reads them sees them.
+NAMING_JOINTS: dict[str, Callable[[str], object]] = {
+    "controllers.yaml": lambda text: yaml.safe_load(text)["gravity_compensation"]["ros__parameters"]["joints"],
+}
 each_name = pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
 
 
@@ -66,10 +71,26 @@ def program() -> Program:
 
 def named_program(robot: tf.Robot) -> Program:
     """As `generate` makes it of this robot, without another search: names enter it here only."""
-    return replace(program(), robot=robot.name, about=replace(program().about, conventions=conventions(robot)))
+    return _named(program(), robot)
 
 
-def test_names_enter_programs_in_two_places_only() -> None:
+def _named(found: Program, robot: tf.Robot) -> Program:
+    about = replace(found.about, conventions=conventions(robot), joints=robot.joint_names)
+    return replace(found, robot=robot.name, about=about)
+
+
+@cache
+def called(target: str) -> list[Program]:
+    """What the target's interface calls of a robot without friction."""
+    names = [name for name in backend(target).functions if name not in ("friction", "gravity_torque")]
+    return [tf.generate(tf.load("two_link"), name) for name in names]
+
+
+def named_programs(robot: tf.Robot, target: str) -> list[Program]:
+    return [named_program(robot), *(_named(found, robot) for found in called(target))]
+
+
+def test_names_enter_programs_in_three_places_only() -> None:
     robot = renamed(tf.load("two_link"), WORST)
     assert tf.generate(robot, "gravity_torque").about == named_program(robot).about
     assert tf.generate(robot, "gravity_torque").robot == WORST
@@ -122,10 +143,14 @@ def test_every_language_takes_the_worst_name(target: str, tmp_path: Path) -> Non
 
 def assert_a_language_is_that_of_any_other_name(name: str, target: str, folder: Path) -> None:
     """But for comments in C and C++."""
-    paths = tf.write(named_program(renamed(tf.load("two_link"), name)), folder / "out", target=target)
+    robot = renamed(tf.load("two_link"), name)
+    paths = tf.write(named_programs(robot, target), folder / "out", target=target)
     prefix = backend(target).prefix(None, name)
-    tf.write(named_program(tf.load("two_link")), folder / "plain", target=target, name=prefix)
-    assert_those_of_a_plain_name(paths, folder / "out")
+    tf.write(named_programs(tf.load("two_link"), target), folder / "plain", target=target, name=prefix)
+    assert_those_of_a_plain_name([path for path in paths if path.name not in NAMING_JOINTS], folder / "out")
+    for path in paths:
+        if path.name in NAMING_JOINTS:
+            assert NAMING_JOINTS[path.name](path.read_text(encoding="utf-8")) == list(robot.joint_names)
 
 
 @cache

@@ -13,7 +13,7 @@ from tauform.codegen.conventions import conventions, wrench_lines
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.equivalence import exact_null_vectors
-from tauform.codegen.minimal.problem import Problem, problem_of, wrench_port
+from tauform.codegen.minimal.problem import Problem, has_friction, problem_of, wrench_port
 from tauform.codegen.minimal.search import Choice, FrameSearch, cheapest
 from tauform.codegen.minimal.split import lowered
 from tauform.codegen.minimal.tracing import MAX_NODES, Graphs, operations, traced
@@ -239,4 +239,7 @@ def _about(function: Function, problem: Problem) -> About:
     grouping = problem.grouping if base is None else base.grouping
     defaults = dict(zip(entries, problem.defaults, strict=True))
     lines = (*conventions(problem.robot), *wrench_lines([(wrench_port(frame), frame) for frame in problem.frames]))
-    return About(function.summary, lines, {**columns, **entries}, defaults, grouping)
+    robot = problem.robot
+    return About(
+        function.summary, lines, {**columns, **entries}, defaults, grouping, robot.joint_names, has_friction(robot)
+    )

@@ -1,4 +1,4 @@
-"""Tables and data for machines that people also open: TOML and CSV. JSON needs nothing but `json.dumps`."""
+"""Tables and data for machines that people also open: TOML, YAML and CSV. JSON needs nothing but `json.dumps`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ def _toml_letter(letter: str) -> str:
     if 0xD800 <= ord(letter) <= 0xDFFF:
         return f"\\\\u{ord(letter):04x}"
     return f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else f"\\U{ord(letter):08x}"
+
+
+def yaml_string(text: str) -> str:
+    """The text as a string in double quotes; it reads back as the same text."""
+    return f'"{"".join(map(_yaml_letter, text))}"'
+
+
+def _yaml_letter(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    return letter if letter.isprintable() and ord(letter) < 0x10000 else f"\\U{ord(letter):08x}"
 
 
 def csv_line(cells: Iterable[object]) -> str:

@@ -49,12 +49,15 @@ class Backend(Protocol):
         reals: floating-point types, the usual one first.
         has_batch: whether it prints functions for many states.
         has_single_header: whether it prints declarations and definitions in one header, where asked to.
+        functions: those that its interface calls, which must be among the programs (friction where the robot has
+            some); empty for a language that takes any.
     """
 
     title: str
     reals: tuple[str, ...]
     has_batch: bool
     has_single_header: bool
+    functions: tuple[str, ...]
 
     def prefix(self, name: str | None, robot: str) -> str:
         """The prefix of all names: the user's own, or one made of the robot's name; GenerationError if it cannot be."""

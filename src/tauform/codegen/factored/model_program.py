@@ -27,6 +27,7 @@ from tauform.codegen.factored.factored import (
 )
 from tauform.codegen.factored.held import held_function, with_zeros_at
 from tauform.codegen.functions import FUNCTIONS, Function
+from tauform.codegen.minimal.problem import has_friction
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import About, Candidate, Program
@@ -82,7 +83,10 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     graph = Graph()
     inputs = {name: graph.input(name, bound.n_joints) for name in names}
     values = np.array(trace(bound, inputs), dtype=object)
-    about = About(FUNCTIONS[function].summary, _conventions(bound))
+    robot = bound.as_robot()
+    about = About(
+        FUNCTIONS[function].summary, _conventions(bound), joints=robot.joint_names, has_friction=has_friction(robot)
+    )
     program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", about=about)
     shapes = [(bound.n_joints,)] * len(names)
     wanted = FUNCTIONS[function]

@@ -120,6 +120,8 @@ class About:
         entries: names of the entries of run-time ports, and of a regressor's columns (theta), by port.
         defaults: values of run-time ports that describe the robot.
         grouping: (l, n_parameters) theta = grouping parameters; None where the program knows no theta.
+        joints: names behind the entries of q, where they are known.
+        has_friction: whether the robot has drive terms other than rotors, which `friction` computes.
     """
 
     summary: str = ""
@@ -127,6 +129,8 @@ class About:
     entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     grouping: Array | None = None
+    joints: tuple[str, ...] = ()
+    has_friction: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,8 @@ def _parts(program: Program) -> Iterator[tuple[str, bool]]:
 
 
 def _is_about(about: About) -> bool:
-    texts = isinstance(about.summary, str) and _are_texts(about.conventions)
+    texts = isinstance(about.summary, str) and _are_texts(about.conventions) and _are_texts(about.joints)
+    texts = texts and isinstance(about.has_friction, bool)
     entries = isinstance(about.entries, dict) and all(map(_are_texts, about.entries.values()))
     defaults = isinstance(about.defaults, dict) and all(map(_is_array, about.defaults.values()))
     return texts and entries and defaults and (about.grouping is None or _is_array(about.grouping, 2))

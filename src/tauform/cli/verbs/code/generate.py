@@ -15,6 +15,7 @@ from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
+    from tauform.codegen.backends.backend import Backend
     from tauform.codegen.program.program import Program
     from tauform.codegen.rounding.bound import RoundingBound
     from tauform.description.robot import Robot
@@ -32,7 +33,7 @@ def generate(
         list[str] | None,
         typer.Option(metavar="NAME,...", help="On-line functions: payload_estimator, friction_estimator, and others."),
     ] = None,
-    target: Annotated[str, typer.Option(help="Language: c, cpp, javascript, matlab, rust or casadi.")] = "c",
+    target: Annotated[str, typer.Option(help="c, cpp, javascript, matlab, rust, casadi or ros2.")] = "c",
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")
@@ -61,7 +62,7 @@ def generate(
 ) -> Page:
     """Write C99 without dependencies: each function checked against textbook algorithms, with its own self-test.
 
-    Without --functions: inverse_dynamics, gravity_torque, mass_matrix and forward_dynamics.
+    Without --functions: inverse_dynamics, gravity_torque, mass_matrix and forward_dynamics, or what the target calls.
     """
     import tauform as tf
     from tauform.arguments import check_arguments
@@ -71,11 +72,11 @@ def generate(
 
     robot = robot.without_friction() if no_friction else robot
     learning = [name.strip() for word in online or () for name in word.split(",") if name.strip()]
+    chosen = backend(target)
     # Programs that learn online are asked for alone too: the default is for those who name nothing.
-    names = chosen_functions(robot, functions or DEFAULT) if functions or not learning else []
+    names = chosen_functions(robot, functions or _usual(robot, chosen)) if functions or not learning else []
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
-    chosen = backend(target)
     check_options(chosen, real, batch, single_header)
     # The prefix decides file names; one that the language does not allow is refused here.
     prefix = chosen.prefix(name, robot.name)
@@ -121,6 +122,13 @@ def generate(
     return Page(
         data, (*[bound.sentence for bound in bounds], *shown(programs, output, files, f"cd {output} && {check}"))
     )
+
+
+def _usual(robot: Robot, chosen: Backend) -> Sequence[str]:
+    """Functions where none are named: those that the target's interface calls, or the usual ones."""
+    from tauform.codegen.minimal.problem import has_friction
+
+    return [name for name in chosen.functions or DEFAULT if name != "friction" or has_friction(robot)]
 
 
 def _ranges(text: str) -> dict[str, float]:

@@ -17,6 +17,7 @@ class C:
     reals = tuple(REALS)
     has_batch = True
     has_single_header = True
+    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier that C, make and CMake take."""

@@ -25,6 +25,7 @@ class CasADi:
     reals = ("double",)
     has_batch = False
     has_single_header = False
+    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C."""

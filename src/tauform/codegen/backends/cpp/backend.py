@@ -37,6 +37,7 @@ class Cpp:
     reals = ("double", "float")
     has_batch = False
     has_single_header = False
+    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C; the namespace is this and _dynamics, which no word of C++ or macro is."""

@@ -41,6 +41,7 @@ class Matlab:
     reals = ("double",)
     has_batch = False
     has_single_header = False
+    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that leaves room for the names of functions."""

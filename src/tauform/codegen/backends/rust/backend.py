@@ -36,6 +36,7 @@ class Rust:
     reals = tuple(REALS)
     has_batch = False
     has_single_header = False
+    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that can name a crate."""

@@ -1,0 +1,1 @@
+"""ROS 2 as a target."""

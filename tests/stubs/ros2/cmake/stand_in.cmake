@@ -1,0 +1,13 @@
+# What find_package finds for each package of ROS: the stand-in headers, and commands that do nothing.
+set(${CMAKE_FIND_PACKAGE_NAME}_FOUND TRUE)
+set(${CMAKE_FIND_PACKAGE_NAME}_INCLUDE_DIRS ${CMAKE_CURRENT_LIST_DIR}/../include)
+if(NOT TARGET Eigen3::Eigen)
+  add_library(Eigen3::Eigen INTERFACE IMPORTED)
+endif()
+macro(ament_package)
+endmacro()
+macro(pluginlib_export_plugin_description_file)
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${ARGV1})
+    message(FATAL_ERROR "no ${ARGV1}")
+  endif()
+endmacro()
