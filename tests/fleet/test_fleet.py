@@ -44,6 +44,13 @@ def test_faulty_units_deviate_and_healthy_ones_do_not(found: tf.FleetFit) -> Non
 def test_the_deviation_names_what_is_wrong(found: tf.FleetFit) -> None:
     largest = [name for name, _ in found.unit("B_friction").largest(found.names, 2)]
     assert all(name.startswith(("Fv", "Fc")) for name in largest)
+    payload, gain = found.unit("B_payload").cause, found.unit("B_gain").cause
+    assert payload is not None
+    assert payload.name == "payload"
+    assert abs(payload.size - FAULTY["B_payload"]["payload"]) < 4 * payload.deviation
+    assert gain is not None
+    assert (gain.name, gain.joints) == ("gain", (0, 1))
+    assert abs(gain.size + 0.2) < 0.05
 
 
 def test_a_units_robot_predicts_its_torques(found: tf.FleetFit) -> None:
@@ -55,7 +62,7 @@ def test_a_units_robot_predicts_its_torques(found: tf.FleetFit) -> None:
 
 
 def test_bad_logs_are_set_aside_with_a_reason(found: tf.FleetFit) -> None:
-    assert [(unit, file) for unit, file, _ in found.excluded] == [("A00", "broken.csv")]
+    assert [(unit, file) for unit, file, _ in found.excluded] == [("A00", "A00/broken.csv")]
     assert found.excluded[0][2]
     assert "A00" in found.units
 
@@ -89,11 +96,11 @@ def test_a_checkpoint_saves_reading_again(folder: Path, tmp_path: Path, monkeypa
     first = tf.identify_fleet(robot, folder, workers=0, checkpoint=tmp_path)
     read: list[str] = []
 
-    def counted(unit: str, files: Any, plan: Any) -> Any:
+    def counted(unit: str, *_: Any) -> Any:
         read.append(unit)
         raise AssertionError(unit)
 
-    monkeypatch.setattr("tauform.fleet.scheduler.condense", counted)
+    monkeypatch.setattr("tauform.fleet.summary.condense", counted)
     again = tf.identify_fleet(robot, folder, workers=0, checkpoint=tmp_path)
     assert read == []
     for name, unit in first.units.items():

@@ -7,16 +7,16 @@ fleet: posterior precision = C_u^-1 + T^-1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from tauform.arrays import Array
-from tauform.identification.fit import Fit
-from tauform.identification.regression.estimate import least_squares
-from tauform.identification.regression.evidence import Evidence
+from tauform.fleet.causes import Cause, causes
+from tauform.fleet.condensed import Plan
+from tauform.fleet.summary import UnitSummary
 
 # Of all units of a healthy fleet, the share that is called deviating by chance.
 FALSE_ALARM = 0.01
@@ -39,6 +39,7 @@ class UnitFit:
         fleet_error: the same of the fleet's values.
         p_value: probability of a deviation as large in a healthy unit, all values together.
         is_deviating: whether it deviates at the stated rate of false alarms.
+        cause: the fault that explains the deviation best, where it deviates.
     """
 
     unit: str
@@ -50,6 +51,7 @@ class UnitFit:
     fleet_error: float
     p_value: float
     is_deviating: bool
+    cause: Cause | None = None
 
     def largest(self, names: tuple[str, ...], count: int = 3) -> list[tuple[str, float]]:
         """The values that deviate most, with their z."""
@@ -66,33 +68,22 @@ class Spread:
     between: Array
 
 
-def compare_units(pooled: Fit, units: Mapping[str, Evidence]) -> tuple[Spread, list[UnitFit]]:
+def compare_units(plan: Plan, units: Sequence[UnitSummary]) -> tuple[Spread, list[UnitFit]]:
     """The fleet's spread, and every unit beside it, most deviating first."""
-    own = {name: _estimate(pooled, evidence) for name, evidence in units.items()}
-    spread = _spread(pooled, list(own.values()))
+    spread = _spread(plan, units)
     # Bonferroni over the units: the rate of false alarms is that of the whole fleet.
     alarms = FALSE_ALARM / max(1, len(units))
-    fits = [_beside(name, units[name], *own[name], spread, alarms) for name in units]
+    fits = [_beside(unit, spread, plan, alarms) for unit in units]
     return spread, sorted(fits, key=lambda fit: fit.p_value)
 
 
-def _estimate(pooled: Fit, evidence: Evidence) -> tuple[Array, Array]:
-    """Values and covariance of a unit from its own logs; a weak prior about the fleet keeps open directions finite."""
-    # A hundred times the value or its deviation: it decides nothing that logs say anything about.
-    wide = np.maximum(100 * np.abs(pooled.values), 100 * pooled.deviations)
-    found = least_squares(evidence, prior=(pooled.values, wide))
-    # Correlated residuals count for fewer rows than there are; the pooled fit measured by how much.
-    inflation = 1.0 if pooled.inflation is None else pooled.inflation
-    return found.values, found.covariance(evidence, inflation)
-
-
-def _spread(pooled: Fit, own: list[tuple[Array, Array]]) -> Spread:
+def _spread(plan: Plan, units: Sequence[UnitSummary]) -> Spread:
     """Median of the units and their spread beyond what noise explains; robust: a few faulty units do not widen it."""
-    values, variances = np.array([x for x, _ in own]), np.array([np.diag(C) for _, C in own])
-    least = LEAST_SPREAD * np.abs(pooled.values)
+    values, variances = np.array([u.values for u in units]), np.array([np.diag(u.covariance) for u in units])
+    least = LEAST_SPREAD * np.abs(plan.values)
     # A spread of three numbers is a guess: the fleet's values and the least spread stand in.
-    if len(own) < FEWEST_UNITS:
-        return Spread(pooled.values, least)
+    if len(units) < FEWEST_UNITS:
+        return Spread(plan.values, least)
     # A median weighs units whose logs leave a value open as much as others: these are left out of it.
     known = variances <= 4 * np.median(variances, axis=0)
     mean = np.array([np.median(values[known[:, k], k]) for k in range(values.shape[1])])
@@ -102,29 +93,29 @@ def _spread(pooled: Fit, own: list[tuple[Array, Array]]) -> Spread:
     return Spread(mean, np.maximum(between, least))
 
 
-def _beside(unit: str, evidence: Evidence, x: Array, C: Array, spread: Spread, alarms: float) -> UnitFit:
-    T = spread.between**2
+def _beside(unit: UnitSummary, spread: Spread, plan: Plan, alarms: float) -> UnitFit:
+    x, C, T = unit.values, unit.covariance, spread.between**2
     # x_u = mu + T (C + T)^-1 (x - mu): the unit's own word counts by how much more it knows than the fleet
     # gain = T (C + T)^-1; both are symmetric, so solving and transposing avoids an inverse.
     gain = np.linalg.solve(C + np.diag(T), np.diag(T)).T
     values = spread.mean + gain @ (x - spread.mean)
     covariance = np.diag(T) - gain @ np.diag(T)
     z = (x - spread.mean) / np.sqrt(np.maximum(np.diag(C) + T, 1e-300))
-    # each value is tested, and the smallest probability counts for all of them (Bonferroni)
-    p_value = min(1.0, len(z) * 2 * float(stats.norm.sf(np.abs(z).max())))
+    faults = causes(unit, spread.mean, spread.between, plan)
+    # Each value is tested, and each known fault: the smallest probability counts for all of them (Bonferroni).
+    by_value = 2 * float(stats.norm.sf(np.abs(z).max()))
+    p_value = min(1.0, 2 * len(z) * by_value, *(2 * fault.p_value for fault in faults))
+    is_deviating = p_value < alarms
     return UnitFit(
-        unit=unit,
+        unit=unit.unit,
         values=values,
         deviations=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
         # The gain's diagonal: 1 where a unit's own logs decide, 0 where the fleet does.
         from_logs=np.clip(np.diag(gain), 0.0, 1.0),
         z=z,
-        error=_error(evidence, values),
-        fleet_error=_error(evidence, spread.mean),
+        error=unit.error(values),
+        fleet_error=unit.error(spread.mean),
         p_value=p_value,
-        is_deviating=p_value < alarms,
+        is_deviating=is_deviating,
+        cause=faults[0] if is_deviating and faults else None,
     )
-
-
-def _error(evidence: Evidence, values: Array) -> float:
-    return float(np.sqrt(evidence.residual_squares(values).sum() / max(float(evidence.torque_squares.sum()), 1e-300)))

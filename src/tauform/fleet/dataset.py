@@ -24,11 +24,27 @@ HIVE = re.compile(r"^(?P<key>\w+)=(?P<value>.+)$")
 
 @dataclass(frozen=True)
 class LogFile:
-    """A log of one unit; size and time of change say whether it is the one that was read before."""
+    """A log of one unit; size and time of change say whether it is the one that was read before.
+
+    Attributes:
+        name: its place within the data set.
+    """
 
     path: Path
+    name: str
     size: int
     changed: int
+
+    @property
+    def mark(self) -> str:
+        """Name and version in one word; see `name_of`."""
+        # Size and time stand for the contents, which would take as long to hash as to read.
+        return f"{self.size}|{self.changed}|{self.name}"
+
+
+def name_of(mark: str) -> str:
+    """The log's name in a mark."""
+    return mark.split("|", 2)[2]
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,9 @@ class Dataset:
             # Hidden files are leftovers of copying and editors.
             if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
                 found = path.stat()
-                units[_unit(path.relative_to(folder), by)].append(LogFile(path, found.st_size, found.st_mtime_ns))
+                place = path.relative_to(folder)
+                log = LogFile(path, place.as_posix(), found.st_size, found.st_mtime_ns)
+                units[_unit(place, by)].append(log)
         if not units:
             raise RecordingError(f"{folder}: no logs in it ({', '.join(SUFFIXES)})")
         return cls(folder, {name: tuple(files) for name, files in sorted(units.items())}, _settings(folder))

@@ -25,7 +25,7 @@ class FleetFit:
         pooled: the fit that terms and filters were chosen in; its values are those of the logs it was made from.
         spread: mean of the values over all units, and their spread between units.
         units: by name, most deviating first.
-        trends: friction and offsets over time.
+        trends: friction, offsets, gains and payload over time.
         changes: steps in these.
         excluded: (unit, file, reason) of logs that were not used.
         n_windows: unit -> recordings that were used.
@@ -99,6 +99,9 @@ def rows_of(fit: FleetFit) -> dict[str, dict[str, list[Any]]]:
             "windows": [fit.n_windows[u.unit] for u in units],
             "largest": [u.largest(fit.names, 1)[0][0] for u in units],
             "largest_z": [u.largest(fit.names, 1)[0][1] for u in units],
+            "cause": ["" if u.cause is None else str(u.cause) for u in units],
+            "cause_size": [None if u.cause is None else u.cause.size for u in units],
+            "cause_deviation": [None if u.cause is None else u.cause.deviation for u in units],
         },
         "values": {
             # Long form: a row per unit and value, as tables of data frames are.

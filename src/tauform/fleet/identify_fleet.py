@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,21 @@ import numpy as np
 
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError, TauformError
-from tauform.files.file import fresh_file
 from tauform.fleet.compare import compare_units
-from tauform.fleet.condensed import Plan, UnitLogs, arrays_of, merged, unpacked
-from tauform.fleet.dataset import Dataset, LogFile
+from tauform.fleet.condensed import Plan, UnitLogs
+from tauform.fleet.dataset import Dataset, LogFile, name_of
 from tauform.fleet.fleet_fit import FleetFit
 from tauform.fleet.scheduler import cluster, condensed_units
-from tauform.fleet.trends import change_of, trends
+from tauform.fleet.store import Store
+from tauform.fleet.summary import UnitSummary, summarize
+from tauform.fleet.trends import change_of
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.logs.read import read_recording
 from tauform.identification.recording.recording import Recording
-from tauform.version import __version__
+
+# What is known of a unit: None without a usable log; and (mark, reason) of logs that were set aside.
+_Found = tuple[UnitSummary | None, tuple[tuple[str, str], ...]]
 
 
 def identify_fleet(
@@ -69,25 +71,31 @@ def identify_fleet(
     say(f"{len(logs.units)} units, {logs.n_files} logs; choosing the model on {min(sample, len(logs.units))} of them")
     pooled = _pooled(robot, logs, sample, physical)
     plan = Plan.of(pooled, robot, logs.reading)
-    store = _Store(None if checkpoint is None else Path(checkpoint), plan)
-    # Units whose files and model are unchanged need no worker.
-    known = {name: found for name, files in logs.units.items() if (found := store.read(name, files)) is not None}
-    waiting = {name: [file.path for file in files] for name, files in logs.units.items() if name not in known}
+    store = Store(None if checkpoint is None else Path(checkpoint), plan)
+    known: dict[str, _Found] = {}
+    waiting: list[tuple[str, Sequence[LogFile], UnitLogs | None]] = []
+    for name, files in logs.units.items():
+        before = store.read(name)
+        # Units whose files and model are unchanged need no worker.
+        if before is not None and before.covers(files):
+            known[name] = summarize(before, plan), before.excluded
+        else:
+            waiting.append((name, files, before))
     say(f"{len(known)} units are condensed already, {len(waiting)} to go")
 
-    def done(found: UnitLogs) -> None:
-        known[found.unit] = found
-        store.write(found, logs.units[found.unit])
+    def done(name: str, summary: UnitSummary | None, found: UnitLogs) -> None:
+        known[name] = summary, found.excluded
+        store.write(found)
         say(f"{len(known)} of {len(logs.units)} units condensed")
 
     with ExitStack() as stack:
         # A cluster takes seconds to start: not where nothing waits.
         if client is None and waiting and workers != 0:
             client = stack.enter_context(cluster(scheduler, workers))
-        condensed_units(waiting, plan, client if workers != 0 else None, done)
+        condensed_units(waiting, plan, client if workers != 0 else None, checkpoint is not None, done)
     say("comparing units")
     # In the order of the data set, whichever order workers finished in.
-    return _compared(pooled, {name: known[name] for name in logs.units})
+    return _compared(pooled, plan, {name: known[name] for name in logs.units})
 
 
 def _pooled(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
@@ -110,63 +118,26 @@ def _pooled(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
     return identify(robot, recordings, physical=physical)
 
 
-class _Store:
-    """Condensed logs on disk, by what they were made from."""
-
-    def __init__(self, folder: Path | None, plan: Plan) -> None:
-        self.folder = folder
-        design = plan.source.design
-        self.shape = (design.robot.n_joints, design.n_columns)
-        # All that decides the triangles: a change in any of these must miss the old checkpoint.
-        told = (
-            __version__,
-            design.names,
-            design.widths,
-            plan.source.filters,
-            dict(plan.reading),
-            plan.robot.parameters.tobytes(),
-        )
-        self.plan = repr(told)
-
-    def read(self, unit: str, files: tuple[LogFile, ...]) -> UnitLogs | None:
-        if self.folder is None:
-            return None
-        try:
-            return unpacked(unit, (self.folder / self._name(unit, files)).read_bytes(), self.shape)
-        # No checkpoint yet, or one that cannot be read: the logs are condensed again.
-        except OSError:
-            return None
-
-    def write(self, logs: UnitLogs, files: tuple[LogFile, ...]) -> None:
-        if self.folder is not None:
-            with fresh_file(self.folder / self._name(logs.unit, files), IdentificationError) as file:
-                np.savez(file, **arrays_of(logs))
-
-    def _name(self, unit: str, files: tuple[LogFile, ...]) -> str:
-        # Size and time of change stand for the contents, which would take as long to hash as to read.
-        held = repr((self.plan, unit, [(file.path.name, file.size, file.changed) for file in files]))
-        return hashlib.sha256(held.encode()).hexdigest() + ".npz"
-
-
-def _compared(pooled: Fit, logs: dict[str, UnitLogs]) -> FleetFit:
+def _compared(pooled: Fit, plan: Plan, logs: dict[str, _Found]) -> FleetFit:
     # Units without a usable log have no values to compare; their exclusions are still told.
-    used = {name: found for name, found in logs.items() if found.windows}
+    used = [summary for summary, _ in logs.values() if summary is not None]
     if not used:
-        reasons = {why for found in logs.values() for _, why in found.excluded}
+        reasons = {why for _, excluded in logs.values() for _, why in excluded}
         raise RecordingError(f"no log of the fleet can be used: {'; '.join(sorted(reasons)[:3])}")
-    evidence = {name: merged([window.evidence for window in found.windows]) for name, found in used.items()}
-    spread, units = compare_units(pooled, evidence)
-    values = {unit.unit: unit.values for unit in units}
-    series = [trend for name, found in used.items() for trend in trends(name, found.windows, values[name], pooled)]
+    spread, units = compare_units(plan, used)
+    series = [trend for unit in used for trend in unit.trends]
+    # Where columns are exchanged nothing that follows means anything.
+    wrong = {unit.unit for unit in units if unit.cause is not None and unit.cause.name == "swap"}
     # Corrected for the number of series: many series make a rare step likely.
-    changes = [change for trend in series if (change := change_of(trend, len(series))) is not None]
+    found = (change_of(trend, len(series)) for trend in series if trend.unit not in wrong)
+    changes = [change for change in found if change is not None]
     return FleetFit(
         pooled=pooled,
         spread=spread,
         units={unit.unit: unit for unit in units},
         trends=tuple(series),
         changes=tuple(sorted(changes, key=lambda change: change.p_value)),
-        excluded=tuple((name, file, why) for name, found in logs.items() for file, why in found.excluded),
-        n_windows={name: len(found.windows) for name, found in used.items()},
-        seconds=sum(window.end - window.start for found in used.values() for window in found.windows),
+        excluded=tuple((name, name_of(mark), why) for name, (_, excluded) in logs.items() for mark, why in excluded),
+        n_windows={unit.unit: unit.n_windows for unit in used},
+        seconds=sum(unit.seconds for unit in used),
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from tauform.errors import IdentificationError, MissingExtraError
-from tauform.fleet.condensed import Plan, UnitLogs, condense
+from tauform.fleet.condensed import Plan, UnitLogs
+from tauform.fleet.dataset import LogFile
+from tauform.fleet.summary import UnitSummary, summarized
 
 # Attempts at a unit whose worker is lost.
 RETRIES = 2
@@ -55,16 +56,22 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
 
 
 def condensed_units(
-    units: Mapping[str, Sequence[Path]], plan: Plan, client: Any | None, done: Callable[[UnitLogs], None]
+    units: Sequence[tuple[str, Sequence[LogFile], UnitLogs | None]],
+    plan: Plan,
+    client: Any | None,
+    keep: bool,
+    done: Callable[[str, UnitSummary | None, UnitLogs], None],
 ) -> None:
     """Condense all units; `done` takes each as it is finished, in any order.
 
     Args:
+        units: name, files, and what is known of these.
         client: of Dask; None works here, one unit after the other.
+        keep: bring the evidence back too, for checkpoints.
     """
     if client is None:
-        for name, files in units.items():
-            done(condense(name, files, plan))
+        for name, files, known in units:
+            done(*summarized(name, files, plan, known, keep))
         return
     from distributed import as_completed
 
@@ -72,10 +79,10 @@ def condensed_units(
     shared = client.scatter(plan, broadcast=True)
     futures = [
         # pure=False: the same names may hold other contents in a later run.
-        client.submit(condense, name, list(files), shared, retries=RETRIES, pure=False)
-        for name, files in units.items()
+        client.submit(summarized, name, tuple(files), shared, known, keep, retries=RETRIES, pure=False)
+        for name, files, known in units
     ]
     for future in as_completed(futures):
-        done(future.result())
+        done(*future.result())
         # Frees the result on the cluster; the caller has it now.
         future.release()

@@ -1,4 +1,4 @@
-"""Trends: friction and offsets of a unit, window by window, and where they change."""
+"""Trends: friction, offsets, gains and payload of a unit, window by window, and where they change."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 
 from tauform.arrays import Array
-from tauform.fleet.condensed import Window
-from tauform.identification.fit import Fit
+from tauform.description.inertia import parameter_transform
+from tauform.fleet.condensed import Plan, Window
 
 # Of all series of a healthy fleet, the share in which a change is found by chance.
 FALSE_ALARM = 0.01
@@ -46,33 +46,84 @@ class Trend:
     deviations: Array
 
 
-def trends(unit: str, windows: Sequence[Window], values: Array, pooled: Fit) -> list[Trend]:
-    """Friction and offsets over time: each window is fitted with the links of the unit held."""
-    # Viscous and Coulomb friction and offsets: what wears, warms and drifts; links keep their mass.
-    moving = [k for k, (kind, _) in enumerate(pooled.design.kinds) if kind in ("Fv", "Fc", "Fo")]
-    if len(windows) < 2 or not moving:
+def trends(unit: str, windows: Sequence[Window], values: Array, plan: Plan, sigma: Array) -> list[Trend]:
+    """Friction, offsets, gains and payload over time: each window is fitted with the links of the unit held.
+
+    Args:
+        values: (p,) of the unit as a whole.
+        sigma: (n,) standard deviation of its residuals: what its model does not explain must not pass for a change.
+    """
+    if len(windows) < 2:
         return []
-    series = [_window_values(window, values, moving, pooled) for window in windows]
+    design = plan.source.design
+    # Viscous and Coulomb friction and offsets: what wears, warms and drifts; links keep their mass.
+    moving = [k for k, (kind, _) in enumerate(design.kinds) if kind in ("Fv", "Fc", "Fo")]
+    names = [*(design.names[k] for k in moving), *(f"gain_{j + 1}" for j in range(len(plan.weights))), "payload"]
+    load = load_directions(plan)
+    # Per row, as if rows were independent.
+    noise = np.maximum(sigma, 1.0 / plan.weights) * np.sqrt(plan.inflation)
+    found, spread = [], []
+    for window in windows:
+        friction = _friction(window, values, moving, noise)
+        parts = (friction, _gains(window, values, noise), _load(window, values, load, noise))
+        found.append(np.concatenate([x for x, _ in parts]))
+        spread.append(np.concatenate([d for _, d in parts]))
     start = np.array([window.start for window in windows])
-    found, spread = np.array([x for x, _ in series]), np.array([d for _, d in series])
-    return [Trend(unit, pooled.names[k], start, found[:, i], spread[:, i]) for i, k in enumerate(moving)]
+    x, d = np.array(found), np.array(spread)
+    return [Trend(unit, name, start, x[:, i], d[:, i]) for i, name in enumerate(names)]
 
 
-def _window_values(window: Window, values: Array, moving: Sequence[int], pooled: Fit) -> tuple[Array, Array]:
-    """Values of some columns where all others are held: their residual is what is left to explain."""
-    # Ones where the fit did not weigh the joints.
-    weights = np.ones(window.evidence.n_joints) if pooled.weights is None else pooled.weights
-    R = window.evidence.stacked(weights)
-    held = [k for k in range(len(values)) if k not in set(moving)]
-    # What is left of the torque once the links of the unit are taken off.
-    right = R[:, -1] - R[:, held] @ values[held]
-    A = R[:, list(moving)]
-    solution, *_ = np.linalg.lstsq(A, right, rcond=None)
-    inflation = 1.0 if pooled.inflation is None else float(np.mean(pooled.inflation))
-    # rows are weighted to unit variance
+def _weighted(window: Window, values: Array, noise: Array) -> tuple[Array, Array]:
+    """[A], and what is left of the torque once all values are taken off; rows of unit noise."""
+    p = len(values)
+    R = window.evidence.stacked(1.0 / noise)
+    return R[:, :p], R[:, -1] - R[:, :p] @ values
+
+
+def _friction(window: Window, values: Array, moving: Sequence[int], noise: Array) -> tuple[Array, Array]:
+    """Values of some columns where all others are held."""
+    A, left = _weighted(window, values, noise)
+    change, deviations = _solved(A[:, list(moving)], left)
+    return values[list(moving)] + change, deviations
+
+
+def _gains(window: Window, values: Array, noise: Array) -> tuple[Array, Array]:
+    """Measured over predicted torque of each joint: 1 where its drive is as it is on the whole."""
+    R, p = window.evidence.triangles[0], len(values)
+    predicted, measured = R[:, :, :p] @ values, R[:, :, -1]
+    # One joint, one column: g = (m . y) / (m . m).
+    squares = np.maximum((predicted**2).sum(axis=1), 1e-300)
+    return (predicted * measured).sum(axis=1) / squares, noise / np.sqrt(squares)
+
+
+def _load(window: Window, values: Array, load: Array, noise: Array) -> tuple[Array, Array]:
+    """Mass at the tool [kg] beyond what the unit carries on the whole."""
+    A, left = _weighted(window, values, noise)
+    change, deviations = _solved(A @ load, left)
+    return change[:1], deviations[:1]
+
+
+def _solved(A: Array, left: Array) -> tuple[Array, Array]:
+    change, *_ = np.linalg.lstsq(A, left, rcond=None)
     # Pseudo-inverse: a window in which a joint rests leaves its friction open.
-    variances = inflation * np.diag(np.linalg.pinv(A.T @ A))
-    return np.asarray(solution, dtype=np.float64), np.sqrt(np.maximum(variances, 0.0))
+    variances = np.diag(np.linalg.pinv(A.T @ A))
+    return np.asarray(change, dtype=np.float64), np.sqrt(np.maximum(variances, 0.0))
+
+
+def load_directions(plan: Plan) -> Array:
+    """(p, 4) change of the values by a body at the tool, per kilogram and per first moment."""
+    robot, base = plan.source.design.robot, plan.source.design.base
+    place = robot.tool
+    # A tool on the base carries nothing that moves.
+    found = np.zeros((len(plan.values), 4))
+    if place.link < 0:
+        return found
+    link_from_tool = parameter_transform(place.link_from_frame)
+    for k in range(4):
+        body = np.zeros(robot.layout.n)
+        body[robot.layout.link(place.link)] = link_from_tool[:, k]
+        found[: base.n, k] = base.values(body)
+    return found
 
 
 def change_of(trend: Trend, n_series: int) -> Change | None:

@@ -83,6 +83,7 @@ def _units(fit: FleetFit) -> Section:
     rows = [
         (
             Marked(unit.unit, "bad" if unit.is_deviating else ""),
+            "" if unit.cause is None else str(unit.cause),
             ", ".join(f"{name} {z:+.1f}" for name, z in unit.largest(fit.names)),
             # Chance of such a deviation in a unit like the others.
             f"{unit.p_value:.1e}",
@@ -94,10 +95,10 @@ def _units(fit: FleetFit) -> Section:
         for unit in fit.units.values()
     ]
     columns = (
-        "unit", "deviates most in [standard deviations]", "by chance", "error [%]", "with the fleet's values [%]",
-        "recordings", "decided by own logs [%]",
+        "unit", "most likely", "deviates most in [standard deviations]", "by chance", "error [%]",
+        "with the fleet's values [%]", "recordings", "decided by own logs [%]",
     )  # fmt: skip
-    listing = table(columns, rows, text_columns=3, tall=len(rows) > 16, caption="Units", data=True)
+    listing = table(columns, rows, text_columns=4, tall=len(rows) > 16, caption="Units", data=True)
     return Section("units", "Units", listing)
 
 
@@ -123,7 +124,7 @@ def _changes(fit: FleetFit) -> list[Section]:
         for trend in shown
     ]
     figure = Plot(
-        "Friction and offsets over time, with 95 % intervals",
+        "Friction, offsets, gains and payload over time, with 95 % intervals",
         panels,
         "start of the recording [s]",
         "value",

@@ -46,7 +46,7 @@ def fleet(
     rows = [
         (
             u.unit,
-            "deviates" if u.is_deviating else "",
+            "" if not u.is_deviating else "deviates" if u.cause is None else str(u.cause),
             # The parameter that stands out most, with its distance in standard deviations.
             *u.largest(found.names, 1)[0],
             # Shares of the torque become percent here only; --json keeps shares.
@@ -55,10 +55,16 @@ def fleet(
         )
         for u in found.units.values()
     ]
-    columns = ("unit", "", "most in", "deviations", "error [%]", "with the fleet's values [%]")
+    columns = ("unit", "deviates", "most in", "deviations", "error [%]", "with the fleet's values [%]")
     data = {
         "units": [
-            {"unit": u.unit, "deviating": u.is_deviating, "p_value": u.p_value, "error": u.error}
+            {
+                "unit": u.unit,
+                "deviating": u.is_deviating,
+                "cause": None if u.cause is None else vars(u.cause),
+                "p_value": u.p_value,
+                "error": u.error,
+            }
             for u in found.units.values()
         ],
         "changes": [vars(change) for change in found.changes],

@@ -1,0 +1,183 @@
+"""condense: the logs of a unit become triangles, one recording after the other, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tauform.closedform.threads import on_one_thread
+from tauform.errors import IdentificationError, TauformError
+from tauform.fleet.condensed import Plan, UnitLogs, Window
+from tauform.fleet.dataset import LogFile
+from tauform.identification.logs.read import read_recording
+from tauform.identification.recording.recording import Recording
+from tauform.identification.recording.segments import uniform_segments
+from tauform.identification.regression.evidence import Evidence, updated
+from tauform.identification.regression.rows import Rows
+
+# Samples of neighbouring files that are joined into one recording at most; bounds the memory of a worker.
+MOST_SAMPLES = 4_000_000
+# Files follow one another where the gap between them is at most so many sample periods.
+MAX_GAP_PERIODS = 1.5
+
+
+def condense(unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | None = None) -> UnitLogs:
+    """Read the logs of a unit one after the other; what cannot be read is set aside with its reason.
+
+    Files that follow each other are joined before they are filtered, so that the result does not depend on where a
+    recording was cut into files.
+
+    Args:
+        known: what was condensed before; its files are read again only where a new one continues their recording.
+    """
+    task = _Condensing(plan, {file.mark: file for file in files})
+    windows, excluded = task.still_valid(known)
+    before = {mark: window for window in windows for mark in window.files}
+    task.excluded += excluded
+    left_out = {mark for mark, _ in excluded}
+    for file in files:
+        if file.mark in before:
+            task.add_window(before[file.mark])
+        elif file.mark not in left_out:
+            task.add_file(file)
+    task.close()
+    return UnitLogs(unit, tuple(task.windows), tuple(task.excluded))
+
+
+class _Condensing:
+    """The recording that is being joined, and what is finished."""
+
+    def __init__(self, plan: Plan, files: Mapping[str, LogFile]) -> None:
+        self.plan, self.files = plan, files
+        self.windows: list[Window] = []
+        self.excluded: list[tuple[str, str]] = []
+        self.run: list[tuple[str, Recording]] = []
+        # By their first file: several files of the data set lead to one window.
+        self.taken: set[str] = set()
+
+    def still_valid(self, known: UnitLogs | None) -> tuple[list[Window], list[tuple[str, str]]]:
+        """Windows and exclusions all of whose files are unchanged."""
+        if known is None:
+            return [], []
+        windows = [window for window in known.windows if all(mark in self.files for mark in window.files)]
+        return windows, [pair for pair in known.excluded if pair[0] in self.files]
+
+    def add_file(self, file: LogFile) -> None:
+        """Read a file; it continues the recording before it, or begins another."""
+        recording = self._read(file)
+        if recording is None:
+            return
+        start = _start(recording)
+        # What was condensed before is read again only where this file continues it.
+        if not self.run and self.windows and _follows(self.windows[-1], start):
+            self._open(self.windows.pop())
+        if self.run and not (_follows(_span(self.run), start) and _same(self.run[-1][1], recording)):
+            self.close()
+        self.run.append((file.mark, recording))
+
+    def add_window(self, window: Window) -> None:
+        """Take over what is known, unless it continues a file that was just read."""
+        if window.files[0] in self.taken:
+            return
+        self.taken.add(window.files[0])
+        if self.run and _follows(_span(self.run), window.start):
+            self._open(window)
+            return
+        self.close()
+        self.windows.append(window)
+
+    def close(self) -> None:
+        """Condense the recording that is open."""
+        if self.run:
+            self._add([mark for mark, _ in self.run], [recording for _, recording in self.run])
+        self.run = []
+
+    def _open(self, window: Window) -> None:
+        for mark in window.files:
+            recording = self._read(self.files[mark])
+            if recording is not None:
+                self.run.append((mark, recording))
+
+    def _read(self, file: LogFile) -> Recording | None:
+        try:
+            return read_recording(file.path, self.plan.robot, **self.plan.reading)
+        # A damaged log costs itself only; a fleet always has some.
+        except (TauformError, OSError) as error:
+            self.excluded.append((file.mark, str(error)))
+            return None
+
+    def _add(self, marks: Sequence[str], run: Sequence[Recording]) -> None:
+        try:
+            recording = run[0] if len(run) == 1 else _joined(run)
+            segments = uniform_segments(recording, 0).segments
+            source = replace(self.plan.source, segments=tuple(segments))
+            evidence = _evidence(source, self.plan)
+        except TauformError as error:
+            self.excluded.extend((mark, str(error)) for mark in marks)
+            return
+        end = recording.clock + float(recording.t[-1])
+        self.windows.append(
+            Window(_start(recording), end, _period(recording), recording.n_samples, evidence, tuple(marks))
+        )
+
+
+@on_one_thread
+def _evidence(source: Iterable[Rows], plan: Plan) -> Evidence:
+    """One triangle per joint of [A, predicted torques of all joints, tau].
+
+    The predicted torques, of the pooled values, tell gains and exchanged columns from other faults.
+    """
+    n, p = plan.shape
+    triangles, count = np.zeros((n, p + 1, p + 1)), 0
+    peaks, torque_peaks = np.zeros((n, p)), np.zeros(n)
+    for rows in source:
+        predicted = rows.A @ plan.values
+        count += len(rows.tau)
+        torque_peaks = np.maximum(torque_peaks, np.abs(rows.tau).max(axis=0))
+        for j in range(n):
+            table = np.column_stack([rows.A[:, j], predicted, rows.tau[:, j]])
+            peaks[j] = np.maximum(peaks[j], np.abs(table[:, :-1]).max(axis=0))
+            triangles[j] = updated(triangles[j], table)
+    if not count:
+        raise IdentificationError("too short for the filters to settle, or at rest throughout")
+    return Evidence(triangles[None], np.array([count]), (0,), peaks, torque_peaks)
+
+
+def _span(run: Sequence[tuple[str, Recording]]) -> tuple[float, float, int]:
+    last = run[-1][1]
+    return last.clock + float(last.t[-1]), _period(last), sum(part.n_samples for _, part in run)
+
+
+def _follows(before: Window | tuple[float, float, int], start: float) -> bool:
+    """Whether a recording that starts then continues what was before."""
+    end, period, n_samples = (before.end, before.period, before.n_samples) if isinstance(before, Window) else before
+    return 0 < start - end <= MAX_GAP_PERIODS * period and n_samples < MOST_SAMPLES
+
+
+def _same(last: Recording, recording: Recording) -> bool:
+    """Columns that one file lacks cannot be joined."""
+    return all((getattr(last, name) is None) == (getattr(recording, name) is None) for name in ("qd", "temperature"))
+
+
+def _period(recording: Recording) -> float:
+    # The last hundred steps: files of hours need not be read again for a median.
+    return float(np.median(np.diff(np.asarray(recording.t[-100:]))))
+
+
+def _start(recording: Recording) -> float:
+    return recording.clock + float(recording.t[0])
+
+
+def _joined(run: Sequence[Recording]) -> Recording:
+    """Neighbouring files as one recording, on the clock of the first."""
+    clock = run[0].clock
+    held: dict[str, Any] = {
+        name: None if getattr(run[0], name) is None else np.concatenate([getattr(part, name) for part in run])
+        for name in ("q", "tau", "qd", "qdd", "reference", "temperature")
+    }
+    # On one clock, so that the joint between files is an ordinary step.
+    held["t"] = np.concatenate([np.asarray(part.t) + (part.clock - clock) for part in run])
+    return Recording(**held, name=f"{run[0].name} to {run[-1].name}", clock=clock)

@@ -1,0 +1,68 @@
+"""New files update a unit's evidence: what was condensed before is read again only where a file continues it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from fleet.simulated_fleet import arm, samples, write
+from tauform.identification.logs.read import read_recording
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of files that workers read, in order."""
+    names: list[str] = []
+
+    def counted(path: Path, *args: Any, **options: Any) -> tf.Recording:
+        names.append(path.name)
+        return read_recording(path, *args, **options)
+
+    monkeypatch.setattr("tauform.fleet.condense.read_recording", counted)
+    return names
+
+
+def fleet(root: Path, checkpoint: Path | None) -> tf.FleetFit:
+    return tf.identify_fleet(tf.load("two_link"), root, workers=0, sample=1, checkpoint=checkpoint)
+
+
+def test_yesterdays_files_are_not_read_again(tmp_path: Path, read: list[str]) -> None:
+    root, kept = tmp_path / "logs", tmp_path / "kept"
+    kept.mkdir()
+    write(root / "A" / "1.csv", samples(arm(1), 1))
+    whole = samples(arm(2), 2)
+    write(root / "U" / "1.csv", whole[:500])
+    fleet(root, kept)
+    read.clear()
+    # The second file continues the first one, the third begins another recording.
+    write(root / "U" / "2.csv", whole[500:])
+    write(root / "U" / "3.csv", samples(arm(2), 3, start=5000.0))
+    fleet(root, kept)
+    assert sorted(read) == ["1.csv", "2.csv", "3.csv"]
+    read.clear()
+    write(root / "U" / "4.csv", samples(arm(2), 4, start=9000.0))
+    found = fleet(root, kept)
+    assert read == ["4.csv"]
+    anew = fleet(root, None)
+    assert found.n_windows == anew.n_windows == {"A": 1, "U": 3}
+    for name in ("A", "U"):
+        np.testing.assert_allclose(found.units[name].values, anew.units[name].values, rtol=1e-9)
+
+
+def test_a_file_that_changed_or_went_is_not_counted_any_more(tmp_path: Path, read: list[str]) -> None:
+    root, kept = tmp_path / "logs", tmp_path / "kept"
+    kept.mkdir()
+    for k in range(3):
+        write(root / "U" / f"{k}.csv", samples(arm(1), k, start=1000.0 * k))
+    fleet(root, kept)
+    read.clear()
+    write(root / "U" / "1.csv", samples(arm(1), 9, seconds=25.0, start=1000.0))
+    (root / "U" / "2.csv").unlink()
+    found = fleet(root, kept)
+    assert read == ["1.csv"]
+    assert found.n_windows == {"U": 2}
+    np.testing.assert_allclose(found.units["U"].values, fleet(root, None).units["U"].values, rtol=1e-9)
