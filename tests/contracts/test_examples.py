@@ -16,7 +16,10 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
 # Long ones, of what tests of their own run too.
-LONG = [EXAMPLES / name for name in ("04_puma260_campaign.py", "09_reduction.py", "10_multirate.py", "12_track_kr6.py")]
+LONG = [
+    EXAMPLES / f"{name}.py"
+    for name in ("04_puma260_campaign", "09_reduction", "10_multirate", "12_track_kr6", "14_puma260_open_loop")
+]
 # Searches of six joints take most of the demo's time: it runs through all its parts on a smaller arm too.
 DEMO = EXAMPLES / "demo.py"
 

@@ -19,7 +19,7 @@ N_STATES = 10
 # Joints that follow several others, or one by a function: a URDF has them free, and says so.
 LOOPS = ("four_bar", "hitachi_hpr_gautier")
 # Base parameters in place of links, and a joint that follows two.
-NOT_A_URDF = ("puma260_izaguirre", "puma560_gautier", "parallelogram", *LOOPS)
+NOT_A_URDF = ("puma260_izaguirre", "puma260_izaguirre_all", "puma560_gautier", "parallelogram", *LOOPS)
 
 
 def limited_tree(seed: int) -> tf.Robot:

@@ -17,7 +17,7 @@ from tauform.identification.export.urdf import WrittenUrdf, write_urdf
 from tauform.identification.fitted.model import ConsistencyMethod, FittedModel
 from tauform.identification.physical.consistency import physically_consistent
 from tauform.identification.regression.residuals import Errors
-from tauform.identification.selection.significance import reduced
+from tauform.identification.selection.significance import Limit, reduced
 from tauform.identification.verdict.comparison import Comparison, compared_with
 from tauform.identification.verdict.judge import Verdict, judge
 from tauform.identification.verdict.scatter import per_recording
@@ -47,12 +47,13 @@ class Fit(FittedModel):
         max_deviation: float = 0.3,
         most: int | None = None,
         keep_accuracy: bool = True,
+        limit: Limit = "joint",
     ) -> Fit:
         """Fit of the significant values alone; a physical fit stays one.
 
         See `tauform.identification.selection.significance.reduced`.
         """
-        return reduced(self, tolerance, max_deviation, most, keep_accuracy)
+        return reduced(self, tolerance, max_deviation, most, keep_accuracy, limit)
 
     def physically_consistent(
         self,

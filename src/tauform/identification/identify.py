@@ -14,6 +14,7 @@ from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.diagnosis.diagnose import diagnose, find_clipping, find_drift
 from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import Recording
+from tauform.identification.recording.rest import resting_joints
 from tauform.identification.recording.segments import Segment, shifted, uniform_segments
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
 from tauform.identification.regression.estimators import METHODS, NO_REFERENCE, Method, estimate
@@ -81,7 +82,8 @@ def identify(
         prior: robot with the expected parameters, for "ridge" and for what physical consistency leaves open;
             the robot itself by default.
         physical: constrain every link to be physically consistent (extra `feasible`).
-        validate: validation recordings, which are predicted and not fitted; the verdict is on them then.
+        validate: validation recordings, which are predicted and not fitted; the verdict is on them then. Joints that
+            rest throughout one are not judged there.
         progress: called with a few words at each stage.
 
     Raises:
@@ -118,13 +120,15 @@ def identify(
     fit = settled_load(estimated) if plain.is_loaded else estimated(None)
     if validate is not None:
         unseen = _several(validate)
-        fit = fit.with_findings(*check_recordings(robot, unseen))
+        fit = fit.with_findings(*check_recordings(robot, unseen, may_rest=True))
         others, _ = _segments(unseen, delay)
+        silent, notes = resting_joints(robot, others, unseen)
+        fit = fit.with_findings(*notes)
         # Validation is predicted with the states that the fit had: derivatives of positions.
         if segments[0].qd is not None and first.segments[0].qd is None:  # they lag
             others = tuple(replace(segment, qd=None, qdd=None) for segment in others)
         assert fit.source is not None
-        fit = validated(replace(fit, others=replace(fit.source, segments=others)))
+        fit = validated(replace(fit, others=replace(fit.source, segments=others, silent=silent)))
     if physical:
         say("making links physical")
         fit = fit.physically_consistent(prior)

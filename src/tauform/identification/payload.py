@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tauform.arrays import Array, read_only
+from tauform.arrays import AnyArray, Array, read_only
 from tauform.description.inertia import LINK_PARAMETERS, Inertia, parameter_transform
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import Recording
+from tauform.identification.recording.rest import resting, sampled, stilled
 from tauform.identification.recording.segments import uniform_segments
 from tauform.identification.regression.evidence import gather
 from tauform.identification.regression.rows import RowSource
@@ -26,6 +27,7 @@ from tauform.rigidbody.regressor import regressor
 
 # Moments about the tool are taken to be of this size [m, relative to the mass found] where the motion is silent.
 TYPICAL_RADIUS = 0.1
+N_INERTIAL = len(LINK_PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,9 @@ class PayloadEstimate:
 def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> PayloadEstimate:
     """Identify the body at the tool (or another frame) from a recording with it.
 
+    Joints may rest throughout, those before the wrist for one: the torque that holds them then tells the body up to
+    their friction, which may have any value between plus and minus Fc.
+
     Args:
         fit: of the robot without it.
         loaded: recording with it.
@@ -69,17 +74,19 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
 
     Raises:
         RecordingError: the recording is not of this robot.
-        IdentificationError: no load shows.
+        IdentificationError: no load shows, or no joint moves.
     """
-    check_recordings(fit.robot, [loaded])
-    segments = tuple(uniform_segments(loaded).segments)
+    check_recordings(fit.robot, [loaded], may_rest=True)
+    rests = resting(fit.robot, sampled(loaded.q))
+    segments = tuple(stilled(segment, rests) for segment in uniform_segments(loaded).segments)
+    holding = _holding_columns(rests)
     # A loaded arm moves more slowly: filters of the empty one would not suit it.
     filters = None if fit.filters is None else choose_filters(segments)
 
     def estimated(carrier: Robot) -> PayloadEstimate:
         design = fit.design.carried_by(carrier) if fit.design.is_loaded else fit.design
-        with_load = design.with_terms([*fit.design.terms, *load_columns(fit.design.robot, frame)])
-        return _estimate(fit, RowSource(with_load, segments, filters, Smoother()))
+        with_load = design.with_terms([*fit.design.terms, *load_columns(fit.design.robot, frame), *holding])
+        return _estimate(fit, RowSource(with_load, segments, filters, Smoother()), rests)
 
     found = estimated(fit.carrier)
     # Friction by load grows with what the joints carry, and that is the body too: both are found in turn.
@@ -91,16 +98,26 @@ def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> P
     return found
 
 
-def _estimate(fit: Fit, source: RowSource) -> PayloadEstimate:
-    """The body whose ten columns stand behind those of the fit."""
+def _holding_columns(rests: AnyArray) -> list[Column]:
+    """A constant torque for each joint at rest: its friction there."""
+    return [
+        Column(f"holding_{j + 1}", lambda q, qd, qdd, j=j: np.eye(q.shape[1])[j] + 0.0 * q, is_sharp=False)  # type: ignore[misc]
+        for j in np.flatnonzero(rests)
+    ]
+
+
+def _estimate(fit: Fit, source: RowSource, rests: AnyArray) -> PayloadEstimate:
+    """The body whose ten columns stand behind those of the fit, and before those of friction at rest."""
     rows, rate = source.kept(), source.segments[0].rate
     evidence = gather(rows, source)
-    p, weights = len(fit.values), 1.0 / fit.sigma
+    friction = _friction_at_rest(fit, rests)
+    # Rows at rest scatter by their friction too, which changes whenever the joint gives way a little.
+    p, weights = len(fit.values), 1.0 / np.sqrt(fit.sigma**2 + friction**2)
     stack = evidence.stacked(weights)
     # What the fit explains is taken off first; the rest is the body's.
-    # A: columns of the fit, L: ten columns of the body, both weighted by 1 / sigma of the joints.
+    # A: columns of the fit, L: of the body and of friction at rest, all weighted by 1 / sigma of the joints.
     A, L, left = stack[:, :p], stack[:, p:-1], stack[:, -1] - stack[:, :p] @ fit.values
-    prior = _compact_body(L, left)
+    prior = _compact_body(L, left, friction[rests])
     # Ridge towards a compact body: ten parameters, of which slow motion shows four.
     spread = np.linalg.inv(L.T @ L + prior)
     values = spread @ (L.T @ left)
@@ -112,20 +129,37 @@ def _estimate(fit: Fit, source: RowSource) -> PayloadEstimate:
     # Sandwich: (L^T L + prior)^-1 (what scatters) (L^T L + prior)^-1.
     covariance = spread @ (scatter.T @ scatter + L.T @ A @ fit.covariance @ A.T @ L + prior) @ spread
     after = left - L @ values
-    return PayloadEstimate(Inertia(values), read_only(covariance), float(1 - (after @ after) / (left @ left)))
+    gain = float(1 - (after @ after) / (left @ left))
+    return PayloadEstimate(Inertia(values[:N_INERTIAL]), read_only(covariance[:N_INERTIAL, :N_INERTIAL]), gain)
 
 
-def _compact_body(L: Array, left: Array) -> Array:
-    """(10, 10) inverse covariance that keeps moments which the motion leaves open near those of a compact body."""
-    # Mass and first moments alone: gravity shows them even in slow motion.
-    mass = float(np.linalg.lstsq(L[:, :4], left, rcond=None)[0][0])
+def _friction_at_rest(fit: Fit, rests: AnyArray) -> Array:
+    """(n,) largest friction of the joints at rest, at least as large as the noise of their torque; 0 of the others."""
+    coulomb = {joint.name: abs(joint.coulomb or 0.0) for joint in fit.carrier.joints}
+    sizes = np.array([coulomb[name] for name in fit.robot.joint_names])
+    return np.where(rests, np.maximum(sizes, fit.sigma), 0.0)
+
+
+def _compact_body(L: Array, left: Array, friction: Array) -> Array:
+    """Inverse covariance (10 + resting joints) that keeps what the motion leaves open near a compact body.
+
+    Args:
+        friction: of each joint at rest.
+    """
+    holding = np.diag(1.0 / friction)
+    # Mass and first moments alone: gravity shows them even in slow motion. Where joints rest, the
+    # others are fast, and torques of inertias would pass for a mass.
+    n = N_INERTIAL if len(friction) else 4
+    few = np.concatenate([L[:, :n], L[:, N_INERTIAL:]], axis=1)
+    few = np.concatenate([few, np.concatenate([np.zeros((len(holding), n)), holding], axis=1)])
+    mass = float(np.linalg.lstsq(few, np.append(left, 0.0 * friction), rcond=None)[0][0])
     if mass <= 0:
         raise IdentificationError(
             "no load shows: the torques are those of the empty robot; check which recording is which"
         )
     # Mass and first moments are left free; inertias have the size of a body of 0.1 m about the tool.
     deviation = mass * np.array([1e3, *[1e3 * TYPICAL_RADIUS] * 3, *[TYPICAL_RADIUS**2] * 6])
-    return np.diag(deviation**-2)
+    return np.diag(np.append(deviation, friction) ** -2)
 
 
 def load_regressor(robot: Robot, frame: str | None = None) -> Callable[[Array, Array, Array], Array]:

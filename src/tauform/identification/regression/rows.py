@@ -88,6 +88,7 @@ class RowSource:
         smoother: how positions become velocities and accelerations.
         rest: (n,) speeds below which a joint counts as standing; rows where all stand are left out, for friction at
             rest may have any value.
+        silent: (n,) for each segment: joints that rest throughout it, whose rows are zero; empty keeps all rows.
     """
 
     design: Design
@@ -95,10 +96,16 @@ class RowSource:
     filters: Filters | None
     smoother: Smoother
     rest: Array | None = None
+    silent: tuple[AnyArray, ...] = ()
 
     def __iter__(self) -> Iterator[Rows]:
         for index, segment in enumerate(self.segments):
-            yield from (replace(rows, segment=index) for rows in self._of(segment))
+            for rows in self._of(segment):
+                if self.silent:
+                    heard = ~self.silent[index]
+                    # Copies: unfiltered torques are the recording's own.
+                    rows = replace(rows, A=rows.A * heard[:, None], tau=rows.tau * heard)
+                yield replace(rows, segment=index)
 
     def n_rows(self, segment: Segment) -> int:
         """Number of rows of a segment, and of those at rest among them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from scipy import stats
 
@@ -23,17 +25,23 @@ MAX_GROWTH = 1.05
 MAX_GROWTH_OF_FIRST_RULE = 1.2
 
 
-def contributions(fit: FittedModel) -> Array:
-    """(n, p) largest torque of each value at each joint, relative to that joint's largest measured torque."""
-    return fit.evidence.peaks * np.abs(fit.values) / np.maximum(fit.evidence.torque_peaks, 1e-300)[:, None]
+# What a value's torque is compared with: the largest torque of its joint, or of the whole robot.
+Limit = Literal["joint", "robot"]
 
 
-def insignificant(fit: FittedModel, tolerance: float) -> list[int]:
+def contributions(fit: FittedModel, limit: Limit = "joint") -> Array:
+    """(n, p) largest torque of each value at each joint, relative to the largest measured torque."""
+    own = fit.evidence.torque_peaks
+    peaks = own if limit == "joint" else np.full_like(own, own.max())
+    return fit.evidence.peaks * np.abs(fit.values) / np.maximum(peaks, 1e-300)[:, None]
+
+
+def insignificant(fit: FittedModel, tolerance: float, limit: Limit = "joint") -> list[int]:
     """Columns whose torque stays below `tolerance` of the largest measured torque at every joint.
 
-    The rule of Izaguirre1992 (1 %), joint by joint: one number for all joints would throw out the wrist.
+    The rule of Izaguirre1992 (1 %). Joint by joint by default: one number for all joints throws out the wrist.
     """
-    return [int(k) for k in np.flatnonzero((contributions(fit) < tolerance).all(axis=0))]
+    return [int(k) for k in np.flatnonzero((contributions(fit, limit) < tolerance).all(axis=0))]
 
 
 @on_one_thread
@@ -43,6 +51,7 @@ def reduced(
     max_deviation: float = 0.3,
     most: int | None = None,
     keep_accuracy: bool = True,
+    limit: Limit = "joint",
 ) -> Fitted:
     """Fit of the significant values alone; a physical fit is made physical again, with its links as the prior.
 
@@ -54,13 +63,14 @@ def reduced(
         max_deviation: relative standard deviation above which a value may go; infinity skips the second rule.
         keep_accuracy: halve the tolerance until held-out errors stay about as they were; else apply it as it is.
         most: take away further values, the least missed first, until at most so many are left.
+        limit: whose largest torque the tolerance is a part of: each joint's own ("joint"), or the robot's ("robot").
 
     Raises:
         IdentificationError: nothing would be left.
     """
     # Those of the fit: with others the first column taken away would be another.
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
-    kept = _significant(fit, tolerance, weights, keep_accuracy)
+    kept = _significant(fit, tolerance, weights, keep_accuracy, limit)
     if not kept:
         raise IdentificationError(
             f"tolerance: no value contributes {tolerance:g} of a joint's largest torque; lower it"
@@ -76,12 +86,12 @@ def reduced(
     return physically_consistent(smaller, fit.physical, fit.physical_method)
 
 
-def _significant(fit: FittedModel, tolerance: float, weights: Array, keep_accuracy: bool) -> list[int]:
+def _significant(fit: FittedModel, tolerance: float, weights: Array, keep_accuracy: bool, per: Limit) -> list[int]:
     everything = list(range(len(fit.values)))
     limit = MAX_GROWTH_OF_FIRST_RULE * _held_out(fit.evidence, everything, weights)
     # A rule that costs accuracy is relaxed until it does not.
     while tolerance > 1e-4:
-        dropped = set(insignificant(fit, tolerance))
+        dropped = set(insignificant(fit, tolerance, per))
         kept = [k for k in everything if k not in dropped]
         if not keep_accuracy or (kept and _held_out(fit.evidence, kept, weights) <= limit):
             return kept

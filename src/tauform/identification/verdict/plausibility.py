@@ -10,12 +10,9 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
+from tauform.identification.recording.rest import is_constant, resting, sampled
 from tauform.wording import argument, call
 
-# Stretches that stand for a long recording.
-N_STRETCHES = 200
-# A column that varies by less than this, relative to its size, is constant.
-MAX_VARIATION_OF_CONSTANT = 1e-9
 # Positions may pass a joint's limits by this much [rad or m].
 LIMIT_MARGIN = 0.3
 # A measured velocity may differ from the derivative of the position by this factor before its unit is doubted.
@@ -26,12 +23,15 @@ USUAL_SPEED, MAX_SPEED, SPEED_WINDOW = 10.0, 40.0, 0.05
 MIN_CORRELATION = 0.9
 
 
-def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str, ...]:
+def check_recordings(robot: Robot, recordings: Sequence[Recording], may_rest: bool = False) -> tuple[str, ...]:
     """Sentences worth knowing about the recordings.
+
+    Args:
+        may_rest: joints may rest throughout, as long as one moves: they are predicted or carried, not identified.
 
     Raises:
         RecordingError: a recording cannot be of this robot, or a column is dead.
-        IdentificationError: a joint never moves in any of them.
+        IdentificationError: a joint never moves in any of them, or none does.
     """
     findings: list[str] = []
     for recording in recordings:
@@ -42,28 +42,19 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording]) -> tuple[str
         _check_velocities(robot, recording)
         read_from = [] if recording.read_from is None else [recording.read_from]
         findings += [*read_from, *recording.findings]
+    still = [all(is_constant(sampled(recording.q)[:, j]) for recording in recordings) for j in range(robot.n_joints)]
+    if may_rest and all(still):
+        raise IdentificationError(
+            f"{recordings[0].name}: no joint moves, so nothing can be told from it", remedy="record a motion"
+        )
     for j, name in enumerate(robot.joint_names):
-        if all(_is_constant(_sampled(recording.q)[:, j]) for recording in recordings):
+        if still[j] and not may_rest:
             held = {name: float(f"{recordings[0].q[0][j]:.4g}")}
             raise IdentificationError(
                 f"joint {name!r} never moves, so nothing that depends on its motion can be identified",
                 remedy=f"record it moving, or lock it: {argument('lock', held)}",
             )
     return tuple(findings)
-
-
-def _sampled(values: Array) -> Array:
-    """All samples, or stretches evenly spread over a long recording."""
-    if len(values) <= SAMPLES_PER_PIECE:
-        return np.asarray(values)
-    length = SAMPLES_PER_PIECE // N_STRETCHES
-    # Stretches, not every n-th sample: files are read in pieces, and neighbours tell rates.
-    starts = np.linspace(0, len(values) - length, N_STRETCHES).astype(int).tolist()
-    return np.concatenate([np.asarray(values[start : start + length]) for start in starts])
-
-
-def _is_constant(column: Array) -> bool:
-    return float(np.ptp(column)) <= MAX_VARIATION_OF_CONSTANT * max(1.0, float(np.abs(column).max()))
 
 
 def _check_joints(robot: Robot, recording: Recording) -> None:
@@ -78,7 +69,7 @@ def _check_joints(robot: Robot, recording: Recording) -> None:
 
 def _check_positions(robot: Robot, recording: Recording) -> None:
     joints = {joint.name: joint for joint in robot.joints}
-    q = _sampled(recording.q)
+    q = sampled(recording.q)
     for j, name in enumerate(robot.joint_names):
         joint, low, high = joints[name], float(q[:, j].min()), float(q[:, j].max())
         # Only angles can be degrees.
@@ -121,15 +112,17 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
 
 
 def _check_torques(robot: Robot, recording: Recording) -> None:
-    tau = _sampled(recording.tau)
+    tau = sampled(recording.tau)
+    rests = resting(robot, sampled(recording.q))
     for j, name in enumerate(robot.joint_names):
-        if _is_constant(tau[:, j]):
+        # The torque that holds a joint at rest may be constant, and zero.
+        if is_constant(tau[:, j]) and not rests[j]:
             raise RecordingError(
-                f"{recording.name}: the torque of joint {name!r} is {tau[0, j]:.4g} at every sample; its column is "
-                "dead or mapped wrongly"
+                f"{recording.name}: the torque of joint {name!r} is {tau[0, j] + 0.0:.4g} at every sample; its column "
+                "is dead or mapped wrongly"
             )
     # Equal to the last bit: one column was mapped to both.
-    if np.array_equal(tau, _sampled(recording.q)):
+    if np.array_equal(tau, sampled(recording.q)):
         raise RecordingError(f"{recording.name}: torques and positions are the same columns; map the torques")
 
 

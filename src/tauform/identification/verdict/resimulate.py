@@ -2,6 +2,7 @@
 
 Closed loop, the model is driven by the controller that drove the robot, along the recorded reference. Open loop, it is
 driven by the recorded torques; errors then grow as those of a double integrator do, so each stretch starts anew.
+Joints that rest throughout the recording are held: brakes and friction at rest carry what no model tells.
 [Izaguirre1992, section 7.2]
 """
 
@@ -12,11 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.errors import IdentificationError
 from tauform.identification.fitted.model import FittedModel
 from tauform.identification.motion.bounds import one_per_joint
 from tauform.identification.recording.recording import Recording
+from tauform.identification.recording.rest import resting, sampled
 from tauform.identification.recording.segments import Segment, resampled, uniform_segments
 from tauform.identification.regression.design import Design
 from tauform.identification.signals.differentiate import Smoother
@@ -47,6 +49,7 @@ class Resimulation:
         measured: (N, n) recorded positions, smoothed.
         starts: (K,) times at which the model was put where the robot was.
         horizon: seconds from one start to the next.
+        held: (n,) joints that rest throughout the recording, and in the simulation too.
     """
 
     t: Array
@@ -54,6 +57,7 @@ class Resimulation:
     measured: Array
     starts: Array
     horizon: float
+    held: AnyArray
 
     @property
     def rms(self) -> Array:
@@ -67,8 +71,8 @@ class Resimulation:
 
     @property
     def relative(self) -> Array:
-        """(n,) largest difference over the joint's travel, as Izaguirre1992 states it."""
-        return self.largest / np.maximum(np.ptp(self.measured, axis=0), 1e-300)
+        """(n,) largest difference over the joint's travel, as Izaguirre1992 states it; 0 of joints that are held."""
+        return np.where(self.held, 0.0, self.largest / np.maximum(np.ptp(self.measured, axis=0), 1e-300))
 
 
 def validate_by_simulation(
@@ -96,7 +100,7 @@ def validate_by_simulation(
         IdentificationError: a closed loop without reference, one gain without the other or not one per joint, a horizon
             that is no time, friction that depends on a temperature which was not recorded, or a model that runs away.
     """
-    check_recordings(fit.robot, [recording])
+    check_recordings(fit.robot, [recording], may_rest=True)
     if (stiffness is None) != (damping is None):
         raise IdentificationError("validate_by_simulation: give both stiffness and damping, or neither")
     if stiffness is not None and recording.reference is None:
@@ -114,14 +118,15 @@ def validate_by_simulation(
     if stiffness is not None and damping is not None:
         n = fit.robot.n_joints
         gains = one_per_joint(stiffness, n, "stiffness"), one_per_joint(damping, n, "damping")
+    held = resting(fit.robot, sampled(recording.q))
     parts = [
-        _simulated(fit, _Motion.of(fit, segment, gains is not None, feedforward), gains, horizon)
+        _simulated(fit, _Motion.of(fit, segment, gains is not None, feedforward), gains, horizon, held)
         for segment in uniform_segments(recording).segments
     ]
     t, q, measured, starts = (np.concatenate(column) for column in zip(*parts, strict=True))
     # One start: the horizon is the whole recording.
     apart = horizon or (HORIZON if gains is None else float(t[-1] - t[0]))
-    return Resimulation(t, q, measured, starts, apart)
+    return Resimulation(t, q, measured, starts, apart, held)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +175,7 @@ class _Motion:
 
 
 def _simulated(
-    fit: FittedModel, motion: _Motion, gains: tuple[Array, Array] | None, horizon: float | None
+    fit: FittedModel, motion: _Motion, gains: tuple[Array, Array] | None, horizon: float | None, held: AnyArray
 ) -> tuple[Array, Array, Array, Array]:
     """Time, positions of the model, recorded positions, and starts; all stretches move at once."""
     count = len(motion.t) - 1
@@ -178,7 +183,7 @@ def _simulated(
     # Whole stretches only; a recording shorter than one is a stretch itself.
     starts = np.arange(0, count - count % length or 1, length)
     design = _without_jumps(fit.own_design, motion.qd)
-    q, qd = motion.q[starts], motion.qd[starts]
+    q, qd = motion.q[starts], np.where(held, 0.0, motion.qd[starts])
     shown = [q]
     for k in range(min(length, count)):
         now = starts + k
@@ -189,7 +194,7 @@ def _simulated(
             middle = q + motion.step / 2 * qd
             tau = tau + stiffness * (motion.reference[now] - middle) + damping * (motion.rate[now] - qd)
         warm = None if motion.temperature is None else motion.temperature[now]
-        system = _System(design, fit.values, motion.step, stiffness, damping)
+        system = _System(design, fit.values, motion.step, stiffness, damping, held)
         q, qd = system.stepped(q, qd, tau, warm)
         # NaN fails the comparison too.
         if not np.abs(q).max() < 1e3:
@@ -214,6 +219,7 @@ class _System:
         design, values: columns and their values, without jumps.
         step: [s].
         stiffness, damping: (n,) of the controller.
+        held: (n,) joints that do not move.
     """
 
     design: Design
@@ -221,6 +227,7 @@ class _System:
     step: float
     stiffness: Array
     damping: Array
+    held: AnyArray
 
     def stepped(self, q: Array, qd: Array, tau: Array, temperature: Array | None) -> tuple[Array, Array]:
         """Positions and velocities (K, n) one step later, by the linearly implicit trapezoidal rule.
@@ -233,7 +240,10 @@ class _System:
             # Implicit in velocities: stiff gains and friction of small widths would need tiny explicit steps.
             M, D, rest = self._linearized(q + self.step / 2 * qd, qd, qdd, temperature)
             A = M + self.step / 2 * (D + np.diag(self.damping)) + self.step**2 / 4 * np.diag(self.stiffness)
-            change = np.linalg.solve(A, self.step * (tau - rest)[..., None])[..., 0]
+            # Rows and columns of held joints are those of the identity: whatever holds them is not asked for.
+            A = np.where(self.held[:, None] | self.held, np.eye(q.shape[1]), A)
+            push = np.where(self.held, 0.0, self.step * (tau - rest))
+            change = np.linalg.solve(A, push[..., None])[..., 0]
             qdd = np.asarray(change / self.step)
         return q + self.step * (qd + change / 2), qd + change
 

@@ -103,7 +103,7 @@ def validated(fit: Fitted) -> Fitted:
 def unfiltered_errors(fit: FittedModel, source: RowSource) -> Errors:
     """Errors against the torques as they were measured, at samples spread over each segment."""
     measured, predicted = [], []
-    for segment in source.segments:
+    for index, segment in enumerate(source.segments):
         part = slice(0, min(segment.n_samples, MOST_SAMPLES_READ))
         grid = grid_of(segment.rate, source.filters)
         states = source.smoother.states(segment, part, source.filters, grid.states)
@@ -114,6 +114,8 @@ def unfiltered_errors(fit: FittedModel, source: RowSource) -> Errors:
         temperatures = segment.temperatures(part, grid.states)
         q, qd, qdd = (x[inner] for x in states)
         predicted.append(fit.predict(q, qd, qdd, None if temperatures is None else temperatures[inner], tier=1))
+        if source.silent:
+            measured[-1], predicted[-1] = (x[-1] * ~source.silent[index] for x in (measured, predicted))
     return Errors.between(np.concatenate(measured), np.concatenate(predicted), "unfiltered torques")
 
 
