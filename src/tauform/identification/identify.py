@@ -17,8 +17,9 @@ from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.rest import resting_joints
 from tauform.identification.recording.segments import Segment, shifted, uniform_segments
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
-from tauform.identification.regression.estimators import METHODS, NO_REFERENCE, Method, estimate
+from tauform.identification.regression.estimators import METHODS, Method, estimate
 from tauform.identification.regression.excitation import check_excitation, check_include, straightened
+from tauform.identification.regression.instruments import NO_REFERENCE
 from tauform.identification.regression.rows import RowSource
 from tauform.identification.regression.terms import Term
 from tauform.identification.selection.chosen import Regression, chosen_regression
@@ -170,10 +171,13 @@ def _estimated(
 def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
     # All methods end in values with the same evidence: their covariance is computed the same way.
     estimated = estimate(method, regression.design, regression.evidence, regression.rows, regression.source, prior)
+    assert estimated.refit is not None
     residuals = residuals_of(estimated.values, regression.shown, regression.source.segments[0].rate)
     of_filters = inflation_of_filters(regression.source.filters, regression.source.segments[0].rate)
     inflation = inflation_of(residuals, of_filters)
     covariance = estimated.covariance(regression.evidence, inflation)
+    evidence, cost = regression.evidence, regression.choice_cost
+    held_out, seen = held_out_errors(evidence, estimated.refit, estimated.values, cost)
     return Fit(
         robot=robot,
         design=regression.design,
@@ -182,15 +186,13 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
         sigma=read_only(estimated.sigma),
         evidence=regression.evidence,
         residuals=residuals,
-        held_out=held_out_errors(
-            regression.evidence, estimated.values, estimated.weights, regression.choice_cost, method != "energy"
-        ),
+        held_out=held_out,
         choice_cost=regression.choice_cost,
         condition=estimated.condition,
         raw_condition=estimated.raw_condition,
         method=METHODS[method],
         filters=regression.source.filters,
-        findings=findings,
+        findings=(*findings, *seen),
         inflation=read_only(inflation),
         weights=read_only(estimated.weights),
         rows=regression.shown,

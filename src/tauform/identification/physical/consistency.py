@@ -18,7 +18,7 @@ from tauform.identification.physical.semidefinite import PRIOR_PULL, Semidefinit
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.residuals import HELD_OUT, Errors
 from tauform.identification.verdict.carried import with_own_load
-from tauform.identification.verdict.refit import chosen_design, of_columns, with_values
+from tauform.identification.verdict.refit import chosen_design, of_columns, refit_method, with_values
 
 
 @on_one_thread
@@ -74,7 +74,7 @@ def _physical(fit: Fitted, mean: Array, method: ConsistencyMethod) -> Fitted:
         # the choice of terms was the free fit's, and so is what it costs on data that it has not seen
         held_out=Errors.of_squares(fit.choice_cost**2 * squares, evidence.torque_squares, evidence.n_rows, HELD_OUT),
         free_error=fit.held_out.total,
-        method=fit.method if fit.physical is not None else f"{fit.method}, physical links",
+        method=f"{refit_method(fit.method)}, physical links",
     )
 
 

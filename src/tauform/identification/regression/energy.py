@@ -7,6 +7,7 @@ between instants a and b: links, rotors and springs by the energy that they stor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from tauform.description.drives.drive import Drive
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.regression.design import Design
-from tauform.identification.regression.estimate import Estimate, solve
+from tauform.identification.regression.estimate import Estimate, of_values, solve
 from tauform.identification.regression.evidence import Evidence, updated
 from tauform.identification.regression.rows import RowSource, Stretch
 from tauform.rigidbody.energy import energy_regressor
@@ -53,36 +54,66 @@ def by_energy(plain: Estimate, evidence: Evidence, source: RowSource) -> Estimat
         raise IdentificationError(
             f"method energy takes no {term}, which may depend on accelerations; use another method"
         )
+    triangles, count = _condensed(plain, evidence, source)
+    everything = np.array(list(triangles.values()))
+    values, R, scale = _solved(everything, count)
     p = design.n_columns
-    triangle, count = np.zeros((p + 1, p + 1)), 0
-    for stretch in source.stretches():
-        table = energy_rows(design, stretch, plain.sigma)
-        triangle, count = updated(triangle, table), count + len(table)
-    try:
-        values, R, scale = solve(triangle)
-    except IdentificationError:
-        raise IdentificationError(
-            f"the energy model leaves parameters open: {count} intervals of {WINDOW} s for {p} values, one equation "
-            "each for all joints; record longer, or use another method"
-        ) from None
     inverse = scipy.linalg.solve_triangular(R, np.eye(p)) / scale[:, None]
     sizes, raw = (np.linalg.svd(x, compute_uv=False) for x in (R, R * scale))
-    rest = triangle @ np.append(values, -1.0)
-    freedom = max(1, count - p)
-    spread = np.sqrt(evidence.residual_squares(values).sum(axis=0) / max(1.0, evidence.n_rows - p / evidence.n_joints))
-    return EnergyEstimate(
+    rest = everything @ np.append(values, -1.0)
+
+    def refit(blocks: Sequence[int]) -> Array:
+        # Intervals from one block into another take part where both do.
+        own = [triangle for ends, triangle in triangles.items() if set(ends) <= set(blocks)]
+        return _solved(np.array(own), count)[0]
+
+    found = EnergyEstimate(
         values=values,
         bread=inverse @ inverse.T,
         weights=plain.weights,
-        sigma=np.maximum(spread, plain.sigma),
+        sigma=plain.sigma,
         condition=float(sizes[0] / sizes[-1]),
         raw_condition=float(raw[0] / raw[-1]),
-        variance=float(rest @ rest / freedom),
+        refit=refit,
+        variance=float((rest**2).sum() / max(1, count - p)),
     )
+    return of_values(found, values, evidence)
 
 
-def energy_rows(design: Design, stretch: Stretch, sigma: Array) -> Array:
-    """(R, p + 1) changes of energy and work of each column, then the work of the torques, over its noise."""
+def _condensed(plain: Estimate, evidence: Evidence, source: RowSource) -> tuple[dict[tuple[int, int], Array], int]:
+    """(p + 1, p + 1) triangles of the rows by the blocks that their intervals start and end in, and how many rows."""
+    p = source.design.n_columns
+    triangles: dict[tuple[int, int], Array] = {}
+    count = 0
+    for stretch in source.stretches():
+        table, start, end = energy_rows(source.design, stretch, plain.sigma)
+        segment = next(k for k, own in enumerate(source.segments) if own is stretch.segment)
+        ends = np.column_stack([evidence.block_of(segment, t) for t in (start, end)])
+        for first, last in np.unique(ends, axis=0).tolist():
+            inside = (ends == (first, last)).all(axis=1)
+            before = triangles.get((first, last), np.zeros((p + 1, p + 1)))
+            triangles[first, last] = updated(before, table[inside])
+        count += len(table)
+    return triangles, count
+
+
+def _solved(triangles: Array, count: int) -> tuple[Array, Array, Array]:
+    width = triangles.shape[-1]
+    try:
+        return solve(updated(np.zeros((width, width)), triangles.reshape(-1, width)))
+    except IdentificationError:
+        raise IdentificationError(
+            f"the energy model leaves parameters open: {count} intervals of {WINDOW} s for {width - 1} values, one "
+            "equation each for all joints; record longer, or use another method"
+        ) from None
+
+
+def energy_rows(design: Design, stretch: Stretch, sigma: Array) -> tuple[Array, Array, Array]:
+    """(R, p + 1) changes of energy and work of each column, then the work of the torques, over its noise; and when.
+
+    Returns:
+        the rows, and the (R,) times at which their intervals start and end.
+    """
     stored, losing = _stored(design, stretch), _power(design, stretch)
     step = np.diff(stretch.t)[:, None]
     power = np.column_stack([losing, (stretch.qd * stretch.tau).sum(axis=1), ((stretch.qd * sigma) ** 2).sum(axis=1)])
@@ -90,13 +121,14 @@ def energy_rows(design: Design, stretch: Stretch, sigma: Array) -> Array:
     work = np.concatenate([np.zeros((1, power.shape[1])), np.cumsum(step * (power[1:] + power[:-1]) / 2, axis=0)])
     knots = _knots(stretch)
     if len(knots) < 2:
-        return np.zeros((0, stored.shape[1] + 1))
+        return np.zeros((0, stored.shape[1] + 1)), np.zeros(0), np.zeros(0)
     done = np.diff(work[knots], axis=0)
     columns = np.diff(stored[knots], axis=0) + done[:, :-2]
     # The noise of a sum of N samples of power grows with sqrt(N), as that of their mean square over time does.
     noise = np.sqrt(np.maximum(done[:, -1], 1e-12 * done[:, -1].max(initial=0.0)) * np.mean(step))
     keep = noise > 0
-    return np.column_stack([columns, done[:, -2]])[keep] / noise[keep, None]
+    t = stretch.t[knots]
+    return np.column_stack([columns, done[:, -2]])[keep] / noise[keep, None], t[:-1][keep], t[1:][keep]
 
 
 def _knots(stretch: Stretch) -> Array:

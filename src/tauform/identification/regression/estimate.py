@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -17,6 +18,7 @@ N_PASSES = 6
 SMALLEST_NOISE = 1e-12
 # A direction of the scaled columns weaker than this is not excited.
 MIN_EXCITED_SINGULAR_VALUE = 1e-8
+Refit = Callable[[Sequence[int]], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,8 @@ class Estimate:
         sigma: (n,) standard deviation of each joint's residuals.
         condition: of the weighted columns, each scaled to unit size.
         raw_condition: of the weighted columns as they are.
+        refit: the values that the same estimator finds in some blocks alone (numbers of blocks -> values). What it
+            tuned on all of them, weights of joints and the firmness of a prior, stays.
     """
 
     values: Array
@@ -38,6 +42,7 @@ class Estimate:
     sigma: Array
     condition: float
     raw_condition: float
+    refit: Refit | None = None
 
     def covariance(self, evidence: Evidence, inflation: Array | float = 1.0) -> Array:
         """(p, p) of the values: C (A' diag(w^4 sigma^2 f) A) C, each joint's noise with its own size.
@@ -93,6 +98,13 @@ def least_squares(
     return Estimate(
         values, inverse @ inverse.T, 1.0 / used, spread, float(sizes[0] / sizes[-1]), float(raw[0] / raw[-1])
     )
+
+
+def of_values(estimate: Estimate, values: Array, evidence: Evidence) -> Estimate:
+    """The estimate with other values, and the residuals that these leave where they are larger."""
+    freedom = max(1.0, evidence.n_rows - evidence.n_columns / evidence.n_joints)
+    spread = np.sqrt(evidence.residual_squares(values).sum(axis=0) / freedom)
+    return replace(estimate, values=values, sigma=np.maximum(spread, estimate.sigma))
 
 
 def solve(stack: Array) -> tuple[Array, Array, Array]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.linalg
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError
 from tauform.identification.regression.rows import Rows, RowSource
@@ -27,6 +27,8 @@ N_FOLDS = 8
 JUDGING_FOLDS = (2, 6)
 # Folds that have to be left to choose with.
 FEWEST_CHOOSING = 4
+# Segment, start and end of a block.
+Span = tuple[int, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class Evidence:
         recordings: (blocks,) index of each block's recording.
         peaks: (n, p) largest size of each column at each joint.
         torque_peaks: (n,) largest measured torque.
+        spans: (segment, start, end) of each block; empty where the rows are not at hand.
     """
 
     triangles: Array
@@ -46,6 +49,7 @@ class Evidence:
     recordings: tuple[int, ...]
     peaks: Array
     torque_peaks: Array
+    spans: tuple[Span, ...] = ()
 
     @property
     def n_joints(self) -> int:
@@ -78,13 +82,15 @@ class Evidence:
         index = [*columns, self.n_columns]
         # Fewer columns of R are no triangle any more; a small QR makes them one, without the rows.
         R: Array = np.asarray(np.linalg.qr(self.triangles[..., index], mode="r"))
-        return Evidence(_square(R), self.counts, self.recordings, self.peaks[:, list(columns)], self.torque_peaks)
+        return replace(self, triangles=_square(R), peaks=self.peaks[:, list(columns)])
 
     def blocks(self, index: Sequence[int]) -> Evidence:
         """Some of the blocks."""
         recordings = tuple(self.recordings[k] for k in index)
-        return Evidence(
-            self.triangles[list(index)], self.counts[list(index)], recordings, self.peaks, self.torque_peaks
+        spans = tuple(self.spans[k] for k in index) if self.spans else ()
+        kept = list(index)
+        return replace(
+            self, triangles=self.triangles[kept], counts=self.counts[kept], recordings=recordings, spans=spans
         )
 
     def folds(self, count: int) -> list[list[int]]:
@@ -130,11 +136,23 @@ class Evidence:
 
     def held_out_squares(self, solve: Callable[[Evidence], Array]) -> Array:
         """(n,) squares of the residuals of each fold, predicted with the values that `solve` finds in all others."""
+        return self.squares_of_refits(lambda others: solve(self.blocks(others)))
+
+    def squares_of_refits(self, refit: Callable[[Sequence[int]], Array]) -> Array:
+        """The same with a refit from the numbers of blocks, for estimators that need more than the evidence."""
         squares = np.zeros(self.n_joints)
         for fold in self.folds(N_FOLDS):
             others = [k for k in range(len(self.counts)) if k not in fold]
-            squares += self.blocks(fold).residual_squares(solve(self.blocks(others))).sum(axis=0)
+            squares += self.blocks(fold).residual_squares(refit(others)).sum(axis=0)
         return squares
+
+    def block_of(self, segment: int, t: Array) -> AnyArray:
+        """(N,) number of the block that each time of a segment lies in; -1 for none."""
+        found = np.full(len(t), -1)
+        for block, (own, start, end) in enumerate(self.spans):
+            if own == segment:
+                found[(t >= start) & (t < end)] = block
+        return found
 
     def stacked(self, weights: Array) -> Array:
         """(p + 1, p + 1) triangle of all rows, each joint's multiplied by its weight."""
@@ -175,7 +193,8 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
     if not len(used):
         raise IdentificationError("the recordings are too short for the filters to settle; record for longer")
     recordings = tuple(layout.segments[blocks[k][0]].recording for k in used)
-    return Evidence(triangles[used], counts[used], recordings, peaks, torque_peaks)
+    spans = tuple(blocks[k] for k in used)
+    return Evidence(triangles[used], counts[used], recordings, peaks, torque_peaks, spans)
 
 
 def updated(triangle: Array, table: Array) -> Array:
@@ -198,11 +217,11 @@ def _square(R: Array) -> Array:
     return np.concatenate([R, np.zeros((*R.shape[:-2], missing, R.shape[-1]))], axis=-2) if missing > 0 else R
 
 
-def _blocks(layout: RowSource) -> list[tuple[int, float, float]]:
+def _blocks(layout: RowSource) -> list[Span]:
     """(segment, start, end) of contiguous blocks, from start up to before end; each row lies in exactly one."""
     total = max(1, layout.total_rows)
     fewest = 2 if len(layout.segments) == 1 else 1  # one block cannot be held out
-    blocks: list[tuple[int, float, float]] = []
+    blocks: list[Span] = []
     for index, segment in enumerate(layout.segments):
         count = max(fewest, round(N_BLOCKS * layout.n_rows(segment) / total))
         inner = np.linspace(segment.t[0], segment.t[-1], count + 1)[1:-1].tolist()

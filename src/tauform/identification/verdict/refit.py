@@ -11,6 +11,7 @@ from tauform.arrays import Array, read_only
 from tauform.identification.fitted.model import Fitted, Unreduced
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.estimate import Estimate, least_squares
+from tauform.identification.regression.estimators import METHODS, least_squares_refit
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.verdict.carried import with_own_load
 from tauform.identification.verdict.validate import held_out_errors, residuals_of, validated
@@ -38,13 +39,22 @@ def of_columns(fit: Fitted, unreduced: Unreduced, columns: Sequence[int]) -> Fit
     # Weights stay: errors before and after are in one norm.
     found = least_squares(evidence, sigma=1.0 / weights)
     rows = unreduced.rows_of(kept, design)
+    refit = least_squares_refit(evidence, 1.0 / weights)
+    held_out, _ = held_out_errors(evidence, refit, found.values, fit.choice_cost)
     return replace(
         with_values(replace(fit, design=design, rows=rows), found.values, evidence, found),
-        held_out=held_out_errors(evidence, found.values, weights, fit.choice_cost),
+        held_out=held_out,
+        method=refit_method(fit.method),
         condition=found.condition,
         raw_condition=found.raw_condition,
         unreduced=unreduced,
     )
+
+
+def refit_method(method: str) -> str:
+    """Words for the estimator of a refit on the condensed rows: least squares, with the weights of the fit."""
+    # Without ", physical links", which whoever makes them so says anew.
+    return METHODS["ordinary" if method.startswith(METHODS["ordinary"]) else "weighted"]
 
 
 def with_values(fit: Fitted, values: Array, evidence: Evidence, found: Estimate) -> Fitted:

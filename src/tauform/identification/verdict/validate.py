@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.errors import IdentificationError
 from tauform.identification.fitted.model import Fitted, FittedModel
-from tauform.identification.regression.estimators import held_out_squares
-from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.estimate import Refit
+from tauform.identification.regression.evidence import N_FOLDS, Evidence
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors, Residuals
 from tauform.identification.regression.rows import Rows, RowSource
 from tauform.identification.signals.filters import Filters, grid_of, lowpass, lowpass_kernel
@@ -68,19 +69,35 @@ def autocorrelation(error: Array, n_lags: int) -> Array:
 
 
 def held_out_errors(
-    evidence: Evidence, values: Array, weights: Array, choice_cost: float = 1.0, refitted: bool = True
-) -> Errors:
-    """Each fold of neighbouring blocks predicted with values from all the others.
+    evidence: Evidence, refit: Refit, values: Array, choice_cost: float = 1.0
+) -> tuple[Errors, tuple[str, ...]]:
+    """Each fold of neighbouring blocks predicted with values that the same estimator finds in all the others.
 
     Args:
+        values: from all blocks, for folds without which the motion leaves values open.
         choice_cost: how many times as large errors are on blocks that the choice of terms has not seen either.
-        refitted: False judges the values themselves, where they were not fitted to torques.
+
+    Returns:
+        the errors, and a finding where such folds were predicted by values that had seen them.
     """
-    if refitted:
-        squares = choice_cost**2 * held_out_squares(evidence, 1.0 / weights, values)
-    else:
-        squares = choice_cost**2 * evidence.residual_squares(values).sum(axis=0)
-    return Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT)
+    seen: list[int] = []
+
+    def refitted(blocks: Sequence[int]) -> Array:
+        try:
+            return refit(blocks)
+        except IdentificationError:
+            seen.append(1)
+            return values
+
+    squares = choice_cost**2 * evidence.squares_of_refits(refitted)
+    errors = Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT)
+    if not seen:
+        return errors, ()
+    return errors, (
+        f"some values show in one part of the recording only: {len(seen)} of {len(evidence.folds(N_FOLDS))} held-out "
+        "blocks were predicted by values that had seen them, so that their error is too small; validate on another "
+        "recording",
+    )
 
 
 def errors_of(fit: FittedModel, source: RowSource, name: str) -> Errors:
