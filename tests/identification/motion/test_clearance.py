@@ -7,11 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 
 import tauform as tf
 from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Mesh, Sphere
 from tauform.identification.motion.bounds import bounds_of
 from tauform.identification.motion.clearance import Clearance
+from tauform.identification.motion.sweep import Moments, closest
+from tauform.identification.motion.trajectory import Basis
 
 pytest.importorskip("coal")
 LIMITS = {"duration": 6.0, "harmonics": 4, "velocity": 2.0, "acceleration": 8.0, "n_starts": 1, "max_seconds": np.inf}
@@ -50,6 +53,33 @@ def urdf(tmp_path: Path) -> Path:
     path = tmp_path / "folding.urdf"
     path.write_text("\n".join([*text, "</robot>"]))
     return path
+
+
+def engine_distances(urdf: Path, motion: tf.Trajectory, pairs: list[tuple[str, str]], finer: int = 10) -> np.ndarray:
+    """Distances of links by Pinocchio, `finer` times between the samples of a motion too; (moments, pairs)."""
+    pin = pytest.importorskip("pinocchio")
+    model = pin.buildModelFromUrdf(str(urdf))
+    packages = [str(folder) for folder in list(urdf.parents)[1:3]]
+    geometry = pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION, package_dirs=packages)
+    columns = []
+    for first, second in pairs:
+        ones, others = (
+            [k for k, g in enumerate(geometry.geometryObjects) if g.name.rsplit("_", 1)[0] == name]
+            for name in (first, second)
+        )
+        columns.append([(a, b) for a in ones for b in others])
+        for a, b in columns[-1]:
+            geometry.addCollisionPair(pin.CollisionPair(a, b))
+    order = [motion.joint_names.index(name) for name in list(model.names)[1:]]
+    t = np.linspace(motion.t[0], motion.t[-1], finer * (len(motion.t) - 1) + 1)
+    q = CubicHermiteSpline(motion.t, motion.q, motion.qd)(t)[:, order]
+    data, geometry_data = model.createData(), geometry.createData()
+    found = []
+    for x in q:
+        pin.computeDistances(model, data, geometry, geometry_data, x)
+        each = iter([result.min_distance for result in geometry_data.distanceResults])
+        found.append([min(next(each) for _ in column) for column in columns])
+    return np.array(found)
 
 
 def collides(urdf: Path, q: np.ndarray) -> np.ndarray:
@@ -145,7 +175,7 @@ def test_a_missing_extra_is_named(urdf: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_distances_are_negative_exactly_where_another_engine_sees_a_collision(urdf: Path) -> None:
     robot = tf.load(urdf)
     clearance = Clearance.of(robot, bounds_of(robot))
-    assert not clearance.ignored
+    assert not clearance.guarded.ignored
     q = np.random.default_rng(0).uniform(-2.9, 2.9, (300, 4))
     expected = collides(urdf, q)
     assert 20 < expected.sum() < 280
@@ -201,3 +231,88 @@ def test_a_planned_motion_stays_above_the_floor_and_does_not_collide(urdf: Path)
     height = (at_tool @ [0.12, 0.0, 0.0, 1.0])[:, 2]
     assert height.min() > 0.08
     assert not collides(urdf, found.q).any()
+
+
+def test_links_that_touch_at_rest_are_kept_apart_elsewhere(urdf: Path) -> None:
+    """At zero the forearm lies folded on the upper arm, in touch with the column: no reason to hit it later."""
+    urdf.write_text(urdf.read_text().replace('xyz="0.6 -0.12 0"', 'xyz="0.5 -0.15 0" rpy="0 3.14159265 0"'))
+    robot, quick = tf.load(urdf), {**LIMITS, "harmonics": 2}
+    at_rest = tf.Trajectory(np.arange(2.0), *np.zeros((3, 2, 4)), robot.joint_names)
+    assert engine_distances(urdf, at_rest, [("column", "fore")], finer=1).max() < 0
+    careless = tf.excite(robot, collisions=False, **quick)  # type: ignore[arg-type]
+    assert engine_distances(urdf, careless, [("column", "fore")]).min() < 0
+    assert "links are not kept apart" in " ".join(careless.findings)
+    found = tf.excite(robot, **quick)  # type: ignore[arg-type]
+    distances = engine_distances(urdf, found, [("column", "fore"), ("column", "tool"), ("base", "fore")])
+    assert distances.min() > 0.9 * Clearance.of(robot, bounds_of(robot)).kept.min()
+    assert "kept apart at every moment" in " ".join(found.findings)
+
+
+def test_what_happens_between_samples_is_seen(urdf: Path) -> None:
+    """A whole turn through the floor, with samples at its ends only."""
+    robot = tf.load(urdf)
+    clearance = Clearance.of(robot, bounds_of(robot), floor=0.0)
+    start, turn = np.array([0.0, -1.2, 0.0, 0.0]), np.array([[0.0], [2 * np.pi], [0.0], [0.0]])
+    assert clearance.nearest(np.stack([start, start + turn[:, 0]])).distance > 0
+
+    def sampled(intervals: int) -> Basis:
+        return Basis.quintic(1.0, 1, float(intervals))
+
+    assert closest(clearance, Moments.of(start, turn, sampled)).distance < 0
+    assert closest(clearance, Moments.of(start, 0.1 * turn, sampled)).distance > 0
+
+
+def test_a_sweep_bounds_every_distance_of_a_fine_grid(urdf: Path) -> None:
+    """Proven motions keep their distance on a grid of their own; refused ones are nearly too near somewhere."""
+    robot = tf.load(urdf)
+    clearance = Clearance.of(robot, bounds_of(robot), floor=0.0)
+    rng = np.random.default_rng(3)
+    fine, proven = Basis.fourier(6.0, 3, 401.0), 0
+
+    def sampled(intervals: int) -> Basis:
+        return Basis.fourier(6.0, 3, intervals / 6.0)
+
+    for _ in range(12):
+        start, amplitudes = rng.uniform(-1.0, 0.0, 4), 0.35 * rng.normal(size=(4, fine.n))
+        kept = clearance.nearest(start + (amplitudes @ fine.values).T).distance
+        found = closest(clearance, Moments.of(start, amplitudes, sampled)).distance
+        proven += found > 0
+        assert kept > 0 if found > 0 else kept < 0.002
+    assert 2 <= proven <= 10
+
+
+def test_pairs_that_may_touch_are_named_by_the_user(urdf: Path) -> None:
+    robot = tf.load(urdf)
+    every = Clearance.of(robot, bounds_of(robot))
+    fewer = Clearance.of(robot, bounds_of(robot), unguarded=[("tool", "column")])
+    assert len(fewer.pairs) == len(every.pairs) - 1
+    assert "not kept apart, as asked: column and tool" in fewer.findings()
+    with pytest.raises(tf.errors.UnknownNameError, match=r"'colum' does not exist; did you mean 'column'"):
+        tf.excite(robot, unguarded=[("tool", "colum")], **LIMITS)  # type: ignore[arg-type]
+
+
+def test_shapes_that_always_touch_and_links_without_any_are_stated(urdf: Path) -> None:
+    text = urdf.read_text()
+    text = text.replace('radius="0.08" length="0.5"', 'radius="1.0" length="2.0"')
+    ball = '<origin xyz="0.12 0 0"/><geometry><sphere radius="0.08"/></geometry>'
+    urdf.write_text(text.replace(f"<collision>{ball}</collision>", ""))
+    said = " ".join(Clearance.of(tf.load(urdf), bounds_of(tf.load(urdf))).findings())
+    assert "no collision shape: tool" in said
+    assert "joint limits alone: 2 pairs of neighbours" in said
+    assert "touch in nearly every posture: column and fore" in said
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["panda", "ur10", "xarm7", "z1", "so101"])
+def test_motions_of_real_arms_keep_what_they_state_by_another_engine(name: str) -> None:
+    real_robots = pytest.importorskip("real_robots", reason="example-robot-data is not installed")
+    path: Path = real_robots.urdf({"ur10": "ur10_robot"}.get(name, name))
+    robot = tf.load(path)
+    clearance = Clearance.of(robot, bounds_of(robot))
+    found = tf.excite(robot, duration=8.0, harmonics=6, n_starts=2, max_seconds=60.0)
+    kept: dict[tuple[str, str], float] = {}
+    for (a, b), distance in zip(clearance.pairs, clearance.kept, strict=True):
+        names = clearance.solids[a].name, clearance.solids[b].name
+        kept[names] = min(kept.get(names, np.inf), float(distance))
+    distances = engine_distances(path, found, list(kept), finer=4).min(axis=0)
+    assert (distances > 0.99 * np.array(list(kept.values()))).all()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,12 +12,13 @@ from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.motion.bounds import Bounds
-from tauform.identification.motion.solids import FLOOR, Solid, coal_module, solids_of
+from tauform.identification.motion.pairs import MIN_CLEARANCE, GuardedPairs, IndexPair, guarded_pairs, pair_name
+from tauform.identification.motion.solids import Solid, coal_module, solids_of
+from tauform.messages import counted
 from tauform.rigidbody.kinematics import link_placements
 
-# Distance that links keep [m]; while a motion is planned they keep so many times as much, since it is seen at fewer
-# states.
-MIN_CLEARANCE, PLANNED_CLEARANCE_FACTOR = 0.02, 2.0
+# While a motion is planned links keep so many times their distance, since it is seen at fewer states.
+PLANNED_CLEARANCE_FACTOR = 2.0
 # Weight of the mean square by which planned distances fall short, in parts of them.
 SHORTFALL_WEIGHT = 30.0
 # A planned motion is looked at in every so many states.
@@ -63,29 +63,33 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Clearance:
-    """Pairs of solids that could meet: not on the same link, nor on neighbours, nor in touch at rest.
+    """Distances of the pairs of solids that a motion keeps apart.
 
     Attributes:
-        pairs: indices into solids.
-        kept: (pairs,) distance to keep, less where a pair is nearer at rest.
-        ignored: names of pairs that touch at rest.
+        guarded: the pairs, the distance that each keeps, and what is not guarded.
         measured: what a search has measured last, by pair; spares most of the next measurements.
     """
 
     robot: Robot
     solids: Sequence[Solid]
-    pairs: tuple[tuple[int, int], ...]
-    kept: Array
-    ignored: tuple[str, ...]
+    guarded: GuardedPairs
     measured: dict[int, Measured] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, robot: Robot, bounds: Bounds, between_links: bool = True, floor: float | None = None) -> Clearance:
-        """Pairs of a robot, at rest in its zero position or the nearest one within bounds.
+    def of(
+        cls,
+        robot: Robot,
+        bounds: Bounds,
+        between_links: bool = True,
+        floor: float | None = None,
+        unguarded: Iterable[tuple[str, str]] = (),
+    ) -> Clearance:
+        """All pairs of a robot's links, except those that touch in nearly every posture within the bounds.
 
         Args:
             between_links: look at the links among each other.
             floor: height of a floor that moving links stay above [m].
+            unguarded: names of links that may touch.
 
         Raises:
             IdentificationError: the robot has no shapes, or one that cannot be read.
@@ -94,26 +98,26 @@ class Clearance:
         if not robot.shapes:
             raise IdentificationError(f"floor: {robot.name} has no collision shapes; give a URDF that has some")
         solids = solids_of(robot, floor)
-        pairs = tuple(pair for pair in itertools.combinations(range(len(solids)), 2) if _may_meet(robot, solids, pair))
-        if not between_links:
-            pairs = tuple(pair for pair in pairs if solids[pair[1]].name == FLOOR)
-        # Infinite: every pair is measured, to learn which are free at rest.
-        everything = cls(robot, solids, pairs, np.full(len(pairs), np.inf), ())
-        # The zero position is what CAD models show: shapes do not touch there unless they are coarse.
-        at_rest = np.clip(0.0, bounds.lower, bounds.upper)
-        contacts = everything._contacts(at_rest[None], everything.kept)
-        distances = np.array([found.distance.min() for _, found in contacts])
-        # What overlaps at rest has shapes larger than its links: no motion could keep it apart.
-        free = distances > 0
-        names = [everything._words(k) for k in range(len(pairs))]
-        return cls(
-            robot,
-            solids,
-            tuple(pair for pair, is_free in zip(pairs, free, strict=True) if is_free),
-            # Half of the distance at rest: the rest position itself must stay allowed.
-            np.minimum(MIN_CLEARANCE, distances[free] / 2),
-            tuple(dict.fromkeys(name for name, is_free in zip(names, free, strict=True) if not is_free)),
-        )
+
+        def distances(pairs: Sequence[IndexPair], q: Array) -> Array:
+            far = np.full(len(pairs), 2 * MIN_CLEARANCE)
+            everything = cls(robot, solids, GuardedPairs(tuple(pairs), far))
+            found = np.full((len(pairs), len(q)), 2 * MIN_CLEARANCE)
+            for k, near in everything._contacts(q, far):
+                found[k, near.states] = near.distance
+            return found
+
+        return cls(robot, solids, guarded_pairs(robot, solids, bounds, distances, between_links, unguarded))
+
+    @property
+    def pairs(self) -> tuple[IndexPair, ...]:
+        """Indices into solids."""
+        return self.guarded.pairs
+
+    @property
+    def kept(self) -> Array:
+        """(pairs,) distance to keep [m]."""
+        return self.guarded.kept
 
     def charge(self, q: Array) -> tuple[float, Array]:
         """A penalty for distances below what is planned, at some of the states, and its (N, n) slopes."""
@@ -136,24 +140,27 @@ class Clearance:
         for k, near in self._contacts(q, self.kept):
             # Pairs keep different distances: what counts is the shortfall.
             if len(near.states) and near.distance.min() - self.kept[k] < worst.distance:
-                worst = Nearest(float(near.distance.min() - self.kept[k]), self._words(k))
+                worst = Nearest(float(near.distance.min() - self.kept[k]), self.words(k))
         return worst
 
     def findings(self) -> list[str]:
-        """Links that were not looked at, in words."""
-        if not self.ignored:
-            return []
-        return [f"not kept apart, since they touch at rest: {'; '.join(self.ignored)}"]
+        """What is kept apart, and what is not, in words."""
+        kept, n = 1000 * self.kept, len(self.kept)
+        tight = f", {kept.min():.1f} mm where there is less room" if n and kept.min() < kept.max() else ""
+        found = (
+            [f"{counted(n, 'pair')} of shapes kept apart at every moment, by {kept.max():.0f} mm{tight}"] if n else []
+        )
+        return found + self.guarded.findings()
 
-    def _words(self, k: int) -> str:
-        first, second = (self.solids[i].name for i in self.pairs[k])
-        return f"{first} and {second}"
+    def words(self, k: int) -> str:
+        """Name of a pair."""
+        return pair_name(self.solids, self.pairs[k])
 
     def _contacts(self, q: Array, within: Array, placed: Array | None = None) -> list[tuple[int, Contact]]:
         """States in which the solids of each pair may be near enough, and their distances there."""
         # Only a search, which brings its placements, asks again for almost the same states.
         searching, placed = placed is not None, link_placements(self.robot, q) if placed is None else placed
-        at = [_placements(solid, placed) for solid in self.solids]
+        at = [placements(solid, placed) for solid in self.solids]
         contacts = []
         for k, (i, j) in enumerate(self.pairs):
             first, second = self.solids[i], self.solids[j]
@@ -165,7 +172,7 @@ class Clearance:
                 least = np.maximum(least, before.at_least(R, centre, second.radius))
             # (k,) states whose lower bound does not exclude a meeting.
             states = np.flatnonzero(least < within[k])
-            near = _measured(first, second, at[i], at[j], states)
+            near = measured_distances(first, second, at[i], at[j], states)
             if searching:
                 self._remember(k, R, centre, near)
             contacts.append((k, near))
@@ -199,19 +206,8 @@ class Clearance:
         return rates
 
 
-def _may_meet(robot: Robot, solids: Sequence[Solid], pair: tuple[int, int]) -> bool:
-    a, b = (solids[i].body for i in pair)
-    if a == b:
-        return False
-    parents = [joint.parent for joint in robot.joints]
-    # Neighbours meet at their joint by construction.
-    neighbours = (a >= 0 and parents[a] == b) or (b >= 0 and parents[b] == a)
-    # A first link may well dip below a floor.
-    return not neighbours or solids[pair[1]].name == FLOOR
-
-
-def _placements(solid: Solid, placed: Array) -> Array:
-    """(N, 4, 4) of a solid in the base."""
+def placements(solid: Solid, placed: Array) -> Array:
+    """(N, 4, 4) of a solid in the base, from those of the links."""
     if solid.body < 0:
         return np.broadcast_to(solid.body_from_solid, (len(placed), 4, 4))
     return placed[:, solid.body] @ solid.body_from_solid
@@ -225,7 +221,8 @@ def _relative(first: Array, second: Array, centre: Array) -> tuple[Array, Array]
     return R, (back @ apart[:, :, None])[:, :, 0] + R @ centre
 
 
-def _measured(first: Solid, second: Solid, at_first: Array, at_second: Array, states: AnyArray) -> Contact:
+def measured_distances(first: Solid, second: Solid, at_first: Array, at_second: Array, states: AnyArray) -> Contact:
+    """Exact distances of two solids at some of their (N, 4, 4) placements."""
     coal: Any = coal_module()
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     distance, vectors = np.empty(len(states)), np.empty((len(states), 3, 3))

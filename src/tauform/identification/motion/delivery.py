@@ -12,27 +12,34 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.motion.criterion import condition
 from tauform.identification.motion.planning import LIMIT_SHARE_AT_SAMPLES, MotionProblem
+from tauform.identification.motion.sweep import Moments, closest
 from tauform.identification.motion.trajectory import Basis, Trajectory
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.wording import argument
 
 # How much slower, or smaller, a motion is tried next where it passes an effort or collides.
 SLOWDOWN_PER_TRY, SHRINKAGE_PER_TRY, MAX_TRIES = 1.05, 0.95, 40
 
+NOT_LOOKED_AT = "links are not kept apart: collisions are not looked at, or the robot has no collision shapes"
 
-def delivered(robot: Robot, problem: MotionProblem, z: Array, sampled: Callable[[float], Basis]) -> Trajectory:
+
+def delivered(
+    robot: Robot, problem: MotionProblem, z: Array, rate: float, sampled: Callable[[float, float], Basis]
+) -> Trajectory:
     """The trajectory of some amplitudes.
 
     Args:
-        sampled: the problem's functions at the times of the result, for any duration.
+        rate: samples per second of the result.
+        sampled: the problem's functions, for any duration and rate.
 
     Raises:
         IdentificationError: it passes an effort, or collides, however slow or small it is made.
     """
-    fine = replace(problem, basis=sampled(float(problem.basis.t[-1])))
+    fine = replace(problem, basis=sampled(float(problem.basis.t[-1]), rate))
     # At the fine samples peaks show that the coarse ones missed: scaled once more.
     start, a = fine.split(fine.feasible(fine.joined(*problem.split(z)), LIMIT_SHARE_AT_SAMPLES))
-    a, smaller = _clear(fine, start, a)
-    basis, slower = _within_efforts(robot, fine, start, a, sampled)
+    a, smaller = _clear(fine, start, a, sampled)
+    basis, slower = _within_efforts(robot, fine, start, a, lambda duration: sampled(duration, rate))
     q, qd, qdd = _states(start, a, basis)
     findings = []
     if smaller < 1:
@@ -41,22 +48,31 @@ def delivered(robot: Robot, problem: MotionProblem, z: Array, sampled: Callable[
         findings.append(f"slowed down to {basis.t[-1]:.1f} s to stay within effort limits")
     if fine.clearance is not None:
         findings += fine.clearance.findings()
+    else:
+        findings.append(NOT_LOOKED_AT)
     # Ends repeat themselves in a periodic motion; some states of many give the same singular values.
     step = max(1, len(q) // 500)
     W = problem.columns(q[::step], qd[::step], qdd[::step])[..., problem.columns.chosen]
     return Trajectory(basis.t, q, qd, qdd, robot.joint_names, condition(W), tuple(findings), bounds=problem.bounds)
 
 
-def _clear(fine: MotionProblem, start: Array, a: Array) -> tuple[Array, float]:
-    """Amplitudes at which nothing collides, and how much smaller they are."""
+def _clear(
+    fine: MotionProblem, start: Array, a: Array, sampled: Callable[[float, float], Basis]
+) -> tuple[Array, float]:
+    """Amplitudes at which nothing collides, at the samples or between them, and how much smaller they are."""
     if fine.clearance is None:
         return a, 1.0
+    duration = float(fine.basis.t[-1])
     # Smaller amplitudes about the same start: the limits still hold, only collisions are asked again.
     for smaller in SHRINKAGE_PER_TRY ** np.arange(MAX_TRIES):
-        nearest = fine.clearance.nearest(start + (smaller * a @ fine.basis.values).T)
+        moments = Moments.of(start, smaller * a, lambda intervals: sampled(duration, intervals / duration))
+        nearest = closest(fine.clearance, moments)
         if nearest.distance > 0:
             return smaller * a, float(smaller)
-    raise IdentificationError(f"{nearest.pair} collide however small the motion is; narrow the range of positions")
+    raise IdentificationError(
+        f"{nearest.pair} collide however small the motion is",
+        remedy=f"narrow the range of positions, or let them touch with {argument('unguarded', ...)}",
+    )
 
 
 def _within_efforts(

@@ -63,6 +63,7 @@ def excite(
     effort: ArrayLike | None = None,
     collisions: bool = True,
     floor: float | None = None,
+    unguarded: Sequence[tuple[str, str]] = (),
     include: Include | None = None,
     criterion: Criterion = "condition",
     start: Trajectory | None = None,
@@ -83,8 +84,10 @@ def excite(
         position: (lower, upper), the robot's limits by default.
         velocity, acceleration, effort: (n,) or one number; the robot's limits by default, or 2 and 5 per s, and any
             effort, where it has none.
-        collisions: keep links apart that have collision shapes.
+        collisions: keep links apart that have collision shapes, at every moment; `findings` of the result say which
+            pairs are not.
         floor: height in the base frame that the moving links stay above [m].
+        unguarded: pairs of links that may touch, by name: a gripper's fingers, or shapes larger than their links.
         include: groups of parameters to show; links and declared rotors by default, see `Robot.columns`.
         criterion: "condition" of the base columns, in SI units and not scaled, or "d_optimal" (determinant of the
             information).
@@ -116,7 +119,7 @@ def excite(
     basis = _basis(kind, duration, n_functions, judged(n_functions))
     problem = MotionProblem(Columns.of(robot, include), bounds, basis, checked_criterion(criterion))
     if (collisions and robot.shapes) or floor is not None:
-        problem = replace(problem, clearance=Clearance.of(robot, bounds, collisions, floor))
+        problem = replace(problem, clearance=Clearance.of(robot, bounds, collisions, floor, unguarded))
     few = problem
     # Moves are no sums of fewer moves, and a motion that is given may need all of its harmonics.
     if kind == "fourier" and start is None and n_functions > BEGIN_HARMONICS:
@@ -125,8 +128,28 @@ def excite(
     # Matrices of some tens of columns: a second thread costs more than it gives, and far more on a busy machine.
     with one_blas_thread():
         found = _search(few, problem, start, count, n_starts, np.random.default_rng(seed), watch)
-        best, *others = (delivered(robot, problem, z, lambda T: _basis(kind, T, n_functions, rate)) for z in found)
+
+        def at(z: Array) -> Trajectory:
+            return delivered(robot, problem, z, rate, lambda T, rate: _basis(kind, T, n_functions, rate))
+
+        best, *others = _first(found, count, at)
     return replace(best, alternatives=tuple(others))
+
+
+def _first(found: Sequence[Array], count: int, delivered_at: Callable[[Array], Trajectory]) -> list[Trajectory]:
+    """Trajectories of the first motions that can be run; where one collides, the next best stands in for it."""
+    trajectories: list[Trajectory] = []
+    refused: IdentificationError | None = None
+    for z in found:
+        try:
+            trajectories.append(delivered_at(z))
+        except IdentificationError as error:
+            refused = refused or error
+        if len(trajectories) == count:
+            break
+    if refused is not None and len(trajectories) < count:
+        raise refused
+    return trajectories
 
 
 def _check_numbers(count: int, n_starts: int, max_seconds: float, seed: int, rate: float) -> None:
@@ -166,7 +189,7 @@ def _search(
     rng: np.random.Generator,
     watch: _Watch,
 ) -> list[Array]:
-    """The best motions found, `count` of them; beginnings are improved with the functions of `few`."""
+    """Motions found, the best first, at least `count`; beginnings are improved with the functions of `few`."""
     found = _beginnings(few, max(n_starts, count) if start is None else count - 1, rng, watch)
     if start is not None:
         found.insert(0, problem.following(start))
@@ -175,11 +198,12 @@ def _search(
     polish = POLISH if few is problem else JOIN + POLISH
     watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)
     watch.share = ROUGH_TIME_SHARE
-    found = sorted((_improved(few, z, ROUGH, watch) for z in found), key=few.score)[:n_polished]
+    found = sorted((_improved(few, z, ROUGH, watch) for z in found), key=few.score)
     if few is not problem:
         found = [problem.joining(few, z) for z in found]
     watch.share = 1.0
-    return sorted((_improved(problem, z, polish, watch) for z in found), key=problem.score)[:count]
+    polished = sorted((_improved(problem, z, polish, watch) for z in found[:n_polished]), key=problem.score)
+    return [*polished, *found[n_polished:]]
 
 
 def _beginnings(problem: MotionProblem, n: int, rng: np.random.Generator, watch: _Watch) -> list[Array]:

@@ -12,6 +12,7 @@ from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import Progress
 from tauform.cli.verb import verb
+from tauform.errors import ArgumentError
 from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ def excite(
     ] = None,
     collisions: Annotated[bool, typer.Option(help="Keep links apart that have collision shapes.")] = True,
     floor: Annotated[float | None, typer.Option(help="Height that moving links stay above, in m.")] = None,
+    unguarded: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINK,LINK", help="Two links that may touch; repeat it for further pairs."),
+    ] = None,
     criterion: Annotated[str, typer.Option(help="condition or d_optimal.")] = "condition",
     start: Annotated[Path | None, typer.Option(metavar="CSV", help="Motion to improve, as written by -o.")] = None,
     count: Annotated[int, typer.Option(help="Motions to plan, the best first.", min=1)] = 1,
@@ -77,6 +82,7 @@ def excite(
         effort=limits.get("effort"),
         collisions=collisions,
         floor=floor,
+        unguarded=[_pair(words) for words in unguarded or ()],
         criterion=criterion,  # type: ignore[arg-type]  # checked by excite
         start=beginning,
         count=count,
@@ -90,6 +96,13 @@ def excite(
     if plot is not None:
         written += [motion.plot(_numbered(plot, k, count), robot) for k, motion in enumerate(motions)]
     return _page(robot, motions, written)
+
+
+def _pair(words: str) -> tuple[str, str]:
+    first, comma, second = words.partition(",")
+    if not comma:
+        raise ArgumentError(f"--unguarded {words}: expected two links with a comma between, such as hand,link5")
+    return first.strip(), second.strip()
 
 
 def _numbered(path: Path, k: int, count: int) -> Path:
