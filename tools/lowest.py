@@ -14,7 +14,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 # Extras that serve the work on tauform itself take what is newest.
-OF_WORK = ("test", "docs", "bench")
+OF_WORK = ("test", "targets", "docs", "bench")
 # Frameworks of hundreds of megabytes each: their bounds are the versions that the tests install.
 LARGE = ("casadi", "jax", "torch", "sympy")
 BOUND = re.compile(r"\s*([A-Za-z0-9._-]+)\s*>=\s*([0-9][^,;\s]*)\s*")

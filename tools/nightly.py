@@ -61,6 +61,8 @@ def counts(text: str) -> str:
 
 def install() -> None:
     """Install what is missing where that can be done; tests skip what they do not find."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[targets]"]
+    subprocess.run(pip, check=False)
     missing = [packages.split() for program, packages in PROGRAMS.items() if not shutil.which(program)]
     if not missing or not shutil.which("apt-get") or os.geteuid() != 0:
         return

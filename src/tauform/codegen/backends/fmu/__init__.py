@@ -1,0 +1,1 @@
+"""FMI 3.0 as a target."""
