@@ -25,8 +25,8 @@ Natural = Annotated[int, "from 0 on"]
 # Which of three ways computes a function; `fast/tier.py` says which they are.
 Tier = Literal[1, 2, 3]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-Kind = TypeVar("Kind")
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+AnyClass = TypeVar("AnyClass")
 
 # Expected type -> how to make one. {} stands for the value where that is a name or a path.
 REMEDIES = {
@@ -44,7 +44,7 @@ REMEDIES = {
 EXAMPLES = {"Robot": "'kr6_r700'", "Recording": "'log.csv'", "Fit": "'fit.npz'"}
 
 
-def checked(function: Function) -> Function:
+def checked(function: AnyFunction) -> AnyFunction:
     """The function with its arguments checked against its annotations at every call.
 
     Raises:
@@ -87,7 +87,7 @@ def _instead(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names)}"
 
 
-def checked_methods(kind: type[Kind]) -> type[Kind]:
+def checked_methods(kind: type[AnyClass]) -> type[AnyClass]:
     """Class decorator: every public method checks its arguments, as public functions do."""
     for name, value in list(vars(kind).items()):
         if name.startswith("_"):

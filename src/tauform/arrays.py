@@ -12,6 +12,7 @@ from tauform.errors import ShapeError
 Array = NDArray[np.float64]
 # Cores of algorithms also run on complex, counting or symbolic scalars.
 AnyArray = NDArray[Any]
+Mask = NDArray[np.bool_]
 # No length, mass or inertia of a robot comes near this, and products of a few such numbers still do not overflow.
 LARGEST = 1e50
 

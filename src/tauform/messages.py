@@ -1,12 +1,16 @@
-"""Words about names and numbers: what to say when a name does not exist, and how many there are of something."""
+"""Words about names, numbers and progress: names that do not exist, how many there are of something, stages."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tauform.errors import UnknownNameError
 
+# Called with a few words when a stage of long work begins.
+Progress = Callable[[str], None]
+# Called with the share of a stage that is done, from 0 to 1.
+Reached = Callable[[float], None]
 # More would bury the sentence.
 MOST_LISTED = 12
 

@@ -16,7 +16,7 @@ import pytest
 
 import tauform as tf
 from tauform.cli import COMMANDS, main
-from tauform.cli.progress import Lines, progress
+from tauform.cli.progress import ProgressLines, progress
 
 LINE = re.compile(r" *\d+\.\d s  \S.*")
 # Every verb with the least work.
@@ -99,7 +99,7 @@ def test_many_short_stages_do_not_fall_silent(
     clock = [0.0]
     monkeypatch.setattr("tauform.cli.progress.SILENT_SECONDS", 1000.0)
     monkeypatch.setattr("tauform.cli.progress.time", SimpleNamespace(perf_counter=lambda: clock[0]))
-    lines = Lines()
+    lines = ProgressLines()
     for stage in range(10):
         lines(f"stage {stage}")
         clock[0] += 400.0
@@ -113,7 +113,7 @@ def test_many_short_stages_do_not_fall_silent(
 
 @pytest.mark.usefixtures("every_stage")
 def test_a_stage_that_lasts_is_named_while_it_lasts(capfd: pytest.CaptureFixture[str]) -> None:
-    lines = Lines()
+    lines = ProgressLines()
     lines("working")
     assert lines._timer is not None
     lines._timer.join()

@@ -26,7 +26,7 @@ import tauform as tf
 from hostile_names import NAMES, WORST, renamed
 from sampling import in_turns
 from tauform.cli import main
-from tauform.cli.progress import Bar, Lines
+from tauform.cli.progress import ProgressBar, ProgressLines
 from tauform.codegen.backends.registry import TARGETS, backend
 from tauform.codegen.conventions import conventions
 from tauform.codegen.program.program import Program
@@ -415,7 +415,7 @@ def test_files_of_any_name(key: str, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_progress_shows_names_and_obeys_none(capsys: pytest.CaptureFixture[str]) -> None:
-    for progress in (Lines(), Bar()):
+    for progress in (ProgressLines(), ProgressBar()):
         for words in (WORST, NAMES["rich markup"]):
             progress(words)
             progress._show()  # type: ignore[attr-defined]

@@ -70,7 +70,7 @@ ROBOT_OPTIONS: dict[str, Any] = {
 # Of every verb that writes.
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files; write into a folder that holds others too.")]
 # Of every verb that makes programs of several functions.
-Functions = Annotated[
+FunctionsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--functions", "--function", metavar="NAME,...", help="Names with commas between, or all; repeatable."
@@ -149,7 +149,7 @@ Name = Annotated[
 Validate = Annotated[
     list[Path] | None, typer.Option(metavar="LOG", help="Validation recording: predicted, not fitted; repeatable.")
 ]
-Friction = Annotated[str, typer.Option(help="auto, plain, asymmetric, stribeck, quadratic, load or thermal.")]
+FrictionOption = Annotated[str, typer.Option(help="auto, plain, asymmetric, stribeck, quadratic, load or thermal.")]
 Physical = Annotated[bool, typer.Option("--physical", help="Only physically consistent links.")]
 Reduce = Annotated[bool, typer.Option("--reduce", help="Keep only the significant parameters.")]
 Simulate = Annotated[
@@ -157,7 +157,7 @@ Simulate = Annotated[
 ]
 Delay = Annotated[float, typer.Option(help="Seconds by which torques lag behind positions.")]
 # Of the verbs that write C of what they identified.
-Real = Annotated[str, typer.Option(help="Floating-point type of the C: double or float.")]
+RealOption = Annotated[str, typer.Option(help="Floating-point type of the C: double or float.")]
 Excerpt = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Store only so much of the recording beside the C.")
 ]

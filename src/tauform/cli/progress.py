@@ -21,7 +21,7 @@ with suppress(ValueError):
 LINES_PER_STAGE = 4
 
 
-class Progress:
+class ProgressDisplay:
     """Called with a few words when a stage begins. This one says nothing; those below do."""
 
     def __call__(self, words: str) -> None:
@@ -34,7 +34,7 @@ class Progress:
         """The verb has ended."""
 
 
-class Lines(Progress):
+class ProgressLines(ProgressDisplay):
     """One line per stage for logs and pipes: when it began, and what it does; no control codes."""
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Lines(Progress):
             print(f"{when - self._first:6.1f} s  {visible(words)}", file=sys.stderr, flush=True)
 
 
-class Bar(Progress):
+class ProgressBar(ProgressDisplay):
     """A spinner, or a bar where it is known how far the stage is."""
 
     def __init__(self) -> None:
@@ -143,11 +143,11 @@ class Bar(Progress):
 
 
 @contextmanager
-def progress(quiet: bool = False) -> Iterator[Progress]:
+def progress(quiet: bool = False) -> Iterator[ProgressDisplay]:
     """Progress of a verb: `with progress() as tell: tell("deriving"); ... tell.reached(0.5)`."""
     # Not Rich's own test: it takes a log for a terminal where FORCE_COLOR is set, as machines that run tests do.
     watched = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-    shown = Progress() if quiet else Bar() if watched else Lines()
+    shown = ProgressDisplay() if quiet else ProgressBar() if watched else ProgressLines()
     finished = False
     try:
         yield shown

@@ -74,7 +74,7 @@ RECORDING_OPTIONS: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Reading:
+class LogOptions:
     """Options of the command line about logs."""
 
     column: list[str] | None = None

@@ -13,8 +13,8 @@ import typer
 
 from tauform.cli.options import COMMON_OPTIONS, ROBOT_ARGUMENT, ROBOT_OPTIONS, arranged, flags
 from tauform.cli.page import Page, complain, print_page
-from tauform.cli.progress import Progress, progress
-from tauform.cli.reading import RECORDING_OPTIONS, Reading
+from tauform.cli.progress import ProgressDisplay, progress
+from tauform.cli.reading import RECORDING_OPTIONS, LogOptions
 from tauform.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     stage begins. Every verb gets --json and --quiet.
     """
     # Robot is imported for the type checker only; its annotation is replaced below, so any stand-in will do.
-    names = {"Robot": object, "Page": Page, "Reading": Reading, "Progress": Progress}
+    names = {"Robot": object, "Page": Page, "Reading": LogOptions, "Progress": ProgressDisplay}
     hints = get_type_hints(function, localns=names, include_extras=True)
     own = inspect.signature(function).parameters
     takes_robot, reads, tells = ("robot" in own, "reading" in own, "tell" in own)
@@ -70,7 +70,7 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
                 tell(f"reading {arguments['robot']}")
                 arguments["robot"] = load_robot(arguments["robot"], **options)
             if reads:
-                arguments["reading"] = Reading(**{name: arguments.pop(name) for name in RECORDING_OPTIONS})
+                arguments["reading"] = LogOptions(**{name: arguments.pop(name) for name in RECORDING_OPTIONS})
             if tells:
                 arguments["tell"] = tell
             # A verb that names no stage of its own is shown by its name.

@@ -32,7 +32,7 @@ PAYS_FOR_SEARCH = 20.0
 P = ParamSpec("P")
 T = TypeVar("T")
 Options = Mapping[str, Any]
-Key = tuple[tuple[str, Any], ...]
+OptionKey = tuple[tuple[str, Any], ...]
 Call = Callable[..., Any]
 
 TIER_DOCUMENT = """\
@@ -142,7 +142,7 @@ class Tiered:
             self._count(moving, entry, key, perf_counter() - start)
         return answer
 
-    def _variant(self, robot: Robot, options: Options) -> tuple[Robot, Key | None]:
+    def _variant(self, robot: Robot, options: Options) -> tuple[Robot, OptionKey | None]:
         """The robot that a kernel is made of, and the options that it depends on; None where only NumPy will do."""
         if options.get("method") is not None:
             return robot, None
@@ -166,8 +166,8 @@ class Tiered:
     def _title(self, robot: Robot) -> str:
         return robot.name
 
-    def _entry(self, robot: Robot, key: Key) -> Entry:
-        entries: dict[Key, Entry] = robot.__dict__.setdefault("_fast_entries", {})
+    def _entry(self, robot: Robot, key: OptionKey) -> Entry:
+        entries: dict[OptionKey, Entry] = robot.__dict__.setdefault("_fast_entries", {})
         return entries.setdefault(key, Entry()) if key not in entries else entries[key]
 
     def _by_kernel(self, kernel: Any, robot: Robot, states: Options, options: Options) -> Any:
@@ -191,7 +191,7 @@ class Tiered:
             outputs = tuple(results) if len(results) > 1 else results[0]
         return outputs if self.result is None else _wrapped(self.result, outputs)
 
-    def _count(self, robot: Robot, entry: Entry, key: Key, seconds: float) -> None:
+    def _count(self, robot: Robot, entry: Entry, key: OptionKey, seconds: float) -> None:
         # Time spent decides, not calls: a few large batches pay for a kernel as well as many small ones.
         entry.seconds += seconds
         better: Tier = 2 if entry.tier == 1 else 3
@@ -203,7 +203,7 @@ class Tiered:
             entry.asked = asked
             WORKSHOP.ask(self._stages(robot, entry, key, better, in_background=True))
 
-    def _wait(self, robot: Robot, entry: Entry, key: Key, tier: Tier, refuse: bool) -> None:
+    def _wait(self, robot: Robot, entry: Entry, key: OptionKey, tier: Tier, refuse: bool) -> None:
         """Make the kernel now.
 
         Raises:
@@ -220,7 +220,7 @@ class Tiered:
                 remedy="leave out tier, or choose 1",
             )
 
-    def _stages(self, robot: Robot, entry: Entry, key: Key, tier: Tier, in_background: bool = False) -> Any:
+    def _stages(self, robot: Robot, entry: Entry, key: OptionKey, tier: Tier, in_background: bool = False) -> Any:
         """The work between here and a kernel, with pauses; a kernel that cannot be made leaves the entry as it is."""
         # The first pause comes before any work: asking costs a call nothing.
         yield
@@ -231,7 +231,7 @@ class Tiered:
             return
         self._install(robot, entry, kernel, tier, fast=not key)
 
-    def _kernel(self, robot: Robot, key: Key, tier: Tier, in_background: bool) -> Any:
+    def _kernel(self, robot: Robot, key: OptionKey, tier: Tier, in_background: bool) -> Any:
         from tauform.fast.aside import stages  # its imports take longer than a thousand calls
 
         return (yield from stages(robot, self.name, dict(key), tier, self.divides, in_background))

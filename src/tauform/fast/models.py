@@ -18,7 +18,7 @@ from tauform.closedform.model.term_by_term import TermByTerm
 from tauform.description.drives.friction import REFERENCE_TEMPERATURE
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, VerificationError
-from tauform.fast.dispatch import NOTHING, Entry, Key, Tiered
+from tauform.fast.dispatch import NOTHING, Entry, OptionKey, Tiered
 from tauform.fast.tier import Tier
 
 # Of each output's peak; accelerations also by the condition of the mass matrix.
@@ -26,7 +26,7 @@ MAX_DIFFERENCE = 1e-12
 N_STATES = 50
 
 
-class Source(NamedTuple):
+class ModelSource(NamedTuple):
     """What a kernel is made of: a robot with the same dynamics, and its function of the same result.
 
     Attributes:
@@ -48,18 +48,18 @@ class TieredMethod(Tiered):
     """
 
     def __init__(
-        self, textbook: Callable[..., Any], source: Callable[[Any, str], Source], divides: bool = False
+        self, textbook: Callable[..., Any], source: Callable[[Any, str], ModelSource], divides: bool = False
     ) -> None:
         super().__init__(textbook, divides=divides, adopts=False)
         self.source = source
         # Weak: a fit that nobody holds takes its kernels with it.
-        self._entries: WeakKeyDictionary[Any, dict[Key, Entry]] = WeakKeyDictionary()
+        self._entries: WeakKeyDictionary[Any, dict[OptionKey, Entry]] = WeakKeyDictionary()
 
     def _title(self, robot: Any) -> str:
         name: str = robot.name if hasattr(robot, "name") else robot.robot.name
         return name
 
-    def _entry(self, robot: Any, key: Key) -> Entry:
+    def _entry(self, robot: Any, key: OptionKey) -> Entry:
         return self._entries.setdefault(robot, {}).setdefault(key, Entry())
 
     def _by_kernel(self, kernel: Any, robot: Any, states: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
@@ -70,7 +70,7 @@ class TieredMethod(Tiered):
         still = {name: np.zeros(kernel.program.inputs[0].shape) for name in names - {*states, *options}}
         return super()._by_kernel(kernel, robot, {**states, **still}, options)
 
-    def _kernel(self, robot: Any, key: Key, tier: Tier, in_background: bool) -> Any:
+    def _kernel(self, robot: Any, key: OptionKey, tier: Tier, in_background: bool) -> Any:
         from tauform.fast.aside import stages  # its imports take longer than a thousand calls
 
         source = self.source(robot, self.name)
@@ -84,7 +84,7 @@ class TieredMethod(Tiered):
         # Never the short call: its owner is no robot.
         super()._install(robot, entry, kernel, tier, fast=False)
 
-    def _compare(self, kernel: Any, owner: Any, source: Source) -> None:
+    def _compare(self, kernel: Any, owner: Any, source: ModelSource) -> None:
         """Refuse a kernel that differs from the method in NumPy.
 
         Raises:
@@ -112,7 +112,7 @@ def _condition(robot: Robot, q: np.ndarray) -> float:
     return float(np.linalg.cond(mass_matrix(robot, q)).max())
 
 
-def _of_model(bound: BoundModel, name: str) -> Source:
+def _of_model(bound: BoundModel, name: str) -> ModelSource:
     """The robot of virtual links.
 
     Raises:
@@ -125,7 +125,7 @@ def _of_model(bound: BoundModel, name: str) -> Source:
         raise GenerationError(f"{bound.name}: with dropped terms or fixed joints its terms are no robot's")
     if name == "forward_dynamics" and bound.beside.is_loaded:
         raise GenerationError(f"{bound.name}: friction by load is judged term by term")
-    return Source(robot, "inverse_dynamics", ("qdd",)) if name == "induced_torque" else Source(robot, name)
+    return ModelSource(robot, "inverse_dynamics", ("qdd",)) if name == "induced_torque" else ModelSource(robot, name)
 
 
 def _method(name: str, divides: bool = False) -> TieredMethod:

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 
 import tauform.closedform.threads  # noqa: F401  the same
 
-Job = Iterator[None]
+Stages = Iterator[None]
 
 
 class Workshop:
@@ -33,7 +33,7 @@ class Workshop:
         self._stage = threading.Lock()
         self._starting = threading.Lock()
         self._closing = False
-        self._jobs: SimpleQueue[Job] = SimpleQueue()
+        self._jobs: SimpleQueue[Stages] = SimpleQueue()
         self._thread: threading.Thread | None = None
         atexit.register(self._close)
         if hasattr(os, "register_at_fork"):
@@ -42,7 +42,7 @@ class Workshop:
                 before=self._stage.acquire, after_in_parent=self._stage.release, after_in_child=self._continue_in_child
             )
 
-    def ask(self, job: Job) -> None:
+    def ask(self, job: Stages) -> None:
         """Do a job in the background."""
         self._jobs.put(job)
         with self._starting:
@@ -69,7 +69,7 @@ class Workshop:
             while self._next_stage(job):
                 pass
 
-    def _next_stage(self, job: Job) -> bool:
+    def _next_stage(self, job: Stages) -> bool:
         """Run a job up to its next pause; whether there is more to do."""
         with self._stage:
             try:

@@ -20,7 +20,7 @@ from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
 from tauform.identification.selection.laws import FrictionLaw
 from tauform.identification.verdict.resimulate import validate_by_simulation
-from tauform.messages import counted
+from tauform.messages import Progress, counted
 from tauform.pipeline.comparison import N_STATES, base_error, closed_form_error
 from tauform.pipeline.program_stages import (
     accuracy_curve,
@@ -29,14 +29,14 @@ from tauform.pipeline.program_stages import (
     reduced_program,
 )
 from tauform.pipeline.robot_model import RobotModel
-from tauform.pipeline.stages import Progress, StageLog
+from tauform.pipeline.stages import StageLog
 from tauform.realtime.reduction.reduce import ROUTES, check_guarantee
 
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix")
 RANDOM_STATES = f"Newton-Euler, {N_STATES} states"
 
 # `identify` with everything but its choice of terms.
-Fitted = Callable[..., Fit]
+Identify = Callable[..., Fit]
 
 
 def model_robot(
@@ -175,7 +175,7 @@ def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
     return None
 
 
-def identified_fit(fitted: Fitted, reduced: bool, physical: bool, log: StageLog) -> Fit:
+def identified_fit(fitted: Identify, reduced: bool, physical: bool, log: StageLog) -> Fit:
     """The fit with all the terms that held-out blocks ask for, reduced and physical where that was asked for."""
     with log.stage("identification") as describe:
         fit = _refined(fitted(progress=log.progress), reduced, physical, log)

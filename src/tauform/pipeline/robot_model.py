@@ -17,7 +17,8 @@ from tauform.description.robot import Robot
 from tauform.escaping.shown import visible
 from tauform.identification.export.code import CodeOptions
 from tauform.identification.fit import Fit
-from tauform.pipeline.stages import Progress, Stage
+from tauform.messages import Progress
+from tauform.pipeline.stages import Stage
 from tauform.realtime.reduction.figures import Tradeoff
 from tauform.realtime.reduction.reduce import Reduction
 

@@ -10,10 +10,9 @@ from typing import Any, Literal
 
 from tauform.codegen.certificate import within
 from tauform.errors import TauformError
+from tauform.messages import Progress
 
 Status = Literal["verified", "done", "doubtful", "skipped", "failed"]
-# Called with a few words when a stage begins.
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)

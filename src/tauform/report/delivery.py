@@ -14,8 +14,9 @@ from tauform.identification.export.code import CodeOptions
 from tauform.identification.export.proof import Proof
 from tauform.identification.export.urdf import source_of
 from tauform.identification.fit import Fit
+from tauform.messages import Progress
 from tauform.pipeline.robot_model import RobotModel
-from tauform.pipeline.stages import Progress, Stage, StageLog
+from tauform.pipeline.stages import Stage, StageLog
 from tauform.report.code_folder import write_tested_code
 from tauform.report.model_page import model_page
 from tauform.version import __version__

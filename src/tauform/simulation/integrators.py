@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from tauform.arrays import AnyArray
 
 Integrator = Literal["semi_implicit", "rk4", "midpoint"]
-Acceleration = Callable[[AnyArray, AnyArray], AnyArray]
+AccelerationFunction = Callable[[AnyArray, AnyArray], AnyArray]
 # Fixed-point iterations of the implicit midpoint rule; each takes a factor (step times stiffness of the motion) / 2.
 MIDPOINT_ITERATIONS = 5
 
@@ -24,7 +24,7 @@ class Stepped(NamedTuple):
     qdd: AnyArray
 
 
-def semi_implicit(a: Acceleration, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
+def semi_implicit(a: AccelerationFunction, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
     """Semi-implicit Euler, first order, one evaluation: qd' = qd + h a, q' = q + h qd'.
 
     Symplectic where the mass matrix is constant; of an arm, energy drifts.
@@ -34,7 +34,7 @@ def semi_implicit(a: Acceleration, q: AnyArray, qd: AnyArray, h: Any) -> Stepped
     return Stepped(q + h * after, after, qdd)
 
 
-def rk4(a: Acceleration, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
+def rk4(a: AccelerationFunction, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
     """The classical Runge-Kutta method, fourth order."""
     half, sixth = 0.5 * h, h * (1.0 / 6.0)
     a1 = a(q, qd)
@@ -48,7 +48,7 @@ def rk4(a: Acceleration, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
     return Stepped(q + h * (qd + sixth * (a1 + a2 + a3)), qd + sixth * (a1 + 2.0 * (a2 + a3) + a4), a1)
 
 
-def midpoint(a: Acceleration, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
+def midpoint(a: AccelerationFunction, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
     """Implicit midpoint rule, second order and symmetric in time: energy swings, and does not drift.
 
     qd' = qd + h a((q + q')/2, (qd + qd')/2), q' = q + h (qd + qd')/2, solved by fixed-point iteration.
@@ -62,7 +62,7 @@ def midpoint(a: Acceleration, q: AnyArray, qd: AnyArray, h: Any) -> Stepped:
     return Stepped(q + h * (qd + half * change), qd + h * change, first)
 
 
-INTEGRATORS: dict[str, Callable[[Acceleration, AnyArray, AnyArray, Any], Stepped]] = {
+INTEGRATORS: dict[str, Callable[[AccelerationFunction, AnyArray, AnyArray, Any], Stepped]] = {
     "semi_implicit": semi_implicit,
     "rk4": rk4,
     "midpoint": midpoint,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -13,6 +13,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.codegen.runtime.scan import Scan, Strided
 from tauform.errors import ProgramTooLongError, SimulationError, VerificationError
+from tauform.messages import Reached
 from tauform.simulation.step import Plant, step_program, textbook_step
 from tauform.simulation.torques import Control, checked_torques
 
@@ -24,8 +25,6 @@ STEPS_AT_ONCE = 32
 STEPS_BETWEEN_STOPS = 500
 # Beyond such positions or velocities no robot is meant.
 MAX_FINITE_STATE = 1e6
-
-Tell = Callable[[float], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +52,7 @@ class Rollout:
     def n_states(self) -> int:
         return len(self.rows["q"])
 
-    def kept(self, every: int, tell: Tell | None) -> list[Array]:
+    def kept(self, every: int, tell: Reached | None) -> list[Array]:
         """(N, K, n) positions, velocities, accelerations and torques of every `every`-th step.
 
         Raises:

@@ -44,7 +44,7 @@ class Desk:
             return False
         return True
 
-    def run(self, job: Job, bar: Progress, done: Callable[[Any], None]) -> None:
+    def run(self, job: Job, bar: JobProgress, done: Callable[[Any], None]) -> None:
         """Follow a job in its bar; what it returns goes to `done`."""
         # One job per session: two searches would halve each other's speed.
         if self.project.job is not None and self.project.job.state == "running":
@@ -56,7 +56,7 @@ class Desk:
         bar.follow(job, done)
 
 
-class Progress:
+class JobProgress:
     """A bar with the words of a job, and a button that ends it."""
 
     def __init__(self) -> None:

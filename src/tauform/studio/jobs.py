@@ -10,9 +10,6 @@ from typing import Any
 
 from tauform.errors import TauformError
 
-# Tells the page how far the work is, in a few words.
-Tell = Callable[[str], None]
-
 
 @dataclass
 class Job:

@@ -20,12 +20,12 @@ from tauform.identification.logs.read import read_recording
 from tauform.identification.motion.excite import excite
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.identification.recording.recording import Recording
+from tauform.messages import Progress
 from tauform.realtime.reduction.reduce import Reduction, reduce
 from tauform.report.sections.identification import write_report
-from tauform.studio.jobs import Tell
 
 
-def read_logs(robot: Robot, logs: Mapping[Path, Mapping[str, Any]], tell: Tell) -> dict[str, Recording]:
+def read_logs(robot: Robot, logs: Mapping[Path, Mapping[str, Any]], tell: Progress) -> dict[str, Recording]:
     """Recordings by file name; each log with the options that were chosen for it."""
     found = {}
     for path, options in logs.items():
@@ -35,18 +35,18 @@ def read_logs(robot: Robot, logs: Mapping[Path, Mapping[str, Any]], tell: Tell) 
 
 
 def identify_robot(
-    robot: Robot, fitted: Sequence[Recording], validated: Sequence[Recording], physical: bool, tell: Tell
+    robot: Robot, fitted: Sequence[Recording], validated: Sequence[Recording], physical: bool, tell: Progress
 ) -> Fit:
     """A fit, judged on the validation recordings where there are any."""
     return identify(robot, list(fitted), validate=list(validated) or None, physical=physical, progress=tell)
 
 
-def shrink(robot: Robot, tolerance: float, profile: str, tell: Tell) -> Reduction:
+def shrink(robot: Robot, tolerance: float, profile: str, tell: Progress) -> Reduction:
     """The cheapest program within an error."""
     return reduce(robot, profile=profile, tolerance=tolerance, progress=tell)  # type: ignore[arg-type]  # checked there
 
 
-def plan(robot: Robot, duration: float, seconds: float, collisions: bool, tell: Tell) -> Trajectory:
+def plan(robot: Robot, duration: float, seconds: float, collisions: bool, tell: Progress) -> Trajectory:
     """A motion that shows every base parameter."""
     # Bound here, since excite reports a share, and the page takes words.
     said = tell
@@ -60,7 +60,7 @@ def plan(robot: Robot, duration: float, seconds: float, collisions: bool, tell: 
 
 
 def deliver(
-    model: Robot | Fit, functions: Sequence[str], target: str, real: str, folder: Path, tell: Tell
+    model: Robot | Fit, functions: Sequence[str], target: str, real: str, folder: Path, tell: Progress
 ) -> dict[str, str]:
     """Code in a folder, with what its self-test said."""
     robot = model.identified_robot if isinstance(model, Fit) else model
@@ -100,7 +100,7 @@ def self_test(folder: Path, target: str, name: str) -> str:
     return "\n".join(said)
 
 
-def report(fit: Fit, path: Path, tell: Tell) -> str:
+def report(fit: Fit, path: Path, tell: Progress) -> str:
     """The HTML report of a fit."""
     tell("writing the report")
     return str(write_report(fit, path))

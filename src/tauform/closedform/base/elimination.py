@@ -16,8 +16,8 @@ from tauform.arrays import Array
 from tauform.errors import ModelError
 from tauform.portable.factorization import Triangle, by_size, condition, in_order, singular_values, solved
 
-Method = Literal["qr", "qr_pivoted", "svd"]
-METHODS: tuple[Method, ...] = ("qr", "qr_pivoted", "svd")
+RankMethod = Literal["qr", "qr_pivoted", "svd"]
+METHODS: tuple[RankMethod, ...] = ("qr", "qr_pivoted", "svd")
 # Residuals below the first part of a column are rounding, above the second never; between them the widest gap decides.
 # Below 1e-14 double precision cannot tell a column from rounding; 1e-5 no rounding reaches.
 MAX_ROUNDING_RESIDUAL, MIN_CERTAIN_RESIDUAL = 1e-14, 1e-5
@@ -51,7 +51,7 @@ class Split:
         return self.weakest_kept / max(self.strongest_folded, EPSILON)
 
 
-def eliminate(matrix: Array, preferred: Sequence[int], method: Method = "qr") -> Split:
+def eliminate(matrix: Array, preferred: Sequence[int], method: RankMethod = "qr") -> Split:
     """Keep or fold the unit columns of a matrix; earlier ones in `preferred` are kept first.
 
     Raises:

@@ -21,7 +21,7 @@ from tauform.description.robot import Robot
 from tauform.errors import UnknownNameError
 from tauform.rigidbody.regressor import regressor
 
-Status = Literal["alone", "sum", "folded", "no effect"]
+RegroupingStatus = Literal["alone", "sum", "folded", "no effect"]
 BASE_MOTIONS = (*(f"sliding along {axis}" for axis in "xyz"), *(f"turning about {axis}" for axis in "xyz"))
 
 
@@ -40,7 +40,7 @@ class Explanation:
     """
 
     parameter: str
-    status: Status
+    status: RegroupingStatus
     within: dict[str, str]
     reason: str
     exposed_by: tuple[str, ...]
@@ -86,7 +86,7 @@ def explain(robot: Robot, parameter: str, include: Include | None = None) -> Exp
         relation.name: str(relation.terms[parameter]) for relation in base.relations if parameter in relation.terms
     }
     # What is known alone needs no advice.
-    tried: dict[str, Status] = {}
+    tried: dict[str, RegroupingStatus] = {}
     if status != "alone":
         # The rank analysis is run again for each remedy; none is assumed to help.
         tried = {name: _status(other, parameter) for name, other in _variants(robot, columns, index).items()}
@@ -96,7 +96,7 @@ def explain(robot: Robot, parameter: str, include: Include | None = None) -> Exp
     return Explanation(parameter, status, within, _reason(base, parameter, status, within), exposed, shown)
 
 
-def _status(base: BaseParameters, parameter: str) -> Status:
+def _status(base: BaseParameters, parameter: str) -> RegroupingStatus:
     if parameter in base.no_effect:
         return "no effect"
     # Folded into others, where it is no pivot.
@@ -105,7 +105,7 @@ def _status(base: BaseParameters, parameter: str) -> Status:
     return "alone" if parameter in base.alone else "sum"
 
 
-def _reason(base: BaseParameters, parameter: str, status: Status, within: dict[str, str]) -> str:
+def _reason(base: BaseParameters, parameter: str, status: RegroupingStatus, within: dict[str, str]) -> str:
     if status == "alone":
         return f"{parameter} is a base parameter as it stands: torques determine it."
     if status == "no effect":

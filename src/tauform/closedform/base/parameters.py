@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tauform.arguments import Natural
 from tauform.arrays import read_only
 from tauform.closedform.base.baseset import BaseParameters
-from tauform.closedform.base.elimination import Method
+from tauform.closedform.base.elimination import RankMethod
 from tauform.closedform.base.observation import dynamic_matrix, energy_matrix, velocity_free_matrix
 from tauform.closedform.base.regroup import regroup
 from tauform.closedform.base.relations.relations import exact_grouping, symbolic_relations
@@ -25,9 +25,9 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.wording import argument
 
-Source = Literal["dynamic", "velocity_free", "energy", "closed_form"]
+RegressorSource = Literal["dynamic", "velocity_free", "energy", "closed_form"]
 SAMPLED = {"dynamic": dynamic_matrix, "velocity_free": velocity_free_matrix, "energy": energy_matrix}
-SOURCES: tuple[Source, ...] = ("dynamic", "velocity_free", "energy", "closed_form")
+SOURCES: tuple[RegressorSource, ...] = ("dynamic", "velocity_free", "energy", "closed_form")
 # Fixed: base parameters must not depend on chance; the year of the paper.
 SEED = 1991
 # The time grows with the cube of their number: a minute for so many.
@@ -36,8 +36,8 @@ MAX_COLUMNS = 1500
 
 def base_parameters(
     robot: Robot,
-    method: Method = "qr",
-    source: Source = "dynamic",
+    method: RankMethod = "qr",
+    source: RegressorSource = "dynamic",
     include: Include | None = None,
     order: Iterable[str] | None = None,
     seed: Natural = SEED,

@@ -16,7 +16,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
-from tauform.closedform.base.elimination import Method, Split, eliminate
+from tauform.closedform.base.elimination import RankMethod, Split, eliminate
 from tauform.closedform.base.preference import order_of_preference
 from tauform.closedform.base.scaling import scale
 from tauform.description.robot import Robot
@@ -37,7 +37,7 @@ def regroup(
     columns: Sequence[int],
     order: Iterable[str] | None = None,
     *,
-    method: Method = "qr",
+    method: RankMethod = "qr",
     source: str = "matrix",
 ) -> BaseParameters:
     """Base parameters from a noise-free matrix W whose columns belong to robot.parameters[columns].

@@ -18,7 +18,7 @@ one factor, and for x < y < z only two of them are needed,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,7 @@ from tauform.closedform.expansion.rows import CoefficientRows, Keys, aligned
 from tauform.description.joint_types import JointType
 from tauform.description.joint_types.functions import N_DIGITS
 from tauform.description.robot import Robot
+from tauform.messages import Reached
 
 # What a row stands for; x, y, z are joints in ascending order (or equal, where two are needed).
 INERTIA, POTENTIAL, GRAVITY, CENTRIFUGAL, COUPLED, SUM, DIFFERENCE, VISCOUS, COULOMB = range(9)
@@ -36,8 +37,6 @@ INERTIA, POTENTIAL, GRAVITY, CENTRIFUGAL, COUPLED, SUM, DIFFERENCE, VISCOUS, COU
 #   GRAVITY     d U / d q_z          COUPLED      d D_xx / d q_z   (y = x)
 #   SUM         E1 + E2              DIFFERENCE   E2 - E1
 N_KINDS = 9
-
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class LinkCoefficients:
     forces: CoefficientRows
 
 
-def sweep(robot: Robot, fixed: dict[int, float], progress: Progress | None = None) -> Iterator[CoefficientRows]:
+def sweep(robot: Robot, fixed: dict[int, float], progress: Reached | None = None) -> Iterator[CoefficientRows]:
     """Rows over the ten parameters of link 0, 1, ...: INERTIA and torque kinds, all monomials."""
     layout = KeyLayout(robot.n_bodies)
     # U = -g . h: a row over the link's first moments.

@@ -18,7 +18,7 @@ from tauform.closedform.expansion.dimensionless import dimensionless, units
 from tauform.closedform.expansion.estimate import ALWAYS_FITS, MEMORY_LIMIT, refuse_if_too_large, terms_of_first
 from tauform.closedform.expansion.offsets import fewest_terms, with_zeros
 from tauform.closedform.expansion.rows import Keys
-from tauform.closedform.expansion.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, Progress, sweep
+from tauform.closedform.expansion.sweep import COULOMB, GRAVITY, INERTIA, VISCOUS, sweep
 from tauform.closedform.expansion.terms import Coefficients, Terms, terms_of
 from tauform.closedform.model.assume import Assumed, Assumption, assumptions
 from tauform.closedform.model.beside import columns_beside
@@ -28,7 +28,7 @@ from tauform.description.fields import number
 from tauform.description.parameter_groups import JOINT_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
-from tauform.messages import no_such
+from tauform.messages import Reached, no_such
 from tauform.portable.products import product
 from tauform.wording import call
 
@@ -41,7 +41,7 @@ def derive(
     fixed: Mapping[str, float] | None = None,
     order: Iterable[str] | None = None,
     absorb_offsets: bool = True,
-    progress: Progress | None = None,
+    progress: Reached | None = None,
     memory_limit: float = MEMORY_LIMIT,
 ) -> ClosedFormModel:
     """Closed-form dynamics of a chain or tree in base parameters.  [Lloyd2021, section 3.6]

@@ -23,7 +23,7 @@ STATES_PER_SLICE = 128
 # A term's row in print; the others are summed up.
 SHOWN_TERMS = 20
 
-Progress = Callable[[int], None]
+TermsDone = Callable[[int], None]
 Speed = Literal["slow", "fast"]
 
 
@@ -76,7 +76,7 @@ def contributions(
     n_states: int = 10_000,
     rng: np.random.Generator | None = None,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: TermsDone | None = None,
 ) -> Contributions:
     """Mean, median and maximum relative contribution of every term.
 

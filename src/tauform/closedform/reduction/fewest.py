@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -25,14 +24,13 @@ from tauform.closedform.reduction.reduction import (
     relative_errors,
     with_terms,
 )
+from tauform.messages import Progress
 from tauform.portable.factorization import definite_solved
 
 # States for the error while the number of terms is searched.
 ERROR_STATES = 4000
 # Of these, tried first: most reductions that leave out too much fail there already.
 FIRST_STATES = 500
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)

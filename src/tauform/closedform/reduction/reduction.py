@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from tauform.arrays import Array, read_only
+from tauform.arrays import Array, Mask, read_only
 from tauform.closedform.model.beside import joint_torque
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.equations import term_kinds
@@ -28,7 +28,6 @@ from tauform.portable.factorization import least_squares
 from tauform.portable.products import product
 from tauform.rigidbody.load import load_gains
 
-Mask = NDArray[np.bool_]
 Completed = Callable[[Mask], Mask]
 ACCELERATION = 1
 # States for the contributions, and for the refit of theta.

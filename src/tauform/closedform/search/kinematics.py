@@ -24,7 +24,7 @@ from tauform.rigidbody.sweeps.evaluation import batched
 NEGLIGIBLE = 1e-14
 STATES_PER_SLICE = 512
 
-Sums = dict[Monomial, Array]
+MonomialSums = dict[Monomial, Array]
 
 
 @checked_methods
@@ -103,8 +103,8 @@ def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinem
     place = robot.tool if frame is None else robot.frame(frame)
     n = robot.n_bodies
     one: Monomial = ((0, 0, 0),) * n
-    T: Sums = {one: np.eye(4)}
-    axes: dict[int, Sums] = {}
+    T: MonomialSums = {one: np.eye(4)}
+    axes: dict[int, MonomialSums] = {}
     # From the base outwards; other joints do not move the frame.
     for i in reversed(list(robot.tree.ancestors(place.link)) if place.link >= 0 else []):
         T = _times(T, {one: robot.joints[i].parent_from_joint})
@@ -112,7 +112,7 @@ def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinem
         axes[i] = T
         T = _times(T, _motion(sets, i))
     T = _cleaned(_times(T, {one: place.link_from_frame}))
-    columns: dict[int, Sums] = {i: _column(sets, T, i, axes[i]) for i in axes}
+    columns: dict[int, MonomialSums] = {i: _column(sets, T, i, axes[i]) for i in axes}
     monomials = sorted({*T, *(m for column in columns.values() for m in column)})
     placement, J = np.zeros((4, 4, len(monomials))), np.zeros((6, n, len(monomials)))
     for k, monomial in enumerate(monomials):
@@ -125,7 +125,7 @@ def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinem
     return ClosedFormKinematics(place.name, exponents, read_only(placement), read_only(J))
 
 
-def _motion(sets: FunctionSets, i: int) -> Sums:
+def _motion(sets: FunctionSets, i: int) -> MonomialSums:
     """M(q_i) as a sum of functions of joint i."""
     # What a turn about z leaves alone: z and the origin.
     still, n = np.diag([0.0, 0.0, 1.0, 1.0]), sets.n
@@ -142,9 +142,9 @@ def _motion(sets: FunctionSets, i: int) -> Sums:
     return {alone((0, 0, 0)): still, alone((0, 1, 0)): quarter, alone((0, 0, 1)): np.diag([1.0, 1.0, 0.0, 0.0])}
 
 
-def _times(left: Sums, right: Sums) -> Sums:
+def _times(left: MonomialSums, right: MonomialSums) -> MonomialSums:
     """Product of two sums; no joint is in both, so that functions only meet ones."""
-    result: Sums = {}
+    result: MonomialSums = {}
     for a, A in left.items():
         for b, B in right.items():
             key = tuple((x[0] + y[0], x[1] + y[1], x[2] + y[2]) for x, y in zip(a, b, strict=True))
@@ -155,7 +155,7 @@ def _times(left: Sums, right: Sums) -> Sums:
     return result
 
 
-def _column(sets: FunctionSets, T: Sums, i: int, axis: Sums) -> Sums:
+def _column(sets: FunctionSets, T: MonomialSums, i: int, axis: MonomialSums) -> MonomialSums:
     """Column i of the Jacobian: the joint's axis where it turns, and the derivative of the origin."""
     column: dict[Monomial, Array] = {}
     for monomial, M in T.items():
@@ -176,7 +176,7 @@ def _slopes(monomial: Monomial, i: int) -> list[tuple[Monomial, float]]:
     return [] if found is None else [((*monomial[:i], found[0], *monomial[i + 1 :]), found[1])]
 
 
-def _cleaned(sums: Sums) -> Sums:
+def _cleaned(sums: MonomialSums) -> MonomialSums:
     """The sums without what rounding left."""
     largest = max((float(np.abs(M).max()) for M in sums.values()), default=0.0)
     kept = {m: np.where(np.abs(M) <= NEGLIGIBLE * largest, 0.0, M) for m, M in sums.items()}

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauform.arrays import Mask
 from tauform.codegen.factored.factoring import Integers, Numbers, Sums
 
-Mask = NDArray[np.bool_]
 # A child of a sum: digit of the variable, sum that it multiplies, number.
 Child = tuple[int, int, float]
 # The children of a sum in units of the first one's number.

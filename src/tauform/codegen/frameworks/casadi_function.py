@@ -12,10 +12,10 @@ from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Op, Program
 from tauform.messages import no_such
 
-Form = Literal["SX", "MX"]
+CasadiForm = Literal["SX", "MX"]
 
 
-def to_casadi(program: Program, form: Form = "SX") -> Any:
+def to_casadi(program: Program, form: CasadiForm = "SX") -> Any:
     """The program as a `casadi.Function` with named inputs and outputs.
 
     Vectors are columns; an array of three dimensions has its last two side by side. Run-time parameters are inputs

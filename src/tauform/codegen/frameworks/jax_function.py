@@ -16,10 +16,10 @@ from tauform.errors import GenerationError, ShapeError
 from tauform.messages import no_such
 from tauform.wording import call
 
-Form = Literal["arrays", "kernel"]
+JaxForm = Literal["arrays", "kernel"]
 
 
-def to_jax(program: Program, form: Form = "arrays", derivatives: Program | None = None) -> Callable[..., Any]:
+def to_jax(program: Program, form: JaxForm = "arrays", derivatives: Program | None = None) -> Callable[..., Any]:
     """The program as a JAX function of arrays of shape (..., *port.shape); jit, vmap, grad and jacfwd apply.
 
     Run-time parameters are arrays behind the state and may differ from state to state.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,8 +35,7 @@ from tauform.rigidbody.linearize.forward import (
 )
 from tauform.rigidbody.linearize.forward_matrices import forward_matrices, forward_matrices_conventional
 from tauform.rigidbody.linearize.forward_vector import forward_vector, forward_vector_conventional
-
-Core = Callable[..., AnyArray]
+from tauform.rigidbody.sweeps.evaluation import Core
 
 
 def _driving(tracing: Tracing) -> AnyArray:

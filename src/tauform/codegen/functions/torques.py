@@ -13,7 +13,7 @@ from tauform.codegen.functions.function import Algorithm, Function, Shapes, join
 from tauform.codegen.minimal.composite import composites, gravity_torque
 from tauform.codegen.minimal.newton_euler import trace as newton_euler
 from tauform.codegen.minimal.tracing import Outputs, Tracing
-from tauform.codegen.minimal.vectors import Vector
+from tauform.codegen.minimal.vectors import Triple
 from tauform.description.robot import GeneralClosure, Robot
 from tauform.rigidbody import friction as friction_of
 from tauform.rigidbody.drives import coupled_torque, friction_torque, has_coupled_inertia
@@ -29,7 +29,7 @@ def rigid_torques(
     qdd: Any = None,
     gravity: bool = True,
     quiet: frozenset[int] = frozenset(),
-    wrenches: Sequence[Vector] = (),
+    wrenches: Sequence[Triple] = (),
 ) -> list[Any]:
     """Torques of links, rotors and coupled rotors; a motion that is None is zero, velocities of quiet bodies too."""
     # No weight: the same recursion under zero gravity.

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.codegen.minimal.vectors import Vector, dot, turned_symmetric
+from tauform.codegen.minimal.vectors import Triple, dot, turned_symmetric
 from tauform.description.joint import Frame
 from tauform.description.joint_types import JointType
 from tauform.description.tree import Tree
@@ -104,7 +104,7 @@ class Bodies:
         """Lengths that joint i moves along z per unit of its coordinate; 0.0 where it only turns."""
         return self.types[i].screw[1] / self.unit
 
-    def felt(self, i: int, moment: Vector, force: Vector) -> Any:
+    def felt(self, i: int, moment: Triple, force: Triple) -> Any:
         """Torque that joint i feels of a wrench in its frame: z . moment of a turn, z . force of a shift."""
         # A zero that is a number: the graph drops it, so that a revolute joint costs no addition.
         turning = moment[2] if self.turns(i) else 0.0
@@ -229,7 +229,7 @@ def turned(bodies: Bodies, i: int, angle: float) -> Bodies:
     return replace(bodies, X=X, P=P, offsets=offsets, parameters=parameters, frames=frames)
 
 
-def turned_by_load(row: Vector, offset: Any) -> tuple[Vector, Any]:
+def turned_by_load(row: Triple, offset: Any) -> tuple[Triple, Any]:
     """Parameters and offset of a body turned such that hy vanishes, for scalars: the angle is one too."""
     angle = row[HY].arctan2(row[HX])
     s, c = angle.sin(), angle.cos()

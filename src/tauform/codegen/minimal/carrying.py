@@ -8,9 +8,9 @@ from tauform.arrays import AnyArray
 from tauform.codegen.minimal.bodies import HX, KXX, KZZ, Bodies
 from tauform.codegen.minimal.composite import Composites, lever, turn
 from tauform.codegen.minimal.newton_euler import BodyMotion, own_wrench
-from tauform.codegen.minimal.vectors import Matrix, Vector, cross, forth, plus, turned, turned_matrix
+from tauform.codegen.minimal.vectors import Matrix, Triple, cross, forth, plus, turned, turned_matrix
 
-Wrench = tuple[Vector, Vector]  # moment, force
+Wrench = tuple[Triple, Triple]  # moment, force
 
 
 @dataclass
@@ -56,7 +56,7 @@ def carried(bodies: Bodies, states: list[BodyMotion], q: AnyArray, qd: AnyArray,
     return Moving(G, p, wrenches)
 
 
-def _mixed(w: Vector, K: Vector) -> Matrix:
+def _mixed(w: Triple, K: Triple) -> Matrix:
     """[w]x K of a symmetric matrix (xx, xy, yy, xz, yz, zz)."""
     xx, xy, yy, xz, yz, zz = K
     # Columns of [w]x K are w x (columns of K); returned by rows.
@@ -64,7 +64,7 @@ def _mixed(w: Vector, K: Vector) -> Matrix:
     return [[columns[b][a] for b in range(3)] for a in range(3)]
 
 
-def origin_rate(bodies: Bodies, i: int, states: list[BodyMotion], q: AnyArray, qd: AnyArray) -> Vector:
+def origin_rate(bodies: Bodies, i: int, states: list[BodyMotion], q: AnyArray, qd: AnyArray) -> Triple:
     """Velocity of the origin of frame i from that of its parent, in the parent's axes."""
     rate = cross(states[bodies.parents[i]].w, lever(bodies, i, q))
     if along := bodies.shift(i):
@@ -73,7 +73,7 @@ def origin_rate(bodies: Bodies, i: int, states: list[BodyMotion], q: AnyArray, q
     return rate
 
 
-def turned_into_parent(bodies: Bodies, i: int, q: AnyArray, v: Vector) -> Vector:
+def turned_into_parent(bodies: Bodies, i: int, q: AnyArray, v: Triple) -> Triple:
     """A vector of body i in the axes of its parent."""
     return forth(bodies.X[i].tolist(), turned(*turn(bodies, i, q), v) if bodies.turns(i) else v)
 

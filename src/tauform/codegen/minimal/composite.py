@@ -17,7 +17,7 @@ from tauform.codegen.minimal.bodies import HX, IA, KXX, KZZ, Bodies, M
 from tauform.codegen.minimal.vectors import (
     UPPER,
     Matrix,
-    Vector,
+    Triple,
     back,
     cos,
     cross,
@@ -36,10 +36,10 @@ from tauform.codegen.minimal.vectors import (
 class Composites:
     """Mass, first and second moments of what each joint carries, each in its own frame."""
 
-    m: Vector
+    m: Triple
     h: Matrix
     K: Matrix
-    trace: Vector | None
+    trace: Triple | None
 
 
 def composites(bodies: Bodies, q: AnyArray, by_trace: bool = False) -> Composites:
@@ -94,7 +94,7 @@ def mass_matrix(bodies: Bodies, q: AnyArray, carried: Composites) -> Matrix:
     return D
 
 
-def accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Vector, Vector, float]:
+def accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Triple, Triple, float]:
     """Moment and force that accelerate joint i alone, to be scaled by the last number."""
     h, K, along = carried.h[i], carried.K[i], bodies.shift(i)
     # A slide by one unit along z: force m z, moment h x z.
@@ -110,7 +110,7 @@ def accelerating(bodies: Bodies, i: int, carried: Composites) -> tuple[Vector, V
     return moment, force, 1.0
 
 
-def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Vector:
+def gravity_torque(bodies: Bodies, q: AnyArray, carried: Composites) -> Triple:
     """(n,) torque that holds the composites against gravity."""
     upward: Matrix = []
     torque = []
@@ -132,7 +132,7 @@ def turn(bodies: Bodies, i: int, q: AnyArray) -> tuple[Any, Any]:
     return sin(angle), cos(angle)
 
 
-def lever(bodies: Bodies, i: int, q: AnyArray) -> Vector:
+def lever(bodies: Bodies, i: int, q: AnyArray) -> Triple:
     """Origin of body i's frame in its parent's, at q."""
     P = bodies.P[i].tolist()
     if not bodies.shift(i):

@@ -30,9 +30,9 @@ from tauform.codegen.minimal.bodies import IA, Bodies
 from tauform.codegen.minimal.carrying import Moving, Wrench, carried, origin_rate, to_parent, turned_into_parent
 from tauform.codegen.minimal.composite import Composites, accelerating, composites
 from tauform.codegen.minimal.newton_euler import BodyMotion, motion
-from tauform.codegen.minimal.vectors import Vector, cross, dot, plus
+from tauform.codegen.minimal.vectors import Triple, cross, dot, plus
 
-ZERO: Vector = [0.0, 0.0, 0.0]
+ZERO: Triple = [0.0, 0.0, 0.0]
 
 
 def inverse_derivatives(
@@ -61,11 +61,11 @@ def inverse_derivatives(
 class _Axis:
     """A joint's axis S = (s, c) in its own frame, and its first and second rates; a rate twice, too."""
 
-    s_rate: Vector
-    c_rate: Vector
-    s_twice: Vector
-    s_curve: Vector
-    c_curve: Vector
+    s_rate: Triple
+    c_rate: Triple
+    s_twice: Triple
+    s_curve: Triple
+    c_curve: Triple
 
     @classmethod
     def of(cls, bodies: Bodies, i: int, state: BodyMotion) -> _Axis:
@@ -116,7 +116,7 @@ class _Columns:
             U, Y, Z = (to_parent(bodies, j, self.q, wrench) for wrench in (U, Y, Z))
             j = bodies.parents[j]
 
-    def _row(self, j: int, U: Wrench, t: Vector) -> tuple[Any, Any]:
+    def _row(self, j: int, U: Wrench, t: Triple) -> tuple[Any, Any]:
         """dtau_k/dq_j and dtau_k/dqd_j, t being twice t_k."""
         axis, turns = self.axes[j], self.bodies.turns(j)
         by_position = dot(axis.s_curve, U[0]) + dot(axis.c_curve, U[1]) + dot(axis.s_rate, t)
@@ -150,7 +150,7 @@ class _Columns:
             moment = plus(moment, [-along * F[1], along * F[0], 0.0])
         return moment, force
 
-    def _carried_moment(self, j: int, t: Vector, force: Vector) -> Vector:
+    def _carried_moment(self, j: int, t: Triple, force: Triple) -> Triple:
         """t counted from the velocity of the parent's origin: t + v x force."""
         bodies = self.bodies
         rate = origin_rate(bodies, j, self.states, self.q, self.qd)
@@ -158,7 +158,7 @@ class _Columns:
         return plus(moved, cross([2.0 * x for x in rate], pushed))
 
 
-def _mixed_moment(bodies: Bodies, k: int, moving: Moving) -> Vector:
+def _mixed_moment(bodies: Bodies, k: int, moving: Moving) -> Triple:
     """Twice t_k = sum m v x (sigma_k r)."""
     G, p, t = moving.G[k], moving.p[k], ZERO
     if bodies.turns(k):
@@ -169,7 +169,7 @@ def _mixed_moment(bodies: Bodies, k: int, moving: Moving) -> Vector:
     return plus(t, t)
 
 
-def _inertia_times(K: Vector, x: Vector) -> Vector:
+def _inertia_times(K: Triple, x: Triple) -> Triple:
     """(tr(K) 1 - K) x."""
     xx, xy, yy, xz, yz, zz = K
     return [

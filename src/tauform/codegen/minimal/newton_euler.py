@@ -27,7 +27,7 @@ from tauform.codegen.minimal.bodies import HX, IA, KXX, KZZ, Bodies, M
 from tauform.codegen.minimal.steps import Steps, content
 from tauform.codegen.minimal.vectors import (
     Matrix,
-    Vector,
+    Triple,
     back,
     column,
     cos,
@@ -46,14 +46,14 @@ from tauform.codegen.minimal.vectors import (
 class BodyMotion:
     """Motion of one body, in its own frame."""
 
-    w: Vector
-    wd: Vector  # entries that nobody asks for are dead code
+    w: Triple
+    wd: Triple  # entries that nobody asks for are dead code
     U: Matrix
-    V: Vector
+    V: Triple
     sine: Any = None
     cosine: Any = None
-    w_before: Vector | None = None  # in the frame before the joint's rotation
-    column_before: Vector | None = None
+    w_before: Triple | None = None  # in the frame before the joint's rotation
+    column_before: Triple | None = None
 
 
 def trace(
@@ -63,7 +63,7 @@ def trace(
     qdd: AnyArray,
     summed: frozenset[int] = frozenset(),
     quiet: frozenset[int] = frozenset(),
-    wrenches: Sequence[Vector] = (),
+    wrenches: Sequence[Triple] = (),
     steps: Steps | None = None,
 ) -> list[Any]:
     """Torques of all joints, without friction.
@@ -89,7 +89,7 @@ def trace(
     return _backward(bodies, states, needed, outside, q, qdd, summed)
 
 
-def outside_wrenches(bodies: Bodies, wrenches: Sequence[Vector]) -> Iterator[tuple[int, Vector, Vector]]:
+def outside_wrenches(bodies: Bodies, wrenches: Sequence[Triple]) -> Iterator[tuple[int, Triple, Triple]]:
     """Body, force and moment of each external wrench in the body's frame; where the base carries it, it moves nothing.
 
     Torques keep their unit when lengths change theirs, so forces grow with the unit of length.
@@ -196,7 +196,7 @@ def _shifted(state: BodyMotion, d: Any, rate: Any, acceleration: Any) -> BodyMot
     return replace(state, V=[V[0] + w[1] * twice, V[1] - w[0] * twice, V[2] + acceleration])
 
 
-def own_wrench(p: Vector, state: BodyMotion) -> tuple[Vector, Vector]:
+def own_wrench(p: Triple, state: BodyMotion) -> tuple[Triple, Triple]:
     """Force F and moment N that the body's motion needs, about its frame origin; most parameters are zero."""
     U, V, h, mass = state.U, state.V, p[HX : HX + 3], p[M : M + 1]
     F = [dot(mass, V[k : k + 1]) + dot(h, U[k]) for k in range(3)]
@@ -212,8 +212,8 @@ def own_wrench(p: Vector, state: BodyMotion) -> tuple[Vector, Vector]:
 def _backward(
     bodies: Bodies,
     states: list[BodyMotion],
-    needed: list[tuple[Vector, Vector]],
-    outside: list[tuple[int, Vector, Vector]],
+    needed: list[tuple[Triple, Triple]],
+    outside: list[tuple[int, Triple, Triple]],
     q: AnyArray,
     qdd: AnyArray,
     summed: frozenset[int],
@@ -223,7 +223,7 @@ def _backward(
         # What comes from outside need not be provided by joints.
         forces[i] = [a - b for a, b in zip(forces[i], force, strict=True)]
         moments[i] = [a - b for a, b in zip(moments[i], moment, strict=True)]
-    before: list[Vector] = [[0.0, 0.0] for _ in states]  # moments in the frame before the joint's rotation
+    before: list[Triple] = [[0.0, 0.0] for _ in states]  # moments in the frame before the joint's rotation
     torques: list[Any] = [None] * bodies.n
     for i in reversed(range(bodies.n)):
         f, m, X = forces[i], moments[i], bodies.X[i].tolist()

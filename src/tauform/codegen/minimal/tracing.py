@@ -23,7 +23,7 @@ from tauform.codegen.minimal.problem import (
 )
 from tauform.codegen.minimal.search import Choice
 from tauform.codegen.minimal.steps import Steps, content
-from tauform.codegen.minimal.vectors import Vector
+from tauform.codegen.minimal.vectors import Triple
 from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.program import Op
 from tauform.codegen.program.schedule import reachable
@@ -142,7 +142,7 @@ class Tracing:
         return JointState(**{"q": None, "qd": None, **rows})
 
     @property
-    def wrenches(self) -> list[Vector]:
+    def wrenches(self) -> list[Triple]:
         """Force and moment from outside at each of `bodies.frames`, in the axes of that frame."""
         return [self.inputs[wrench_port(frame)].tolist() for frame in self.problem.frames]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tauform.portable.correct import sin_cos
 
-Vector = list[Any]
+Triple = list[Any]
 Matrix = list[list[Any]]
 UPPER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # entries of a symmetric matrix, in their order
 
@@ -24,7 +24,7 @@ def cos(x: Any) -> Any:
     return sin_cos(x)[1] if isinstance(x, float) else x.cos()
 
 
-def dot(a: Vector, b: Vector) -> Any:
+def dot(a: Triple, b: Triple) -> Any:
     """a . b; entries of a that are the number zero are left out."""
     # The graph adds to the number zero without an operation.
     total: Any = 0.0
@@ -34,12 +34,12 @@ def dot(a: Vector, b: Vector) -> Any:
     return total
 
 
-def plus(a: Vector, b: Vector) -> Vector:
+def plus(a: Triple, b: Triple) -> Triple:
     """a + b."""
     return [x + y for x, y in zip(a, b, strict=True)]
 
 
-def cross(a: Vector, b: Vector) -> Vector:
+def cross(a: Triple, b: Triple) -> Triple:
     """a x b; entries of a that are the number zero are left out."""
     return [
         dot([a[1], -a[2]], [b[2], b[1]]),
@@ -48,37 +48,37 @@ def cross(a: Vector, b: Vector) -> Vector:
     ]
 
 
-def times(rows: Matrix, v: Vector) -> Vector:
+def times(rows: Matrix, v: Triple) -> Triple:
     """Matrix times constant vector."""
     return [dot(v, row) for row in rows]
 
 
-def column(X: Matrix, k: int) -> Vector:
+def column(X: Matrix, k: int) -> Triple:
     """Column k of a matrix."""
     return [row[k] for row in X]
 
 
-def back(X: Matrix, v: Vector) -> Vector:
+def back(X: Matrix, v: Triple) -> Triple:
     """X^T v."""
     return [dot(column(X, k), v) for k in range(3)]
 
 
-def forth(X: Matrix, v: Vector) -> Vector:
+def forth(X: Matrix, v: Triple) -> Triple:
     """X v."""
     return [dot(row, v) for row in X]
 
 
-def unturned(s: Any, c: Any, v: Vector) -> Vector:
+def unturned(s: Any, c: Any, v: Triple) -> Triple:
     """Rz^T v."""
     return [c * v[0] + s * v[1], c * v[1] - s * v[0], v[2]]
 
 
-def turned(s: Any, c: Any, v: Vector) -> Vector:
+def turned(s: Any, c: Any, v: Triple) -> Triple:
     """Rz v."""
     return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
 
 
-def turned_symmetric(s: Any, c: Any, K: Vector) -> Vector:
+def turned_symmetric(s: Any, c: Any, K: Triple) -> Triple:
     """Rz K Rz^T of a symmetric matrix (xx, xy, yy, xz, yz, zz).
 
     With a = c (xx - yy) - 2 s xy:  xx' = yy + c a,  yy' = xx - c a,  xy' = xy + s a.
@@ -101,7 +101,7 @@ def turned_matrix(s: Any, c: Any, G: Matrix) -> Matrix:
     ]
 
 
-def moved_symmetric(X: Matrix, K: Vector) -> Vector:
+def moved_symmetric(X: Matrix, K: Triple) -> Triple:
     """X K X^T of a symmetric matrix (xx, xy, yy, xz, yz, zz)."""
     xx, xy, yy, xz, yz, zz = K
     full = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]

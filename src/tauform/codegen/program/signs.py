@@ -17,7 +17,7 @@ def without_negations(program: Program) -> Program:
     """The program with as few negations as possible."""
     flipped = _flipped(program)
     # Decided first, written second: a reader must know the sign of what it reads.
-    code = _Code(program, flipped)
+    code = _SignedCode(program, flipped)
     for value in range(len(program.instructions)):
         code.define(value)
     results = tuple(tuple(code.operand(k) for k in result) for result in program.results)
@@ -60,7 +60,7 @@ def _changed_operand(program: Program, instruction: Instruction, free: set[int])
 
 
 @dataclass
-class _Code:
+class _SignedCode:
     """Instructions so far, the new value of each old one, and constants, which appear where they are read."""
 
     old: Program

@@ -91,7 +91,7 @@ def _plan(terms: list[_Term], most_opened: int) -> _Plan:
 
 def balanced(program: Program) -> Program:
     """The program with every sum added in the order in which its terms become known."""
-    code = _Code(program)
+    code = _SummedCode(program)
     for value, instruction in enumerate(program.instructions):
         if value in code.inner:
             continue
@@ -100,7 +100,7 @@ def balanced(program: Program) -> Program:
 
 
 @dataclass
-class _Code:
+class _SummedCode:
     """Instructions so far.
 
     Attributes:

@@ -21,8 +21,8 @@ CHUNK = 12_000
 # What the analysis may lose to its own rounding, relative to sizes without cancellation: above operations times 2^-53.
 OWN_ROUNDING = 1e-9
 
-Place = tuple[int, int]
-Degree = frozenset[tuple[Place, int]]
+PortEntry = tuple[int, int]
+Degree = frozenset[tuple[PortEntry, int]]
 
 
 # Ways to part the terms of a sum into groups: all in one, or by degree.
@@ -35,7 +35,7 @@ class Tops:
 
     partition: Callable[[Degree], Any]
     largest: dict[Any, float] = field(default_factory=dict)
-    degree: dict[Any, dict[Place, int]] = field(default_factory=dict)
+    degree: dict[Any, dict[PortEntry, int]] = field(default_factory=dict)
 
     def see(self, groups: Mapping[Degree, Any]) -> None:
         """Take up the sums at further points, by degree."""
@@ -120,18 +120,18 @@ class Analysis:
         return unit, unit * (ea + eb) + known.real.tiny
 
     @cached_property
-    def degrees(self) -> dict[int, dict[int, dict[Place, int]]]:
+    def degrees(self) -> dict[int, dict[int, dict[PortEntry, int]]]:
         """Degrees of dy/dv_k in each angle, by result y and value k."""
         return {result: self._degrees(result) for result in self.results}
 
-    def _degrees(self, result: int) -> dict[int, dict[Place, int]]:
-        found: dict[int, dict[Place, int]] = {result: {}}
+    def _degrees(self, result: int) -> dict[int, dict[PortEntry, int]]:
+        found: dict[int, dict[PortEntry, int]] = {result: {}}
         for k in range(result, -1, -1):
             if k not in found:
                 continue
             instruction = self.program.instructions[k]
             for position, arg in enumerate(instruction.args):
-                factor: dict[Place, int] = {}
+                factor: dict[PortEntry, int] = {}
                 if instruction.op is Op.MULTIPLY:
                     factor = self.known.degree[instruction.args[1 - position]]
                 elif instruction.op in (Op.SIN, Op.COS):
@@ -156,9 +156,9 @@ class Analysis:
         return found
 
     @cached_property
-    def counts(self) -> dict[Place, int]:
+    def counts(self) -> dict[PortEntry, int]:
         """Points of the grid along each angle: more where they make the bound smaller, within the budget."""
-        top: dict[Place, int] = {}
+        top: dict[PortEntry, int] = {}
         for result in self.results:
             for k, degree in self.degrees[result].items():
                 top = _larger(top, _added(degree, self.known.degree[k]))
@@ -171,12 +171,12 @@ class Analysis:
             counts = more
         return counts
 
-    def _between(self, degree: dict[Place, int]) -> float:
+    def _between(self, degree: dict[PortEntry, int]) -> float:
         """How much larger than at the grid's points a trigonometric polynomial of that degree can be between them."""
         factors = (_between(degree.get(place, 0), n) for place, n in self.counts.items())
         return float(np.prod(list(factors)))
 
-    def _chunks(self) -> Iterator[dict[Place, Any]]:
+    def _chunks(self) -> Iterator[dict[PortEntry, Any]]:
         """Angles at the points of the grid: the last ones along an axis each, the first ones a point at a time.
 
         Values of links near the base depend on the first angles alone: arrays of one number.
@@ -196,13 +196,13 @@ def _between(degree: int, n: int) -> float:
     return 1 / float(cos(np.array(np.pi * degree / n)))
 
 
-def _key(degree: dict[Place, int]) -> Degree:
+def _key(degree: dict[PortEntry, int]) -> Degree:
     return frozenset((place, n) for place, n in degree.items() if n)
 
 
-def _added(a: dict[Place, int], b: dict[Place, int]) -> dict[Place, int]:
+def _added(a: dict[PortEntry, int], b: dict[PortEntry, int]) -> dict[PortEntry, int]:
     return {place: a.get(place, 0) + b.get(place, 0) for place in {*a, *b}}
 
 
-def _larger(a: dict[Place, int], b: dict[Place, int]) -> dict[Place, int]:
+def _larger(a: dict[PortEntry, int], b: dict[PortEntry, int]) -> dict[PortEntry, int]:
     return {place: max(a.get(place, 0), b.get(place, 0)) for place in {*a, *b}}

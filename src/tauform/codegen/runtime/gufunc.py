@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tauform.codegen.backends.llvm.fastcall import numpy_table
-from tauform.codegen.backends.llvm.text import Real
+from tauform.codegen.backends.llvm.text import ScalarType
 from tauform.codegen.program.port import Port
 
 # Positions in NumPy's public tables, fixed by its binary interface.
@@ -52,7 +52,7 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
 
 
 def generalized_ufunc(
-    address: int, name: str, document: str, inputs: Sequence[Port], outputs: Sequence[Port], real: Real
+    address: int, name: str, document: str, inputs: Sequence[Port], outputs: Sequence[Port], real: ScalarType
 ) -> GeneralizedUfunc:
     """Wrap a loop over numbers of that type at that address."""
     n_arguments = len(inputs) + len(outputs)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.fields import number
 from tauform.description.joint import Closure
-from tauform.description.loops.closure import Relation
+from tauform.description.loops.closure import LoopRelation
 from tauform.description.loops.coincidence import Coincidence, Fixes
 from tauform.description.loops.expression import Expression
 from tauform.description.loops.path import path_names, paths_between
@@ -22,7 +22,7 @@ from tauform.messages import no_such
 from tauform.portable.products import product
 
 
-def general_closure(robot: Robot, relations: Sequence[Relation]) -> GeneralClosure:
+def general_closure(robot: Robot, relations: Sequence[LoopRelation]) -> GeneralClosure:
     """The closure of these relations; joints that none determines are active.
 
     Raises:
@@ -38,7 +38,7 @@ def general_closure(robot: Robot, relations: Sequence[Relation]) -> GeneralClosu
     return GeneralClosure(names, active, ordered, read_only(ranges), read_only(np.ones(len(names))))
 
 
-def _in_order(relations: Sequence[Relation], known: set[str]) -> tuple[Relation, ...]:
+def _in_order(relations: Sequence[LoopRelation], known: set[str]) -> tuple[LoopRelation, ...]:
     """The relations in an order in which each reads joints that are known before it."""
     # Topological order, in the order that was given where there is a choice.
     waiting, ordered = list(relations), []
@@ -61,7 +61,7 @@ def _range(robot: Robot, name: str) -> tuple[float, float]:
     return (low if np.isfinite(low) else -reach, high if np.isfinite(high) else reach)
 
 
-def relations_of(robot: Robot) -> list[Relation]:
+def relations_of(robot: Robot) -> list[LoopRelation]:
     """The relations of all joints that follow others."""
     if isinstance(robot.closure, GeneralClosure):
         return list(robot.closure.relations)
@@ -76,10 +76,10 @@ def relations_of(robot: Robot) -> list[Relation]:
 
 
 def _related_by_functions(robot: Robot, relations: Mapping[str, Mapping[str, float | str] | str]) -> Robot:
-    added: list[Relation] = []
+    added: list[LoopRelation] = []
     for passive, terms in relations.items():
         _coordinate(robot, passive)
-        relation: Relation
+        relation: LoopRelation
         if isinstance(terms, str):
             try:
                 relation = Expressed(passive, Expression(terms))

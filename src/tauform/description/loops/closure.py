@@ -20,7 +20,7 @@ from tauform.description.values import Value
 from tauform.errors import DescriptionError
 from tauform.portable.sampling import uniform
 
-Relation = Linear | Expressed | Coincidence
+LoopRelation = Linear | Expressed | Coincidence
 # States at which the iterations of a loop are planned.
 PLANNED_STATES = 400
 RATE = "t"
@@ -51,7 +51,7 @@ class GeneralClosure(Value):
 
     names: tuple[str, ...]
     active: tuple[str, ...]
-    relations: tuple[Relation, ...]
+    relations: tuple[LoopRelation, ...]
     ranges: Array
     units: Array
 

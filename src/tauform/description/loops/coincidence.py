@@ -41,8 +41,8 @@ PLAN_TOLERANCE = 1e-12
 # Below this share of its diagonal entry a pivot of J^T J leaves its joint free.
 MIN_PIVOT = 1e-10
 
-Plan = tuple[int, int]
-CLOSED_FORM: Plan = (0, 0)
+SolutionPlan = tuple[int, int]
+CLOSED_FORM: SolutionPlan = (0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Coincidence(Value):
         # 1 m where all frames coincide: the tolerances stay finite.
         return float(sum(np.abs(place[:3, 3]).sum() for place in places)) or 1.0
 
-    def solve(self, values: Mapping[str, Any], order: int, plan: Plan | None = None) -> dict[str, Any]:
+    def solve(self, values: Mapping[str, Any], order: int, plan: SolutionPlan | None = None) -> dict[str, Any]:
         """Coordinates of `joints`, with slopes up to an order where the known ones have them.
 
         Args:
@@ -139,7 +139,7 @@ class Coincidence(Value):
             rows += [times(0.5 * self.size, plus(turn[i][j], -turn[j][i])) for i, j in ((2, 1), (0, 2), (1, 0))]
         return rows
 
-    def plan(self, known: Mapping[str, Array]) -> Plan:
+    def plan(self, known: Mapping[str, Array]) -> SolutionPlan:
         """A dyad's closed form, else the fewest unrolled iterations that reach the solution at all of these states."""
         if self.dyad is not None:
             return CLOSED_FORM
@@ -216,12 +216,12 @@ class Coincidence(Value):
         self._check({**known, **x})
         return x, inverse
 
-    def _unrolled(self, known: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], Any]:
+    def _unrolled(self, known: Mapping[str, Any], plan: SolutionPlan) -> tuple[dict[str, Any], Any]:
         # The slopes need J at the solution, so it is taken one iteration on.
         x, inverse, _ = self._newton({**known, **self._walked(known, plan)})
         return x, inverse
 
-    def _walked(self, known: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    def _walked(self, known: Mapping[str, Any], plan: SolutionPlan) -> dict[str, Any]:
         begin = dict(self.start)
         x: dict[str, Any] = {name: begin[name] for name in self.passive}
         n_steps, n_iterations = plan

@@ -15,7 +15,7 @@ from tauform.arrays import Array, read_only
 from tauform.description.drives import Drive
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.fast.models import Source, TieredMethod
+from tauform.fast.models import ModelSource, TieredMethod
 from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.diagnosis.swaps import Swap
 from tauform.identification.recording.segments import Segment
@@ -280,4 +280,4 @@ def _by_columns(
 
 _by_columns.__name__ = "predict"
 # Kernels are compiled from the identified robot; columns of the user's own have the slow tier alone.
-_PREDICT = TieredMethod(_by_columns, lambda fit, _: Source(fit.identified_robot, "inverse_dynamics"))
+_PREDICT = TieredMethod(_by_columns, lambda fit, _: ModelSource(fit.identified_robot, "inverse_dynamics"))

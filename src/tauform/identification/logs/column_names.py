@@ -18,8 +18,8 @@ UNIT = re.compile(r"\s*[\[(](?!\d+[\])])[^\[(]*[\])]$")
 # Names that a message lists before it says how many more there are.
 MOST_LISTED = 30
 
-Choice = tuple[str, ...]
-Key = TypeVar("Key", str, int)
+ColumnChoice = tuple[str, ...]
+ColumnKey = TypeVar("ColumnKey", str, int)
 
 
 class ColumnIndex:
@@ -41,7 +41,7 @@ class ColumnIndex:
                 if match := NUMBERED.match(form):
                     _append(self.stems.setdefault(match[1], {}), int(match[2]), name)
 
-    def guessed(self, prefix: str, joint_names: Sequence[str], *, counted: bool = True) -> list[Choice]:
+    def guessed(self, prefix: str, joint_names: Sequence[str], *, counted: bool = True) -> list[ColumnChoice]:
         """Columns named after a usual prefix, such as q1, q[1], position_elbow or elbow/position.
 
         Args:
@@ -50,7 +50,7 @@ class ColumnIndex:
         numbers = self.stems.get(prefix, {}) if counted else {}
         return _distinct([*self._named(prefix, joint_names), *_counted(numbers, len(joint_names))])
 
-    def mapped(self, text: str, joint_names: Sequence[str]) -> list[Choice]:
+    def mapped(self, text: str, joint_names: Sequence[str]) -> list[ColumnChoice]:
         """Columns that a user's prefix, or pattern with {}, stands for: a joint's name, or number from 0 or 1."""
         by_name = self._like(text, joint_names) if JOINT in text else self._named(text, joint_names)
         return _distinct([*by_name, *_counted(self._matches(text), len(joint_names))])
@@ -60,7 +60,7 @@ class ColumnIndex:
         numbers = self._matches(text)
         return [numbers[k][0] for k in sorted(numbers)]
 
-    def _named(self, prefix: str, joint_names: Sequence[str]) -> list[Choice]:
+    def _named(self, prefix: str, joint_names: Sequence[str]) -> list[ColumnChoice]:
         # A prefix may be given with its joiner, "effort_": all joiners are tried anyway.
         bare = prefix.lower().rstrip("_./-")
         # A robot of one joint needs no numbers: `q` is its position.
@@ -70,7 +70,7 @@ class ColumnIndex:
         patterns = [p for joiner in JOINERS for p in (f"{bare}{joiner}{JOINT}", f"{JOINT}{joiner}{bare}")]
         return [choice for pattern in patterns for choice in self._like(pattern, joint_names)]
 
-    def _like(self, pattern: str, joint_names: Sequence[str]) -> list[Choice]:
+    def _like(self, pattern: str, joint_names: Sequence[str]) -> list[ColumnChoice]:
         pattern = pattern.strip().lower()
         return _choices([self.plain.get(pattern.replace(JOINT, joint.lower()), []) for joint in joint_names])
 
@@ -101,13 +101,13 @@ def _forms(name: str) -> Sequence[str]:
     return tuple(dict.fromkeys((name.strip().lower(), plain_name(name))))
 
 
-def _append(lists: dict[Key, list[str]], key: Key, name: str) -> None:
+def _append(lists: dict[ColumnKey, list[str]], key: ColumnKey, name: str) -> None:
     held = lists.setdefault(key, [])
     if name not in held[-2:]:  # its other form came just before
         held.append(name)
 
 
-def _choices(alternatives: Sequence[Sequence[str]]) -> list[Choice]:
+def _choices(alternatives: Sequence[Sequence[str]]) -> list[ColumnChoice]:
     """One column per joint: all first ones, all second ones, ..."""
     # One joint without a column: no choice is whole.
     if not alternatives or not all(alternatives):
@@ -117,12 +117,12 @@ def _choices(alternatives: Sequence[Sequence[str]]) -> list[Choice]:
     return [tuple(x or held[0] for x, held in zip(row, alternatives, strict=True)) for row in rows]
 
 
-def _counted(numbers: Mapping[int, Sequence[str]], count: int) -> list[Choice]:
+def _counted(numbers: Mapping[int, Sequence[str]], count: int) -> list[ColumnChoice]:
     """The columns in order, if their numbers are those of all joints, from 1 or from 0."""
     # Exactly the joints: with a column more or fewer, nobody knows which is whose.
     wanted = next((range(k, k + count) for k in (1, 0) if set(numbers) == set(range(k, k + count))), None)
     return [] if wanted is None else _choices([numbers[k] for k in wanted])
 
 
-def _distinct(choices: Sequence[Choice]) -> list[Choice]:
+def _distinct(choices: Sequence[ColumnChoice]) -> list[ColumnChoice]:
     return list(dict.fromkeys(choices))

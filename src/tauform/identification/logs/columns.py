@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from tauform.errors import RecordingError
-from tauform.identification.logs.column_names import JOINT, Choice, ColumnIndex, listed, plain_name
+from tauform.identification.logs.column_names import JOINT, ColumnChoice, ColumnIndex, listed, plain_name
 from tauform.identification.logs.column_numbers import by_number
 from tauform.identification.logs.field_names import COLUMN_FIELDS, FIELD_NAMES, MATRIX_NAMES, MEANINGS, TIME_NAMES
 from tauform.identification.logs.joints import Joints, joint_columns, remedy_for
@@ -23,7 +23,7 @@ Suggest = Callable[[], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Layout:
+class LogLayout:
     """Names of the columns that hold each field, joint by joint, or of the matrix that does; time's is one name.
 
     Attributes:
@@ -32,13 +32,13 @@ class Layout:
     """
 
     t: str | None
-    q: Choice | None = None
-    tau: Choice | None = None
-    qd: Choice | None = None
-    reference: Choice | None = None
-    temperature: Choice | None = None
+    q: ColumnChoice | None = None
+    tau: ColumnChoice | None = None
+    qd: ColumnChoice | None = None
+    reference: ColumnChoice | None = None
+    temperature: ColumnChoice | None = None
 
-    def fields(self) -> dict[str, Choice]:
+    def fields(self) -> dict[str, ColumnChoice]:
         """Field -> its columns, of the fields that the log holds."""
         return {name: held for name in COLUMN_FIELDS if (held := getattr(self, name)) is not None}
 
@@ -56,7 +56,7 @@ def guess_layout(
     *,
     timed: bool = True,
     suggest: Suggest = dict,
-) -> Layout:
+) -> LogLayout:
     """Find time, positions, torques and, where there are any, velocities and commanded positions.
 
     Args:
@@ -87,7 +87,7 @@ def guess_fields(
     *,
     timed: bool,
     suggest: Suggest = dict,
-) -> Layout:
+) -> LogLayout:
     """The same, of a file that need not hold all of it."""
     given = dict(given or {})
     unknown = sorted(set(given) - {"t", *COLUMN_FIELDS})
@@ -96,7 +96,7 @@ def guess_fields(
     # Matrices are found by their own names, single columns by those of joints.
     index = ColumnIndex([name for name, width in widths.items() if width is None])
     time = _time(given, index.names, source, timed, suggest)
-    found: dict[str, Choice | None] = {}
+    found: dict[str, ColumnChoice | None] = {}
     for field in COLUMN_FIELDS:
         asked = given.get(field)
         # A field mapped to None is left out, even where its name would be found.
@@ -108,7 +108,7 @@ def guess_fields(
             found[field] = matrix[0] if matrix else _mapped(asked, index, joints, field, source)
         else:
             found[field] = _guessed(index, widths, joints, field, source)
-    return Layout(time, **found)
+    return LogLayout(time, **found)
 
 
 def _misused(sentence: str, value: object, remedy: str | None = None) -> RecordingError:
@@ -118,7 +118,7 @@ def _misused(sentence: str, value: object, remedy: str | None = None) -> Recordi
 
 def _guessed(
     index: ColumnIndex, widths: Mapping[str, int | None], joints: Joints, field: str, source: str
-) -> Choice | None:
+) -> ColumnChoice | None:
     """The one set of columns, or matrix, that usual names of the field stand for; None where there is none."""
     found = _matrices(MATRIX_NAMES[field], widths, joints, field, source)
     # Motor currents stand in for torques only where there are no torques.
@@ -132,7 +132,7 @@ def _guessed(
     return found[0] if found else None
 
 
-def _refuse_two(found: Sequence[Choice], meaning: str, field: str, source: str) -> NoReturn:
+def _refuse_two(found: Sequence[ColumnChoice], meaning: str, field: str, source: str) -> NoReturn:
     """Raise RecordingError where two sets of columns could be meant: to take the wrong one would go unnoticed."""
     first, second = (listed(names, 8) for names in found[:2])
     chosen = found[0][0] if len(found[0]) == 1 else list(found[0])
@@ -213,10 +213,10 @@ def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -
 
 def _matrices(
     candidates: Sequence[str | Sequence[str]], widths: Mapping[str, int | None], joints: Joints, field: str, source: str
-) -> list[Choice]:
+) -> list[ColumnChoice]:
     """Names of matrices with a column for every joint."""
     held = [c for c in candidates if isinstance(c, str) and widths.get(c) is not None]
-    fitting: list[Choice] = [(name,) for name in held if widths[name] == len(joints)]
+    fitting: list[ColumnChoice] = [(name,) for name in held if widths[name] == len(joints)]
     if held and not fitting:
         width = widths[held[0]] or 0
         chosen = argument("columns", {field: f"{held[0]}:1-{len(joints)}"})
@@ -236,7 +236,7 @@ def _unlike(joints: Joints, width: int) -> str:
     return remedy_for(joints, joints.names[:width])
 
 
-def _mapped(value: str | Sequence[str], index: ColumnIndex, joints: Joints, field: str, source: str) -> Choice:
+def _mapped(value: str | Sequence[str], index: ColumnIndex, joints: Joints, field: str, source: str) -> ColumnChoice:
     texts = [value] if isinstance(value, str) else value
     places = by_number(texts, index.names, source)
     # For one joint, a full column name would also match as a prefix: the exact column is meant.

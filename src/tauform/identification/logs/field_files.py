@@ -12,8 +12,8 @@ import numpy as np
 
 from tauform.arrays import LARGEST
 from tauform.errors import RecordingError
-from tauform.identification.logs.column_names import Choice, ColumnIndex, listed, plain_name
-from tauform.identification.logs.columns import Given, Layout, guess_fields
+from tauform.identification.logs.column_names import ColumnChoice, ColumnIndex, listed, plain_name
+from tauform.identification.logs.columns import Given, LogLayout, guess_fields
 from tauform.identification.logs.contents import SAMPLES, is_clock
 from tauform.identification.logs.field_names import COLUMN_FIELDS, FIELD_NAMES, MEANINGS
 from tauform.identification.logs.formats.log import Log
@@ -25,7 +25,7 @@ WORD = re.compile(r"[^a-z0-9]+")
 
 def layouts_of(
     logs: Sequence[Log], paths: Sequence[Path], columns: Given | None, joints: Joints, *, timed: bool
-) -> list[Layout]:
+) -> list[LogLayout]:
     """What each of several files of one recording holds.
 
     Raises:
@@ -71,7 +71,7 @@ def _given_for(log: Log, columns: Given) -> dict[str, Any]:
     return {field: value for field, value in columns.items() if concerns(value)}
 
 
-def _layout(log: Log, path: Path, given: Mapping[str, Any], joints: Joints, timed: bool) -> Layout:
+def _layout(log: Log, path: Path, given: Mapping[str, Any], joints: Joints, timed: bool) -> LogLayout:
     # Without names, a first column that runs evenly is taken for time.
     if timed and not log.has_names and "t" not in given:
         first = next(iter(log.widths))
@@ -97,7 +97,7 @@ def field_of(path: Path) -> str | None:
     return None
 
 
-def _by_joint(log: Log, clock: str | None, joints: Joints, field: str, path: Path) -> Choice:
+def _by_joint(log: Log, clock: str | None, joints: Joints, field: str, path: Path) -> ColumnChoice:
     """One column per joint of a file that holds one field: by name, by number, or by order where it has no names."""
     # A matrix as wide as the robot needs no names.
     matrices = [name for name, width in log.widths.items() if width == len(joints)]

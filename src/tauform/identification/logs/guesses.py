@@ -33,7 +33,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Column:
+class LogColumn:
     """A column of a log.
 
     Attributes:
@@ -144,7 +144,7 @@ def clock_of(read: Clock | None, stamps: Array | None) -> Clock | None:
 
 def sentences(
     source: str,
-    columns: Sequence[Column],
+    columns: Sequence[LogColumn],
     clock: Clock | None,
     time: str | None,
     contents: Contents,
@@ -180,7 +180,7 @@ def sentences(
     return [f"{source}: {sentence}" for sentence in told], {k: v for k, v in options.items() if v is not ...}
 
 
-def _fields(held: Mapping[str, Sequence[Column]]) -> str:
+def _fields(held: Mapping[str, Sequence[LogColumn]]) -> str:
     parts = [f"{MEANINGS[name]} of {counted(len(several), 'joint')}" for name, several in held.items() if several]
     return f"holds {', '.join(parts)}" if parts else "holds nothing that is known by its name or its numbers"
 
@@ -211,7 +211,7 @@ def _rate_ratio(contents: Contents, clock: Clock | None) -> float | None:
     return contents.rate_ratio * TIME_UNITS[clock.unit][1]
 
 
-def _units(held: Mapping[str, Sequence[Column]], ratio: float | None, options: dict[str, Any]) -> list[str]:
+def _units(held: Mapping[str, Sequence[LogColumn]], ratio: float | None, options: dict[str, Any]) -> list[str]:
     """Units that names, ranges or the ratio of velocities to rates of positions tell."""
     units: dict[str, str] = {}
     told = []
@@ -242,7 +242,7 @@ def _units(held: Mapping[str, Sequence[Column]], ratio: float | None, options: d
 
 
 def _rest(
-    positions: Sequence[Column],
+    positions: Sequence[LogColumn],
     clock: Clock | None,
     time: str | None,
     first: Mapping[str, Array],

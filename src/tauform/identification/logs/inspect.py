@@ -15,7 +15,7 @@ from tauform.identification.logs.contents import SAMPLES, Contents, guess_conten
 from tauform.identification.logs.field_names import FIELD_NAMES, MATRIX_NAMES, TIME_NAMES
 from tauform.identification.logs.formats.log import Log
 from tauform.identification.logs.formats.open import open_log, readable
-from tauform.identification.logs.guesses import Clock, Column, clock_of, sentences
+from tauform.identification.logs.guesses import Clock, LogColumn, clock_of, sentences
 from tauform.identification.logs.joints import joint_columns
 
 # Samples that are read at once.
@@ -40,7 +40,7 @@ class LogSummary:
 
     name: str
     n_samples: int
-    columns: tuple[Column, ...]
+    columns: tuple[LogColumn, ...]
     clock: Clock | None
     joints: tuple[str, ...]
     findings: tuple[str, ...]
@@ -171,15 +171,15 @@ class _Statistics:
         changes = np.abs(np.diff(known))
         self.step = min(self.step, float(changes[changes > 0].min(initial=np.inf)))
 
-    def summary(self, number: int, name: str, role: str, joint: str, by: str) -> Column:
+    def summary(self, number: int, name: str, role: str, joint: str, by: str) -> LogColumn:
         if not self.count or self.origin is None:
             nan = float("nan")
-            return Column(number, name, nan, nan, nan, nan, nan, self.missing, role, joint, by)
+            return LogColumn(number, name, nan, nan, nan, nan, nan, self.missing, role, joint, by)
         mean = self.total / self.count
         # Rounding can make a constant column's variance slightly negative.
         deviation = float(np.sqrt(max(0.0, self.squares / self.count - mean**2)))
         step = self.step if np.isfinite(self.step) else 0.0
-        return Column(
+        return LogColumn(
             number,
             name,
             self.smallest,

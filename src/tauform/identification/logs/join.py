@@ -10,7 +10,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.errors import RecordingError
-from tauform.identification.logs.parts import Part
+from tauform.identification.logs.parts import LogPart
 from tauform.identification.recording.recording import typical_step
 from tauform.identification.recording.segments import MIN_GAP_STEPS, resampled
 from tauform.wording import argument
@@ -19,7 +19,7 @@ from tauform.wording import argument
 SAME_STAMP = 1e-3
 
 
-def joined(parts: Sequence[Part]) -> dict[str, Any]:
+def joined(parts: Sequence[LogPart]) -> dict[str, Any]:
     """Fields of all parts at the time stamps of the positions; others are interpolated, but not across gaps.
 
     Raises:
@@ -50,7 +50,7 @@ def joined(parts: Sequence[Part]) -> dict[str, Any]:
     return found if kept.all() else {name: np.asarray(values)[kept] for name, values in found.items()}
 
 
-def _at(times: Array, part: Part, arrays: dict[str, Any], base: Part) -> tuple[dict[str, Array], AnyArray]:
+def _at(times: Array, part: LogPart, arrays: dict[str, Any], base: LogPart) -> tuple[dict[str, Array], AnyArray]:
     """Fields of a part at other times, and (N,) which of these times lie near its samples."""
     t, fields = np.asarray(arrays["t"]), {name: values for name, values in arrays.items() if name != "t"}
     step = typical_step(t)
@@ -67,7 +67,7 @@ def _at(times: Array, part: Part, arrays: dict[str, Any], base: Part) -> tuple[d
     return {name: resampled(times, t, values) for name, values in fields.items()}, near
 
 
-def _first_stamp(part: Part) -> float | None:
+def _first_stamp(part: LogPart) -> float | None:
     """Time of the first sample [s], as the clock of the log counts."""
     if part.layout.t is None:
         return None
@@ -77,7 +77,7 @@ def _first_stamp(part: Part) -> float | None:
     return float(table[part.layout.t][0]) * part.scales.second
 
 
-def _check_counts(parts: Sequence[Part], read: dict[Part, dict[str, Any]]) -> None:
+def _check_counts(parts: Sequence[LogPart], read: dict[LogPart, dict[str, Any]]) -> None:
     first, *others = parts
     count = len(read[first]["t"])
     for part in others:
@@ -89,7 +89,7 @@ def _check_counts(parts: Sequence[Part], read: dict[Part, dict[str, Any]]) -> No
             )
 
 
-def _refuse_apart(parts: Sequence[Part], read: dict[Part, dict[str, Any]], start: float) -> None:
+def _refuse_apart(parts: Sequence[LogPart], read: dict[LogPart, dict[str, Any]], start: float) -> None:
     spans = ", ".join(
         f"{part.path.name} covers {start + float(arrays['t'][0]):.10g} to {start + float(arrays['t'][-1]):.10g} s"
         for part, arrays in read.items()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
-from tauform.identification.logs.columns import Given, Layout, guess_layout
+from tauform.identification.logs.columns import Given, LogLayout, guess_layout
 from tauform.identification.logs.contents import SAMPLES, guess_contents, numbered
 from tauform.identification.logs.field_files import layouts_of
 from tauform.identification.logs.formats.log import Log, Table
@@ -53,7 +53,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LogPart:
     """A file that is read, and what for.
 
     Attributes:
@@ -64,7 +64,7 @@ class Part:
 
     path: Path
     log: Log
-    layout: Layout
+    layout: LogLayout
     scales: Scales
     reading: Reading
     trigger: Trigger | None = None
@@ -151,7 +151,7 @@ class Part:
         return self.reading.drive(values) if name == "tau" else values
 
 
-def open_parts(paths: Sequence[Path], columns: Given | None, reading: Reading) -> list[Part]:
+def open_parts(paths: Sequence[Path], columns: Given | None, reading: Reading) -> list[LogPart]:
     """Open files that make up one recording, and find what each holds.
 
     Raises:
@@ -165,7 +165,9 @@ def open_parts(paths: Sequence[Path], columns: Given | None, reading: Reading) -
         layouts = layouts_of(logs, paths, columns, reading.joints, timed=reading.rate is None)
     triggering = _triggering(logs, reading.trigger)
     return [
-        Part(path, log, layout, _scales(layout, path, reading), reading, reading.trigger if k == triggering else None)
+        LogPart(
+            path, log, layout, _scales(layout, path, reading), reading, reading.trigger if k == triggering else None
+        )
         for k, (path, log, layout) in enumerate(zip(paths, logs, layouts, strict=True))
     ]
 
@@ -177,7 +179,7 @@ def _triggering(logs: Sequence[Log], trigger: Trigger | None) -> int | None:
     return next((k for k, log in enumerate(logs) if trigger.column in log.widths), 0)
 
 
-def _scales(layout: Layout, path: Path, reading: Reading) -> Scales:
+def _scales(layout: LogLayout, path: Path, reading: Reading) -> Scales:
     return scales(
         layout,
         reading.joints.robot,
@@ -201,7 +203,7 @@ def _opened(path: Path, reading: Reading) -> Log:
         raise RecordingError(said, argument="joints", value=error.value, remedy=remedy) from None
 
 
-def _layout(log: Log, columns: Given | None, path: Path, reading: Reading) -> Layout:
+def _layout(log: Log, columns: Given | None, path: Path, reading: Reading) -> LogLayout:
     """Columns of a file that holds all fields."""
 
     def suggest() -> Mapping[str, Any]:
@@ -239,7 +241,7 @@ def suggested_columns(log: Log, n_joints: int | None, *, timed: bool = True) -> 
     return clock | {name: numbered(places) for name, places in found.fields.items()}
 
 
-def wanted(layout: Layout) -> list[str]:
+def wanted(layout: LogLayout) -> list[str]:
     """Every column that is read, once."""
     clock = [] if layout.t is None else [layout.t]
     return list(dict.fromkeys([*clock, *(column for names in layout.fields().values() for column in names)]))

@@ -13,7 +13,7 @@ from tauform.errors import RecordingError
 from tauform.identification.logs.columns import Given
 from tauform.identification.logs.join import joined
 from tauform.identification.logs.joints import Joints
-from tauform.identification.logs.parts import Part, Reading, checked_rate, drive_of, open_parts
+from tauform.identification.logs.parts import LogPart, Reading, checked_rate, drive_of, open_parts
 from tauform.identification.logs.rows import Trigger
 from tauform.identification.logs.units import Units
 from tauform.identification.recording.recording import TIME_UNITS, Recording
@@ -95,7 +95,7 @@ def read_recording(
     return recording if between is None else _cut(recording, *between)
 
 
-def _mapping(parts: Sequence[Part]) -> dict[str, str | tuple[str, ...]]:
+def _mapping(parts: Sequence[LogPart]) -> dict[str, str | tuple[str, ...]]:
     """What `columns=` must say for the same result."""
     held: dict[str, Any] = {}
     for part in parts:

@@ -12,7 +12,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
-from tauform.identification.logs.columns import Layout
+from tauform.identification.logs.columns import LogLayout
 from tauform.identification.logs.field_names import COLUMN_FIELDS
 from tauform.identification.logs.unit_table import BETWEEN, Unit, known_units, unit_of
 from tauform.identification.recording.recording import TIME_UNITS
@@ -47,7 +47,7 @@ class Scales:
 
 
 def scales(
-    layout: Layout,
+    layout: LogLayout,
     robot: Robot,
     source: str,
     *,
@@ -92,7 +92,7 @@ def scales(
     return Scales(_second(layout, told, time_unit, source), factors, _currents(layout, told, scaled, source))
 
 
-def _told(units: Units | None, layout: Layout, source: str) -> dict[str, str]:
+def _told(units: Units | None, layout: LogLayout, source: str) -> dict[str, str]:
     """Field or column -> unit."""
     if units is None:
         return {}
@@ -161,7 +161,7 @@ def _refuse_unit(field: str, column: str, said: str, unit: Unit, source: str) ->
     )
 
 
-def _second(layout: Layout, told: Mapping[str, str], time_unit: str, source: str) -> float:
+def _second(layout: LogLayout, told: Mapping[str, str], time_unit: str, source: str) -> float:
     if layout.t is None:
         # Stamps made from a rate are seconds already.
         return 1.0
@@ -180,7 +180,7 @@ def _second(layout: Layout, told: Mapping[str, str], time_unit: str, source: str
     return TIME_UNITS[time_unit][1]
 
 
-def _currents(layout: Layout, told: Mapping[str, str], scaled: bool, source: str) -> tuple[str, ...]:
+def _currents(layout: LogLayout, told: Mapping[str, str], scaled: bool, source: str) -> tuple[str, ...]:
     """Refuse motor currents that nobody turns into torques, unless the user wants amperes."""
     columns: Sequence[str] = layout.tau or ()
     units = {unit.kind for name in columns if (unit := unit_of(told.get(name, told.get("tau", "")))) is not None}

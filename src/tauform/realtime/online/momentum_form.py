@@ -33,7 +33,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Layout:
+class StateLayout:
     """Places in the state of an estimator of m values from n joints; a fresh state is zero."""
 
     n: int
@@ -56,7 +56,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class OnlineEstimate:
     """Values, their standard deviations, and the state for the next step."""
 
     values: AnyArray
@@ -65,8 +65,8 @@ class Estimate:
 
 
 def step(
-    layout: Layout, p: AnyArray, u: AnyArray, P: AnyArray, B: AnyArray, old: AnyArray, chosen: Settings
-) -> Estimate:
+    layout: StateLayout, p: AnyArray, u: AnyArray, P: AnyArray, B: AnyArray, old: AnyArray, chosen: Settings
+) -> OnlineEstimate:
     """One step of an estimator, on any scalar.
 
     Args:
@@ -99,7 +99,7 @@ def step(
     left = abs(sums[0] - (moments * values).sum()) / sums[1]
     spread = _roots(variances * (left * 2 / rate))
     state = np.concatenate([filtered, columns.ravel(), triangle, moments, sums])
-    return Estimate(values, spread, state)
+    return OnlineEstimate(values, spread, state)
 
 
 def _solved(m: int, triangle: AnyArray, moments: AnyArray) -> tuple[AnyArray, AnyArray]:

@@ -18,7 +18,7 @@ from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 from tauform.messages import no_such
-from tauform.realtime.online.momentum_form import Layout, Settings, step
+from tauform.realtime.online.momentum_form import Settings, StateLayout, step
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.momentum import momentum_and_drift
 
@@ -74,7 +74,7 @@ def _payload(robot: Robot, name: str, n_values: int, summary: str) -> Program:
 def _friction(robot: Robot) -> Program:
     """Each joint by itself: its columns touch its own row of the momentum equation alone."""
     model, n = _model(robot), robot.n_joints
-    chosen, layout = _settings(model), Layout(1, 3)
+    chosen, layout = _settings(model), StateLayout(1, 3)
     state = model.graph.input("state", n, layout.size, ranges=layout.ranges() * n)
     found = []
     for j, v in enumerate(model.qd):
@@ -168,7 +168,7 @@ def _load_columns(model: _Model, n_values: int) -> tuple[AnyArray, AnyArray]:
 def _estimator(
     model: _Model, name: str, summary: str, P: AnyArray, B: AnyArray, output: str, entries: tuple[str, ...]
 ) -> Program:
-    layout = Layout(*P.shape)
+    layout = StateLayout(*P.shape)
     chosen = _settings(model)
     state = model.graph.input("state", layout.size, ranges=layout.ranges())
     found = step(layout, model.momentum, model.inflow, P, B, state, chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -21,6 +21,7 @@ from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.robot import Robot
+from tauform.messages import Progress
 from tauform.realtime.reduction.reduce import Reduction, reduce
 
 CONFIDENCES = (0.95, 0.999)
@@ -35,8 +36,6 @@ PAPER_TIMES: dict[str, dict[tuple[str, float, float], float]] = {
     "kr6_r700": dict(zip(CELLS, (0.62, 0.79, 0.91, 1.15, 1.04, 1.15, 1.43, 1.66), strict=True)),
     "lbr7": dict(zip(CELLS, (1.05, 1.76, 1.47, 2.44, 1.76, 2.44, 3.77, 4.88), strict=True)),
 }
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ the exact program, the exact program is the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from tauform.deferred import deferred
 from tauform.description.robot import Robot
 from tauform.errors import ModelError, UnknownNameError
 from tauform.escaping.shown import visible
+from tauform.messages import Progress
 from tauform.notebook import Displayed
 from tauform.realtime.reduction.joints import OF_TORQUES, Norm, joint_sizes, joint_tolerances, joint_weights
 from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, RouteSearch
@@ -34,8 +35,6 @@ FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynam
 
 # Candidates are compared on so many fresh states at most.
 SCREENED_STATES = 1_000_000
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

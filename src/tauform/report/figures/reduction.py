@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from tauform.escaping.tables import csv_line
 from tauform.files.checks import check_folder
 from tauform.files.file import fresh_file
 from tauform.files.folder import add_to_folder
+from tauform.messages import Progress
 from tauform.realtime.reduction.figures import Cell, Tradeoff, accuracy_table, tradeoff
 
-Progress = Callable[[str], None]
 # Contributions of single terms do not run in kernels; as in the paper they get fewer states than the accuracy.
 CONTRIBUTION_SHARE, MOST_CONTRIBUTIONS = 10, 1_000_000
 TABLE_HEADINGS = (

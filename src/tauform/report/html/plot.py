@@ -13,7 +13,7 @@ from tauform.report.html.elements import data_script
 
 # What the page's script reads of a plot, beside its panels.
 DRAWN_FIELDS = ("x", "xlabel", "ylabel", "xlog", "ylog", "points", "bars", "link")
-Style = Literal["", "dashed", "dotted", "thin", "thick", "points"]
+LineStyle = Literal["", "dashed", "dotted", "thin", "thick", "points"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Series:
     name: str
     y: ArrayLike
     x: ArrayLike | None = None
-    style: Style = ""
+    style: LineStyle = ""
     colour: int | None = None
     notes: Sequence[str] | None = None
     spread: ArrayLike | None = None

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from tauform.codegen.backends.registry import TARGETS
 from tauform.studio import work
-from tauform.studio.desk import Desk, Progress, complain
+from tauform.studio.desk import Desk, JobProgress, complain
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
 
@@ -29,7 +29,7 @@ def deliver_tab(desk: Desk) -> None:
         with ui.row():
             make = ui.button("Generate and test").mark("generate")
             page = ui.button("Report of the fit").props("flat")
-        bar = Progress()
+        bar = JobProgress()
         said = ui.column().classes("w-full")
 
     def done(found: dict[str, str]) -> None:

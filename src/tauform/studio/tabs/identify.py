@@ -13,7 +13,7 @@ from tauform.identification.recording.recording import Recording
 from tauform.report.notebook.plots import plot_fit, plot_recording
 from tauform.report.sections.judged import judged_torques
 from tauform.studio import work
-from tauform.studio.desk import Desk, Progress, complain
+from tauform.studio.desk import Desk, JobProgress, complain
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
 from tauform.studio.project import LARGEST_UPLOAD
@@ -52,7 +52,7 @@ class IdentifyTab:
                 self.logs = ui.column().classes("gap-1 w-full")
                 self.physical = ui.checkbox("physically consistent links")
                 ui.button("Identify", on_click=self._start).mark("identify")
-                self.bar = Progress()
+                self.bar = JobProgress()
             self.results = ui.column().style("flex: 3 1 26rem; min-width: 18rem")
 
     async def _dropped(self, event: events.MultiUploadEventArguments) -> None:

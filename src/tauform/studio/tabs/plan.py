@@ -9,7 +9,7 @@ from nicegui import events, ui
 
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.studio import work
-from tauform.studio.desk import Desk, Progress
+from tauform.studio.desk import Desk, JobProgress
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
 from tauform.studio.scene import RobotScene
@@ -24,7 +24,7 @@ def plan_tab(desk: Desk) -> None:
             seconds = ui.number("time for the search [s]", value=10.0, min=1.0)
             collisions = ui.checkbox("keep links apart", value=True)
             button = ui.button("Plan a motion")
-            bar = Progress()
+            bar = JobProgress()
         place = ui.column().style("flex: 3 1 26rem; min-width: 18rem")
 
     def show(motion: Trajectory | None) -> None:

@@ -13,7 +13,7 @@ from tauform.codegen.runtime.kernel import compile_program
 from tauform.realtime.reduction.reduce import Reduction
 from tauform.report.notebook.plots import plot_reduction
 from tauform.studio import work
-from tauform.studio.desk import Desk, Progress
+from tauform.studio.desk import Desk, JobProgress
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
 
@@ -30,7 +30,7 @@ def shrink_tab(desk: Desk) -> None:
             slider = ui.slider(min=-2.0, max=1.3, step=0.05, value=0.0).props('aria-label="allowed error"')
             profile = ui.select(["slow", "fast"], value="slow", label="profile of the motion").classes("w-full")
             button = ui.button("Shrink")
-            bar = Progress()
+            bar = JobProgress()
         place = ui.column().style("flex: 3 1 26rem; min-width: 18rem")
 
     def tell() -> None:

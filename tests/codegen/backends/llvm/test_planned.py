@@ -13,8 +13,8 @@ import tauform as tf
 from tauform.codegen.backends.llvm import module
 from tauform.codegen.backends.llvm.planned import block
 from tauform.codegen.backends.llvm.planned.registers import FUSED, Allocation, Line, Operand, Place
-from tauform.codegen.backends.llvm.planned.steps import GROUP, Step, planned_steps
-from tauform.codegen.backends.llvm.text import DOUBLE, FLOAT, Real, Vector
+from tauform.codegen.backends.llvm.planned.steps import GROUP, PlannedStep, planned_steps
+from tauform.codegen.backends.llvm.text import DOUBLE, FLOAT, ScalarType, Vector
 from tauform.codegen.candidates import plain_program
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.program.program import FREE, Op, Program
@@ -96,7 +96,7 @@ def test_sums_of_products_with_equal_operands(op: str, args: tuple[int, ...]) ->
     a, b, c = (values[k] for k in args)
     product, addend = SIGNS[op]
     for again in ((), (0,), (0, 1, 2)):
-        steps = [Step(op, args, 3), Step("rows", (3, *again, *[3] * (GROUP - 1 - len(again))))]
+        steps = [PlannedStep(op, args, 3), PlannedStep("rows", (3, *again, *[3] * (GROUP - 1 - len(again))))]
         lines = Allocation(steps, {k: Place("given", k) for k in values}, 8, for_rows=1).lines
         memory: dict[Operand, Any] = {Place("given", k): value for k, value in values.items()}
         for line in lines[:-1]:
@@ -185,7 +185,7 @@ def test_what_takes_more_than_one_instruction_is_left_to_llvm(function: str) -> 
 
 
 @pytest.mark.parametrize("real", [DOUBLE, FLOAT], ids=lambda real: real.name)
-def test_other_programs_and_processors_stay_with_llvm(real: Real, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_programs_and_processors_stay_with_llvm(real: ScalarType, monkeypatch: pytest.MonkeyPatch) -> None:
     vector = Vector(256 // real.bits, True, real)
     program = tf.generate(tf.load("sr6ia"), "inverse_dynamics")
     assert block.is_planned(program, vector, "x86_64-linux")

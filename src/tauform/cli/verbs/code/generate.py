@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Force, Functions, Name
+from tauform.cli.options import Force, FunctionsOption, Name
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
+from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ DEFAULT = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamic
 @verb
 def generate(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the C files.")],
-    functions: Functions = None,
+    functions: FunctionsOption = None,
     online: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME,...", help="On-line functions: payload_estimator, friction_estimator, and others."),
@@ -140,7 +140,9 @@ def _ranges(text: str) -> dict[str, float]:
         raise typer.BadParameter(f"--rounding takes magnitudes such as q=3.14,qd=2,qdd=10, not {text!r}") from None
 
 
-def _bounded(robot: Robot, program: Program, ranges: dict[str, float], real: str, tell: Progress) -> RoundingBound:
+def _bounded(
+    robot: Robot, program: Program, ranges: dict[str, float], real: str, tell: ProgressDisplay
+) -> RoundingBound:
     """The bound of a program; ranges of inputs that it does not have are left out."""
     import tauform as tf
 

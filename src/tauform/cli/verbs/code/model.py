@@ -15,12 +15,12 @@ from tauform.cli.options import (
     Delay,
     Excerpt,
     Force,
-    Friction,
-    Functions,
+    FrictionOption,
+    FunctionsOption,
     Name,
     NoRecording,
     Physical,
-    Real,
+    RealOption,
     Reduce,
     Simulate,
     Validate,
@@ -28,8 +28,8 @@ from tauform.cli.options import (
 )
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
-from tauform.cli.reading import Reading
+from tauform.cli.progress import ProgressDisplay
+from tauform.cli.reading import LogOptions
 from tauform.cli.verb import verb
 from tauform.cli.verbs.code.generate import chosen_functions
 from tauform.cli.verbs.measurements.identify import doubt_of
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 @verb
 def model(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Folder to write.")],
     logs: Annotated[
         list[Path] | None, typer.Argument(metavar="LOG", help="Recordings to identify the robot from.")
     ] = None,
     validate: Validate = None,
-    friction: Friction = "auto",
+    friction: FrictionOption = "auto",
     reduce: Reduce = False,
     physical: Physical = False,
     simulate: Simulate = False,
@@ -60,7 +60,7 @@ def model(
         Path | None,
         typer.Option(metavar="IN", help="Copy this URDF with identified inertias to OUT/robot.urdf; new: write one."),
     ] = None,
-    functions: Functions = None,
+    functions: FunctionsOption = None,
     tolerance: Annotated[
         float, typer.Option(help="Relative error that the reduced program may have; 0 makes none.")
     ] = 0.01,
@@ -69,12 +69,12 @@ def model(
         list[str] | None,
         typer.Option(metavar="ROUTE", help="Way to reduce: terms, parameters, velocity, operations; repeatable."),
     ] = None,
-    real: Real = "double",
+    real: RealOption = "double",
     excerpt: Excerpt = None,
     no_recording: NoRecording = False,
     name: Name = None,
     force: Force = False,
-    reading: Reading = Reading(),
+    reading: LogOptions = LogOptions(),
 ) -> Page:
     """Check, identify, derive, reduce and generate: C that passed its self-test, models, and an HTML report."""
     from tauform.codegen.names import c_prefix

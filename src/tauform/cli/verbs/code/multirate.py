@@ -11,8 +11,8 @@ import typer
 from tauform.cli.options import NUMBERS, Force, Name, Temperature, need, one_per_joint, temperatures
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
-from tauform.cli.reading import Reading, lines, read_from
+from tauform.cli.progress import ProgressDisplay
+from tauform.cli.reading import LogOptions, lines, read_from
 from tauform.cli.swing import bounds_of_swing, swing
 from tauform.cli.verb import verb
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @verb
 def multirate(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     velocity: Annotated[
         str | None,
         typer.Option(metavar=NUMBERS, help="Bound, one or one per joint; 2, or what limits allow, if not given."),
@@ -55,7 +55,7 @@ def multirate(
     ] = None,
     name: Name = None,
     force: Force = False,
-    reading: Reading = Reading(),
+    reading: LogOptions = LogOptions(),
 ) -> Page:
     """Split inverse dynamics into a few operations at every tick and the rest in the background."""
     import tauform

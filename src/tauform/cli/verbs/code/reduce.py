@@ -13,8 +13,8 @@ import typer
 from tauform.cli.options import NUMBERS, Force, Name, Temperature, need, one_per_joint, temperatures
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
-from tauform.cli.reading import Reading, lines, read_from
+from tauform.cli.progress import ProgressDisplay
+from tauform.cli.reading import LogOptions, lines, read_from
 from tauform.cli.verb import verb
 from tauform.escaping.shown import visible
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @verb
 def reduce(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     profile: Annotated[
         str, typer.Option(help="slow, fast (within joint limits), or bounds such as 3.1,0.5,5 of q,qd,qdd.")
     ] = "slow",
@@ -84,7 +84,7 @@ def reduce(
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
     name: Name = None,
     force: Force = False,
-    reading: Reading = Reading(),
+    reading: LogOptions = LogOptions(),
 ) -> Page:
     """Leave out what hardly matters for the motions to come, and keep a stated error for a stated share of them."""
     import tauform

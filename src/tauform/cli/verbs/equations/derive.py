@@ -10,7 +10,7 @@ import typer
 from tauform.cli.options import Force
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
+from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
 from tauform.cli.verbs.equations.base import not_counted
 from tauform.escaping.shown import visible
@@ -25,7 +25,7 @@ SHOWN_EQUATIONS = 30  # terms
 @verb
 def derive(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Save the model to this file.")] = None,
     include: Annotated[
         list[str] | None,

@@ -10,7 +10,7 @@ import typer
 from tauform.cli.options import NUMBERS, Force, one_per_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
+from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
 from tauform.cli.verbs.equations.linearize import VALUES, joint_values
 from tauform.escaping.shown import visible
@@ -25,7 +25,7 @@ CONTROLS = ("none", "gravity", "hold", "follow", "torques")
 @verb
 def simulate(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     duration: Annotated[float, typer.Option(help="In s.")] = 1.0,
     step: Annotated[float, typer.Option(help="Time step in s.")] = 1e-3,
     q: Annotated[str, typer.Option(help=f"Positions at the beginning: {VALUES}.")] = "",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
+from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
 from tauform.escaping.shown import visible
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @verb
 def bench(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     states: Annotated[int, typer.Option(min=1, help="States of a batch.")] = 100_000,
     repeats: Annotated[int, typer.Option(min=1, help="Samples of each; the least counts.")] = 15,
 ) -> Page:

@@ -10,7 +10,7 @@ import typer
 from tauform.cli.options import NUMBERS, Force, one_per_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
+from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
 from tauform.errors import ArgumentError
 from tauform.escaping.shown import visible
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @verb
 def excite(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="CSV", help="Write t, q, qd, qdd.")] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the motion with its limits: .html .png .svg .pdf")

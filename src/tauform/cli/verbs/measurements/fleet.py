@@ -10,7 +10,7 @@ import typer
 from tauform.cli.options import Force
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
+from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @verb
 def fleet(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Folder of logs: UNIT/*.parquet, unit=UNIT/*.csv")],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write tables (Parquet) and report.html.")

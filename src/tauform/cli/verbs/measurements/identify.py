@@ -14,11 +14,11 @@ from tauform.cli.options import (
     Delay,
     Excerpt,
     Force,
-    Friction,
+    FrictionOption,
     Name,
     NoRecording,
     Physical,
-    Real,
+    RealOption,
     Reduce,
     Simulate,
     Validate,
@@ -26,8 +26,8 @@ from tauform.cli.options import (
 )
 from tauform.cli.outputs import Writing, check_outputs
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
-from tauform.cli.reading import Reading, read_from
+from tauform.cli.progress import ProgressDisplay
+from tauform.cli.reading import LogOptions, read_from
 from tauform.cli.verb import verb
 from tauform.escaping.shown import visible
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @verb
 def identify(
     robot: Robot,
-    tell: Progress,
+    tell: ProgressDisplay,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
     validate: Validate = None,
     report: Annotated[Path | None, typer.Option(metavar="HTML", help="Write a page with plots and tables.")] = None,
@@ -58,7 +58,7 @@ def identify(
     method: Annotated[
         str, typer.Option(help="auto, weighted, ordinary, robust, total, instrumental, ridge or energy.")
     ] = "auto",
-    friction: Friction = "auto",
+    friction: FrictionOption = "auto",
     couplings: Annotated[bool, typer.Option(help="Look for drives that neighbouring joints share.")] = True,
     physical: Physical = False,
     reduce: Reduce = False,
@@ -71,12 +71,12 @@ def identify(
         typer.Option(metavar="POSITION TORQUE", help="Cut-offs of the filters, in Hz; from the data by default."),
     ] = None,
     delay: Delay = 0.0,
-    real: Real = "double",
+    real: RealOption = "double",
     excerpt: Excerpt = None,
     no_recording: NoRecording = False,
     name: Name = None,
     force: Force = False,
-    reading: Reading = Reading(),
+    reading: LogOptions = LogOptions(),
 ) -> Page:
     """Identify base parameters, friction and couplings from recordings, and judge them on unseen data."""
     import tauform as tf

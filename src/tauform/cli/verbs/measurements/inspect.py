@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from tauform.cli.page import Page
-from tauform.cli.progress import Progress
+from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
 
 
 @verb
 def inspect(
-    tell: Progress,
+    tell: ProgressDisplay,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
     topic: Annotated[str | None, typer.Option(metavar="TOPIC", help="Of a bag with several.")] = None,
 ) -> Page:

@@ -23,7 +23,7 @@ from tauform.portable.products import product
 if TYPE_CHECKING:
     from tauform.closedform.base.baseset import BaseParameters
 
-Style = Literal["names", "gautier", "latex"]
+NotationStyle = Literal["names", "gautier", "latex"]
 # How exactly a candidate must leave the base parameters alone to be a relation of this robot.
 MAX_RELATION_ERROR = 1e-8
 # A part of another parameter, in the robot's own units, that is too small to be shown or to give a base parameter
@@ -56,7 +56,7 @@ class Relation:
         named = {parameter.name: parameter for parameter in (own, *terms)}
         return cls(own.name, {parameter.name: value for parameter, value in terms.items()}, exact, named)
 
-    def text(self, style: Style = "names") -> str:
+    def text(self, style: NotationStyle = "names") -> str:
         """The relation in a line.
 
         Args:

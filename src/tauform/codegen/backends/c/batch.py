@@ -6,7 +6,7 @@ part: compilers turn such loops into vector code without being told that nothing
 
 from __future__ import annotations
 
-from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Real
+from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, RealType
 from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, CFunction
 from tauform.codegen.backends.c.printer import PartPrinter, member_names
 from tauform.codegen.backends.c.source import argument, function_name, struct_name
@@ -22,7 +22,7 @@ def block_definition() -> str:
     return f"#define {BLOCK} {BATCH_BLOCK} /* states that a batch function works on at once */\n"
 
 
-def batch_prototype(program: Program, real: Real, prefix: str) -> str:
+def batch_prototype(program: Program, real: RealType, prefix: str) -> str:
     """Declaration of the function for a batch, without the semicolon."""
     arguments = ["size_t count"]
     # Inputs and outputs may overlap, so the public prototype promises no `restrict`; the blocks below may.
@@ -33,7 +33,7 @@ def batch_prototype(program: Program, real: Real, prefix: str) -> str:
     return f"void {function_name(program, prefix)}_batch({', '.join(arguments)})"
 
 
-def batch_text(program: Program, real: Real, prefix: str) -> str:
+def batch_text(program: Program, real: RealType, prefix: str) -> str:
     """The function for a batch, with the functions of its parts before it."""
     # every stage is a part of its own: what passes between them is an array over the block
     # Short parts: compilers give up on vectorising a loop with a very long body.
@@ -107,14 +107,16 @@ def _local(program: Program, port: Port) -> str:
     return f"&{port.name}_copy" if member_names(program, port) else f"{port.name}_copy"
 
 
-def _copy_of_shared(program: Program, port: Port, real: Real, prefix: str) -> str:
+def _copy_of_shared(program: Program, port: Port, real: RealType, prefix: str) -> str:
     """A local array or struct: a block's results may be written where the next block still reads."""
     if member_names(program, port):
         return f"    {struct_name(prefix, port)} {port.name}_copy;"
     return f"    {real.name} {port.name}_copy[{port.size}];"
 
 
-def _part_text(program: Program, part: Part, real: Real, prefix: str, name: str, last: bool) -> tuple[str, set[str]]:
+def _part_text(
+    program: Program, part: Part, real: RealType, prefix: str, name: str, last: bool
+) -> tuple[str, set[str]]:
     """A static function that runs one part on a block of states, and the ports that it touches."""
     printer = PartPrinter(program, part, real, index="[l]", indent=" " * 8)
     loop = f"    for (l = 0; l < {BLOCK}; l++) {{"

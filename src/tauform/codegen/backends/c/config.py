@@ -24,7 +24,7 @@ BATCH_BLOCK = 16
 
 
 @dataclass(frozen=True)
-class Real(Precision):
+class RealType(Precision):
     """A floating-point type of C, by the name that C has for it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Real(Precision):
 
 
 REALS = {
-    "double": Real(
+    "double": RealType(
         **vars(reference.DOUBLE),
         suffix="",
         sincos=DOUBLE,
@@ -65,7 +65,7 @@ REALS = {
         vectors="defined(DISPATCH) || (defined(__AVX2__) && defined(__FMA__))",
         vectors_are_newer=True,
     ),
-    "float": Real(
+    "float": RealType(
         **vars(reference.SINGLE),
         suffix="f",
         sincos=FLOAT,
@@ -77,7 +77,7 @@ REALS = {
 }
 
 
-def real_type(name: str) -> Real:
+def real_type(name: str) -> RealType:
     """The type of that name."""
     if name not in REALS:
         raise GenerationError(f"real: expected one of {', '.join(REALS)}, got {name!r}")

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tauform.codegen.backends.c.config import Real
+from tauform.codegen.backends.c.config import RealType
 from tauform.codegen.backends.c.templates import template
 
 LANES_PARAMETER = "lanes"
 
 
-def dispatch_definitions(real: Real) -> str:
+def dispatch_definitions(real: RealType) -> str:
     """The macros that the texts below use."""
     # Lanes of registers of 256 bits on newer processors, of 128 bits on all.
     return template("dispatch.c").substitute(wide=256 // real.bits, narrow=128 // real.bits)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tauform.codegen.backends.c.config import Real
+from tauform.codegen.backends.c.config import RealType
 from tauform.codegen.program.angles import AngleStage
 from tauform.codegen.program.parts import Part
 from tauform.codegen.program.port import Port
@@ -28,7 +28,7 @@ _SYMBOL = {Op.ADD: " + ", Op.SUBTRACT: " - ", Op.MULTIPLY: "*", Op.DIVIDE: "/"}
 
 
 @dataclass(frozen=True)
-class Expression:
+class CExpression:
     """C text, its precedence, and whether it reads an input where it stands."""
 
     text: str
@@ -51,11 +51,11 @@ class PartPrinter:
 
     program: Program
     part: Part
-    real: Real
+    real: RealType
     index: str = ""
     indent: str = "    "
     lines: list[str] = field(default_factory=list)
-    expressions: dict[int, Expression] = field(default_factory=dict)
+    expressions: dict[int, CExpression] = field(default_factory=dict)
     used_ports: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class PartPrinter:
         self.n_temporaries = 0
         # What earlier parts made comes from the slots of the scratch array.
         for value, slot in self.part.reads.items():
-            self.expressions[value] = Expression(f"w[{slot}]{self.index}")
+            self.expressions[value] = CExpression(f"w[{slot}]{self.index}")
 
     def _uses(self) -> Iterable[int]:
         """Each use of a value in this part; what needs a name, to leave it or to be indexed, counts twice."""
@@ -100,14 +100,14 @@ class PartPrinter:
                 expression = self._named(value, expression)
             self.expressions[value] = expression
 
-    def _named(self, value: int, expression: Expression) -> Expression:
+    def _named(self, value: int, expression: CExpression) -> CExpression:
         """The expression as a local variable."""
         name = f"t{self.n_temporaries}"
         self.n_temporaries += 1
         # A program with vectors among its values has two types of names.
         kind = VECTOR if value in self.program.vectors else self.real.name
         self.emit(f"const {kind} {name} = {expression.text};")
-        return Expression(name)
+        return CExpression(name)
 
     def angles(self, stage: AngleStage, entries: Sequence[int]) -> list[str]:
         """C text of the stage's angles; their sines and cosines are those entries of `sine` and `cosine`."""
@@ -116,7 +116,7 @@ class PartPrinter:
         for value, instruction in enumerate(self.program.instructions):
             if instruction.op in (Op.SIN, Op.COS) and instruction.args[0] in number:
                 array = "sine" if instruction.op is Op.SIN else "cosine"
-                self.expressions[value] = Expression(f"{array}[{number[instruction.args[0]]}]{self.index}")
+                self.expressions[value] = CExpression(f"{array}[{number[instruction.args[0]]}]{self.index}")
         return [self.operand(angle).text for angle in stage.angles]
 
     def hand_over(self, trigonometric: bool) -> None:
@@ -153,13 +153,13 @@ class PartPrinter:
             self.lines += ["", f"{self.indent}/* {section} */"]
             self.current_section = section
 
-    def operand(self, value: int) -> Expression:
+    def operand(self, value: int) -> CExpression:
         """The value in C: an entry of an input, a number, or what was computed."""
         instruction = self.program.instructions[value]
         if instruction.op is Op.CONSTANT:
-            return Expression(self.real.number(instruction.number), _SIGNED if instruction.number < 0 else _ATOM)
+            return CExpression(self.real.number(instruction.number), _SIGNED if instruction.number < 0 else _ATOM)
         if instruction.op is Op.UNIT:
-            return Expression(f"{UNIT}{instruction.place[1]}")
+            return CExpression(f"{UNIT}{instruction.place[1]}")
         if instruction.op is not Op.INPUT:
             return self.expressions[value]
         port, k = self.program.inputs[instruction.place[0]], instruction.place[1]
@@ -167,15 +167,15 @@ class PartPrinter:
         members = member_names(self.program, port)
         if members:
             # A member of a struct that all states share has no index of a state.
-            return Expression(f"{port.name}->{members[k]}", reads_input=True)
-        return Expression(f"{port.name}[{k}]{'' if port.shared else self.index}", reads_input=True)
+            return CExpression(f"{port.name}->{members[k]}", reads_input=True)
+        return CExpression(f"{port.name}[{k}]{'' if port.shared else self.index}", reads_input=True)
 
-    def _operation(self, op: Op, args: tuple[int, ...]) -> Expression:
+    def _operation(self, op: Op, args: tuple[int, ...]) -> CExpression:
         operands = [self.operand(k) for k in args]
         text, precedence = self._text(op, args, operands)
-        return Expression(text, precedence, any(operand.reads_input for operand in operands))
+        return CExpression(text, precedence, any(operand.reads_input for operand in operands))
 
-    def _text(self, op: Op, args: tuple[int, ...], operands: Sequence[Expression]) -> tuple[str, int]:
+    def _text(self, op: Op, args: tuple[int, ...], operands: Sequence[CExpression]) -> tuple[str, int]:
         a, b = operands[0], operands[-1]
         # a - (b + c) keeps its brackets: sums are written in the order in which they were planned.
         if op in (Op.ADD, Op.SUBTRACT):

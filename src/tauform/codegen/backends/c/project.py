@@ -9,7 +9,7 @@ from typing import Any
 
 from tauform.codegen.backends.backend import release, with_names
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
-from tauform.codegen.backends.c.config import Real
+from tauform.codegen.backends.c.config import RealType
 from tauform.codegen.backends.c.dispatch import dispatch_definitions
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.recording import readme_text, recording_files
@@ -50,7 +50,7 @@ BUILD_FILES = {
 def project_files(
     programs: Sequence[Program],
     name: str,
-    real: Real,
+    real: RealType,
     batch: bool,
     single_header: bool = False,
     replay: Replay | None = None,
@@ -156,7 +156,7 @@ def has_batch(program: Program) -> bool:
     return not all(port.shared for port in program.inputs)
 
 
-def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, about: dict[str, str]) -> str:
+def _source(programs: Sequence[Program], real: RealType, name: str, batch: bool, about: dict[str, str]) -> str:
     functions = []
     # Only what some program calls: an unused static function is a warning.
     if any(p.count(Op.SIN, Op.COS) for p in programs):
@@ -178,7 +178,7 @@ def _source(programs: Sequence[Program], real: Real, name: str, batch: bool, abo
     return template("source.c").substitute(about, definitions=definitions, functions=text).rstrip("\n") + "\n"
 
 
-def _declarations(programs: Sequence[Program], real: Real, name: str, batch: bool) -> str:
+def _declarations(programs: Sequence[Program], real: RealType, name: str, batch: bool) -> str:
     texts = [*_structs(programs, real, name)]
     for program in programs:
         summary = program.about.summary
@@ -211,7 +211,7 @@ def _conventions(programs: Sequence[Program]) -> str:
     return "".join(f" * {comment(line)}".rstrip() + "\n" for line in lines)
 
 
-def _structs(programs: Sequence[Program], real: Real, name: str) -> list[str]:
+def _structs(programs: Sequence[Program], real: RealType, name: str) -> list[str]:
     """Types of the shared ports, in the order of the program's entries, with the values that describe the robot."""
     known: dict[str, list[str]] = {}
     values: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from tauform.arrays import Array
-from tauform.codegen.backends.c.config import BATCH_BLOCK, Real
+from tauform.codegen.backends.c.config import BATCH_BLOCK, RealType
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.source import function_name, struct_name
 from tauform.codegen.backends.c.templates import template
@@ -22,7 +22,7 @@ N_BATCH = 2 * BATCH_BLOCK + N_STATES
 BOTH = "both"
 
 
-def test_text(reference: Reference, real: Real, prefix: str, batch: bool) -> str:
+def test_text(reference: Reference, real: RealType, prefix: str, batch: bool) -> str:
     """A static function that returns 0 if the program's C function gives the expected results."""
     program = reference.program
     # The shared array holds any port, so that one serves for all pairs.
@@ -72,7 +72,7 @@ def _one_state(program: Program, prefix: str) -> Iterator[str]:
             yield deviation.format("in_place", port, taken[port.name])
 
 
-def _batch(program: Program, real: Real, prefix: str, largest: int) -> Iterator[str]:
+def _batch(program: Program, real: RealType, prefix: str, largest: int) -> Iterator[str]:
     """The same for the batch function, entry by entry in structure-of-arrays form."""
     states = [port for port in program.inputs if not port.shared]
     inputs = {port.name: f"{port.name}_all" if port in states else _passed(program, port) for port in program.inputs}
@@ -103,7 +103,7 @@ def _batch(program: Program, real: Real, prefix: str, largest: int) -> Iterator[
     yield "    }"
 
 
-def batch_functions(real: Real) -> str:
+def batch_functions(real: RealType) -> str:
     """Functions that the tests of batch functions call."""
     return template("test_batch.c").substitute(real=real.name, states=N_STATES, batch=N_BATCH)
 
@@ -126,7 +126,7 @@ def _rows(declaration: str, array: Array, number: Any) -> list[str]:
     return [*text, "    };"]
 
 
-def _table(program: Program, port: Port, array: Array, real: Real, prefix: str) -> list[str]:
+def _table(program: Program, port: Port, array: Array, real: RealType, prefix: str) -> list[str]:
     if not port.shared:
         return _rows(f"static const {real.name} {port.name}", array, real.number)
     numbers = ", ".join(real.number(v) for v in array.ravel().tolist())

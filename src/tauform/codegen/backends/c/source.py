@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, Real
+from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, RealType
 from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, CFunction
 from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
 from tauform.codegen.backends.c.templates import template
@@ -23,7 +23,7 @@ def struct_name(prefix: str, port: Port) -> str:
     return f"{prefix}_{port.name}"
 
 
-def argument(program: Program, port: Port, real: Real, prefix: str) -> str:
+def argument(program: Program, port: Port, real: RealType, prefix: str) -> str:
     """Declaration of an argument: an array, or a pointer to the struct of a shared port."""
     const = "" if port in program.outputs else "const "
     if member_names(program, port):
@@ -31,7 +31,7 @@ def argument(program: Program, port: Port, real: Real, prefix: str) -> str:
     return f"{const}{real.name} {port.name}[{port.size}]"
 
 
-def prototype(program: Program, real: Real, prefix: str) -> str:
+def prototype(program: Program, real: RealType, prefix: str) -> str:
     """Declaration of the function for one state, without the semicolon."""
     arguments = [argument(program, port, real, prefix) for port in (*program.inputs, *program.outputs)]
     return f"void {function_name(program, prefix)}({', '.join(arguments)})"
@@ -42,7 +42,7 @@ def function_name(program: Program, prefix: str) -> str:
     return f"{prefix}_{identifier(program.name)}"
 
 
-def sincos_text(real: Real) -> str:
+def sincos_text(real: RealType) -> str:
     """The static functions for sines and cosines."""
     # sign: the shift that takes bit 1 of the number of quarter turns to the sign bit.
     scheme, bits = real.sincos, real.bits
@@ -72,7 +72,7 @@ def sincos_text(real: Real) -> str:
     )
 
 
-def _in_pairs(real: Real, coefficients: tuple[float, ...]) -> str:
+def _in_pairs(real: RealType, coefficients: tuple[float, ...]) -> str:
     """A polynomial in u as one in v = u^2 whose coefficients are linear in u: half as long a chain as Horner's."""
     pairs = [coefficients[k : k + 2] for k in range(0, len(coefficients), 2)]
     # Each pair c0 + u c1; the pairs are joined by v = u^2 from the highest down.
@@ -83,7 +83,7 @@ def _in_pairs(real: Real, coefficients: tuple[float, ...]) -> str:
     return text
 
 
-def exponential_text(real: Real, ops: Collection[Op]) -> str:
+def exponential_text(real: RealType, ops: Collection[Op]) -> str:
     """The static functions for exponentials and hyperbolic tangents, as far as they are used."""
     scheme = real.exponential
     numbers = {
@@ -104,7 +104,7 @@ def exponential_text(real: Real, ops: Collection[Op]) -> str:
     return "\n".join(template(file).substitute(words) for file in used)
 
 
-def _by_horner(real: Real, coefficients: tuple[float, ...]) -> str:
+def _by_horner(real: RealType, coefficients: tuple[float, ...]) -> str:
     text = real.number(coefficients[-1])
     for c in coefficients[-2::-1]:
         text = f"{real.number(c)} + r*({text})"
@@ -112,7 +112,7 @@ def _by_horner(real: Real, coefficients: tuple[float, ...]) -> str:
     return "\n        + r*(".join(text.split(" + r*("))
 
 
-def sign_text(real: Real) -> str:
+def sign_text(real: RealType) -> str:
     """The static function for signs."""
     return template("sign.c").substitute(
         real=real.name,
@@ -124,7 +124,7 @@ def sign_text(real: Real) -> str:
     )
 
 
-def vector_definitions(real: Real) -> str:
+def vector_definitions(real: RealType) -> str:
     """The type of four numbers in one register, where compiler and processor have it."""
     units = []
     for lane in range(LANES):
@@ -136,7 +136,7 @@ def vector_definitions(real: Real) -> str:
     )
 
 
-def function_text(program: Program, real: Real, prefix: str) -> str:
+def function_text(program: Program, real: RealType, prefix: str) -> str:
     """The function for one state: with vectors, where compilers have them, or with numbers alone."""
     ports = (*program.inputs, *program.outputs)
     function = CFunction(
@@ -171,7 +171,7 @@ def vector_form(program: Program) -> Program | None:
     return replace(program, instructions=program.wide.instructions, results=program.wide.results)
 
 
-def _statements(program: Program, real: Real, prefix: str) -> tuple[list[str], str]:
+def _statements(program: Program, real: RealType, prefix: str) -> tuple[list[str], str]:
     """Statements of a function, and the functions of its parts where it is long."""
     pieces, n_slots = parts(program, LONGEST_FUNCTION, PART_SIZE)
     if len(pieces) == 1:
@@ -230,7 +230,7 @@ def _emit_sines(printer: PartPrinter, stage: AngleStage, first: int) -> int:
     return n
 
 
-def _body(program: Program, part: Part, real: Real, last: bool) -> tuple[str, set[str]]:
+def _body(program: Program, part: Part, real: RealType, last: bool) -> tuple[str, set[str]]:
     """Statements of a part for one state, and the ports that it touches."""
     printer = PartPrinter(program, part, real)
     n_sines = 0

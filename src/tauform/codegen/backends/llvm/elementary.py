@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tauform.codegen.backends.llvm.text import Block, Real, Vector
+from tauform.codegen.backends.llvm.text import Block, ScalarType, Vector
 
 # |x| beyond the limit: atan2(sin x, cos x) of the C library, entry by entry. Rare, so it stays out of line.
 _BRING_CLOSE = """\
@@ -45,7 +45,7 @@ done:
 """
 
 
-def bring_close(real: Real) -> str:
+def bring_close(real: ScalarType) -> str:
     """`@bring_close(ptr, i64)`; single precision is reduced in double precision."""
     # Adding -0.0 changes no number, the sign of zero included: a copy in LLVM's single-assignment form.
     widen, narrow = "fadd double %given, -0.0", "fadd double %y, -0.0"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tauform.codegen.backends.llvm.text import Real, Vector
+from tauform.codegen.backends.llvm.text import ScalarType, Vector
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 
@@ -21,7 +21,7 @@ class _Argument:
     number: int
     port: Port
     is_output: bool
-    real: Real
+    real: ScalarType
     strides: int  # where the strides of its entries start in `steps`
 
     @property
@@ -65,7 +65,7 @@ def print_loop(program: Program, vector: Vector, dense: bool = False) -> str:
     return "\n".join([_copies(most + 1, vector.scalar), *lines, "done:", "  ret void", "}"])
 
 
-def _listed(program: Program, real: Real) -> list[_Argument]:
+def _listed(program: Program, real: ScalarType) -> list[_Argument]:
     ports = [(p, False) for p in program.inputs] + [(p, True) for p in program.outputs]
     # Strides within arguments follow the row steps.
     strides = len(ports)
@@ -198,7 +198,7 @@ def _copy(a: _Argument, top: str, rows: str, inwards: bool) -> list[str]:
     ]
 
 
-def _copies(most: int, real: Real) -> str:
+def _copies(most: int, real: ScalarType) -> str:
     """@copy<d>: d nested loops; each has a count, the last source index, and the steps of target and source."""
     texts = [
         "define internal void @copy0(ptr %t, ptr %s) alwaysinline {\n"

@@ -18,7 +18,7 @@ from tauform.codegen.backends.llvm.planned.block import is_planned
 from tauform.codegen.backends.llvm.printer import print_alone, print_block, print_planned_block
 from tauform.codegen.backends.llvm.scan import print_scan
 from tauform.codegen.backends.llvm.single import print_single
-from tauform.codegen.backends.llvm.text import DOUBLE, Real, Vector
+from tauform.codegen.backends.llvm.text import DOUBLE, ScalarType, Vector
 from tauform.codegen.program.program import LANES, Program
 
 # Bytes of results of a block, and bits of the vectors where there are more.
@@ -51,7 +51,7 @@ def _initialize() -> None:
             llvm.add_symbol(name, address)
 
 
-def host_vector(real: Real = DOUBLE) -> Vector:
+def host_vector(real: ScalarType = DOUBLE) -> Vector:
     """The widest vector of such numbers that this processor computes with."""
     features = set(host()[1].split(","))
     # Intel and AMD say avx512f or avx; without either, 128 bits, as SSE2 and NEON have.
@@ -60,7 +60,7 @@ def host_vector(real: Real = DOUBLE) -> Vector:
     return Vector(bits // real.bits, fuses, real)
 
 
-def kernel_vector(program: Program, real: Real = DOUBLE) -> Vector:
+def kernel_vector(program: Program, real: ScalarType = DOUBLE) -> Vector:
     """The vector that a kernel computes with: narrower where the results of a block would fill the first cache."""
     vector = host_vector(real)
     # Bytes that one block writes: one row of lanes per entry of each output.

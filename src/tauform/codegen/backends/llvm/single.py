@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauform.codegen.backends.llvm.text import Real
+from tauform.codegen.backends.llvm.text import ScalarType
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 
@@ -30,7 +30,7 @@ declare i32 @tauform_tuple_set(ptr, i64, ptr)
 """
 
 
-def print_single(program: Program, block: str, real: Real) -> str:
+def print_single(program: Program, block: str, real: ScalarType) -> str:
     """`@single(self, args, nargs, kwnames)`, which calls that block, and the shapes of its outputs."""
     n = len(program.inputs)
     shapes = [
@@ -70,7 +70,7 @@ def _field(name: str, base: str, offset: int, kind: str) -> list[str]:
     return [f"  {name}_at = getelementptr i8, ptr {base}, i64 {offset}", f"  {name} = load {kind}, ptr {name}_at"]
 
 
-def _check(k: int, port: Port, real: Real) -> list[str]:
+def _check(k: int, port: Port, real: ScalarType) -> list[str]:
     """%ok<k>: whether argument k is one state of the port; %data<k>: its numbers. Type and dimensions come first."""
     array = f"%a{k}"
     lines = [f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}", f"  {array} = load ptr, ptr %p{k}"]
@@ -107,7 +107,7 @@ def _check(k: int, port: Port, real: Real) -> list[str]:
     return [*lines, f"  %ok{k} = and i1 true, %u{k}_{len(tests) - 1}"]
 
 
-def _finite(ports: Sequence[Port], real: Real) -> list[str]:
+def _finite(ports: Sequence[Port], real: ScalarType) -> list[str]:
     """Branch to %finite where all numbers are: integers compare in one cycle and need no vectors of odd length."""
     lines, said, exponent, kind = [], "false", _EXPONENT[real.bits], f"i{real.bits}"
     for k, port in enumerate(ports):
@@ -122,7 +122,7 @@ def _finite(ports: Sequence[Port], real: Real) -> list[str]:
     return [*lines, f"  br i1 {said}, label %general, label %finite"]
 
 
-def _outputs(ports: Sequence[Port], real: Real) -> list[str]:
+def _outputs(ports: Sequence[Port], real: ScalarType) -> list[str]:
     lines = []
     for k, port in enumerate(ports):
         kind = f"i32 {len(port.shape)}, ptr @shape{k}, i32 {real.numpy_number}"

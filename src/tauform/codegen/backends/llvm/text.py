@@ -14,7 +14,7 @@ from tauform.portable.sincos import SinCos
 
 
 @dataclass(frozen=True)
-class Real:
+class ScalarType:
     """A floating-point type.
 
     Attributes:
@@ -38,8 +38,8 @@ class Real:
 
 
 # 12 and 11: NPY_DOUBLE and NPY_FLOAT of NumPy's C interface.
-DOUBLE = Real("double", 64, np.float64, 12, sincos.DOUBLE, exponential.DOUBLE)
-FLOAT = Real("float", 32, np.float32, 11, sincos.FLOAT, exponential.FLOAT)
+DOUBLE = ScalarType("double", 64, np.float64, 12, sincos.DOUBLE, exponential.DOUBLE)
+FLOAT = ScalarType("float", 32, np.float32, 11, sincos.FLOAT, exponential.FLOAT)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Vector:
 
     lanes: int
     fuses: bool = False
-    scalar: Real = DOUBLE
+    scalar: ScalarType = DOUBLE
 
     @property
     def real(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tauform.codegen.backends.llvm.planned.layout import SCRATCH, TABLE, Layout
+from tauform.codegen.backends.llvm.planned.layout import SCRATCH, TABLE, MemoryLayout
 from tauform.codegen.backends.llvm.planned.registers import Allocation, Place
 from tauform.codegen.backends.llvm.planned.steps import GROUP, KNOWN, planned_steps
 from tauform.codegen.backends.llvm.planned.x86 import ADDRESSES, Machine
@@ -84,7 +84,7 @@ class PlannedBlock:
         slots = [Place("slot", k) for k in range(found.n_slots)]
         everything = dict.fromkeys([*slots, *places.values(), *index.values()])
         # The outputs' addresses take registers too.
-        layout = Layout(found.lines, everything, plain.areas, ADDRESSES - len(program.outputs))
+        layout = MemoryLayout(found.lines, everything, plain.areas, ADDRESSES - len(program.outputs))
         rank = {place: k for k, place in enumerate(layout.order[SCRATCH])}
         self.given = {k: rank[places[k]] for k in given}
         self.n_slots = len(rank)

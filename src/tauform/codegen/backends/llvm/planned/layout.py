@@ -37,7 +37,7 @@ class Base:
     offset: int
 
 
-class Layout:
+class MemoryLayout:
     """Places in the scratch memory and in the table of constants.
 
     Attributes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tauform.codegen.backends.llvm.planned.layout import SCRATCH, TABLE, Area, Layout
+from tauform.codegen.backends.llvm.planned.layout import SCRATCH, TABLE, Area, MemoryLayout
 from tauform.codegen.backends.llvm.planned.registers import Line, Operand, Place
 from tauform.codegen.backends.llvm.text import Vector
 from tauform.codegen.program.port import Port
@@ -28,7 +28,7 @@ class Operands:
 
     vector: Vector
     outputs: Sequence[Port] = ()
-    layout: Layout | None = None
+    layout: MemoryLayout | None = None
 
     @property
     def is_wide(self) -> bool:
@@ -76,7 +76,7 @@ class Operands:
         return "pd" if self.vector.scalar.bits == 64 else "ps"
 
     @property
-    def laid_out(self) -> Layout:
+    def laid_out(self) -> MemoryLayout:
         """The layout, which is there when instructions are printed."""
         assert self.layout is not None
         return self.layout

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tauform.codegen.backends.llvm.planned.steps import Step
+from tauform.codegen.backends.llvm.planned.steps import PlannedStep
 
 # Later than any step.
 NEVER = 10**9
@@ -50,7 +50,9 @@ class Allocation:
         n_slots: slots that values need which leave their register.
     """
 
-    def __init__(self, steps: Sequence[Step], places: Mapping[int, Place], registers: int, for_rows: int) -> None:
+    def __init__(
+        self, steps: Sequence[PlannedStep], places: Mapping[int, Place], registers: int, for_rows: int
+    ) -> None:
         """Allocate.
 
         Args:
@@ -74,7 +76,7 @@ class Allocation:
         for time, step in enumerate(steps):
             self._run(step, time)
 
-    def _run(self, step: Step, time: int) -> None:
+    def _run(self, step: PlannedStep, time: int) -> None:
         if step.op == "rows":
             self._rows(step, time)
         else:
@@ -84,14 +86,14 @@ class Allocation:
         for value in {*step.args, step.value}:
             self._release(value, time)
 
-    def _rows(self, step: Step, time: int) -> None:
+    def _rows(self, step: PlannedStep, time: int) -> None:
         # The transpose overwrites registers: sources stay, others leave where they must.
         free = [self._taken(time, step.args) for _ in range(self._for_rows)]
         sources = tuple(self._registers.get(value, self._places.get(value, -1)) for value in step.args)
         self.lines.append(Line("rows", sources, free=tuple(free), place=step.place))
         self._free.extend(free)
 
-    def _fetched(self, step: Step, time: int) -> int | None:
+    def _fetched(self, step: PlannedStep, time: int) -> int | None:
         """The operand that is read from memory, if any; all others are brought into registers."""
         absent = [value for value in dict.fromkeys(step.args) if value not in self._registers]
         # x86 reads one operand from memory: the one whose next use is farthest gains least from a register.
@@ -102,7 +104,7 @@ class Allocation:
                 self._registers[value] = self._loaded(value, time, step.args)
         return chosen
 
-    def _plain(self, step: Step, time: int, in_memory: int | None) -> int:
+    def _plain(self, step: PlannedStep, time: int, in_memory: int | None) -> int:
         args = step.args
         # Sums and products commute: the operand in memory moves to the place that may be there.
         if step.op in ("add", "mul") and args[0] == in_memory:
@@ -114,7 +116,7 @@ class Allocation:
         self.lines.append(Line(step.op, sources, target))
         return target
 
-    def _fused(self, step: Step, time: int, in_memory: int | None) -> int:
+    def _fused(self, step: PlannedStep, time: int, in_memory: int | None) -> int:
         """One operand is overwritten: one that nobody needs any more, or a copy."""
         # An operand that stands twice is still read by the same instruction.
         ending = [value for value in self._ending(step, time) if step.args.count(value) == 1]
@@ -136,7 +138,7 @@ class Allocation:
             del self._registers[replaced]
         return target
 
-    def _ending(self, step: Step, time: int) -> list[int]:
+    def _ending(self, step: PlannedStep, time: int) -> list[int]:
         """Operands in registers that no later step reads."""
         found = dict.fromkeys(step.args)
         return [value for value in found if value in self._registers and self._next(value, time) == NEVER]
@@ -188,7 +190,7 @@ class Allocation:
             self._free_slots.append(self._own_slots.pop(value))
 
 
-def _may_be_in_memory(step: Step, value: int) -> bool:
+def _may_be_in_memory(step: PlannedStep, value: int) -> bool:
     if step.args.count(value) > 1:
         return False
     # Only the second operand of a difference or quotient may be in memory.

@@ -27,7 +27,7 @@ KNOWN = frozenset(_NAMES)
 
 
 @dataclass(frozen=True)
-class Step:
+class PlannedStep:
     """One step.
 
     Attributes:
@@ -43,7 +43,7 @@ class Step:
     place: tuple[int, int] = (0, 0)
 
 
-def planned_steps(program: Program, values: Sequence[int]) -> list[Step]:
+def planned_steps(program: Program, values: Sequence[int]) -> list[PlannedStep]:
     """Steps that compute some values of a program, the last ones, and store all of its results."""
     own = {k for k in values if program.instructions[k].op not in FREE}
     # Results must exist on their own: their products do not vanish into sums.
@@ -59,17 +59,17 @@ def planned_steps(program: Program, values: Sequence[int]) -> list[Step]:
     return steps
 
 
-def _groups(program: Program) -> list[Step]:
+def _groups(program: Program) -> list[PlannedStep]:
     """Rows of all outputs; the last group of a port overlaps with the one before it where its size is no multiple."""
     groups = []
     for port, result in enumerate(program.results):
         # A multiple of GROUP ends with a full group; else the last one steps back.
         for column in [*range(0, len(result) - GROUP, GROUP), len(result) - GROUP]:
-            groups.append(Step("rows", result[column : column + GROUP], place=(port, column)))
+            groups.append(PlannedStep("rows", result[column : column + GROUP], place=(port, column)))
     return groups
 
 
-def _ordered(program: Program, own: set[int]) -> list[Step]:
+def _ordered(program: Program, own: set[int]) -> list[PlannedStep]:
     """Groups, each time the one with the fewest values that are still to be computed."""
     behind: list[int] = []  # bit k: value k is needed
     # Python's integers as sets: the union of thousands of values is one operation.
@@ -114,12 +114,12 @@ def _executable(program: Program, wanted: Sequence[int], own: set[int], done: se
     return order
 
 
-def _arithmetic(program: Program, value: int, product: int | None) -> Step:
+def _arithmetic(program: Program, value: int, product: int | None) -> PlannedStep:
     instruction = program.instructions[value]
     if product is None:
-        return Step(_NAMES[instruction.op], instruction.args, value)
+        return PlannedStep(_NAMES[instruction.op], instruction.args, value)
     left, right = instruction.args
     a, b = program.instructions[product].args
     if instruction.op is Op.ADD:
-        return Step("fmadd", (a, b, right if left == product else left), value)
-    return Step("fmsub", (a, b, right), value) if left == product else Step("fnmadd", (a, b, left), value)
+        return PlannedStep("fmadd", (a, b, right if left == product else left), value)
+    return PlannedStep("fmsub", (a, b, right), value) if left == product else PlannedStep("fnmadd", (a, b, left), value)
