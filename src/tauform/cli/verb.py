@@ -33,12 +33,12 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     """Make a command of a function that returns a Page.
 
     A parameter named `robot` receives the loaded Robot; on the command line it becomes the argument ROBOT and the
-    options --tip, --lock, --snap, --gravity, --package-dir and --allow-code. One named `reading` receives a Reading,
-    made of the options that say how logs are read; one named `tell` receives the Progress, which is told when another
+    options --tip, --lock, --snap, --gravity, --package-dir and --allow-code. One named `reading` receives LogOptions,
+    made of the options that say how logs are read; one named `tell` receives the ProgressDisplay, which is told when another
     stage begins. Every verb gets --json and --quiet.
     """
     # Robot is imported for the type checker only; its annotation is replaced below, so any stand-in will do.
-    names = {"Robot": object, "Page": Page, "Reading": LogOptions, "Progress": ProgressDisplay}
+    names = {"Robot": object, "Page": Page, "LogOptions": LogOptions, "ProgressDisplay": ProgressDisplay}
     hints = get_type_hints(function, localns=names, include_extras=True)
     own = inspect.signature(function).parameters
     takes_robot, reads, tells = ("robot" in own, "reading" in own, "tell" in own)
