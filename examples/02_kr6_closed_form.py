@@ -14,7 +14,7 @@ import numpy as np
 
 import tauform as tf
 from tauform.arrays import Array
-from tauform.closedform.model.breakdown import Breakdown
+from tauform.closedform.model.terms_by_kind import Breakdown
 
 
 def swing(t: Array, n: int) -> tuple[Array, Array, Array]:

@@ -12,6 +12,7 @@ from types import ModuleType
 # What pages and examples named before the folders had rooms; other modules are nobody's but ours.
 MOVED = {
     "tauform.closedform.bound": "tauform.closedform.model.bound",
+    "tauform.closedform.model.breakdown": "tauform.closedform.model.terms_by_kind",
     "tauform.identification.filters": "tauform.identification.signals.filters",
     "tauform.identification.trajectory": "tauform.identification.motion.trajectory",
     "tauform.realtime.prediction": "tauform.realtime.multirate.prediction",

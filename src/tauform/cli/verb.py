@@ -34,8 +34,8 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
 
     A parameter named `robot` receives the loaded Robot; on the command line it becomes the argument ROBOT and the
     options --tip, --lock, --snap, --gravity, --package-dir and --allow-code. One named `reading` receives LogOptions,
-    made of the options that say how logs are read; one named `tell` receives the ProgressDisplay, which is told when another
-    stage begins. Every verb gets --json and --quiet.
+    made of the options that say how logs are read; one named `tell` receives the ProgressDisplay, which is told when
+    another stage begins. Every verb gets --json and --quiet.
     """
     # Robot is imported for the type checker only; its annotation is replaced below, so any stand-in will do.
     names = {"Robot": object, "Page": Page, "LogOptions": LogOptions, "ProgressDisplay": ProgressDisplay}

@@ -15,13 +15,21 @@ from inspect import signature
 from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from tauform.arguments import checked
-from tauform.arrays import Array
 from tauform.description.drives.friction import ABSOLUTE_ZERO
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, TauformError
+from tauform.fast.shaping import (
+    NOTHING,
+    Answer,
+    alone,
+    checking_pivots,
+    frames_of,
+    has_pivots,
+    making,
+    plain_array,
+    wrapped,
+)
 from tauform.fast.tier import Tier, forced_tier
 from tauform.fast.workshop import WORKSHOP
 
@@ -33,7 +41,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Options = Mapping[str, Any]
 OptionKey = tuple[tuple[str, Any], ...]
-Call = Callable[..., Any]
 
 TIER_DOCUMENT = """\
         tier: 1 computes by the textbook algorithm in NumPy, 2 by a compiled kernel, 3 by one that was searched for the
@@ -149,7 +156,7 @@ class Tiered:
         chosen = []
         for name, value in options.items():
             if name == "wrenches" and value is not None:
-                value = _frames(robot, value)
+                value = frames_of(robot, value)
                 if value is None:
                     return robot, None
                 value = value or None  # no frame, no wrench
@@ -175,7 +182,7 @@ class Tiered:
         wrenches = options.get("wrenches") or {}
         given = {**states, **options, **{f"wrench_{robot.frame(name).name}": value for name, value in wrenches.items()}}
         for port in kernel.program.inputs:
-            array = _plain_array(given.get(port.name), port.shape[-1])
+            array = plain_array(given.get(port.name), port.shape[-1])
             if array is None or (port.name == "temperature" and (array < ABSOLUTE_ZERO).any()):
                 return NOTHING
             arrays.append(array)
@@ -183,13 +190,13 @@ class Tiered:
             outputs = kernel(*arrays)
         except TauformError:  # batches that do not broadcast: the textbook function says so in its words
             return NOTHING
-        if _has_pivots(kernel):
+        if has_pivots(kernel):
             *results, pivots = outputs
             # A pivot that is not positive: the textbook function refuses with its own words.
             if not (pivots > 0).all():
                 return NOTHING
             outputs = tuple(results) if len(results) > 1 else results[0]
-        return outputs if self.result is None else _wrapped(self.result, outputs)
+        return outputs if self.result is None else wrapped(self.result, outputs)
 
     def _count(self, robot: Robot, entry: Entry, key: OptionKey, seconds: float) -> None:
         # Time spent decides, not calls: a few large batches pay for a kernel as well as many small ones.
@@ -258,95 +265,20 @@ class Tiered:
             return
         # Weak: the robot's own dictionary holds this function, and would keep the robot alive.
         owner, refusing = weakref.ref(robot), self.refusing
-        finishing = self.result or (_alone if _has_pivots(kernel) else None)
+        finishing = self.result or (alone if has_pivots(kernel) else None)
 
         def general(*state: Any, **options: Any) -> Any:
             answer = refusing(owner(), *state, **options)
-            return answer if finishing is None else _Answer(answer)
+            return answer if finishing is None else Answer(answer)
 
         made = kernel.answering(general)
         if made is not None:
             compiled, kept = made
             robot.__dict__[f"{self.slot}_kept"] = kept, kernel
             if finishing is not None:
-                compiled = (_solving if _has_pivots(kernel) else _finishing)(compiled, finishing, general)
+                compiled = (checking_pivots if has_pivots(kernel) else making)(compiled, finishing, general)
             # In the robot's own dictionary: the next call finds it with one look-up, and it goes with the robot.
             robot.__dict__[self.slot] = compiled
-
-
-NOTHING: Any = object()
-
-
-def _frames(robot: Robot, wrenches: Any) -> tuple[str, ...] | None:
-    """Names of the frames that feel a wrench, in one order for all calls; None where the textbook function refuses."""
-    try:
-        names = tuple(sorted(robot.frame(name).name for name in wrenches))
-    except (TauformError, TypeError, AttributeError):
-        return None
-    # The same frame by two names would be two ports for one wrench.
-    is_usual = isinstance(wrenches, Mapping) and len(set(names)) == len(names)
-    return names if is_usual else None
-
-
-def _plain_array(value: Any, n: int) -> Array | None:
-    """Finite real numbers of shape (..., n) as doubles; None for anything else."""
-    if type(value) is not np.ndarray:
-        if value is None:
-            return None
-        try:
-            value = np.asarray(value)
-        except (TypeError, ValueError):
-            return None
-    if value.dtype != np.float64:
-        # Complex numbers go to the textbook function, which computes with them.
-        if value.dtype.kind not in "fiub":
-            return None
-        value = value.astype(np.float64)
-    if value.ndim == 0 or value.shape[-1] != n or not np.isfinite(value).all():
-        return None
-    array: Array = value
-    return array
-
-
-def _wrapped(result: Callable[..., Any], outputs: Any) -> Any:
-    return result(*outputs) if isinstance(outputs, tuple) else result(outputs)
-
-
-class _Answer:
-    """A result that needs nothing more."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def _finishing(compiled: Call, result: Call, general: Call) -> Call:
-    """The compiled function with its outputs made into the result; calls that it passed on come back finished."""
-
-    def ready(*state: Any) -> Any:
-        outputs = compiled(*state)
-        return outputs.value if type(outputs) is _Answer else _wrapped(result, outputs)
-
-    return ready
-
-
-def _solving(compiled: Call, result: Call, general: Call) -> Call:
-    """The same where the last output must be positive for the others to count."""
-
-    def ready(*state: Any) -> Any:
-        outputs = compiled(*state)
-        if type(outputs) is _Answer:
-            return outputs.value
-        return result(*outputs[:-1]) if outputs[-1].min() > 0 else general(*state).value
-
-    return ready
-
-
-def _alone(output: Any) -> Any:
-    return output
-
-
-def _has_pivots(kernel: Any) -> bool:
-    return bool(kernel.program.outputs[-1].name == "pivots")
 
 
 def _documented(textbook: Callable[..., Any]) -> str:

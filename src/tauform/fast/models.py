@@ -18,7 +18,8 @@ from tauform.closedform.model.term_by_term import TermByTerm
 from tauform.description.drives.friction import REFERENCE_TEMPERATURE
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, VerificationError
-from tauform.fast.dispatch import NOTHING, Entry, OptionKey, Tiered
+from tauform.fast.dispatch import Entry, OptionKey, Tiered
+from tauform.fast.shaping import NOTHING
 from tauform.fast.tier import Tier
 
 # Of each output's peak; accelerations also by the condition of the mass matrix.

@@ -22,7 +22,8 @@ from tauform.closedform.expansion.sweep import COULOMB, GRAVITY, INERTIA, VISCOU
 from tauform.closedform.expansion.terms import Coefficients, Terms, terms_of
 from tauform.closedform.model.assume import Assumed, Assumption, assumptions
 from tauform.closedform.model.beside import columns_beside
-from tauform.closedform.model.model import ClosedFormModel, Geometry
+from tauform.closedform.model.geometry import Geometry
+from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.threads import one_blas_thread
 from tauform.description.fields import number
 from tauform.description.parameter_groups import JOINT_GROUPS, Include

@@ -17,7 +17,8 @@ from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.bound import BoundModel
-from tauform.closedform.model.model import ClosedFormModel, Geometry
+from tauform.closedform.model.geometry import Geometry
+from tauform.closedform.model.model import ClosedFormModel
 from tauform.description.drives.drive import Drive
 from tauform.description.joint_types import PRISMATIC, REVOLUTE, JointType, joint_type
 from tauform.description.layout import Layout

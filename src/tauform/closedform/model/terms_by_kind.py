@@ -1,9 +1,10 @@
-"""Terms of a closed form by kind: what multiplies accelerations, products of velocities, or neither."""
+"""Torque by origin: terms that multiply accelerations, products of velocities, or neither; and their sums."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from tauform.arrays import Array
 from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.equations import term_kinds
 from tauform.closedform.model.monomials import Projection, differentiated
+from tauform.deferred import deferred
 
 # Kinds of `term_kinds`: the powers of qd and qdd in a term say where its torque comes from.
 GRAVITY, INERTIAL, CENTRIFUGAL, CORIOLIS = range(4)
@@ -84,3 +86,24 @@ class TermsByKind:
     def induced(self) -> Projection:
         """C qd + g."""
         return self._of(self._kinds != INERTIAL)
+
+
+@dataclass(frozen=True, eq=False)
+class Breakdown:
+    """A torque by origin; the parts add up to inverse_dynamics. All (..., n)."""
+
+    inertial: Array
+    coriolis: Array
+    centrifugal: Array
+    gravity: Array
+    friction: Array
+
+    @property
+    def total(self) -> Array:
+        """The whole torque."""
+        total: Array = self.inertial + self.coriolis + self.centrifugal + self.gravity + self.friction
+        return total
+
+    def plot(self) -> Any:
+        """The parts over the states, joint by joint, a figure of Plotly."""
+        return deferred("plot_breakdown")(self)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.closedform.model.breakdown import Breakdown
+from tauform.closedform.model.terms_by_kind import Breakdown
 from tauform.errors import IdentificationError
 from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import Recording
