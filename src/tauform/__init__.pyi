@@ -70,6 +70,7 @@ from .identification.recording.recording import Recording as Recording
 from .identification.verdict.resimulate import validate_by_simulation as validate_by_simulation
 from .pipeline.model_robot import model_robot as model_robot
 from .pipeline.robot_model import RobotModel as RobotModel
+from .realtime.multirate.bandwidth import coefficient_bandwidths as coefficient_bandwidths
 from .realtime.multirate.multirate import MultiRate as MultiRate
 from .realtime.multirate.multirate import multirate as multirate
 from .realtime.multirate.staleness import Rates as Rates
@@ -78,6 +79,7 @@ from .realtime.reduction.recorded import recorded_profile as recorded_profile
 from .realtime.reduction.reduce import Reduction as Reduction
 from .realtime.reduction.reduce import reduce as reduce
 from .rigidbody.check import check as check
+from .rigidbody.christoffel import christoffel_coefficients as christoffel_coefficients
 from .rigidbody.inertia.factorize import MassFactor as MassFactor
 from .rigidbody.inertia.factorize import factorize as factorize
 from .rigidbody.linearize.forward import ForwardLinearization as ForwardLinearization

@@ -77,7 +77,7 @@ def write_request(
         raise GenerationError("write: no programs were given; make some with tauform.generate")
     if len(set(names)) < len(names):
         raise GenerationError(f"write: two programs have the same name ({', '.join(names)}); write them apart")
-    files = chosen.files(replace(request, programs=tuple(_with_setups(request.programs))))
+    files = chosen.files(replace(request, programs=tuple(with_setups(request.programs))))
 
     def fill(fresh: Path) -> list[str]:
         write_texts(fresh, files)
@@ -130,7 +130,7 @@ def write_c(
     )
 
 
-def _with_setups(programs: Sequence[Program]) -> list[Program]:
+def with_setups(programs: Sequence[Program]) -> list[Program]:
     """The programs, each after the one that prepares its parameters."""
     result = []
     for program in programs:

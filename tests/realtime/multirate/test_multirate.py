@@ -57,6 +57,80 @@ def test_counts_stay_within_the_papers(puma: tf.MultiRate) -> None:
     assert puma.velocity.n_operations <= 140 + 110
 
 
+LOAD = tf.Inertia.of(1.5, com=[0.01, 0.02, 0.05], inertia=[0.01, 0.01, 0.01, 0.0, 0.0, 0.0], inertia_about="com")
+
+
+@pytest.fixture(scope="module")
+def loadable(puma: tf.MultiRate) -> tf.MultiRate:
+    return tf.multirate(puma.robot, payload="runtime")
+
+
+def test_a_load_at_run_time_costs_less_than_the_papers(loadable: tf.MultiRate) -> None:
+    # Izaguirre1992: 190 + 150 and 200 + 170 with an arbitrary load
+    assert loadable.coefficients.n_operations <= 190 + 150
+    assert loadable.velocity.n_operations <= 200 + 170
+    assert loadable.synchronous.n_operations == 72
+
+
+def test_other_loads_and_parameters_are_taken_without_a_new_split(loadable: tf.MultiRate) -> None:
+    states = tuple(np.random.default_rng(0).uniform(-2, 2, (3, 50, 6)))
+    other = tf.load("puma260_izaguirre_all")
+    cases = [(loadable, loadable.robot), (loadable, loadable.robot.with_payload(LOAD))]
+    cases += [(tf.multirate(loadable.robot, parameters="runtime"), other)]
+    for split, robot in cases:
+        found = split.of(robot)
+        torque = found.tick(found.renewed(states), states)
+        np.testing.assert_allclose(torque, tf.inverse_dynamics(robot, *states), rtol=1e-11, atol=1e-11)
+        # What the split is asked afterwards is about the robot that it was given.
+        parts = found.coefficients_kernel(states[0])
+        np.testing.assert_allclose(parts[0], tf.mass_matrix(robot, states[0]), rtol=1e-11, atol=1e-11)
+    with pytest.raises(ModelError, match="differs from puma260_izaguirre in what the programs have baked in"):
+        loadable.of(other)
+    with pytest.raises(ModelError, match=r"numbers baked in.*friction='background'"):
+        tf.multirate(other, "synchronous", parameters="runtime")
+
+
+def test_the_background_in_c_takes_another_load(loadable: tf.MultiRate, tmp_path: Path) -> None:
+    """The demonstration carries the load of the split that wrote it, and a new one from `_set` on."""
+    compiled(loadable.of(loadable.robot.with_payload(LOAD)), tmp_path / "c", "-O1 -Wall -Wextra -Wpedantic -Werror")
+    library = tmp_path / "c" / "lib.so"
+    sources = ["puma_multirate.c", "puma.c"]
+    subprocess.run(
+        ["cc", "-std=c11", "-O1", "-shared", "-fPIC", *sources, "-lm", "-o", library.name],
+        cwd=library.parent,
+        check=True,
+    )
+    functions, room = ctypes.CDLL(str(library)), ctypes.create_string_buffer(1 << 16)
+    q, qd, qdd = np.random.default_rng(1).uniform(-2, 2, (3, 6))
+    tau, empty, carried = np.zeros(6), np.zeros(10), np.array(LOAD.parameters)
+    pointer = [ctypes.c_void_p(x.ctypes.data) for x in (empty, carried, q, qd, qdd, tau)]
+    functions.puma_multirate_start(room, 1, pointer[0], *pointer[2:4])
+    for k, robot in ((0, loadable.robot), (1, loadable.robot.with_payload(LOAD))):
+        functions.puma_multirate_set(room, pointer[k])
+        functions.puma_multirate_renew(room, *pointer[2:4])
+        functions.puma_multirate_torque(room, *pointer[4:])
+        np.testing.assert_allclose(tau, tf.inverse_dynamics(robot, q, qd, qdd), rtol=1e-11, atol=1e-11)
+
+
+def test_each_coefficient_has_a_bandwidth_of_its_own(puma: tf.MultiRate) -> None:
+    """A joint that swings alone: what does not depend on its angle is constant, cos 2q is twice as fast as cos q."""
+    t = np.arange(0, 20, 0.01)
+    q = np.tile(CENTRE, (len(t), 1))
+    q[:, 1] += 0.05 * np.sin(2 * np.pi * t)
+    found = tf.coefficient_bandwidths(puma.robot, tf.Recording(t, q, q + 1))
+    bands = dict(zip(found.names, found.bandwidth, strict=True))
+    assert len(bands) == 21 + 6 + 6 * 21
+    # Only joint 2 moves: inertia about it and beyond it is constant, D_11 and gravity follow it.
+    assert bands["D_22"] == bands["D_33"] == bands["D_1"] == 0
+    assert bands["D_11"] == pytest.approx(1.0, abs=0.15)
+    assert bands["D_2"] == pytest.approx(1.0, abs=0.15)
+    rows = found.table(5)
+    assert len(rows) == 5
+    assert rows[0][1] >= rows[-1][1] > 0
+    with pytest.raises(ModelError, match="too few for a spectrum"):
+        tf.coefficient_bandwidths(puma.robot, tf.Recording(t[:40], q[:40], q[:40] + 1))
+
+
 def test_both_tasks_together_are_inverse_dynamics(puma: tf.MultiRate) -> None:
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 50, 6))
     expected = tf.inverse_dynamics(puma.robot, q, qd, qdd)

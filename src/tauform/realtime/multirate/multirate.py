@@ -8,13 +8,18 @@ the synchronous task, for up to two products and sums more per joint. What depen
 
 from __future__ import annotations
 
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
+
+import numpy as np
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile
+from tauform.codegen.minimal.problem import Parameters, PayloadBinding
 from tauform.description.robot import Robot
+from tauform.errors import ModelError
 from tauform.realtime.multirate.prediction import Prediction, predict, slowest_background
 from tauform.realtime.multirate.run import MotionFunction, RunReport, run
 from tauform.realtime.multirate.staleness import Rates
@@ -92,6 +97,30 @@ class MultiRate(Tasks):
         """
         return write_multirate_c(self, folder, real=real, force=force, name=name)
 
+    def of(self, robot: Robot) -> MultiRate:
+        """The same programs with the run-time values of another robot: its load, its parameters or both.
+
+        Raises:
+            ModelError: the robot differs in what is baked in: geometry, or parameters that are no run-time input.
+        """
+        theirs, ours = (x.with_payload(None) if "payload" in self.setup_ports else x for x in (robot, self.robot))
+        placed = robot.joint_names == self.robot.joint_names and all(
+            np.array_equal(a.parent_from_joint, b.parent_from_joint)
+            for a, b in zip(robot.joints, self.robot.joints, strict=True)
+        )
+        if not placed or ("theta" not in self.setup_ports and not np.array_equal(theirs.parameters, ours.parameters)):
+            raise ModelError(
+                f"of: {robot.name} differs from {self.robot.name} in what the programs have baked in",
+                argument="robot",
+                remedy='split it with parameters="runtime", or anew',
+            )
+        carried = np.zeros(10) if robot.payload is None else np.array(robot.payload.inertia.parameters)
+        known = {"payload": carried}
+        if "theta" in self.setup_ports:
+            known["theta"] = self.coefficients.theta_of(theirs)
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
+        return MultiRate(**{**kept, "robot": robot, "given": tuple(known[name] for name in self.setup_ports)})
+
     def __repr__(self) -> str:
         b, s, n = self.background, self.synchronous, self.robot.n_joints
         return (
@@ -106,16 +135,24 @@ class MultiRate(Tasks):
         return "\n".join(lines)
 
 
-def multirate(robot: Robot, friction: Friction = "background") -> MultiRate:
+def multirate(
+    robot: Robot,
+    friction: Friction = "background",
+    *,
+    parameters: Parameters = "baked",
+    payload: PayloadBinding = "baked",
+) -> MultiRate:
     """Split inverse dynamics into a synchronous and a background task, each checked against the textbook algorithms.
 
     Args:
         friction: the task that makes it; "synchronous" costs operations at every tick and follows reversals at once.
             What depends on load is always made there, of the torque that joints carry at that tick.
+        parameters: "runtime" makes the base parameters and the friction an input of the background, `split.of(robot)`.
+        payload: "runtime" does the same with the ten parameters of the body at the tool.
 
     Raises:
-        ModelError: no such task.
+        ModelError: no such task, or friction at every tick with run-time parameters.
         GenerationError: a program would be too long or failed verification.
     """
     # Tasks hold the programs; this class adds what users do with them.
-    return MultiRate(**vars(tasks_of(robot, friction)))
+    return MultiRate(**vars(tasks_of(robot, friction, parameters, payload)))

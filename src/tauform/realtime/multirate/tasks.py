@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,7 +26,14 @@ from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.functions.function import joint_vectors
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
 from tauform.codegen.generate import generate
-from tauform.codegen.minimal.problem import at_leading_joints, problem_of, tree_coordinates, user_efforts
+from tauform.codegen.minimal.problem import (
+    Parameters,
+    PayloadBinding,
+    at_leading_joints,
+    problem_of,
+    tree_coordinates,
+    user_efforts,
+)
 from tauform.codegen.minimal.tracing import Outputs, Tracing
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
@@ -42,6 +49,7 @@ from tauform.rigidbody.friction import friction, friction_under
 from tauform.rigidbody.gravity import bias_torque, gravity_torque
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.load import has_load
+from tauform.wording import argument
 
 Friction = Literal["background", "synchronous"]
 # M, stored and, where friction depends on load, beside.
@@ -59,6 +67,7 @@ class Tasks(Displayed):
         synchronous: (M, stored, qdd) -> tau; it reads qd too where it makes friction, and beside where there is one.
         coefficients: q -> M, gravity: the part of the background that positions determine.
         velocity: (q, qd) -> velocity torque and friction: the rest of it.
+        given: values of the run-time parameters, in the order of the programs' setup; empty where all are baked in.
 
     The task that makes friction which depends on temperature takes temperatures last.
     """
@@ -69,6 +78,7 @@ class Tasks(Displayed):
     coefficients: Program
     velocity: Program
     task: Friction = "background"
+    given: tuple[Array, ...] = ()
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -76,9 +86,9 @@ class Tasks(Displayed):
         return self.background, self.synchronous, self.coefficients, self.velocity
 
     @cached_property
-    def background_kernel(self) -> Kernel:
+    def background_kernel(self) -> TaskKernel:
         """The background task compiled for this machine."""
-        return compile_program(self.background)
+        return TaskKernel(self.background, self.given)
 
     @cached_property
     def synchronous_kernel(self) -> Kernel:
@@ -86,14 +96,19 @@ class Tasks(Displayed):
         return compile_program(self.synchronous)
 
     @cached_property
-    def coefficients_kernel(self) -> Kernel:
+    def coefficients_kernel(self) -> TaskKernel:
         """The part of the background that positions determine, compiled for this machine."""
-        return compile_program(self.coefficients)
+        return TaskKernel(self.coefficients, self.given)
 
     @cached_property
-    def velocity_kernel(self) -> Kernel:
+    def velocity_kernel(self) -> TaskKernel:
         """The part of the background that depends on velocities, compiled for this machine."""
-        return compile_program(self.velocity)
+        return TaskKernel(self.velocity, self.given)
+
+    @property
+    def setup_ports(self) -> tuple[str, ...]:
+        """Names of the run-time parameters: theta, payload, both or none."""
+        return () if self.background.setup is None else tuple(port.name for port in self.background.setup.inputs)
 
     @property
     def has_beside(self) -> bool:
@@ -142,7 +157,19 @@ class Tasks(Displayed):
         return q, qd, qdd, *(np.broadcast_to(x, np.shape(qd)) for x in given.values())
 
 
-def _run(kernel: Kernel, motion: States) -> Results:
+class TaskKernel:
+    """A part of the background, compiled; what depends on run-time parameters alone is computed once."""
+
+    def __init__(self, program: Program, given: tuple[Array, ...]) -> None:
+        self.program = program
+        self._kernel = compile_program(program)
+        self._block = () if program.setup is None else (program.setup(*given),)
+
+    def __call__(self, *arrays: AnyArray) -> Any:
+        return self._kernel(*arrays, *self._block)
+
+
+def _run(kernel: TaskKernel, motion: States) -> Results:
     found = kernel(*_read(kernel.program, motion))
     return found if isinstance(found, tuple) else (found,)
 
@@ -160,25 +187,34 @@ def with_gravity(M: Array, gravity: Array, rest: Results) -> Results:
     return M, gravity + velocity, *beside
 
 
-def tasks_of(robot: Robot, task: Friction) -> Tasks:
+def tasks_of(
+    robot: Robot, task: Friction, parameters: Parameters = "baked", payload: PayloadBinding = "baked"
+) -> Tasks:
     """Both tasks; `task` names the one that makes friction.
 
     Raises:
-        ModelError: no such task.
+        ModelError: no such task, or one that would need run-time parameters at every tick.
         GenerationError: a program would be too long or failed verification.
     """
     if task not in ("background", "synchronous"):
         raise ModelError(f'friction: expected "background" or "synchronous", got {task!r}')
-    problem, stores_friction = problem_of(robot), task == "background"
+    if parameters == "runtime" and (task == "synchronous" or has_load(robot.tree)):
+        raise ModelError(
+            "parameters: friction of the synchronous task has its numbers baked in",
+            argument="parameters",
+            remedy=f"give {argument('friction', 'background')} and friction that does not depend on load",
+        )
+    problem, stores_friction = problem_of(robot, parameters, payload), task == "background"
     background, velocity = _background_function(stores_friction), _velocity_function(stores_friction)
     # Friction is in one of the tasks only, never in both.
     return Tasks(
         robot=robot,
         background=program_of(problem, background, list(background.algorithms)),
         synchronous=_synchronous(robot, not stores_friction),
-        coefficients=generate(robot, "coefficients"),
+        coefficients=generate(robot, "coefficients", parameters=parameters, payload=payload),
         velocity=program_of(problem, velocity, list(velocity.algorithms)),
         task=task,
+        given=problem.defaults,
     )
 
 

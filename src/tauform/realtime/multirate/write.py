@@ -11,6 +11,7 @@ from tauform.closedform.profile import VECTORS
 from tauform.codegen.backends.backend import Request, check_options
 from tauform.codegen.backends.registry import backend
 from tauform.codegen.program.program import Program
+from tauform.codegen.write import with_setups
 from tauform.errors import GenerationError
 from tauform.files.file import write_text
 from tauform.files.folder import write_folder, write_texts
@@ -38,8 +39,8 @@ def write_multirate_c(
     prefix = c.prefix(name, split.robot.name)
     # Facts of the templates: one substitution, which fails on an unknown name.
     facts: dict[str, object] = {"prefix": prefix, "guard": f"TAUFORM_{prefix}", "real": real, "version": __version__}
-    facts |= _arguments(split, real)
-    files = c.files(Request(split.programs, prefix, real))
+    facts |= {**_arguments(split, real), **_given(split, prefix, real)}
+    files = c.files(Request(tuple(with_setups(split.programs)), prefix, real))
 
     def fill(place: Path) -> list[str]:
         write_texts(place, files)
@@ -86,6 +87,35 @@ def _arguments(split: Tasks, real: str) -> dict[str, object]:
         "local_temperature": ", temperature[N]" if temperature else "",
         "pass_temperature": ", temperature" if temperature else "",
         "warm": f"\n        temperature[i] = ({real})(30.0 + 10.0 * sin(0.05 * t + i));" if temperature else "",
+    }
+
+
+def _given(split: Tasks, prefix: str, real: str) -> dict[str, object]:
+    """What the templates need where parameters come at run time: blocks that are made of them, one for each program."""
+    ports, parts = split.setup_ports, (split.background, split.coefficients, split.velocity)
+    if not ports:
+        empty = ("blocks", "given", "given_names", "setups", "set_prototype", "set_function", "given_values", "include")
+        return dict.fromkeys((*empty, *(f"{program.name}_block" for program in parts), "demo_block"), "")
+    sizes = {program.name: program.inputs[-1].size for program in parts}
+    declared = ", ".join(f"const {prefix}_{port} *{port}" for port in ports)
+    names = ", ".join(ports)
+    setups = "".join(f"    {prefix}_{part}_setup({names}, m->{part}_block);\n" for part in sizes)
+    head = f"void {prefix}_multirate_set({prefix}_multirate *m, {declared})"
+    values = "".join(
+        f"static const {prefix}_{port} {port} = {{{', '.join(f'({real}){x!r}' for x in numbers.tolist())}}};\n"
+        for port, numbers in zip(ports, split.given, strict=True)
+    )
+    return {
+        "blocks": "".join(f"\n    {real} {part}_block[{size}];" for part, size in sizes.items()),
+        "given": f"{declared}, ",
+        "given_names": f"{', '.join(f'&{port}' for port in ports)}, ",
+        "setups": f"    {prefix}_multirate_set(m, {names});\n",
+        "set_prototype": f"/* Background task, before it renews: other parameters from now on. */\n{head};\n\n",
+        "set_function": f"{head}\n{{\n{setups}}}\n\n",
+        "given_values": values,
+        **{f"{part}_block": f"m->{part}_block, " for part in sizes},
+        "demo_block": "tasks.background_block, ",
+        "include": f'\n#include "{prefix}.h"\n',
     }
 
 

@@ -44,6 +44,10 @@ def multirate(
     friction: Annotated[
         str, typer.Option(help="Task that makes the friction: background, synchronous.")
     ] = "background",
+    parameters: Annotated[
+        str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta, an input of the background.")
+    ] = "baked",
+    payload: Annotated[str, typer.Option(help="baked, or runtime: ten parameters of the body at the tool.")] = "baked",
     temperature: Temperature = None,
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of bounds.")] = None,
     run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,
@@ -71,7 +75,7 @@ def multirate(
     check_outputs(force, folders=[output], files=[plot])
     c_prefix(name, robot.name)
     need(output, {"--name": name}, "names C functions; give a folder for them with -o")
-    check_arguments(tauform.multirate, friction=friction)
+    check_arguments(tauform.multirate, friction=friction, parameters=parameters, payload=payload)
     check_error(error)
     # Rates check themselves: impossible periods are refused here, before the work.
     rates = tauform.Rates(control, background, latency, coefficients_every)
@@ -85,7 +89,7 @@ def multirate(
     profile = tauform.recorded_profile(recordings) if recordings else swinging
     profile.suited(robot)  # before the work
     tell("splitting")
-    split = tauform.multirate(robot, friction)  # type: ignore[arg-type]  # checked there
+    split = tauform.multirate(robot, friction, parameters=parameters, payload=payload)  # type: ignore[arg-type]
     tell("predicting the error")
     # The error is predicted from the profile and rates alone; no task runs.
     predicted = split.predict(profile, rates)

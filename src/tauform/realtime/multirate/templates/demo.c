@@ -18,7 +18,7 @@
 
 enum { N = ${n} };
 
-static ${prefix}_multirate tasks;
+${given_values}static ${prefix}_multirate tasks;
 static atomic_int running = 1;
 static atomic_long updates;
 static atomic_long now_ns; /* time of the motion, for the background task */
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     if (!(every > 0 && seconds > 0.0 && rate > 0.0 && background_rate > 0.0)) return 2;
 
     motion(0.0, q, qd, qdd${pass_temperature});
-    ${prefix}_multirate_start(&tasks, (unsigned)every, ${state_names});
+    ${prefix}_multirate_start(&tasks, (unsigned)every, ${given_names}${state_names});
     if (pthread_create(&thread, NULL, background, NULL) != 0) return 1;
     clock_gettime(CLOCK_MONOTONIC, &due);
     for (long k = 0; k < ticks; ++k) {
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         clock_gettime(CLOCK_MONOTONIC, &at);
         advance(&due, period);
         if (at.tv_sec > due.tv_sec || (at.tv_sec == due.tv_sec && at.tv_nsec > due.tv_nsec)) ++missed;
-        ${prefix}_background(${state_names}, ${local});
+        ${prefix}_background(${state_names}, ${demo_block}${local});
         ${prefix}_synchronous(${local}, ${names}, exact);
         for (int i = 0; i < N; ++i) {
             error += (double)((tau[i] - exact[i]) * (tau[i] - exact[i]));

@@ -7,9 +7,9 @@
 
 #define FRESH 4u
 
-void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, ${state})
+${set_function}void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, ${given}${state})
 {
-    for (int k = 0; k < 3; ++k) ${prefix}_background(${state_names}, ${slot_k});
+${setups}    for (int k = 0; k < 3; ++k) ${prefix}_background(${state_names}, ${background_block}${slot_k});
     m->background = 0u;
     m->synchronous = 1u;
     m->every = every > 0u ? every : 1u;
@@ -21,12 +21,12 @@ void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, ${state})
 static void compute(${prefix}_multirate *m, ${state}, ${prefix}_results *own)
 {
     if (m->every == 1u) {
-        ${prefix}_background(${state_names}, ${own});
+        ${prefix}_background(${state_names}, ${background_block}${own});
         return;
     }
-    if (m->calls == 0u) ${prefix}_coefficients(q, m->M, m->gravity);
+    if (m->calls == 0u) ${prefix}_coefficients(q, ${coefficients_block}m->M, m->gravity);
     m->calls = (m->calls + 1u) % m->every;
-    ${prefix}_velocity(${state_names}, ${own_rest});
+    ${prefix}_velocity(${state_names}, ${velocity_block}${own_rest});
     for (int i = 0; i < ${n}; ++i) own->stored[i] += m->gravity[i];
     memcpy(own->M, m->M, sizeof m->M);
 }

@@ -11,7 +11,7 @@
 #define ${guard}_MULTIRATE_H
 
 #include <stdatomic.h>
-
+${include}
 typedef struct {
     ${real} M[${nn}];
     ${real} stored[${n}];${beside}
@@ -25,13 +25,13 @@ typedef struct {
     unsigned every;       /* coefficients are renewed at every so many-th call */
     unsigned calls;       /* since they were renewed */
     ${real} M[${nn}];
-    ${real} gravity[${n}];
+    ${real} gravity[${n}];${blocks}
 } ${prefix}_multirate;
 
 /* Before either task starts: results of a first state are in every slot. With every = 1 all is renewed at each call. */
-void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, ${state});
+void ${prefix}_multirate_start(${prefix}_multirate *m, unsigned every, ${given}${state});
 
-/* Background task: compute from a state and publish. */
+${set_prototype}/* Background task: compute from a state and publish. */
 void ${prefix}_multirate_renew(${prefix}_multirate *m, ${state});
 
 /* Synchronous task: torque from the newest results; returns 1 when they are new since the last call. tau may alias. */
