@@ -1,0 +1,105 @@
+"""A fleet of simulated KR6 arms on two workers of this machine: time, memory, seeded faults, one worker beside two."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from distributed import Client, LocalCluster
+
+import tauform as tf
+from tools.measuring.timing import Row
+
+TITLE = (
+    "Units of ten minutes at 100 Hz in four shifts, 5 % of them with a fault (`examples/fleet_data.py`): "
+    "`tf.identify_fleet` with two workers beside the time that was recorded, then beside one worker, without their "
+    "start; and which of the seeded faults were found, and named with their joint."
+)
+UNITS, SECONDS, SHARE = 1000, 600.0, 0.05
+# Units that one worker and two are compared on.
+FEW = 120
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+def rows() -> Iterator[Row]:
+    """All figures of a thousand units."""
+    yield from rows_of(UNITS)
+
+
+def rows_of(units: int) -> Iterator[Row]:
+    """All figures of a fleet; the data set is made anew and removed at the end."""
+    sys.path.insert(0, str(EXAMPLES))
+    from fleet_data import write_fleet
+
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        start = time.monotonic()
+        write_fleet(root, units, SECONDS, share=SHARE)
+        yield Row(f"making the logs of {units} units", time.monotonic() - start, None, "-")
+        few = _some(root, min(FEW, units))
+        one, two = (_run(few, workers)[1] for workers in (1, 2))
+        yield Row(f"{min(FEW, units)} units, two workers", two, one, "one worker")
+        fleet, seconds, memory = _run(root, 2)
+        note = f"{units / seconds:.1f} units per second"
+        yield Row(f"{units} units, two workers", seconds, fleet.seconds, "time recorded", note=note)
+        yield Row("memory of a worker, peak", memory, None, "-", unit="MB")
+        yield from _faults(fleet, json.loads((root / "truth.json").read_text(encoding="utf-8")))
+
+
+def _some(root: Path, count: int) -> Any:
+    """The first units of a data set."""
+    from tauform.fleet.dataset import Dataset
+
+    whole = Dataset.of(root)
+    return Dataset(root, dict(list(whole.units.items())[:count]), whole.reading)
+
+
+def _run(dataset: Any, workers: int) -> tuple[tf.FleetFit, float, float]:
+    """The fit, seconds without the start of the workers, and the largest memory of one [MB]."""
+    cluster = LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    )
+    with cluster, Client(cluster) as client:
+        # Imports are the cluster's, not the fleet's.
+        client.run(_peak)
+        start = time.monotonic()
+        found = tf.identify_fleet(tf.load("kr6_r700"), dataset, client=client)
+        return found, time.monotonic() - start, max(client.run(_peak).values())
+
+
+def _peak() -> float:
+    import tauform.fleet.summary  # noqa: F401  (what a task needs)
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def _faults(fleet: tf.FleetFit, truth: list[dict[str, Any]]) -> Iterator[Row]:
+    found, named, seeded = Counter[str](), Counter[str](), Counter[str]()
+    changed = {change.unit for change in fleet.changes}
+    for unit in truth:
+        fit = fleet.units[unit["unit"]]
+        seeded[unit["fault"]] += 1
+        found[unit["fault"]] += fit.is_deviating or unit["unit"] in changed
+        rightly = fit.cause is not None and fit.cause.name == unit["fault"] and unit["joint"] - 1 in (
+            *fit.cause.joints, *([unit["joint"] - 1] if fit.cause.name == "payload" else ())
+        )  # fmt: skip
+        # Wear is named by a step of that joint's friction.
+        named[unit["fault"]] += rightly or (unit["fault"] == "drift" and unit["unit"] in changed)
+    for fault in sorted(seeded.keys() - {""}):
+        note = f"of {seeded[fault]} seeded; {named[fault]} named rightly"
+        yield Row(f"found: {fault}", float(found[fault]), None, "-", unit="units", note=note)
+    yield Row("false alarms", float(found[""]), None, "-", unit="units", note=f"of {seeded['']} healthy")
+
+
+if __name__ == "__main__":
+    from tools.measuring.results import line
+
+    for row in rows_of(int(sys.argv[1]) if len(sys.argv) > 1 else UNITS):
+        print(line(row), flush=True)
