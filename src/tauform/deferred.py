@@ -26,7 +26,7 @@ DEFERRED = {
     "ClosedFormModel.save": "tauform.closedform.model.storage:write_model",
     "BoundModel.save_mat": "tauform.closedform.model.storage:write_mat",
     "BoundModel.contributions": "tauform.closedform.reduction.contribution:model_contributions",
-    "BoundModel.with_terms": "tauform.closedform.reduction.reduction:largest_terms",
+    "BoundModel.with_terms": "tauform.realtime.reduction.keep:keep_terms",
     "BoundModel._answered": "tauform.fast.models:answered",
     # routes are compared by operations that programs are counted in
     "BoundModel.reduce": "tauform.realtime.reduction.reduce:reduce",

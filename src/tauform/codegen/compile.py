@@ -8,6 +8,7 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.model import ClosedFormModel
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
@@ -19,12 +20,15 @@ OPTIONS, OF_A_CALL = ("algorithm", "parameters", "payload", "wrenches"), ("out",
 
 
 def compile(
-    source: Robot | BoundModel | Program, function: str | None = None, real: str = "double", **options: Any
+    source: Robot | BoundModel | ClosedFormModel | Program,
+    function: str | None = None,
+    real: str = "double",
+    **options: Any,
 ) -> Kernel | ParametricKernel:
     """A kernel of a function: kernel(q, qd, qdd, out=None, threads=None) on arrays of any leading shape.
 
     Args:
-        source: a robot, a closed-form model with numbers, or a program that was generated before.
+        source: a robot, a closed-form model, or a program that was generated before.
         function: name of the function, "inverse_dynamics" if not given; only with a robot.
         real: "double", or "float" for single precision: arrays of float32, twice the states at once, and a certificate
             of its own (`kernel.certificate`); other numbers are rounded to float32.

@@ -7,9 +7,11 @@ from functools import partial
 
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.derive import derive
+from tauform.closedform.model.model import ClosedFormModel
 from tauform.codegen.candidates import program_of
 from tauform.codegen.certificate import certified
 from tauform.codegen.factored.model_program import CHOICES, cheaper, factored_program, model_program, verified
+from tauform.codegen.factored.parametric import REGRESSORS, regressor_program, theta_program
 from tauform.codegen.functions import Function
 from tauform.codegen.minimal.problem import Parameters, PayloadBinding, problem_of
 from tauform.codegen.minimal.tracing import ranges_of
@@ -26,7 +28,7 @@ MAX_FACTORED_JOINTS = 3
 
 
 def generate(
-    source: Robot | BoundModel,
+    source: Robot | BoundModel | ClosedFormModel,
     function: str = "inverse_dynamics",
     *,
     algorithm: str = "auto",
@@ -37,8 +39,9 @@ def generate(
     """The program of a function with the fewest operations, checked against the textbook algorithms.
 
     Args:
-        source: a robot, or a closed-form model (exact or reduced) with numbers.
-        function: a name of `tauform.codegen.functions.FUNCTIONS`, such as "inverse_dynamics".
+        source: a robot; or a closed form, exact or reduced: with numbers, or without, whose theta is always an input.
+        function: a name of `tauform.codegen.functions.FUNCTIONS`, such as "inverse_dynamics"; of a closed form also
+            "regressor", Y with tau = Y theta.
         algorithm: "auto" traces every algorithm of the function and takes the one with the fewest operations;
             "fastest" compiles them and takes the one that is quickest on this machine; or the name of one; for a
             closed form (a model, or a chain that is derived first) "factored", for a model also "recursive".
@@ -55,12 +58,8 @@ def generate(
         GenerationError: the program would be too long, or failed verification; or it does not feel wrenches.
         SingularMassMatrixError: a function that divides by inertias meets a link without one.
     """
-    if isinstance(source, BoundModel):
-        if (parameters, payload) != ("baked", "baked"):
-            raise GenerationError("parameters: a bound model has its numbers; give the robot for run-time parameters")
-        if wrenches:
-            raise GenerationError("wrenches: a closed form has no place for them; give the robot")
-        return model_program(source, function, algorithm, _recursive)
+    if isinstance(source, BoundModel | ClosedFormModel):
+        return _of_model(source, function, algorithm, parameters, payload, wrenches)
     wanted = check_request(source, function, algorithm, parameters, payload, wrenches)
     # Not called where a program of this robot and these options is on disk.
     make = partial(_generated, source, wanted, algorithm, parameters, payload, wrenches)
@@ -68,6 +67,27 @@ def generate(
         return make()
     check = partial(_check_kept, source, wanted, parameters, payload, wrenches)
     return kept_program((source, function, algorithm, parameters, payload, tuple(wrenches)), make, check)
+
+
+def _of_model(
+    source: BoundModel | ClosedFormModel,
+    function: str,
+    algorithm: str,
+    parameters: Parameters,
+    payload: PayloadBinding,
+    wrenches: Sequence[str],
+) -> Program:
+    for name, given in (("payload", payload != "baked"), ("wrenches", bool(wrenches))):
+        if given:
+            raise GenerationError(f"{name}: a closed form has no place for it; give the robot", argument=name)
+    if function in REGRESSORS:
+        return regressor_program(source if isinstance(source, ClosedFormModel) else source.model)
+    # Without numbers there is nothing to bake.
+    if parameters == "baked" and isinstance(source, BoundModel):
+        return model_program(source, function, algorithm, _recursive)
+    if algorithm not in ("auto", "factored"):
+        raise GenerationError(f"algorithm: a closed form with run-time theta is factored, not {algorithm!r}")
+    return theta_program(source, function)
 
 
 def _check_kept(

@@ -146,3 +146,42 @@ def test_an_output_that_is_not_there_is_named() -> None:
     symbols = tf.to_sympy(tf.generate(tf.load("two_link"), "gravity_torque"))
     with pytest.raises(UnknownNameError, match=r"gravity_torque: output.*'torque'.*tau"):
         symbols.expanded("torque")
+
+
+@pytest.mark.parametrize("include", [None, "declared"])
+def test_closed_forms_are_expressions_of_sympy(include: Any) -> None:
+    sympy = pytest.importorskip("sympy")
+    robot = tf.random_robot("RPR", seed=2)
+    model = tf.derive(robot, include=include)
+    bound = model.bind(robot)
+    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 3))
+    expected = tf.textbook.inverse_dynamics(robot, q, qd, qdd)
+    np.testing.assert_allclose(np.ravel(tf.to_sympy(bound).lambdify()(q, qd, qdd)[0]), expected, atol=1e-10)
+    of_theta = tf.to_sympy(model)
+    torque = np.ravel(of_theta.lambdify()(q, qd, qdd, bound.theta)[0])
+    np.testing.assert_allclose(torque, model.regressor(q, qd, qdd) @ bound.theta, atol=1e-10)
+    # linear in theta: the regressor is its derivative
+    Y = of_theta.expanded("tau").jacobian(of_theta.inputs["theta"])
+    values = zip([*of_theta.inputs["q"], *of_theta.inputs["qd"], *of_theta.inputs["qdd"]], [*q, *qd, *qdd], strict=True)
+    np.testing.assert_allclose(np.array(Y.subs(list(values))).astype(float), model.regressor(q, qd, qdd), atol=1e-10)
+    assert sympy.simplify(of_theta.inputs["q"][0] - sympy.Symbol("q1", real=True)) == 0
+
+
+def test_long_closed_forms_compile() -> None:
+    pytest.importorskip("sympy")
+    robot = tf.load("puma260_izaguirre")
+    bound = tf.derive(robot).bind(robot).with_terms(1500, "slow")
+    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 6))
+    found = np.ravel(tf.to_sympy(bound).lambdify()(q, qd, qdd)[0])
+    np.testing.assert_allclose(found, bound.textbook.inverse_dynamics(q, qd, qdd), atol=1e-10)
+
+
+def test_drive_terms_are_part_of_the_expression() -> None:
+    pytest.importorskip("sympy")
+    robot = tf.load("two_link")
+    bound = tf.derive(robot).bind(
+        robot, drives=[tf.Drive.of("stiffness", [1], 3.0, rest=0.2), tf.Drive.of("stribeck", [0], 0.4, width=0.5)]
+    )
+    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 2))
+    found = np.ravel(tf.to_sympy(bound).lambdify()(q, qd, qdd)[0])
+    np.testing.assert_allclose(found, bound.textbook.inverse_dynamics(q, qd, qdd), atol=1e-12)

@@ -246,6 +246,7 @@ class BoundModel:
         profile: Profile | Literal["slow", "fast"] | None = None,
         refit: bool = True,
         seed: Natural = 0,
+        whole_sums: bool = False,
     ) -> BoundModel:
         """The model with the terms that contribute most; `reduce` finds how many a tolerance needs.
 
@@ -256,11 +257,13 @@ class BoundModel:
             profile: states that the contributions are measured at, as in `contributions`.
             refit: fit theta to the torques of the whole model there.
             seed: of the states.
+            whole_sums: keep also terms that a factored program has for nothing, since other terms need the same sums;
+                its operations then fall as terms leave.
 
         Raises:
             ModelError: a number of terms that the model does not have, or a profile of another robot.
         """
-        smaller: BoundModel = deferred("BoundModel.with_terms")(self, n_terms, profile, refit, seed)
+        smaller: BoundModel = deferred("BoundModel.with_terms")(self, n_terms, profile, refit, seed, whole_sums)
         return smaller
 
     def reduce(

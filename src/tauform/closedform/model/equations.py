@@ -59,7 +59,7 @@ def bound_equations(
     """tau_i in numbers."""
     _check(model.name, model.n_terms, max_terms, digits)
     terms = notation.terms(model.exponents, model.coordinates, digits)
-    beside = _written_drives(model, digits, notation)
+    beside = written_drives(model, digits, notation)
     lines = []
     for i, (coefficients, extra) in enumerate(zip(model.coefficients, model.joint_coefficients, strict=True)):
         values = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
@@ -69,7 +69,7 @@ def bound_equations(
     return tuple(lines)
 
 
-def _written_drives(model: BoundModel, digits: int | None, notation: Notation) -> list[list[str]]:
+def written_drives(model: BoundModel, digits: int | None, notation: Notation) -> list[list[str]]:
     """Torque of drive terms beside theta for each joint, as a text, where there are any.
 
     Raises:

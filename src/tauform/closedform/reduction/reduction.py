@@ -101,9 +101,17 @@ def with_terms(
 
 
 def largest_terms(
-    bound: BoundModel, n_terms: int, profile: Profile | Speed | None = None, refit: bool = True, seed: int = 0
+    bound: BoundModel,
+    n_terms: int,
+    profile: Profile | Speed | None = None,
+    refit: bool = True,
+    seed: int = 0,
+    completed: Completed | None = None,
 ) -> BoundModel:
     """The model with its largest terms alone; see `BoundModel.with_terms`.
+
+    Args:
+        completed: adds entries that stay with those kept, as in `with_terms`.
 
     Raises:
         ModelError: a number of terms that the model does not have.
@@ -113,7 +121,7 @@ def largest_terms(
     rng, chosen = np.random.default_rng(seed), known_profile(bound, profile)
     kept = np.zeros(bound.n_terms, dtype=bool)
     kept[ranked_terms(bound, chosen, CONTRIBUTION_STATES, rng)[:n_terms]] = True
-    return with_terms(bound, kept, Refit.at(bound, chosen.sample(FIT_STATES, rng)) if refit else None)
+    return with_terms(bound, kept, Refit.at(bound, chosen.sample(FIT_STATES, rng)) if refit else None, completed)
 
 
 def _carried_torque(bound: BoundModel, states: States) -> Array:

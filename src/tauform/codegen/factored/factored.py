@@ -25,11 +25,15 @@ from tauform.codegen.minimal.vectors import cos, sin
 Powers = list[list[list[int]]]
 
 
-class ClosedForm(Protocol):
-    """Protocol of a BoundModel: exponents (5 n, p), coefficients (n, p), joint_coefficients (n, 3), and others."""
+class Terms(Protocol):
+    """Protocol of a closed form with or without numbers: exponents (5 n, p)."""
 
     @property
     def exponents(self) -> NDArray[np.int8]: ...
+
+
+class ClosedForm(Terms, Protocol):
+    """Protocol of a BoundModel: coefficients (n, p), joint_coefficients (n, 3), and others."""
 
     @property
     def coefficients(self) -> Array: ...
@@ -56,8 +60,8 @@ def factored_torques(
 ) -> list[Any]:
     """Torques of a closed form, all drive terms included, on (n,) arrays of scalars."""
     # Nesting the terms costs far more than tracing them.
-    nesting, powers = _WHOLE.get(bound) or _nested(bound, _kind(bound) >= 0)
-    rigid = nesting.scalars(_functions(powers, bound.coordinates.all_of(q), [*qd, *qdd]), len(q))
+    nesting, powers = _WHOLE.get(bound) or _nested(bound, kinds_of(bound) >= 0)
+    rigid = nesting.scalars(functions_of(powers, bound.coordinates.all_of(q), [*qd, *qdd]), len(q))
     torques = _with_friction(bound, rigid, qd)
     if not bound.beside:
         return torques
@@ -74,7 +78,7 @@ def factored_rest(
         return tau - np.array(factored_torques(bound, q, qd, 0 * qd), dtype=object)
     friction = np.array(_with_friction(bound, [0.0] * len(q), qd), dtype=object)
     driving = bound.beside.driving(*_columns(q, qd, temperature), (tau - friction)[:, None])[:, 0]
-    return driving - np.array(_torques(bound, _kind(bound) >= 0, q, qd, 0 * qd), dtype=object)
+    return driving - np.array(_torques(bound, kinds_of(bound) >= 0, q, qd, 0 * qd), dtype=object)
 
 
 def _columns(q: AnyArray, qd: AnyArray, temperature: AnyArray | None) -> tuple[AnyArray, AnyArray, AnyArray | None]:
@@ -83,39 +87,39 @@ def _columns(q: AnyArray, qd: AnyArray, temperature: AnyArray | None) -> tuple[A
 
 def factored_velocity(bound: ClosedForm, q: AnyArray, qd: AnyArray) -> list[Any]:
     """Torques of velocities alone, without friction."""
-    return _torques(bound, _kind(bound) == 2, q, qd, qd)
+    return _torques(bound, kinds_of(bound) == 2, q, qd, qd)
 
 
 def factored_gravity(bound: ClosedForm, q: AnyArray) -> list[Any]:
     """Torques that hold the arm still, without friction."""
-    return _torques(bound, _kind(bound) == 0, q, q, q)
+    return _torques(bound, kinds_of(bound) == 0, q, q, q)
 
 
 def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
     """(n, n) mass matrix, rotors included."""
     n = len(q)
     # Terms in qdd alone: D is their coefficient matrix, entry by entry.
-    row, term = np.nonzero(bound.coefficients * (_kind(bound) == 1))
+    row, term = np.nonzero(bound.coefficients * (kinds_of(bound) == 1))
     # The acceleration that a term multiplies names its column of the mass matrix.
     column = np.argmax(bound.exponents[4 * n :, term], axis=0)
     # one of each symmetric pair; of a fixed joint the terms hold the row alone
     chosen = (row <= column) | ~np.isin(row, bound.moving)
     row, column, term = row[chosen], column[chosen], term[chosen]
     entry = np.minimum(row, column) * n + np.maximum(row, column)
-    sums, powers = _sums(bound, entry, term, bound.coefficients[row, term], with_rates=False)
-    entries = Nesting.of(sums).scalars(_functions(powers, bound.coordinates.all_of(q)), n * n)
+    sums, powers = sums_of(bound, entry, term, bound.coefficients[row, term], with_rates=False)
+    entries = Nesting.of(sums).scalars(functions_of(powers, bound.coordinates.all_of(q)), n * n)
     return [[entries[min(i, j) * n + max(i, j)] for j in range(n)] for i in range(n)]
 
 
 def _torques(bound: ClosedForm, chosen: NDArray[np.bool_], q: AnyArray, qd: AnyArray, qdd: AnyArray) -> list[Any]:
     nesting, powers = _nested(bound, chosen)
-    return nesting.scalars(_functions(powers, bound.coordinates.all_of(q), [*qd, *qdd]), len(q))
+    return nesting.scalars(functions_of(powers, bound.coordinates.all_of(q), [*qd, *qdd]), len(q))
 
 
 def _nested(bound: ClosedForm, chosen: NDArray[np.bool_]) -> tuple[Nesting, Powers]:
     """The torques of some terms as nested sums, and the powers of each function."""
     joint, term = np.nonzero(bound.coefficients * chosen)
-    sums, powers = _sums(bound, joint, term, bound.coefficients[joint, term])
+    sums, powers = sums_of(bound, joint, term, bound.coefficients[joint, term])
     return Nesting.of(sums), powers
 
 
@@ -126,7 +130,7 @@ def companions(bound: ClosedForm) -> Callable[[NDArray[np.bool_]], NDArray[np.bo
     """
     joint, term = np.nonzero(bound.coefficients)
     if bound not in _WHOLE:
-        _WHOLE[bound] = _nested(bound, _kind(bound) >= 0)
+        _WHOLE[bound] = _nested(bound, kinds_of(bound) >= 0)
     nesting = _WHOLE[bound][0]
 
     def completed(entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -138,8 +142,8 @@ def companions(bound: ClosedForm) -> Callable[[NDArray[np.bool_]], NDArray[np.bo
     return completed
 
 
-def _sums(
-    bound: ClosedForm, outputs: Integers, term: Integers, values: Array, with_rates: bool = True
+def sums_of(
+    bound: Terms, outputs: Integers, term: Integers, values: Array, with_rates: bool = True
 ) -> tuple[Sums, Powers]:
     """Entries over one variable for each joint and one for products of rates, and the powers of each function."""
     # Exponents are decoded once per term, not once per entry.
@@ -150,7 +154,7 @@ def _sums(
     return Sums(outputs, np.array(digits)[:, place], values), list(powers)
 
 
-def _functions(powers: Powers, q: AnyArray, rates: Sequence[Any] = ()) -> list[list[Any]]:
+def functions_of(powers: Powers, q: AnyArray, rates: Sequence[Any] = ()) -> list[list[Any]]:
     """The functions of each variable as scalars."""
     generators = [[x, sin(x), cos(x)] for x in q] + [list(rates)] * bool(len(rates))
     return [
@@ -187,7 +191,7 @@ def _with_friction(bound: ClosedForm, torques: list[Any], qd: AnyArray) -> list[
     return total
 
 
-def _kind(bound: ClosedForm) -> Integers:
+def kinds_of(bound: Terms) -> Integers:
     """0 for gravity, 1 for accelerations, 2 for velocities."""
     n = len(bound.exponents) // 5
     kind: Integers = bound.exponents[3 * n :].sum(axis=0)

@@ -83,22 +83,26 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     graph = Graph()
     inputs = {name: graph.input(name, bound.n_joints) for name in names}
     values = np.array(trace(bound, inputs), dtype=object)
-    robot = bound.as_robot()
-    about = About(
-        FUNCTIONS[function].summary, _conventions(bound), joints=robot.joint_names, has_friction=has_friction(robot)
-    )
+    about = about_model(bound, function)
     program = lower(graph, function, {output: values}, robot=bound.name, algorithm="factored", about=about)
     shapes = [(bound.n_joints,)] * len(names)
     wanted = FUNCTIONS[function]
     # A function that may vanish (gravity of a vertical axis) has no size of its own to measure errors against.
     whole = partial(bound.textbook.inverse_dynamics, temperature=_mild(bound)) if wanted.may_vanish else None
     described = f"closed form of {bound.name}"
-    return checked(program, shapes, _reference(bound, function), wanted.tolerance, described, whole=whole)
+    return checked(program, shapes, reference_of(bound, function), wanted.tolerance, described, whole=whole)
 
 
 def _mild(bound: BoundModel) -> Array:
     """Temperatures at which friction is what Fv says, for torques that only serve as a scale."""
     return np.full(bound.n_joints, REFERENCE_TEMPERATURE)
+
+
+def about_model(bound: BoundModel, function: str, **more: Any) -> About:
+    """Facts of a program of a closed form; `more` are further fields."""
+    robot = bound.as_robot()
+    facts = {"joints": robot.joint_names, "has_friction": has_friction(robot)}
+    return About(FUNCTIONS[function].summary, _conventions(bound), **facts, **more)
 
 
 def _conventions(bound: BoundModel) -> tuple[str, ...]:
@@ -111,7 +115,8 @@ def _conventions(bound: BoundModel) -> tuple[str, ...]:
     return (*conventions(bound.as_robot()), *fixed)
 
 
-def _reference(bound: BoundModel, function: str) -> Callable[..., Any]:
+def reference_of(bound: BoundModel, function: str) -> Callable[..., Any]:
+    """The model's own function, term by term."""
     if function == "velocity_torque":
 
         def velocity_torque(q: AnyArray, qd: AnyArray) -> AnyArray:

@@ -6,7 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from tauform.closedform.model.bound import BoundModel
+from tauform.closedform.model.model import ClosedFormModel
 from tauform.codegen.frameworks.extras import library
+from tauform.codegen.frameworks.sympy_models import SymbolicTerms
 from tauform.codegen.program.embed import whole
 from tauform.codegen.program.interpret import ARITHMETIC
 from tauform.codegen.program.port import Port
@@ -56,18 +59,22 @@ class SymbolicProgram:
         return sympy.lambdify(symbols, list(self.outputs.values()), modules=modules, cse=named)
 
 
-def to_sympy(program: Program) -> SymbolicProgram:
+def to_sympy(program: Program | BoundModel | ClosedFormModel) -> SymbolicProgram:
     """The program in SymPy: symbols, named subexpressions, and the outputs in them.
 
     Inputs are called after their ports and entries, q1 to qn; run-time parameters have their own names.
 
     Args:
-        program: of any function.
+        program: of any function; or a closed form, whose torques are the sums of its terms: in numbers, or without them
+            in base parameters.
 
     Raises:
         MissingExtraError: SymPy is not installed.
+        ModelError: friction of a closed form depends on load, that is on the torques themselves.
     """
     sympy = library("sympy", "sympy")
+    if not isinstance(program, Program):
+        return _closed_form(sympy, program)
     program = whole(program)
     symbols = [[sympy.Symbol(name, real=True) for name in _entries(program, port)] for port in program.inputs]
     operations = {
@@ -102,6 +109,19 @@ def to_sympy(program: Program) -> SymbolicProgram:
         for port, result in zip(program.outputs, program.results, strict=True)
     }
     return SymbolicProgram(program.name, inputs, tuple(replacements), outputs)
+
+
+def _closed_form(sympy: Any, source: BoundModel | ClosedFormModel) -> SymbolicProgram:
+    if isinstance(source, ClosedFormModel):
+        terms = SymbolicTerms(sympy, source)
+        inputs = {**terms.inputs, "theta": sympy.Matrix(terms.theta)}
+        outputs = {"tau": terms.torques_of_theta()}
+        return SymbolicProgram("inverse_dynamics", inputs, tuple(terms.replacements), outputs)
+    terms = SymbolicTerms(sympy, source.model)
+    warm = terms.temperatures(source)
+    inputs = {**terms.inputs, **({"temperature": sympy.Matrix(warm)} if warm else {})}
+    outputs = {"tau": terms.torques(source)}
+    return SymbolicProgram("inverse_dynamics", inputs, tuple(terms.replacements), outputs)
 
 
 def _entries(program: Program, port: Port) -> list[str]:
