@@ -101,8 +101,8 @@ def _mild(bound: BoundModel) -> Array:
 def about_model(bound: BoundModel, function: str, **more: Any) -> About:
     """Facts of a program of a closed form; `more` are further fields."""
     robot = bound.as_robot()
-    facts = {"joints": robot.joint_names, "has_friction": has_friction(robot)}
-    return About(FUNCTIONS[function].summary, _conventions(bound), **facts, **more)
+    about = About(FUNCTIONS[function].summary, _conventions(bound), **more)
+    return replace(about, joints=robot.joint_names, has_friction=has_friction(robot))
 
 
 def _conventions(bound: BoundModel) -> tuple[str, ...]:
