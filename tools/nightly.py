@@ -49,6 +49,9 @@ PROGRAMS = {
     "qemu-system-arm": "qemu-system-arm",
     "cppcheck": "cppcheck",
     "gappa": "gappa",
+    "clinfo": "clinfo pocl-opencl-icd",
+    "wasm-ld": "lld",
+    "octave-cli": "octave",
 }
 COUNTS = re.compile(r"^=*\s*((?:\d+ \w+, )*\d+ passed[^=\n]*?) in [\d.]+s", re.MULTILINE)
 TABLE = re.compile(r"^all +\d+.*$", re.MULTILINE)

@@ -109,7 +109,7 @@ def assert_those_of_a_plain_name(paths: list[Path], folder: Path) -> None:
         found = path.read_text(encoding="utf-8")
         plain = (folder.parent / "plain" / path.relative_to(folder)).read_text(encoding="utf-8")
         assert is_tame(found.replace("\t", ""))
-        if path.suffix in (".c", ".h", ".hpp") and COMPILERS:
+        if path.suffix in (".c", ".h", ".hpp", ".cl", ".cu") and COMPILERS:
             commented.append((found, plain))
         elif path.name != "README.md":
             assert found == plain

@@ -33,7 +33,9 @@ def generate(
         list[str] | None,
         typer.Option(metavar="NAME,...", help="On-line functions: payload_estimator, friction_estimator, and others."),
     ] = None,
-    target: Annotated[str, typer.Option(help="c, cpp, javascript, matlab, rust, casadi, ros2 or fmu.")] = "c",
+    target: Annotated[
+        str, typer.Option(help="c, cpp, javascript, matlab, rust, casadi, ros2, fmu, opencl or cuda.")
+    ] = "c",
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")

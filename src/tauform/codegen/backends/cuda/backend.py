@@ -1,0 +1,71 @@
+"""CUDA C++ as a target: the kernels of OpenCL in its words, compiled by NVRTC where that is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauform.codegen.backends.backend import Request
+from tauform.codegen.backends.kernels import REALS, Dialect, kernel_files
+from tauform.codegen.backends.templating import template
+from tauform.codegen.names import c_prefix
+
+# Words of C++ and CUDA that C allows as names, and what kernels call.
+RESERVED = frozenset(
+    """
+    abs and and_eq asm atan2 bitand bitor blockDim blockIdx catch char8_t char16_t char32_t class co_await co_return
+    co_yield compl concept const_cast consteval constinit count decltype delete dynamic_cast exp explicit export fabs
+    friend gridDim i mutable namespace new noexcept not not_eq operator or or_eq private protected public Real
+    reinterpret_cast requires sign_of static_cast std tanh template this threadIdx throw try typeid typename using
+    virtual warpSize wchar_t xor xor_eq
+    """.split()  # noqa: SIM905
+)
+DIALECT = Dialect(
+    suffix="cu",
+    head={"double": "", "float": ""},
+    kernel='extern "C" __global__',
+    device="static __device__ inline",
+    memory="",
+    count="size_t",
+    index="(size_t)blockIdx.x*blockDim.x + threadIdx.x",
+    reserved=RESERVED,
+    stand_ins="""
+#define __global__
+#define __device__
+using std::size_t;
+struct Item
+{
+    std::size_t x;
+};
+static const Item blockDim{1}, threadIdx{0};
+#define blockIdx (Item{work_item})
+""",
+)
+
+
+class Cuda:
+    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+
+    title = "CUDA"
+    reals = tuple(REALS)
+    has_batch = False
+    has_single_header = False
+    functions: tuple[str, ...] = ()
+
+    def prefix(self, name: str | None, robot: str) -> str:
+        """An identifier, as in C."""
+        return c_prefix(name, robot)
+
+    def files(self, request: Request) -> dict[str, str]:
+        """The kernels, and a check that runs them on this processor and compiles them by NVRTC."""
+        return {**kernel_files(request, DIALECT), "device.py": template(__package__, "device.py.txt").template}
+
+    def build_products(self, prefix: str) -> tuple[str, ...]:
+        """The kernels as a library of this processor, and as NVRTC compiles them."""
+        return ("libhost.so", f"{prefix}.ptx")
+
+    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
+        """The kernels, compiled for this processor and run; compiled by NVRTC where it is installed."""
+        return (("make", "check"),)
+
+
+BACKEND = Cuda()

@@ -1,0 +1,1 @@
+"""OpenCL as a target."""

@@ -1,0 +1,66 @@
+"""OpenCL C as a target: kernels over many states, tried on whatever device there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauform.codegen.backends.backend import Request
+from tauform.codegen.backends.kernels import REALS, Dialect, kernel_files
+from tauform.codegen.backends.templating import template
+from tauform.codegen.names import c_prefix
+
+# Words of OpenCL C that C allows as names, and what kernels call.
+RESERVED = frozenset(
+    """
+    abs atan2 bool constant count event_t exp fabs generic global half i image kernel local pipe private queue_t
+    read_only read_write sampler_t sign tanh uchar uint ulong uniform ushort vec_step write_only Real sign_of
+    """.split()  # noqa: SIM905
+)
+DIALECT = Dialect(
+    suffix="cl",
+    head={"double": "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n", "float": ""},
+    kernel="__kernel",
+    device="static inline",
+    memory="__global ",
+    count="ulong",
+    index="get_global_id(0)",
+    reserved=RESERVED,
+    stand_ins="""
+#define __kernel
+#define __global
+typedef std::size_t ulong;
+static std::size_t get_global_id(unsigned)
+{
+    return work_item;
+}
+""",
+)
+
+
+class OpenCL:
+    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+
+    title = "OpenCL"
+    reals = tuple(REALS)
+    has_batch = False
+    has_single_header = False
+    functions: tuple[str, ...] = ()
+
+    def prefix(self, name: str | None, robot: str) -> str:
+        """An identifier, as in C."""
+        return c_prefix(name, robot)
+
+    def files(self, request: Request) -> dict[str, str]:
+        """The kernels, and a check that runs them here and on a device."""
+        return {**kernel_files(request, DIALECT), "device.py": template(__package__, "device.py.txt").template}
+
+    def build_products(self, prefix: str) -> tuple[str, ...]:
+        """The kernels as a library of this processor."""
+        return ("libhost.so",)
+
+    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
+        """The kernels, compiled for this processor and by OpenCL where it is installed, and run."""
+        return (("make", "check"),)
+
+
+BACKEND = OpenCL()
