@@ -19,6 +19,7 @@ from pathlib import Path
 CROWDED_ROOM = 16  # files
 SHORT_MODULE = 80  # lines
 REPEATED_RUN = 6  # lines
+LEAST_LISTED = 3  # modules of a room that an index lists
 # Words that ask what a joint is instead of letting its type answer; types say it, and formats spell it.
 JOINT_QUESTION = re.compile(r"is_revolute|\.revolute\b|[\"']revolute[\"']|[\"']prismatic[\"']|= (REVOLUTE|PRISMATIC)\b")
 JOINT_ROOMS = ("tauform.description.joint_types.", "tauform.description.formats.")
@@ -56,6 +57,55 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     """Module -> modules of the package that it imports."""
     files = {name: path for name, path in modules(root).items() if path.name != "__init__.py"}
     return {name: imports(ast.parse(path.read_text(encoding="utf-8")), files) - {name} for name, path in files.items()}
+
+
+def importers(edges: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Module -> modules that import it."""
+    found: dict[str, set[str]] = {name: set() for name in edges}
+    for name, targets in edges.items():
+        for target in targets:
+            found[target].add(name)
+    return found
+
+
+def listed(root: Path, edges: Mapping[str, set[str]]) -> set[str]:
+    """Modules that a list names, which may well have a single importer, or none: a user of the list comes to them.
+
+    Lists are the public names (`__init__.pyi`), registries in an `__init__.py`, tables of dotted names (`deferred.py`),
+    names that `import_module` completes, and an index: a module outside a room that alone imports three or more of it.
+    """
+    found: set[str] = set()
+    for path in [*root.rglob("*.py"), *root.rglob("*.pyi")]:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        package = ".".join(path.parent.relative_to(root).parts)
+        if path.stem == "__init__":
+            found |= imports(_absolute(tree, package), edges)
+        for pattern in _named(tree):
+            found |= {name for name in edges if re.fullmatch(pattern, name)}
+    own: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for name, users in importers(edges).items():
+        room = name.rpartition(".")[0]
+        if len(users) == 1 and not next(iter(users)).startswith(f"{room}."):
+            own[next(iter(users)), room].add(name)
+    return found.union(*(names for names in own.values() if len(names) >= LEAST_LISTED))
+
+
+def _absolute(tree: ast.AST, package: str) -> ast.AST:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            node.module = f"{package}.{node.module}"
+    return tree
+
+
+def _named(tree: ast.AST) -> Iterator[str]:
+    """Patterns of dotted names that stand in texts: `module:function` of a table, or what `import_module` completes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("tauform."):
+            yield re.escape(node.value.split(":")[0])
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+            texts = [argument.values for argument in node.args if isinstance(argument, ast.JoinedStr)]
+            for parts in texts:
+                yield "".join(re.escape(str(p.value)) if isinstance(p, ast.Constant) else r"\w+" for p in parts)
 
 
 def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
@@ -149,14 +199,11 @@ def rows(root: Path) -> list[tuple[str, str]]:
     trees = {name: ast.parse(text) for name, text in texts.items()}
     real = {name for name, path in files.items() if path.name != "__init__.py"}
     edges = import_graph(root)
-    importers: dict[str, set[str]] = defaultdict(set)
-    for name, targets in edges.items():
-        for target in targets:
-            importers[target].add(name)
+    users, named = importers(edges), listed(root, edges)
     lengths = [len(texts[name].splitlines()) for name in real]
     bodies = function_lengths(trees.values())
     rooms = Counter(files[name].parent.relative_to(root).as_posix() for name in real)
-    single = [name for name in real if len(importers[name]) == 1]
+    single = [name for name in real if len(users[name]) == 1 and name not in named]
     short = sum(len(texts[name].splitlines()) < SHORT_MODULE for name in single)
     asking = {name for name in real if JOINT_QUESTION.search(texts[name]) and not name.startswith(JOINT_ROOMS)}
     places = sum(len(JOINT_QUESTION.findall(texts[name])) for name in asking)
@@ -172,7 +219,8 @@ def rows(root: Path) -> list[tuple[str, str]]:
         ("function body, median and p90", f"{statistics.median(bodies):.0f}, {percentile(bodies, 0.9)}"),
         ("comment lines / lines of code", f"{100 * sum(map(comment_lines, texts.values())) / code:.1f} %"),
         ("docstring lines / lines of code", f"{100 * sum(map(docstring_lines, trees.values())) / code:.1f} %"),
-        (f"modules with one importer; of these under {SHORT_MODULE} lines", f"{len(single)}; {short}"),
+        ("modules that a list names (public names, deferred methods, registries, indexes)", str(len(named & real))),
+        (f"other modules with one importer; of these under {SHORT_MODULE} lines", f"{len(single)}; {short}"),
         (
             "import cycles, function-level imports counted, types and deferred calls aside",
             f"{len(loops)}: {[len(c) for c in loops]} modules",

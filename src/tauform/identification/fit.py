@@ -18,9 +18,8 @@ from tauform.identification.fitted.model import ConsistencyMethod, FittedModel
 from tauform.identification.physical.consistency import physically_consistent
 from tauform.identification.regression.residuals import Errors
 from tauform.identification.selection.significance import Limit, reduced
-from tauform.identification.verdict.comparison import Comparison, compared_with
+from tauform.identification.verdict.comparison import Comparison, compared_with, per_recording
 from tauform.identification.verdict.judge import Verdict, judge
-from tauform.identification.verdict.scatter import per_recording
 from tauform.identification.verdict.validate import unfiltered_errors
 
 

@@ -15,7 +15,7 @@ from tauform.arguments import Natural, Tier, checked_methods
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.coordinates import Coordinates
-from tauform.closedform.model.beside import Beside, joint_torque
+from tauform.closedform.model.beside import Beside, joint_torque, virtual_robot
 from tauform.closedform.model.equations import (
     FRICTION_NAMES,
     NOTEBOOK_DIGITS,
@@ -27,7 +27,6 @@ from tauform.closedform.model.equations import (
 from tauform.closedform.model.monomials import Projection
 from tauform.closedform.model.term_by_term import TermByTerm
 from tauform.closedform.model.terms_by_kind import Breakdown, TermsByKind
-from tauform.closedform.model.virtual_robot import virtual_robot
 from tauform.closedform.notation import LATEX
 from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive

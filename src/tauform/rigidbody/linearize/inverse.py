@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array, joint_vector
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.rigidbody.drives import temperatures
-from tauform.rigidbody.linearize import complex_step
+from tauform.rigidbody.inertia.mass_matrix import mass_matrix
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tauform.rigidbody.linearize.transposed import inverse_transposed
@@ -22,6 +23,9 @@ from tauform.rigidbody.linearize.with_friction import (
     weighted_friction,
 )
 from tauform.rigidbody.sweeps.evaluation import evaluate
+
+# Its square, 1e-60, vanishes beside any number of the dynamics.
+COMPLEX_STEP = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +73,8 @@ def linearize_inverse(
     """
     robot = robot if drives else robot.rigid
     # A closure that bends has second derivatives, which the algorithms of trees lack.
-    if complex_step.is_needed(robot):
-        return InverseLinearization(*complex_step.inverse_matrices(robot, q, qd, qdd, temperature))
+    if needs_complex_steps(robot):
+        return InverseLinearization(*matrices_by_complex_step(robot, q, qd, qdd, temperature))
 
     def core(*motion: AnyArray) -> AnyArray:
         # (n, n, 3, N), in the coordinates of the tree; `evaluate` projects to those of q.
@@ -113,8 +117,8 @@ def linearize_inverse_vector(
     none = np.zeros(robot.n_joints)
     changes = {"dq": dq, "dqd": dqd, "dqdd": dqdd}
     given = {name: none if value is None else value for name, value in changes.items()}
-    if complex_step.is_needed(robot):
-        return complex_step.inverse_change(robot, (q, qd, qdd), tuple(given.values()), temperature)
+    if needs_complex_steps(robot):
+        return change_by_complex_step(robot, (q, qd, qdd), tuple(given.values()), temperature)
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, dq: AnyArray, dqd: AnyArray, *others: AnyArray) -> AnyArray:
         # dqdd changes no friction.
@@ -152,10 +156,10 @@ def linearize_inverse_transposed(
         ShapeError: a last dimension differs from robot.n_joints, or a value is not finite.
     """
     robot = robot if drives else robot.rigid
-    if complex_step.is_needed(robot):
+    if needs_complex_steps(robot):
         # Loops that bend: the matrices first, then their product, O(n^2).
         rows = joint_vector(weights, robot.n_joints, "weights")[..., None]
-        matrices = complex_step.inverse_matrices(robot, q, qd, qdd, temperature)
+        matrices = matrices_by_complex_step(robot, q, qd, qdd, temperature)
         return InverseLinearization(*((rows * matrix).sum(axis=-2) for matrix in matrices))
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray, *temperature: AnyArray) -> AnyArray:
@@ -167,3 +171,42 @@ def linearize_inverse_transposed(
     given = {"q": q, "qd": qd, "qdd": qdd, "weights": weights, **temperatures(robot, temperature)}
     stacked = evaluate(robot, core, project=1, **given)
     return InverseLinearization(*np.moveaxis(stacked, -1, 0))
+
+
+# Derivatives of inverse dynamics by complex steps, exact to rounding: for robots whose loops bend their Jacobian.
+#
+# Im tau(x + i h d) / h has no difference in it, so h can be so small that its square vanishes.
+
+
+def needs_complex_steps(robot: Robot) -> bool:
+    """Whether the algorithms of trees and linear loops do not cover the robot."""
+    return isinstance(robot.closure, GeneralClosure)
+
+
+def change_by_complex_step(
+    robot: Robot, motion: tuple[ArrayLike, ...], change: tuple[ArrayLike, ...], temperature: ArrayLike | None
+) -> AnyArray:
+    """(..., n) change of torque under a change of q, qd and qdd."""
+    n = robot.n_joints
+    names = ("q", "qd", "qdd", "dq", "dqd", "dqdd")
+    checked = [joint_vector(x, n, name) for x, name in zip((*motion, *change), names, strict=True)]
+    q, qd, qdd = (x + 1j * COMPLEX_STEP * d for x, d in zip(checked[:3], checked[3:], strict=True))
+    return inverse_dynamics(robot, q, qd, qdd, temperature=temperature).imag / COMPLEX_STEP
+
+
+def matrices_by_complex_step(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, temperature: ArrayLike | None
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """(..., n, n) each: dtau/dq, dtau/dqd, dtau/dqdd."""
+    none, unit = np.zeros(robot.n_joints), np.eye(robot.n_joints)
+    by = [
+        # k = 1 steps in q, k = 0 in qd.
+        np.stack(
+            [change_by_complex_step(robot, (q, qd, qdd), (d * k, d * (1 - k), none), temperature) for d in unit],
+            axis=-1,
+        )
+        for k in (1.0, 0.0)
+    ]
+    # By qdd torque is linear: its derivative is known without a step.
+    M = mass_matrix(robot, q)
+    return by[0], by[1], np.broadcast_to(M, by[0].shape).copy()

@@ -14,8 +14,8 @@ from tauform.arrays import LARGEST, read_only
 from tauform.description.finding import Finding
 from tauform.description.formats.assembly import Body, BodyJoint, assemble
 from tauform.description.formats.strict_xml import parse_xml
-from tauform.description.formats.urdf.defaults import default_findings
 from tauform.description.formats.urdf.elements import check_elements
+from tauform.description.formats.urdf.notes import default_findings
 from tauform.description.formats.urdf.shapes import urdf_shapes, urdf_visuals
 from tauform.description.formats.urdf.values import placement, tensor_of, vector
 from tauform.description.formats.xacro.expand import expand
