@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 
 from tauform.errors import TauformError
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
-from tauform.studio.project import Project
+from tauform.studio.project import LARGEST_UPLOAD, Project
 
 POLL = 0.2  # seconds between looks at a running job
 
@@ -92,6 +92,24 @@ class JobProgress:
         if self.job is not None:
             self.job.cancel()
             ui.notify(f"{self.job.title}: cancelled")
+
+
+def drop_zone(label: str, dropped: Callable[[events.MultiUploadEventArguments], Any], name: str) -> ui.upload:
+    """A place to drop files on; they arrive together.
+
+    Args:
+        dropped: called with the files.
+        name: class of the element, for tests and style sheets.
+    """
+    return ui.upload(
+        label=label,
+        multiple=True,
+        auto_upload=True,
+        max_file_size=LARGEST_UPLOAD,
+        on_multi_upload=dropped,
+        # The browser refuses before it sends: the server would hold the file in memory.
+        on_rejected=lambda: complain(f"the file is larger than {LARGEST_UPLOAD // 2**20} MB"),
+    ).classes(f"w-full {name}")
 
 
 def complain(sentence: str) -> None:

@@ -13,10 +13,9 @@ from tauform.identification.recording.recording import Recording
 from tauform.report.notebook.plots import plot_fit, plot_recording
 from tauform.report.sections.judged import judged_torques
 from tauform.studio import work
-from tauform.studio.desk import Desk, JobProgress, complain
+from tauform.studio.desk import Desk, JobProgress, complain, drop_zone
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Lines
-from tauform.studio.project import LARGEST_UPLOAD
 from tauform.studio.scene import RobotScene
 
 ROLES = ("fit", "validate", "leave out")
@@ -41,14 +40,7 @@ class IdentifyTab:
         self.fields: dict[str, Any] = {}
         with ui.row().classes("w-full flex-wrap gap-3 items-start"):
             with ui.column().classes("gap-2").style("flex: 1 1 18rem; min-width: 16rem"):
-                ui.upload(
-                    label="Drop logs: CSV, NPZ, Parquet, MAT, MCAP, db3",
-                    multiple=True,
-                    auto_upload=True,
-                    max_file_size=LARGEST_UPLOAD,
-                    on_multi_upload=self._dropped,
-                    on_rejected=lambda: complain(f"the file is larger than {LARGEST_UPLOAD // 2**20} MB"),
-                ).classes("w-full log-upload")
+                drop_zone("Drop logs: CSV, NPZ, Parquet, MAT, MCAP, db3", self._dropped, "log-upload")
                 self.logs = ui.column().classes("gap-1 w-full")
                 self.physical = ui.checkbox("physically consistent links")
                 ui.button("Identify", on_click=self._start).mark("identify")

@@ -16,9 +16,9 @@ from tauform.fast.matrices import mass_matrix
 from tauform.fast.torques import gravity_torque, inverse_dynamics
 from tauform.pipeline.motion import coordinate_ranges, reference_temperature
 from tauform.report.html.meshes import FORMATS
-from tauform.studio.desk import Desk, complain
+from tauform.studio.desk import Desk, drop_zone
 from tauform.studio.lines import Lines
-from tauform.studio.project import LARGEST_UPLOAD, ROBOT_FILES
+from tauform.studio.project import ROBOT_FILES
 from tauform.studio.scene import RobotScene
 
 # Torques of that share of the largest are rounding, and shown as zero.
@@ -52,14 +52,9 @@ class RobotTab:
         self.catalogue = ui.select(sorted(robots()), label="Catalogue", on_change=self._pick).classes("w-full")
         self.tip = ui.input("Tip (cut here)", on_change=None).classes("w-full").props("clearable dense")
         self.tip.on("keydown.enter", lambda: self._open(self.project.source))
-        ui.upload(
-            label="Drop a robot and its meshes",
-            multiple=True,
-            auto_upload=True,
-            max_file_size=LARGEST_UPLOAD,
-            on_multi_upload=self._dropped,
-            on_rejected=lambda: complain(f"the file is larger than {LARGEST_UPLOAD // 2**20} MB"),
-        ).classes("w-full robot-upload").props(f'accept="{",".join((*ROBOT_FILES, *FORMATS, ".yaml"))}"')
+        drop_zone("Drop a robot and its meshes", self._dropped, "robot-upload").props(
+            f'accept="{",".join((*ROBOT_FILES, *FORMATS, ".yaml"))}"'
+        )
         self.findings = ui.column().classes("gap-1 text-sm")
         with ui.expansion("Change it").classes("w-full"):
             self.edits = ui.column().classes("gap-1 w-full")

@@ -30,7 +30,7 @@ from tauform.codegen.backends.c.source import (
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import Reference
 from tauform.codegen.backends.replay import Replay
-from tauform.codegen.backends.templating import cmake_lists
+from tauform.codegen.backends.templating import CMakeProject
 from tauform.codegen.program.program import Op, Program
 from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
@@ -130,17 +130,17 @@ def project_files(
 def _build_files(programs: Sequence[Program], name: str, about: dict[str, str]) -> dict[str, str]:
     """Build files by their places in the folder."""
     files = {file: template(text).substitute(about, **_package(programs)) for file, text in BUILD_FILES.items()}
-    files["CMakeLists.txt"] = cmake_lists(
+    files["CMakeLists.txt"] = CMakeProject(
         name,
         release(),
         "C",
         template("library.cmake").substitute(about),
         header=f"{name}.h",
-        tests=f"test_{name}.c{about['sources']}",
+        test_sources=f"test_{name}.c{about['sources']}",
         package_folder="CMAKE_INSTALL_LIBDIR",
         archive=" ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}",
         directory=about["directory"],
-    )
+    ).text
     return files
 
 

@@ -11,7 +11,7 @@ from tauform.arrays import Array
 from tauform.codegen.backends.backend import Request, avoiding, release, with_names
 from tauform.codegen.backends.expressions import Spelling, statements
 from tauform.codegen.backends.reference import DOUBLE, N_STATES, SINGLE, Reference
-from tauform.codegen.backends.templating import cmake_lists, template
+from tauform.codegen.backends.templating import CMakeProject, template
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Op, Program
@@ -79,15 +79,15 @@ class Cpp:
             f"test_{name}.cpp": "test.cpp",
             "Makefile": "Makefile",
         }
-        build = cmake_lists(
+        build = CMakeProject(
             name,
             facts["release"],
             "CXX",
             template(__package__, "library.cmake").substitute(facts),
             header=f"{name}.hpp",
-            tests=f"test_{name}.cpp",
+            test_sources=f"test_{name}.cpp",
             package_folder="CMAKE_INSTALL_DATADIR",
-        )
+        ).text
         written = {file: template(__package__, source).substitute(facts) for file, source in sources.items()}
         return {**written, "CMakeLists.txt": build}
 
@@ -98,9 +98,6 @@ class Cpp:
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The self-test, compiled and run."""
         return (("make", "check"),)
-
-
-BACKEND = Cpp()
 
 
 def test_text(reference: Reference, function: str) -> str:
@@ -181,3 +178,6 @@ def _documented(program: Program) -> str:
         if port.name in program.about.entries:
             lines.append(f"{port.name}: {comment(', '.join(program.about.entries[port.name]))}")
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */", ""])
+
+
+BACKEND = Cpp()

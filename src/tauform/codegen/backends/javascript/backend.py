@@ -89,9 +89,6 @@ def _case(program: Program) -> dict[str, Any]:
     }
 
 
-BACKEND = JavaScript()
-
-
 # Functions of programs in JavaScript.
 
 
@@ -111,3 +108,6 @@ def _documented(program: Program) -> str:
     results = ", ".join(f"{p.name} ({' x '.join(map(str, p.shape)) or 1})" for p in program.outputs)
     summary = program.about.summary or program.name
     return "\n".join(["/**", f" * {comment(summary)}", *shapes, f" * @returns {results}", " */", ""])
+
+
+BACKEND = JavaScript()

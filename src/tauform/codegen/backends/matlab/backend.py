@@ -111,9 +111,6 @@ def _matrix(rows: Array) -> str:
     return "[" + "; ...\n    ".join(lines) + "]"
 
 
-BACKEND = Matlab()
-
-
 # Functions of programs in MATLAB and Octave: matrices are matrices, vectors are columns.
 
 
@@ -156,3 +153,6 @@ SPELLING = Spelling(
     function=lambda name: "realsqrt" if name == "sqrt" else name,
     definition="{name} = {value};",
 )
+
+
+BACKEND = Matlab()
