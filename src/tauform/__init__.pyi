@@ -55,6 +55,7 @@ from .fast.torques import gravity_torque as gravity_torque
 from .fast.torques import inverse_dynamics as inverse_dynamics
 from .fleet.fleet_fit import FleetFit as FleetFit
 from .fleet.identify_fleet import identify_fleet as identify_fleet
+from .fleet.watch import watch_fleet as watch_fleet
 from .identification.fit import Fit as Fit
 from .identification.gains import identify_gains as identify_gains
 from .identification.identify import identify as identify

@@ -23,6 +23,14 @@ class Command(TyperCommand):
 class VerbGroup(TyperGroup):
     """All verbs."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """`fleet watch ROBOT ...` is `fleet --watch ROBOT ...`: no robot has that name."""
+        for k in range(len(args) - 1):
+            if args[k : k + 2] == ["fleet", "watch"]:
+                args = [*args[: k + 1], "--watch", *args[k + 2 :]]
+                break
+        return super().parse_args(ctx, args)
+
     def get_params(self, ctx: Any) -> list[Any]:
         """The options beside the verbs, `--help` and completion among them."""
         return without_values(super().get_params(ctx))

@@ -12,6 +12,7 @@ from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError, TauformError
 from tauform.fleet.condensed import Plan, UnitLogs, Window
 from tauform.fleet.dataset import LogFile
+from tauform.fleet.places import at_hand
 from tauform.identification.logs.read import read_recording
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import uniform_segments
@@ -103,7 +104,8 @@ class _Condensing:
 
     def _read(self, file: LogFile) -> Recording | None:
         try:
-            return read_recording(file.path, self.plan.robot, **self.plan.reading)
+            with at_hand(file.path) as path:
+                return read_recording(path, self.plan.robot, **self.plan.reading)
         # A damaged log costs itself only; a fleet always has some.
         except (TauformError, OSError) as error:
             self.excluded.append((file.mark, str(error)))

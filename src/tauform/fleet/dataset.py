@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from tauform.arguments import check_arguments
 from tauform.errors import RecordingError
+from tauform.fleet.places import found_at, local_folder, text_at
 from tauform.identification.logs.read import read_recording
 from tauform.messages import no_such
 
@@ -27,13 +28,14 @@ class LogFile:
     """A log of one unit; size and time of change say whether it is the one that was read before.
 
     Attributes:
+        path: on this machine, or its address.
         name: its place within the data set.
     """
 
-    path: Path
+    path: Path | str
     name: str
     size: int
-    changed: int
+    changed: int | str
 
     @property
     def mark(self) -> str:
@@ -52,12 +54,12 @@ class Dataset:
     """Files by unit, in the order of their names, which is that of time.
 
     Attributes:
-        root: folder that holds them.
+        root: folder or address that holds them.
         units: name -> files.
         reading: options of `tf.read_recording` that hold for all of them.
     """
 
-    root: Path
+    root: Path | str
     units: Mapping[str, tuple[LogFile, ...]]
     reading: Mapping[str, Any] = field(default_factory=dict)
 
@@ -68,26 +70,25 @@ class Dataset:
         `fleet.toml` in it may hold a table `[read]` with options of `tf.read_recording` (columns, units, gains, ...).
 
         Args:
+            root: a folder, or an address that fsspec knows (`s3://bucket/logs`).
             by: key of partitioned folders that names the unit.
 
         Raises:
             RecordingError: no such folder, no logs in it, or settings that are none.
         """
-        folder = Path(root)
-        if not folder.is_dir():
+        folder = local_folder(root)
+        if folder is not None and not folder.is_dir():
             raise RecordingError(f"{folder}: no such folder; a data set is a folder of logs by unit")
         units: dict[str, list[LogFile]] = defaultdict(list)
         # Sorted by name: with dates in the names that is the order in time.
-        for path in sorted(folder.rglob("*")):
+        for place, log in _files(folder) if folder is not None else _files_at(str(root)):
             # Hidden files are leftovers of copying and editors.
-            if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
-                found = path.stat()
-                place = path.relative_to(folder)
-                log = LogFile(path, place.as_posix(), found.st_size, found.st_mtime_ns)
+            if place.suffix.lower() in SUFFIXES and not place.name.startswith("."):
                 units[_unit(place, by)].append(log)
         if not units:
-            raise RecordingError(f"{folder}: no logs in it ({', '.join(SUFFIXES)})")
-        return cls(folder, {name: tuple(files) for name, files in sorted(units.items())}, _settings(folder))
+            raise RecordingError(f"{root}: no logs in it ({', '.join(SUFFIXES)})")
+        named = {name: tuple(files) for name, files in sorted(units.items())}
+        return cls(folder if folder is not None else str(root), named, _settings(root, folder))
 
     @property
     def n_files(self) -> int:
@@ -95,7 +96,7 @@ class Dataset:
         return sum(map(len, self.units.values()))
 
 
-def _unit(place: Path, by: str) -> str:
+def _unit(place: PurePath, by: str) -> str:
     """The unit of a file: its partition, the first folder it lies in, or its own name."""
     for part in place.parts[:-1]:
         # A partition may lie at any depth, such as year=2024/unit=A7.
@@ -105,12 +106,25 @@ def _unit(place: Path, by: str) -> str:
     return place.parts[0] if len(place.parts) > 1 else place.stem
 
 
-def _settings(folder: Path) -> dict[str, Any]:
-    path = folder / SETTINGS
-    if not path.is_file():
-        return {}
+def _files(folder: Path) -> Iterator[tuple[PurePath, LogFile]]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            place, found = path.relative_to(folder), path.stat()
+            yield place, LogFile(path, place.as_posix(), found.st_size, found.st_mtime_ns)
+
+
+def _files_at(address: str) -> Iterator[tuple[PurePath, LogFile]]:
+    for place, path, size, version in found_at(address):
+        yield place, LogFile(path, str(place), size, version)
+
+
+def _settings(root: str | Path, folder: Path | None) -> dict[str, Any]:
+    path = f"{str(root).rstrip('/')}/{SETTINGS}" if folder is None else str(folder / SETTINGS)
     try:
-        held = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = text_at(path) if folder is None else _text(folder / SETTINGS)
+        if text is None:
+            return {}
+        held = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise RecordingError(f"{path}: {error}") from None
     unknown = set(held) - {"read"}
@@ -125,3 +139,7 @@ def _settings(folder: Path) -> dict[str, Any]:
             raise no_such(f"{path}: [read]: option", name, [other for other in known if other not in ("path", "robot")])
     check_arguments(read_recording, **options)
     return options
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None

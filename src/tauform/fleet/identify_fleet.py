@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,11 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError, TauformError
 from tauform.fleet.compare import compare_units
 from tauform.fleet.condensed import Plan, UnitLogs
-from tauform.fleet.dataset import Dataset, LogFile, name_of
+from tauform.fleet.dataset import Dataset, name_of
 from tauform.fleet.fleet_fit import FleetFit
-from tauform.fleet.scheduler import cluster, condensed_units
+from tauform.fleet.places import at_hand
+from tauform.fleet.progress import Progress
+from tauform.fleet.scheduler import Waiting, cluster, condensed_units, dashboard
 from tauform.fleet.store import Store
 from tauform.fleet.summary import UnitSummary, summarize
 from tauform.fleet.trends import change_of
@@ -39,6 +41,7 @@ def identify_fleet(
     sample: int = 6,
     physical: bool = False,
     checkpoint: str | Path | None = None,
+    metrics: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> FleetFit:
     """Identify a fleet of robots of one kind from a folder of logs.
@@ -48,7 +51,8 @@ def identify_fleet(
 
     Args:
         robot: geometry of all units.
-        dataset: a folder of logs by unit (see `tauform.fleet.dataset.Dataset.of`), or what that returned.
+        dataset: a folder of logs by unit or an address of fsspec (see `tauform.fleet.dataset.Dataset.of`), or what that
+            returned.
         by: key of partitioned folders that names the unit.
         client: a `distributed.Client`; without one, `scheduler` or processes of this machine do the work.
         scheduler: address of a scheduler of Dask.
@@ -56,7 +60,9 @@ def identify_fleet(
         sample: units that the model is chosen on.
         physical: the pooled fit's links are physically consistent.
         checkpoint: folder that keeps what was condensed, so that a later run reads new and changed logs only.
-        progress: called with a few words.
+        metrics: text file for Prometheus that says how far the run is; records of the logger `tauform.fleet` carry the
+            same figures as attributes.
+        progress: called with a few words, rate and remaining time among them.
 
     Raises:
         RecordingError: no data set, or no log of it can be read.
@@ -72,30 +78,41 @@ def identify_fleet(
     pooled = _pooled(robot, logs, sample, physical)
     plan = Plan.of(pooled, robot, logs.reading)
     store = Store(None if checkpoint is None else Path(checkpoint), plan)
+    counts = Progress(len(logs.units), say, None if metrics is None else Path(metrics))
+    # Now: a place that cannot be written must not be found out at the end.
+    counts.write()
     known: dict[str, _Found] = {}
-    waiting: list[tuple[str, Sequence[LogFile], UnitLogs | None]] = []
+    waiting: dict[str, Waiting] = {}
     for name, files in logs.units.items():
         before = store.read(name)
         # Units whose files and model are unchanged need no worker.
         if before is not None and before.covers(files):
             known[name] = summarize(before, plan), before.excluded
+            counts.skip(known[name][0])
         else:
-            waiting.append((name, files, before))
+            waiting[name] = files, before
     say(f"{len(known)} units are condensed already, {len(waiting)} to go")
 
     def done(name: str, summary: UnitSummary | None, found: UnitLogs) -> None:
         known[name] = summary, found.excluded
         store.write(found)
-        say(f"{len(known)} of {len(logs.units)} units condensed")
+        for mark, why in found.excluded:
+            counts.excluded_log(name, name_of(mark), why)
+        counts.add(name, summary, len(found.excluded))
 
     with ExitStack() as stack:
         # A cluster takes seconds to start: not where nothing waits.
         if client is None and waiting and workers != 0:
             client = stack.enter_context(cluster(scheduler, workers))
-        condensed_units(waiting, plan, client if workers != 0 else None, checkpoint is not None, done)
+        client = None if workers == 0 else client
+        if waiting and (words := dashboard(client)):
+            say(words)
+        condensed_units(waiting, plan, client, checkpoint is not None, done)
     say("comparing units")
     # In the order of the data set, whichever order workers finished in.
-    return _compared(pooled, plan, {name: known[name] for name in logs.units})
+    fleet = _compared(pooled, plan, {name: known[name] for name in logs.units})
+    counts.finish(len(fleet.deviating), len(fleet.changes))
+    return fleet
 
 
 def _pooled(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
@@ -108,7 +125,8 @@ def _pooled(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
     for name in chosen:
         for file in logs.units[name]:
             try:
-                recordings.append(read_recording(file.path, robot, **logs.reading))
+                with at_hand(file.path) as path:
+                    recordings.append(read_recording(path, robot, **logs.reading))
                 # One readable log per unit is enough to choose terms.
                 break
             except TauformError as error:

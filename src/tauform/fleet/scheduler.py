@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,9 +13,14 @@ from tauform.fleet.condensed import Plan, UnitLogs
 from tauform.fleet.dataset import LogFile
 from tauform.fleet.summary import UnitSummary, summarized
 
-# Attempts at a unit whose worker is lost.
-RETRIES = 2
+# Attempts at a unit whose task fails, and rounds of submission where the whole scheduler is lost.
+RETRIES, ROUNDS = 2, 5
 SECONDS_TO_ANSWER = 20
+# Seconds that workers may take to come back after a scheduler was restarted.
+SECONDS_TO_RETURN = 120
+# A unit to condense: its files, and what is known of these.
+Waiting = tuple[Sequence[LogFile], UnitLogs | None]
+Done = Callable[[str, UnitSummary | None, UnitLogs], None]
 
 
 @contextmanager
@@ -47,7 +53,8 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
             n_workers=count,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            # Any free port of this machine; without bokeh there is none, and nothing depends on it.
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
         ) as here,
         distributed.Client(here) as client,
@@ -55,34 +62,76 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
         yield client
 
 
-def condensed_units(
-    units: Sequence[tuple[str, Sequence[LogFile], UnitLogs | None]],
-    plan: Plan,
-    client: Any | None,
-    keep: bool,
-    done: Callable[[str, UnitSummary | None, UnitLogs], None],
-) -> None:
-    """Condense all units; `done` takes each as it is finished, in any order.
+def dashboard(client: Any | None) -> str:
+    """Where Dask shows its workers, in words; empty where it does not."""
+    link = str(getattr(client, "dashboard_link", "") or "")
+    return f"dashboard: {link}" if link else ""
+
+
+def condensed_units(units: Mapping[str, Waiting], plan: Plan, client: Any | None, keep: bool, done: Done) -> None:
+    """Condense all units; `done` takes each exactly once as it is finished, in any order.
 
     Args:
-        units: name, files, and what is known of these.
         client: of Dask; None works here, one unit after the other.
         keep: bring the evidence back too, for checkpoints.
+
+    Raises:
+        IdentificationError: the scheduler is gone, or workers die of a unit again and again.
     """
     if client is None:
-        for name, files, known in units:
+        for name, (files, known) in units.items():
             done(*summarized(name, files, plan, known, keep))
         return
-    from distributed import as_completed
+    left = dict(units)
+    for _ in range(ROUNDS):
+        why = _one_round(left, plan, client, keep, done)
+        if not left:
+            return
+        _wait_for_workers(client, len(left), why)
+    raise IdentificationError(
+        f"workers were lost {ROUNDS} times; {len(left)} units are left, the first is {next(iter(left))}; "
+        "give workers more memory, or look at its logs"
+    )
 
-    # Once per worker, not once per unit.
-    shared = client.scatter(plan, broadcast=True)
-    futures = [
-        # pure=False: the same names may hold other contents in a later run.
-        client.submit(summarized, name, tuple(files), shared, known, keep, retries=RETRIES, pure=False)
-        for name, files, known in units
-    ]
-    for future in as_completed(futures):
-        done(*future.result())
-        # Frees the result on the cluster; the caller has it now.
-        future.release()
+
+def _one_round(left: dict[str, Waiting], plan: Plan, client: Any, keep: bool, done: Done) -> str:
+    """Submit what is left and take off what comes back; returns why the rest did not."""
+    from distributed import CancelledError, KilledWorker, as_completed
+    from distributed.comm.core import CommClosedError
+
+    # Losses that another round mends; what a task itself raises is a defect and goes up.
+    lost = (CancelledError, KilledWorker, CommClosedError, TimeoutError, OSError)
+    why = ""
+    try:
+        # As a task: data that was scattered would be gone with the workers that held it.
+        shared = client.submit(pickle.loads, pickle.dumps(plan), pure=False)
+        futures = {
+            # pure=False: the same names may hold other contents in a later run.
+            client.submit(summarized, name, tuple(files), shared, known, keep, retries=RETRIES, pure=False): name
+            for name, (files, known) in left.items()
+        }
+        for future in as_completed(futures):
+            try:
+                result = future.result()
+            except lost as error:
+                why = str(error) or type(error).__name__
+                continue
+            # Taken off before it is counted: no unit can come twice.
+            del left[futures[future]]
+            done(*result)
+            # Frees the result on the cluster; the caller has it now.
+            future.release()
+    except (CommClosedError, TimeoutError) as error:
+        why = str(error) or type(error).__name__
+    return why
+
+
+def _wait_for_workers(client: Any, n_left: int, why: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=SECONDS_TO_RETURN)
+    # The client gives up in many ways: closed, timed out, refused.
+    except Exception as error:
+        raise IdentificationError(
+            f"the scheduler is gone with {n_left} units left ({why or error}); start it and run again: "
+            "a checkpoint keeps what was condensed"
+        ) from None

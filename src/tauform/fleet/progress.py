@@ -1,0 +1,98 @@
+"""Progress of a fleet: words with rate and remaining time, structured log records, and a Prometheus text file."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tauform.errors import IdentificationError
+from tauform.files.file import write_text
+from tauform.fleet.summary import UnitSummary
+
+# Records carry their figures as attributes (`extra`), as structured loggers expect.
+LOGGER = logging.getLogger("tauform.fleet")
+# Seconds between two versions of the metrics; scrapers look every fifteen or so.
+SECONDS_PER_METRICS = 5.0
+
+
+class Progress:
+    """Counts what is done, and says so."""
+
+    def __init__(self, total: int, say: Callable[[str], None], metrics: Path | None) -> None:
+        self.total, self.say, self.metrics = total, say, metrics
+        self.begun = self.written = time.monotonic()
+        self.units = self.known = self.excluded = self.windows = 0
+        self.seconds = 0.0
+
+    def skip(self, summary: UnitSummary | None) -> None:
+        """A unit that a checkpoint holds."""
+        self.known += 1
+        self._count(summary, 0 if summary is None else len(summary.excluded))
+
+    def add(self, name: str, summary: UnitSummary | None, n_excluded: int) -> None:
+        """A unit that was condensed now."""
+        self.units += 1
+        self._count(summary, n_excluded)
+        figures = {
+            "unit": name,
+            "windows": 0 if summary is None else summary.n_windows,
+            "seconds": 0.0 if summary is None else summary.seconds,
+            "excluded": n_excluded,
+        }
+        LOGGER.info("unit condensed", extra=figures)
+        self.say(f"{self.known + self.units} of {self.total} units condensed{self._rate()}")
+        if time.monotonic() - self.written > SECONDS_PER_METRICS:
+            self.write()
+
+    def excluded_log(self, unit: str, file: str, reason: str) -> None:
+        """A log that was set aside."""
+        LOGGER.warning("log excluded", extra={"unit": unit, "file": file, "reason": reason})
+
+    def finish(self, deviating: int, changes: int) -> None:
+        """The comparison is made."""
+        LOGGER.info("fleet compared", extra={"units": self.total, "deviating": deviating, "changes": changes})
+        self.write({"deviating_units": deviating, "changes": changes})
+
+    def write(self, further: dict[str, int] | None = None) -> None:
+        """The metrics as a file that node_exporter's textfile collector reads.
+
+        Raises:
+            IdentificationError: it cannot be written.
+        """
+        if self.metrics is None:
+            return
+        self.written = time.monotonic()
+        gauges: dict[str, float] = {
+            "units": self.total,
+            "units_condensed": self.known + self.units,
+            "units_from_checkpoint": self.known,
+            "recordings": self.windows,
+            "logs_excluded": self.excluded,
+            "recorded_seconds": self.seconds,
+            "elapsed_seconds": self.written - self.begun,
+            **(further or {}),
+        }
+        named = {f"tauform_fleet_{name}": value for name, value in gauges.items()}
+        lines = [f"# TYPE {name} gauge\n{name} {value:.10g}" for name, value in named.items()]
+        write_text(self.metrics, "\n".join(lines) + "\n", IdentificationError)
+
+    def _count(self, summary: UnitSummary | None, n_excluded: int) -> None:
+        self.excluded += n_excluded
+        if summary is not None:
+            self.windows += summary.n_windows
+            self.seconds += summary.seconds
+
+    def _rate(self) -> str:
+        elapsed, left = time.monotonic() - self.begun, self.total - self.known - self.units
+        if elapsed < 1.0 or not left:
+            return ""
+        rate = self.units / elapsed
+        return f", {rate:.3g} per second, {_duration(left / rate)} left"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
