@@ -24,7 +24,7 @@ BLOCK = re.compile(r"^```(\w*)(?: title=\"([\w./-]+)\")?[ \t]*\n(.*?)^```", re.M
 RUN = ("python", "sh")
 FOLDERS = sorted(path.name for path in (ROOT / "src" / "tauform").iterdir() if path.is_dir())
 LONGEST_LINE = 109  # in characters: what a window of 1280 px shows without scrolling
-NEEDED = ("cc", "make", "cmake")  # by shell blocks that build what was generated
+NEEDED = ("cc", "make", "cmake", "node", "wasm-ld")  # by shell blocks that build what was generated
 
 
 class Block(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from tauform.codegen.backends.backend import Backend
 from tauform.messages import no_such
 
-Target = Literal["c", "cpp", "javascript", "matlab", "rust", "casadi", "ros2", "fmu", "opencl", "cuda"]
+Target = Literal["c", "cpp", "javascript", "matlab", "rust", "casadi", "ros2", "fmu", "opencl", "cuda", "wasm"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 
 

@@ -34,7 +34,7 @@ def generate(
         typer.Option(metavar="NAME,...", help="On-line functions: payload_estimator, friction_estimator, and others."),
     ] = None,
     target: Annotated[
-        str, typer.Option(help="c, cpp, javascript, matlab, rust, casadi, ros2, fmu, opencl or cuda.")
+        str, typer.Option(help="c, cpp, javascript, matlab, rust, casadi, ros2, fmu, opencl, cuda or wasm.")
     ] = "c",
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[

@@ -1,0 +1,91 @@
+"""WebAssembly as a target, through C: clang compiles it, a module of JavaScript loads and calls it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.interfaces import plain_c
+from tauform.codegen.backends.reference import DOUBLE, SINGLE, Precision, Reference
+from tauform.codegen.backends.templating import template
+from tauform.codegen.names import c_prefix
+from tauform.codegen.program.embed import whole
+from tauform.codegen.program.program import Program
+from tauform.escaping.c import identifier
+from tauform.version import __version__
+
+REALS = {"double": DOUBLE, "float": SINGLE}
+
+
+class WebAssembly:
+    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+
+    title = "WebAssembly"
+    reals = tuple(REALS)
+    has_batch = False
+    has_single_header = False
+    functions: tuple[str, ...] = ()
+
+    def prefix(self, name: str | None, robot: str) -> str:
+        """An identifier, as in C."""
+        return c_prefix(name, robot)
+
+    def files(self, request: Request) -> dict[str, str]:
+        """C with what it needs of a C library, a Makefile that compiles it, the module and its test."""
+        name, inner, real = request.prefix, f"{request.prefix}_plain", REALS[request.real]
+        setups = {program.setup.name for program in request.programs if program.setup is not None}
+        programs = [with_names(whole(p), identifier) for p in request.programs if p.name not in setups]
+        code = {file: text for file, text in plain_c(request, inner).items() if not file.startswith("test_")}
+        facts = {
+            "name": name,
+            "inner": inner,
+            "version": __version__,
+            "array": f"Float{real.bits}Array",
+            "signatures": json.dumps({program.name: _sizes(program) for program in programs}, indent=2),
+            "exports": " ".join(f"-Wl,--export={inner}_{identifier(program.name)}" for program in programs),
+            "cases": json.dumps([_case(program, real) for program in programs]),
+        }
+        return {
+            **code,
+            # Two headers in place of a C library, which clang has none of for this target.
+            **{f"freestanding/{file}": template(__package__, file).template for file in ("math.h", "string.h")},
+            f"{name}.mjs": template(__package__, "module.mjs").substitute(facts),
+            f"test_{name}.mjs": template(__package__, "test.mjs").substitute(facts),
+            "Makefile": template(__package__, "Makefile").substitute(facts),
+        }
+
+    def build_products(self, prefix: str) -> tuple[str, ...]:
+        """The compiled module."""
+        return (f"{prefix}.wasm",)
+
+    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
+        """The module, compiled by clang and run by node."""
+        return (("wasm-ld", "--version"), ("clang", "--version"), ("node", "--version"), ("make", "check"))
+
+
+def _sizes(program: Program) -> dict[str, list[int]]:
+    return {
+        "inputs": [port.size for port in program.inputs],
+        "outputs": [port.size for port in program.outputs],
+    }
+
+
+def _case(program: Program, real: Precision) -> dict[str, Any]:
+    """States, the results that belong to them, and what a function may deviate by."""
+    reference = Reference(program, real)
+    inputs = [
+        {"shared": port.shared, "values": array.reshape(-1 if port.shared else (len(array), -1)).tolist()}
+        for port, array in zip(program.inputs, reference.inputs, strict=True)
+    ]
+    return {
+        "name": program.name,
+        "inputs": inputs,
+        "outputs": [result.tolist() for result in reference.results],
+        "scales": [scale.tolist() for scale in reference.scales],
+        "tolerance": reference.tolerance,
+    }
+
+
+BACKEND = WebAssembly()
