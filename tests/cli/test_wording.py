@@ -19,7 +19,7 @@ from tauform.wording import NAMED, argument, call, place, spoken_by
 
 PACKAGE = Path(tauform.__file__).parent
 # Arguments that only Python takes.
-PYTHON_ONLY = {"stream", "temperature"}
+PYTHON_ONLY = {"absorb_offsets", "stream", "temperature"}
 
 
 @pytest.mark.parametrize(

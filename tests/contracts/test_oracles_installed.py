@@ -21,7 +21,7 @@ MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist", "pyyaml": "yaml", "pycol
 # What is run as a command, or holds files alone.
 WITHOUT_MODULE = ("ruff", "build", "hatchling", "example-robot-data")
 # Pages and benchmarks have extras of their own.
-OF_OTHER_EXTRAS = {"material", "mkdocstrings", "real_robots"}
+OF_OTHER_EXTRAS = {"fmpy", "material", "mkdocstrings", "pyopencl", "real_robots"}
 
 
 def wanted(extra: str, listed: dict[str, list[str]], project: str) -> set[str]:

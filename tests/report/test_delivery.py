@@ -15,6 +15,7 @@ import tauform as tf
 from tauform.errors import GenerationError
 from tauform.files.manifest import MANIFEST, Manifest, digest
 from tauform.pipeline import model_robot as pipeline
+from tauform.pipeline import program_stages
 from tauform.pipeline.robot_model import RobotModel
 from tauform.report import code_folder
 from tauform.report import delivery as module
@@ -165,7 +166,7 @@ def test_a_robot_too_large_for_programs_still_gets_its_report(tmp_path: Path, mo
     def too_long(*_: object, **__: object) -> None:
         raise GenerationError("takes 30000 operations, more than 20000 for one straight line")
 
-    monkeypatch.setattr(pipeline, "generate", too_long)
+    monkeypatch.setattr(program_stages, "generate", too_long)
     model = pipeline.model_robot(tf.load("two_link"), functions=("inverse_dynamics",), tolerance=None)
     assert model.delivered == ()
     written = model.write(tmp_path / "out")

@@ -12,6 +12,7 @@ from tauform.errors import IdentificationError
 from tauform.fleet.dataset import Dataset
 from tauform.fleet.fleet_fit import FleetFit
 from tauform.fleet.identify_fleet import identify_fleet
+from tauform.wording import argument
 
 
 def watch_fleet(
@@ -37,7 +38,7 @@ def watch_fleet(
         IdentificationError: no folder for checkpoints, or `every` is no time; and what `identify_fleet` raises.
     """
     if not 0 <= every < float("inf"):
-        raise IdentificationError(f"every={every:g}: seconds between two looks, not less than 0")
+        raise IdentificationError(f"{argument('every', every)}: seconds between two looks, not less than 0")
     seen: Any = None
     done: Any = None
     while True:
