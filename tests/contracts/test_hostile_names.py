@@ -23,6 +23,8 @@ import pytest
 import yaml
 
 import tauform as tf
+from fleet.simulated_fleet import arm, samples
+from fleet.simulated_fleet import write as write_log
 from hostile_names import NAMES, WORST, renamed
 from sampling import in_turns
 from tauform.cli import main
@@ -412,6 +414,27 @@ def test_files_of_any_name(key: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert is_tame(out + err)
     tf.load(file).save("again.toml")
     assert tf.load("again.toml").name in (name, visible(name))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are limited there")
+def test_units_of_any_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Units of a fleet are called like their folders: on its page, in its tables, checkpoints and on the terminal."""
+    hostile = [NAMES[key] for key in ("script", "escape sequences", "turned text", "lines", HALF)]
+    pages = []
+    for root, names in (("plain", [f"unit{k}" for k in range(len(hostile))]), ("logs", hostile)):
+        for k, name in enumerate(names):
+            write_log(tmp_path / root / name.replace("/", "|") / "1.csv", samples(arm(k), k, seconds=6.0))
+        (tmp_path / f"{root}_kept").mkdir()
+        kept = ["--checkpoint", f"{root}_kept", "--workers", "0", "-o", f"{root}_out"]
+        assert main(["fleet", "two_link", root, *kept]) in (0, 1)
+        pages.append(
+            (tmp_path / f"{root}_out" / "report.html").read_text(encoding="utf-8").replace(plotly_script(), "")
+        )
+    plain, found = map(Elements, pages)
+    assert found.tags == plain.tags
+    assert found.attributes == plain.attributes
+    assert is_tame(pages[1].replace("\t", ""))
+    assert is_tame("".join(capsys.readouterr()))
 
 
 def test_progress_shows_names_and_obeys_none(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -14,13 +15,19 @@ import matplotlib
 import numpy as np
 
 import tauform as tf
+from fleet.simulated_fleet import arm, samples
+from fleet.simulated_fleet import write as write_log
 from tauform.cli.verbs.equations import linearize
 from tauform.codegen.backends.registry import TARGETS
 from tauform.codegen.runtime.cache import cached
 from tauform.files.checks import check_folder
 from tauform.files.manifest import JOURNAL, foreign_files, read_manifest
+from tauform.fleet.condensed import Plan, UnitLogs, Window
+from tauform.fleet.store import Store
 from tauform.identification.motion.trajectory import Trajectory
+from tauform.identification.regression.evidence import Evidence
 from tauform.report.figures import reduction
+from tauform.studio.project import Project
 
 KERNEL = f"{sha256(b'key').hexdigest()}.kernel"
 GRAVITY = (0.0, -9.81, 0.0)  # a URDF has no place for it
@@ -116,6 +123,9 @@ def artefacts() -> list[Artefact]:
         Artefact("folder of C of two tasks", "split_c", lambda place, v: split(v).write_c(place / "split_c")),
         *(_folder_of(target) for target in sorted(set(TARGETS) - {"c"})),
         Artefact("folder of figures", "figures", _add_figures),
+        Artefact("folder of a fleet", "fleet", lambda place, v: fleet(v).save(place / "fleet")),
+        Artefact("checkpoint of a fleet", "checkpoint.npz", _write_checkpoint),
+        Artefact("file dropped onto the studio", "arm.urdf", _write_dropped),
         Artefact("folder of a model", "out", lambda place, v: whole(v).write(place / "out")),
     ]
 
@@ -167,6 +177,30 @@ def split(version: int) -> tf.MultiRate:
 
 
 @cache
+def fleet(version: int) -> tf.FleetFit:
+    """Two units; those of the second version carry a payload."""
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(2):
+            unit = arm(k, payload=1.0) if version else arm(k)
+            write_log(Path(folder) / f"unit{k}.csv", samples(unit, k, seconds=6.0))
+        return tf.identify_fleet(robot(0), folder, workers=0, sample=1)
+
+
+@cache
+def unit_logs(version: int) -> tuple[Plan, UnitLogs]:
+    """What a store keeps of a unit."""
+    plan = Plan.of(fleet(0).pooled, robot(0), {})
+    window = Window(0.0, 6.0, 0.02, 300, _evidence(plan, version), ("1|1|a.csv",))
+    return plan, UnitLogs("unit", (window,) * (1 + version), ())
+
+
+def _evidence(plan: Plan, version: int) -> Evidence:
+    n, p = plan.shape
+    triangles = np.full((1, n, p + 1, p + 1), 1.0 + version)
+    return Evidence(triangles, np.array([300]), (0,), np.ones((n, p)), np.ones(n))
+
+
+@cache
 def whole(version: int) -> tf.RobotModel:
     """What `tauform model` makes."""
     return tf.model_robot(robot(version), functions=("gravity_torque",), tolerance=None)
@@ -183,6 +217,18 @@ def _write_urdf(place: Path, version: int) -> None:
     # The comment of the copy before would stand in this one too.
     (place / "plain.urdf").exists() or robot(0).save(place / "plain.urdf")
     fit(version).write_urdf(place / "plain.urdf", source)
+
+
+def _write_checkpoint(place: Path, version: int) -> None:
+    plan, logs = unit_logs(version)
+    store = Store(place, plan)
+    # One name for both versions, which a store of another model would not have.
+    store._path = lambda unit: place / "checkpoint.npz"  # type: ignore[method-assign]
+    store.write(logs)
+
+
+def _write_dropped(place: Path, version: int) -> None:
+    Project(place).keep("..\\arm.urdf", b"<robot/>" * (100_000 + version))
 
 
 def _write_linear(place: Path, version: int) -> None:

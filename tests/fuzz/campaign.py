@@ -24,6 +24,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from fuzz import reader as kinds
 from fuzz import readers
 from tauform.errors import TauformError
 
@@ -80,10 +81,10 @@ def outcomes(reader: Any, first: int, count: int) -> Iterator[tuple[int, str, st
     """(case, outcome, what) of all cases, in order."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
         folder = Path(name)
-        readers.ALL = True
+        kinds.ALL = True
         for original in range(len(reader.originals)):
             whole(reader, original, folder)
-        readers.ALL = False
+        kinds.ALL = False
         gc.freeze()  # children that collect garbage would copy all that was read here
         done = 0
         while done < count:

@@ -8,7 +8,6 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,14 +16,9 @@ import numpy as np
 
 import tauform as tf
 from fuzz import originals
-from fuzz.mutations import (
-    Mutation,
-    damaged_array,
-    damaged_binary,
-    damaged_text,
-    damaged_tree,
-    packed,
-)
+from fuzz.fleet_and_studio import FLEET_AND_STUDIO
+from fuzz.mutations import Mutation, damaged_binary, damaged_text, damaged_tree, packed
+from fuzz.reader import Reader, Rebuilt, damaged_archive, file_named, share
 from fuzz.runs import check
 from tauform.errors import TauformError
 
@@ -33,55 +27,13 @@ VERBS = ("show", "base", "derive", "linearize")
 ROBOTS_PER_VERB, RECORDINGS_PER_FIT, RECORDINGS_PER_LOOK = 8, 32, 4
 
 
-def _file(name: str) -> Callable[[Path, bytes], Path]:
-    def write(folder: Path, data: bytes) -> Path:
-        (folder / name).write_bytes(data)
-        return folder / name
-
-    return write
-
-
-def _same(read: Any, whole: Any) -> bool:
-    return bool(read == whole)
-
-
-@dataclass(frozen=True, eq=False)
-class Reader:
-    """One kind of file.
-
-    Attributes:
-        originals: good files.
-        read: reads a path, asserts what must hold, and returns what can be compared.
-        write: puts a file where it is read.
-        damage: changes a good file.
-        may_be_cut: (what was read of a file that was cut, what the whole holds) -> whether that is right.
-    """
-
-    name: str
-    originals: Sequence[bytes]
-    read: Callable[[Path], Any]
-    write: Callable[[Path, bytes], Path]
-    damage: Mutation = damaged_text
-    may_be_cut: Callable[[Any, Any], bool] = _same
-
-
-# Good files that a campaign begins with are worked with whatever their share: modules are imported once, and not by
-# every child.
-ALL = False
-
-
-def _share(path: Path, part: int) -> bool:
-    """Whether a file is one of so many, by its content."""
-    return ALL or hashlib.sha256(path.read_bytes()).digest()[0] % part == 0
-
-
 def read_robot(path: Path) -> tf.Robot:
     """A robot is finite, and a verb that works with it ends well or is refused."""
     robot = tf.load(path)
     held = [robot.parameters, robot.gravity, *(joint.parent_from_joint for joint in robot.joints)]
     assert all(np.isfinite(array).all() for array in held), "a value is not finite"
     assert robot.n_joints >= 1
-    if _share(path, ROBOTS_PER_VERB):
+    if share(path, ROBOTS_PER_VERB):
         verb = VERBS[path.stat().st_size % len(VERBS)]
         check([verb, str(path), "--json"], path.parent)
     return robot
@@ -89,13 +41,13 @@ def read_robot(path: Path) -> tf.Robot:
 
 def read_recording(path: Path) -> tf.Recording:
     """A recording is finite and whole, and a fit of it too; a first look at it ends well or is refused."""
-    if path.is_file() and _share(path, RECORDINGS_PER_LOOK):
+    if path.is_file() and share(path, RECORDINGS_PER_LOOK):
         with suppress(TauformError):
             assert tf.inspect_log(path).n_samples >= 0
     recording = tf.read_recording(path, originals.robot())
     assert recording.q.shape == recording.tau.shape == (recording.n_samples, 2)
     assert all(np.isfinite(x).all() for x in (recording.t, recording.q, recording.tau)), "a value is not finite"
-    if path.is_file() and _share(path, RECORDINGS_PER_FIT):
+    if path.is_file() and share(path, RECORDINGS_PER_FIT):
         fit = tf.identify(originals.robot(), recording, friction="plain", couplings=None)
         assert np.isfinite(fit.values).all(), "a fitted value is not finite"
     return recording
@@ -139,48 +91,11 @@ def _first_of_motion(read: tf.Trajectory, whole: tf.Trajectory) -> bool:
     return np.array_equal(read.q, whole.q[: len(read.t)]) and np.array_equal(read.t, whole.t[: len(read.t)])
 
 
-def _damaged_archive(arrays: dict[str, Any], texts: dict[str, Callable[[str], Any]]) -> Mutation:
-    """Damage to the bytes of an archive, to one of its arrays, or to what its texts hold.
-
-    Args:
-        texts: name of an array that holds JSON or TOML -> how it becomes an array again.
-    """
-
-    def damage(rng: Random, data: bytes) -> bytes:
-        how = rng.random()
-        if how < 0.2:
-            return damaged_binary(rng, data)
-        changed = dict(arrays)
-        if how < 0.6:
-            name = rng.choice(sorted(arrays))
-            changed[name] = damaged_array(rng, arrays[name])
-            if rng.random() < 0.05:
-                del changed[name]
-            return packed(changed)
-        name = rng.choice(sorted(texts))
-        changed[name] = texts[name](_damaged_json(rng, arrays, name))
-        return packed(changed)
-
-    return damage
-
-
-def _damaged_json(rng: Random, arrays: dict[str, Any], name: str) -> str:
-    held = arrays[name]
-    text = held.tobytes().decode() if held.dtype == np.uint8 else str(held)
-    if rng.random() < 0.5 and text.startswith("{"):
-        return json.dumps(damaged_tree(rng, json.loads(text)))
-    return damaged_text(rng, text.encode()).decode("utf-8", "replace")
-
-
 def _as_bytes(text: str) -> Any:
     return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
 KEY, PAYLOAD = "a kernel", bytes(range(200))
-
-
-class Rebuilt(TauformError):
-    """An entry of the cache was not used."""
 
 
 def read_cache(path: Path) -> bytes:
@@ -227,7 +142,7 @@ def read_program(path: Path) -> str:
         program = tf.generate(originals.robot(), "gravity_torque")
         q = np.random.default_rng(0).uniform(-3, 3, (20, 2))
         expected = tf.textbook.gravity_torque(originals.robot(), q)
-        ways = [program, tf.compile(program)] if _share(path, ROBOTS_PER_VERB) else [program]
+        ways = [program, tf.compile(program)] if share(path, ROBOTS_PER_VERB) else [program]
         assert all(np.abs(run(q) - expected).max() < 1e-9 for run in ways), "another program"
     finally:
         os.environ["TAUFORM_CACHE"], generation._generated = before or "", made
@@ -281,7 +196,7 @@ OUTSIDE, MINE = "outside.txt", "mine.txt"
 def read_manifest(path: Path) -> list[str]:
     """Whatever a manifest says, nothing outside its folder and nothing of the user's goes."""
     out = path.parent
-    forced = _share(path, 2)
+    forced = share(path, 2)
     if forced:
         (out / MINE).write_text("mine", encoding="utf-8")
     try:
@@ -322,15 +237,15 @@ def _damaged_manifest(rng: Random, data: bytes) -> bytes:
 
 
 def _robots(name: str, files: Sequence[bytes], suffix: str) -> Reader:
-    return Reader(name, files, read_robot, _file(f"arm{suffix}"))
+    return Reader(name, files, read_robot, file_named(f"arm{suffix}"))
 
 
 def _logs(name: str, files: Sequence[bytes], suffix: str, damage: Mutation = damaged_binary) -> Reader:
-    return Reader(name, files, read_recording, _file(f"log{suffix}"), damage, _same_samples)
+    return Reader(name, files, read_recording, file_named(f"log{suffix}"), damage, _same_samples)
 
 
 def _saved(name: str, arrays: dict[str, Any], texts: dict[str, Callable[[str], Any]], read: Any) -> Reader:
-    return Reader(name, [packed(arrays)], read, _file(f"{name}.npz"), _damaged_archive(arrays, texts))
+    return Reader(name, [packed(arrays)], read, file_named(f"{name}.npz"), damaged_archive(arrays, texts))
 
 
 def _bag_folder() -> Reader:
@@ -357,15 +272,16 @@ READERS: dict[str, Callable[[], Reader]] = {
     "mjcf": lambda: _robots("mjcf", [originals.MJCF], ".xml"),
     "toml_saved": lambda: _robots("toml_saved", originals.toml_saved(), ".toml"),
     "toml_by_hand": lambda: Reader(
-        "toml_by_hand", originals.toml_by_hand(), read_robot, _file("arm.toml"), may_be_cut=lambda read, whole: True
+        "toml_by_hand", originals.toml_by_hand(), read_robot, file_named("arm.toml"),
+        may_be_cut=lambda read, whole: True,
     ),
     "csv": lambda: Reader(
-        "csv", originals.logs(), read_recording, _file("log.csv"), damaged_text, _first_samples
+        "csv", originals.logs(), read_recording, file_named("log.csv"), damaged_text, _first_samples
     ),
     "npz": lambda: _logs("npz", [originals.npz(), originals.npz(np.savez_compressed)], ".npz"),
     "npz_arrays": lambda: Reader(
-        "npz_arrays", [originals.npz()], read_recording, _file("log.npz"),
-        _damaged_archive(originals.swing(), {"t": lambda text: np.array(text)}), _same_samples,
+        "npz_arrays", [originals.npz()], read_recording, file_named("log.npz"),
+        damaged_archive(originals.swing(), {"t": lambda text: np.array(text)}), _same_samples,
     ),
     "mat": lambda: _logs("mat", [originals.mat(False), originals.mat(True)], ".mat"),
     "hdf5": lambda: _logs("hdf5", [originals.hdf5(None), originals.hdf5("gzip")], ".mat"),
@@ -376,9 +292,9 @@ READERS: dict[str, Callable[[], Reader]] = {
     "bag_ros1": lambda: _logs("bag_ros1", [originals.bag_ros1(how) for how in (None, "BZ2", "LZ4")], ".bag"),
     "model": lambda: _saved("model", originals.model(), {"facts": _as_bytes}, read_model),
     "fit": lambda: _saved("fit", originals.fit(), {"summary": np.array, "robot": np.array}, read_fit),
-    "fit_json": lambda: Reader("fit_json", [originals.fit_json()], read_fit, _file("fit.json"), _damaged_fit),
+    "fit_json": lambda: Reader("fit_json", [originals.fit_json()], read_fit, file_named("fit.json"), _damaged_fit),
     "motion": lambda: Reader(
-        "motion", [originals.motion()], read_motion, _file("motion.csv"), may_be_cut=_first_of_motion
+        "motion", [originals.motion()], read_motion, file_named("motion.csv"), may_be_cut=_first_of_motion
     ),
     "manifest": lambda: Reader(
         "manifest", [originals.manifest()], read_manifest, write_manifest, _damaged_manifest
@@ -387,4 +303,5 @@ READERS: dict[str, Callable[[], Reader]] = {
         "program", [originals.program_entry("gravity_torque")[1]], read_program, write_program, _damaged_program
     ),
     "cache": lambda: Reader("cache", [_entry()], read_cache, write_cache, damaged_binary),
+    **FLEET_AND_STUDIO,
 }  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fuzz.readers import Reader, _file
+from fuzz.reader import Reader, file_named
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -67,11 +67,11 @@ class Careful:
 
 PROGRAM = """
 import json, fuzz.campaign as campaign
-from fuzz.readers import Reader, _file
+from fuzz.reader import Reader, file_named
 from fuzz.test_campaign import Careful
 campaign.SECONDS = 1
 careful = Careful({name!r})
-reader = Reader({name!r}, [careful.whole], careful, _file("a.csv"))
+reader = Reader({name!r}, [careful.whole], careful, file_named("a.csv"))
 print(json.dumps(list(campaign.outcomes(reader, 0, {count}))))
 """
 
@@ -105,4 +105,4 @@ def test_a_case_is_the_same_on_every_run() -> None:
     for damage in (damaged_text, damaged_binary):
         first, again, other = (damage(Random(f"case:{k}"), data) for k in (1, 1, 2))
         assert first == again != other
-    assert Reader("a", [data], len, _file("a")).may_be_cut(1, 1)
+    assert Reader("a", [data], len, file_named("a")).may_be_cut(1, 1)

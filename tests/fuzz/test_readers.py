@@ -47,6 +47,11 @@ CASES = {
     "manifest": 40,
     "program": 150,
     "cache": 150,
+    "fleet_checkpoint": 100,
+    "fleet_settings": 80,
+    "studio_robot": 80,
+    "studio_log": 80,
+    "mesh": 120,
 }
 # Modules without which a reader refuses every file; the extra of tests brings all of them.
 EXTRAS = {
@@ -58,6 +63,9 @@ EXTRAS = {
     "bag_mcap": "rosbags",
     "bag_metadata": "rosbags",
     "bag_ros1": "rosbags",
+    "studio_robot": "nicegui",
+    "studio_log": "nicegui",
+    "mesh": "trimesh",
 }
 # A case has its number for ever; a campaign starts where no other day's does.
 FIRST = 0 if SCALE == 1 else int(os.environ.get("FUZZ_FIRST", int(time.time() // 86_400) * 1_000_000))
@@ -68,6 +76,7 @@ GROUPS = {
     "XML": ("urdf", "xacro", "mjcf"),
     "TOML and tables": ("toml_saved", "toml_by_hand", "csv", "motion", "parquet"),
     "archives": ("npz", "npz_arrays", "mat", "hdf5", "bag_db3", "bag_mcap", "bag_metadata", "bag_ros1"),
+    "fleet and studio": ("fleet_checkpoint", "fleet_settings", "studio_robot", "studio_log", "mesh"),
     "own": ("model", "fit", "fit_json", "manifest", "program", "cache"),
 }
 

@@ -49,6 +49,9 @@ def test_uploads_keep_their_names_and_not_their_paths(tmp_path: Path) -> None:
     project = Project(tmp_path)
     for name in ("../a.csv", "/etc/a.csv", "C:\\logs\\a.csv"):
         assert project.keep(name, b"1").parent == tmp_path
+    for name in ("", ".", "..", "a\0b", "x" * 300):
+        with pytest.raises(RecordingError):
+            project.keep(name, b"1")
 
 
 def test_each_log_is_read_with_its_own_columns(tmp_path: Path) -> None:

@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.archives import unpacked as unpacked_arrays
+from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.fleet.dataset import LogFile
 from tauform.identification.fit import Fit
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.rows import RowSource
+
+# Sums of squares of larger numbers are not finite.
+LARGEST_NUMBER = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,22 +120,43 @@ def unpacked(unit: str, data: bytes, shape: tuple[int, int]) -> UnitLogs | None:
         shape: joints and columns of the model, `Plan.shape`.
     """
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as held:
-            count = sum(name.endswith("_span") for name in held.files)
-            windows = tuple(_window(held, k, shape) for k in range(count))
-            excluded = tuple((str(name), str(why)) for name, why in held["excluded"])
-    except Exception:  # a damaged archive raises many kinds
+        # Sizes are checked before anything is unpacked.
+        held = unpacked_arrays(io.BytesIO(data))
+        count = sum(name.endswith("_span") for name in held)
+        windows = tuple(_window(held, k, shape) for k in range(count))
+        excluded = tuple((str(mark), str(why)) for mark, why in _texts(held["excluded"], 2))
+    except (ValueError, KeyError, TypeError, MemoryError):  # arrays of other shapes and types raise all of these
         return None
     return UnitLogs(unit, windows, excluded)
 
 
-def _window(held: Any, k: int, shape: tuple[int, int]) -> Window:
-    triangles, counts = np.asarray(held[f"{k}_triangles"]), np.asarray(held[f"{k}_counts"])
+def _window(held: Mapping[str, AnyArray], k: int, shape: tuple[int, int]) -> Window:
+    """The k-th window.
+
+    Raises:
+        ValueError: of another model, or damaged.
+    """
     n, p = shape
-    arrays: tuple[Array, Array] = np.asarray(held[f"{k}_peaks"]), np.asarray(held[f"{k}_torque_peaks"])
-    # A checkpoint of another design has other shapes; NaN marks a damaged one.
-    if triangles.shape != (len(counts), n, p + 1, p + 1) or not np.isfinite(triangles).all():
-        raise ValueError("of another model")
-    start, end, period, n_samples = held[f"{k}_span"].tolist()
-    evidence = Evidence(triangles, counts, (0,) * len(counts), *arrays)
-    return Window(start, end, period, int(n_samples), evidence, tuple(map(str, held[f"{k}_files"])))
+    span, counts, triangles, peaks, torque_peaks = (
+        held[f"{k}_{name}"] for name in ("span", "counts", "triangles", "peaks", "torque_peaks")
+    )
+    wanted = {(len(counts), n, p + 1, p + 1): triangles, (n, p): peaks, (n,): torque_peaks, (4,): span}
+    for size, array in wanted.items():
+        # A checkpoint of another design has other shapes; numbers whose squares are none mark a damaged one.
+        if array.shape != size or array.dtype != np.float64 or not (np.abs(array) < LARGEST_NUMBER).all():
+            raise ValueError("of another model")
+    start, end, period, n_samples = span.tolist()
+    whole = counts.dtype.kind == "i" and counts.ndim == 1 and counts.min() >= 1
+    if not (whole and end > start and period > 0 and n_samples >= 1):
+        raise ValueError("no recording")
+    files = _texts(held[f"{k}_files"], 1)
+    if not len(files):
+        raise ValueError("of no file")
+    evidence = Evidence(triangles, counts, (0,) * len(counts), peaks, torque_peaks)
+    return Window(start, end, period, int(n_samples), evidence, tuple(map(str, files)))
+
+
+def _texts(array: AnyArray, n_dimensions: int) -> AnyArray:
+    if array.dtype.kind != "U" or array.ndim != n_dimensions:
+        raise ValueError("no names")
+    return array

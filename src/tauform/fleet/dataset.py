@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from tauform.arguments import check_arguments
+from tauform.documents import parse_toml
 from tauform.errors import RecordingError
+from tauform.escaping.shown import visible
 from tauform.fleet.places import found_at, local_folder, text_at
 from tauform.identification.logs.read import read_recording
 from tauform.messages import no_such
@@ -84,7 +85,8 @@ class Dataset:
         for place, log in _files(folder) if folder is not None else _files_at(str(root)):
             # Hidden files are leftovers of copying and editors.
             if place.suffix.lower() in SUFFIXES and not place.name.startswith("."):
-                units[_unit(place, by)].append(log)
+                # Names of files may hold anything; those of units reach pages, tables and terminals.
+                units[visible(_unit(place, by))].append(log)
         if not units:
             raise RecordingError(f"{root}: no logs in it ({', '.join(SUFFIXES)})")
         named = {name: tuple(files) for name, files in sorted(units.items())}
@@ -110,12 +112,12 @@ def _files(folder: Path) -> Iterator[tuple[PurePath, LogFile]]:
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             place, found = path.relative_to(folder), path.stat()
-            yield place, LogFile(path, place.as_posix(), found.st_size, found.st_mtime_ns)
+            yield place, LogFile(path, visible(place.as_posix()), found.st_size, found.st_mtime_ns)
 
 
 def _files_at(address: str) -> Iterator[tuple[PurePath, LogFile]]:
     for place, path, size, version in found_at(address):
-        yield place, LogFile(path, str(place), size, version)
+        yield place, LogFile(path, visible(str(place)), size, version)
 
 
 def _settings(root: str | Path, folder: Path | None) -> dict[str, Any]:
@@ -124,8 +126,8 @@ def _settings(root: str | Path, folder: Path | None) -> dict[str, Any]:
         text = text_at(path) if folder is None else _text(folder / SETTINGS)
         if text is None:
             return {}
-        held = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        held = parse_toml(text)
+    except (ValueError, OSError) as error:
         raise RecordingError(f"{path}: {error}") from None
     unknown = set(held) - {"read"}
     # Silently ignored settings would read all logs in the wrong units.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
@@ -43,6 +44,14 @@ class Desk:
             complain(str(error))
             return False
         return True
+
+    async def keep(self, uploads: Sequence[Any]) -> list[Path]:
+        """Store what was dropped; a file that cannot be stored is named, and the others stay."""
+        kept: list[Path] = []
+        for upload in uploads:
+            name, data = upload.name, await upload.read()
+            self.attempt(lambda name=name, data=data: kept.append(self.project.keep(name, data)))  # type: ignore[misc]
+        return kept
 
     def run(self, job: Job, bar: JobProgress, done: Callable[[Any], None]) -> None:
         """Follow a job in its bar; what it returns goes to `done`."""

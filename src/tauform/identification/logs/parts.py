@@ -147,8 +147,10 @@ class LogPart:
 
     def _in_si(self, name: str, values: Array) -> Array:
         # Units first, where they were told; gains multiply what comes of it.
-        values = values * self.scales.fields[name] if name in self.scales.fields else values
-        return self.reading.drive(values) if name == "tau" else values
+        # What a huge factor makes of them is no number, which the recording refuses.
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = values * self.scales.fields[name] if name in self.scales.fields else values
+            return self.reading.drive(values) if name == "tau" else values
 
 
 def open_parts(paths: Sequence[Path], columns: Given | None, reading: Reading) -> list[LogPart]:

@@ -92,7 +92,7 @@ def read_recording(
     clock = next((part.clock[0] for part in parts if part.clock), 0.0)
     recording = Recording(**read, name=name, columns=_mapping(parts), findings=found, clock=clock)
     # Cut last: seconds count from the first sample that a trigger kept.
-    return recording if between is None else _cut(recording, *between)
+    return recording if between is None else _cut(recording, *_interval(between))
 
 
 def _mapping(parts: Sequence[LogPart]) -> dict[str, str | tuple[str, ...]]:
@@ -105,6 +105,15 @@ def _mapping(parts: Sequence[LogPart]) -> dict[str, str | tuple[str, ...]]:
         for name, names in part.layout.fields().items():
             held[name] = names[0] if part.log.widths[names[0]] is not None else names
     return held
+
+
+def _interval(between: Sequence[float]) -> tuple[float, float]:
+    given = list(between)
+    # Settings of a file hold anything.
+    if len(given) != 2 or not all(isinstance(at, int | float) and not isinstance(at, bool) for at in given):
+        sentence = f"{argument('between')} needs a start and an end in seconds, not {given!r:.60}"
+        raise RecordingError(sentence, argument="between", value=between)
+    return given[0], given[1]
 
 
 def _cut(recording: Recording, start: float, end: float) -> Recording:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from tauform.arrays import Array
 from tauform.description.robot import Robot
@@ -16,6 +17,8 @@ from tauform.wording import argument
 # Of the slab that stands for a floor [m].
 FLOOR_SIZE, FLOOR_DEPTH = 20.0, 1.0
 FLOOR = "the floor"
+# Corners further away than this [m] are those of a damaged file.
+LARGEST_PART = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +99,13 @@ def _geometry(shape: Shape) -> Any:
     if isinstance(solid, Capsule):
         return coal.Capsule(solid.radius, solid.length)
     if isinstance(solid, Hull):
-        return _hull(solid.points)
+        try:
+            return _hull(solid.points)
+        except ValueError as error:
+            raise IdentificationError(
+                f"link {shape.frame!r}: its collision mesh cannot be used ({error})",
+                remedy=f"correct it, or {_unguarded()}",
+            ) from None
     if isinstance(solid, Mesh):
         return _hull_of_mesh(solid, shape.frame)
     raise IdentificationError(
@@ -121,12 +130,17 @@ def _hull_of_mesh(mesh: Mesh, link: str) -> Any:
 
 def _hull(points: Array) -> Any:
     """The convex hull: what is inside a mesh is never free, and hulls are quick and have distances."""
-    # Fewer points span no volume, and have no hull.
-    if len(points) < 4:
-        raise ValueError("it has no volume")
+    # Distances to a corner that is no number are no distances: every posture would seem free.
+    if points.ndim != 2 or points.shape[1] != 3 or not (np.abs(points) < LARGEST_PART).all():
+        raise ValueError("corners are no points")
+    # Coal's own search ends the process where points span no volume; SciPy's says so.
+    try:
+        corners = points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        raise ValueError("it has no volume") from None
     model = coal_module().BVHModelOBBRSS()
-    model.beginModel(len(points), 0)
-    model.addVertices(points)
+    model.beginModel(len(corners), 0)
+    model.addVertices(corners)
     model.endModel()
     # "Qt": facets as triangles.
     model.buildConvexHull(True, "Qt")

@@ -22,6 +22,7 @@ LEAST_TRIANGLES = 60
 # Files that are read; others are named as missing.
 FORMATS = (".stl", ".dae", ".obj", ".ply", ".glb", ".off")
 LARGEST_FILE = 64 * 2**20  # bytes
+LARGEST_PART = 1e6  # m
 # Of the decimation, from 0 (faithful) to 10 (few triangles).
 AGGRESSION = 8
 GREY: Colour = (0.62, 0.66, 0.70)
@@ -175,7 +176,17 @@ def _read(solid: Mesh) -> list[Any]:
     ]
     if not found:
         raise ValueError("it holds no triangles")
+    for mesh in found:
+        _check(mesh.vertices, mesh.faces)
     return found
+
+
+def _check(vertices: AnyArray, faces: AnyArray) -> None:
+    """Refuse what later steps count on: readers pass damaged files on as they are."""
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or not (np.abs(vertices) < LARGEST_PART).all():
+        raise ValueError("corners are no points")
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise ValueError("triangles name corners that do not exist")
 
 
 def _colour(mesh: Any) -> Colour:

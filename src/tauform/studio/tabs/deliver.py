@@ -9,6 +9,7 @@ from pathlib import Path
 from nicegui import ui
 
 from tauform.codegen.backends.registry import TARGETS
+from tauform.codegen.names import c_prefix
 from tauform.studio import work
 from tauform.studio.desk import Desk, JobProgress, complain
 from tauform.studio.jobs import Job
@@ -45,7 +46,8 @@ def deliver_tab(desk: Desk) -> None:
             # The last fit, as dictionaries keep their order.
             fitted = next(reversed(project.fits.values())) if project.fits else None
             # Target and precision in the name: results of several choices stand side by side.
-            folder = project.folder / f"{project.robot.name}_{target.value}_{real.value}"
+            # A name as C knows it: that of a stranger's robot may hold a path.
+            folder = project.folder / f"{c_prefix(None, project.robot.name)}_{target.value}_{real.value}"
             model = fitted if fitted is not None else project.robot
             arguments = (model, list(functions.value), str(target.value), str(real.value), folder)
             desk.run(Job.start("Generating", work.deliver, *arguments), bar, done)

@@ -48,8 +48,7 @@ class IdentifyTab:
             self.results = ui.column().style("flex: 3 1 26rem; min-width: 18rem")
 
     async def _dropped(self, event: events.MultiUploadEventArguments) -> None:
-        for file in event.files:
-            path = self.project.keep(file.name, await file.read())
+        for path in await self.desk.keep(event.files):
             self.project.logs[path.name] = path
         self.rebuild()
 

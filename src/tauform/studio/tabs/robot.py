@@ -64,7 +64,7 @@ class RobotTab:
             self._open(str(event.value))
 
     async def _dropped(self, event: events.MultiUploadEventArguments) -> None:
-        kept = [self.project.keep(file.name, await file.read()) for file in event.files]
+        kept = await self.desk.keep(event.files)
         found = [path for path in kept if path.suffix.lower() in ROBOT_FILES]
         if found:
             self._open(str(found[0]))
