@@ -59,7 +59,7 @@ def engine_distances(urdf: Path, motion: tf.Trajectory, pairs: list[tuple[str, s
     """Distances of links by Pinocchio, `finer` times between the samples of a motion too; (moments, pairs)."""
     pin = pytest.importorskip("pinocchio")
     model = pin.buildModelFromUrdf(str(urdf))
-    packages = [str(folder) for folder in list(urdf.parents)[1:3]]
+    packages = [str(folder) for folder in list(urdf.parents)[1:6]]
     geometry = pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION, package_dirs=packages)
     columns = []
     for first, second in pairs:
@@ -303,7 +303,7 @@ def test_shapes_that_always_touch_and_links_without_any_are_stated(urdf: Path) -
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["panda", "ur10", "xarm7", "z1", "so101"])
+@pytest.mark.parametrize("name", ["ur10", "xarm7", "z1", "so101"])
 def test_motions_of_real_arms_keep_what_they_state_by_another_engine(name: str) -> None:
     real_robots = pytest.importorskip("real_robots", reason="example-robot-data is not installed")
     path: Path = real_robots.urdf({"ur10": "ur10_robot"}.get(name, name))
@@ -314,5 +314,7 @@ def test_motions_of_real_arms_keep_what_they_state_by_another_engine(name: str) 
     for (a, b), distance in zip(clearance.pairs, clearance.kept, strict=True):
         names = clearance.solids[a].name, clearance.solids[b].name
         kept[names] = min(kept.get(names, np.inf), float(distance))
+    # Of links with several shapes the engine sees those that meet at the joint, too.
+    kept = {pair: distance for pair, distance in kept.items() if " and ".join(pair) not in clearance.guarded.joined}
     distances = engine_distances(path, found, list(kept), finer=4).min(axis=0)
     assert (distances > 0.99 * np.array(list(kept.values()))).all()

@@ -191,7 +191,7 @@ def test_progress_ends_at_one_and_the_seed_decides() -> None:
     ("options", "sentence"),
     [
         ({"kind": "spline"}, "kind: expected fourier or quintic"),
-        ({"criterion": "trace"}, "criterion: expected condition or d_optimal"),
+        ({"criterion": "trace"}, "criterion: expected condition, d_optimal or deviation"),
         ({"harmonics": 1}, "harmonics: expected 2 to 200"),
         ({"duration": 0.0}, "duration: expected a positive time"),
         ({"rate": np.inf}, "rate: expected samples per second"),

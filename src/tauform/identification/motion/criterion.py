@@ -13,19 +13,33 @@ import scipy.linalg
 
 from tauform.arrays import Array
 from tauform.errors import IdentificationError
+from tauform.wording import argument
 
-Criterion = Literal["condition", "d_optimal"]
-CRITERIA: tuple[Criterion, ...] = ("condition", "d_optimal")
+Criterion = Literal["condition", "d_optimal", "deviation"]
+CRITERIA: tuple[Criterion, ...] = ("condition", "d_optimal", "deviation")
 # Squares of singular values below this part of the largest are rounding.
 ROUNDING = 1e-14
 
 
-def checked_criterion(name: str) -> Criterion:
-    """The criterion of that name."""
-    for known in CRITERIA:
-        if name == known:
-            return known
-    raise IdentificationError(f"criterion: expected {' or '.join(CRITERIA)}, got {name!r}")
+def checked_criterion(name: Criterion | None, is_sequential: bool) -> Criterion:
+    """The criterion of that name; by default that of a first motion, or of a further one.
+
+    Raises:
+        IdentificationError: there is none of that name, or it does not speak of a first or further motion.
+    """
+    if name is None:
+        return "deviation" if is_sequential else "condition"
+    if name not in CRITERIA:
+        raise IdentificationError(f"criterion: expected {', '.join(CRITERIA[:-1])} or {CRITERIA[-1]}, got {name!r}")
+    if name == "deviation" and not is_sequential:
+        raise IdentificationError(
+            "criterion: deviations are those of a fit", remedy=f"give what is recorded with {argument('given', ...)}"
+        )
+    if name == "condition" and is_sequential:
+        raise IdentificationError(
+            "criterion: condition speaks of one motion alone; expected deviation or d_optimal beside what is recorded"
+        )
+    return name
 
 
 def condition(W: Array) -> float:

@@ -12,6 +12,7 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.motion.criterion import condition
 from tauform.identification.motion.planning import LIMIT_SHARE_AT_SAMPLES, MotionProblem
+from tauform.identification.motion.recorded import Recorded
 from tauform.identification.motion.sweep import Moments, closest
 from tauform.identification.motion.trajectory import Basis, Trajectory
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -53,7 +54,15 @@ def delivered(
     # Ends repeat themselves in a periodic motion; some states of many give the same singular values.
     step = max(1, len(q) // 500)
     W = problem.columns(q[::step], qd[::step], qdd[::step])[..., problem.columns.chosen]
+    if problem.recorded is not None:
+        findings.insert(0, _gain(problem.recorded, W, float(basis.t[-1])))
     return Trajectory(basis.t, q, qd, qdd, robot.joint_names, condition(W), tuple(findings), bounds=problem.bounds)
+
+
+def _gain(recorded: Recorded, W: Array, duration: float) -> str:
+    """What a further motion is expected to add, in words."""
+    (before, one), (after, other) = recorded.worst(), recorded.worst(W, duration)
+    return f"worst relative deviation now {before:.2g} ({one}); expected with this motion {after:.2g} ({other})"
 
 
 def _clear(

@@ -13,18 +13,23 @@ import scipy.optimize
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array
+from tauform.closedform.base.parameters import base_parameters
 from tauform.closedform.threads import one_blas_thread
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
+from tauform.identification.fit import Fit
+from tauform.identification.identify import identify
 from tauform.identification.motion.bounds import bounds_of
 from tauform.identification.motion.clearance import Clearance
 from tauform.identification.motion.criterion import Criterion, checked_criterion
 from tauform.identification.motion.delivery import delivered
 from tauform.identification.motion.planning import MotionProblem
+from tauform.identification.motion.recorded import Recorded
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis, Trajectory
-from tauform.identification.regression.excitation import check_include
+from tauform.identification.recording.recording import Recording
+from tauform.identification.regression.excitation import check_include, straightened
 
 MotionKind = Literal["fourier", "quintic"]
 # Drives and gears of arms swing from some hertz on: the highest harmonic stays below [Hz].
@@ -65,7 +70,8 @@ def excite(
     floor: float | None = None,
     unguarded: Sequence[tuple[str, str]] = (),
     include: Include | None = None,
-    criterion: Criterion = "condition",
+    criterion: Criterion | None = None,
+    given: Fit | Recording | Sequence[Recording] | None = None,
     start: Trajectory | None = None,
     count: int = 1,
     n_starts: int = 8,
@@ -89,8 +95,11 @@ def excite(
         floor: height in the base frame that the moving links stay above [m].
         unguarded: pairs of links that may touch, by name: a gripper's fingers, or shapes larger than their links.
         include: groups of parameters to show; links and declared rotors by default, see `Robot.columns`.
-        criterion: "condition" of the base columns, in SI units and not scaled, or "d_optimal" (determinant of the
-            information).
+        criterion: "condition" of the base columns, in SI units and not scaled, "d_optimal" (determinant of the
+            information), or, of a further motion, "deviation" (the worst relative standard deviation of all
+            recordings together). By default the first, and the last where something is given.
+        given: what is already recorded, or a fit of it: the motion adds what that lacks; values, noise and groups of
+            parameters are those of the fit.
         start: a motion to improve instead of random ones.
         count: motions to plan; the result is the best of them, the others are its `alternatives`.
         n_starts: random beginnings that are improved; the best quarter of them to the end.
@@ -106,6 +115,7 @@ def excite(
     """
     n_functions = _size(duration, harmonics, kind)
     check_include(robot, include)
+    judged_by = checked_criterion(criterion, given is not None)
     _check_numbers(count, n_starts, max_seconds, seed, rate)
     if start is not None and start.q.shape[1:] != (robot.n_joints,):
         raise IdentificationError(f"start: a motion of {start.q.shape[-1]} joints, {robot.name} has {robot.n_joints}")
@@ -117,7 +127,11 @@ def excite(
         return (2 if jumps else 1) * max(60, STATES[kind] * size) / duration
 
     basis = _basis(kind, duration, n_functions, judged(n_functions))
-    problem = MotionProblem(Columns.of(robot, include), bounds, basis, checked_criterion(criterion))
+    # Almost aligned axes would add parameters that no motion shows: identification leaves them out, too.
+    straight, notes = straightened(robot)
+    recorded = None if given is None else _recorded(straight, given, include)
+    columns = Columns.of(straight, include if recorded is None else recorded.include)
+    problem = MotionProblem(columns, bounds, basis, judged_by, recorded=recorded)
     if (collisions and robot.shapes) or floor is not None:
         problem = replace(problem, clearance=Clearance.of(robot, bounds, collisions, floor, unguarded))
     few = problem
@@ -132,8 +146,29 @@ def excite(
         def at(z: Array) -> Trajectory:
             return delivered(robot, problem, z, rate, lambda T, rate: _basis(kind, T, n_functions, rate))
 
-        best, *others = _first(found, count, at)
-    return replace(best, alternatives=tuple(others))
+        motions = [replace(motion, findings=(*motion.findings, *notes)) for motion in _first(found, count, at)]
+    return replace(motions[0], alternatives=tuple(motions[1:]))
+
+
+def _recorded(robot: Robot, given: Fit | Recording | Sequence[Recording], include: Include | None) -> Recorded:
+    """What is recorded, of the robot that identification makes its columns of."""
+    if include is not None:
+        raise IdentificationError(
+            "include: groups of parameters are those of what is recorded", remedy="leave it out, or identify with it"
+        )
+    fit = given if isinstance(given, Fit) else _fitted(robot, given)
+    recorded = Recorded.of(fit)
+    if base_parameters(robot, include=recorded.include).names != recorded.design.base.names:
+        raise IdentificationError(f"given: recorded on another robot than {robot.name}, or fitted with other groups")
+    return recorded
+
+
+def _fitted(robot: Robot, given: Recording | Sequence[Recording]) -> Fit:
+    try:
+        return identify(robot, given)
+    except IdentificationError:
+        # A motion that leaves parameters open is the best reason for a second one: the description stands in for them.
+        return identify(robot, given, method="ridge")
 
 
 def _first(found: Sequence[Array], count: int, delivered_at: Callable[[Array], Trajectory]) -> list[Trajectory]:

@@ -15,6 +15,7 @@ from tauform.arrays import Array
 from tauform.identification.motion.bounds import Bounds
 from tauform.identification.motion.clearance import Clearance
 from tauform.identification.motion.criterion import Criterion, quality, smooth_quality
+from tauform.identification.motion.recorded import Recorded
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis, Trajectory
 
@@ -32,6 +33,7 @@ class MotionProblem:
         columns: of the torque, with those that the motion shall show.
         basis: the motion's functions, at the states where it is judged.
         clearance: distances that the motion keeps, if any.
+        recorded: what earlier motions showed, where this is a further one.
         soft: of the criterion; the larger, the nearer to the true one.
     """
 
@@ -40,12 +42,18 @@ class MotionProblem:
     basis: Basis
     criterion: Criterion
     clearance: Clearance | None = None
+    recorded: Recorded | None = None
     soft: float = 2.0
 
     @property
     def n_joints(self) -> int:
         """Joints."""
         return len(self.bounds.lower)
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        return float(self.basis.t[-1])
 
     @cached_property
     def unit(self) -> Array:
@@ -122,7 +130,10 @@ class MotionProblem:
         q, qd, qdd = self.states(z)
         W = self.columns(q, qd, qdd)
         charged = self._effort(W)[0] + (self.clearance.charge(q)[0] if self.clearance else 0.0)
-        return quality(W[..., self.columns.chosen], self.criterion) + charged
+        chosen = W[..., self.columns.chosen]
+        if self.recorded is not None:
+            return self.recorded.quality(chosen, self.criterion, self.duration) + charged
+        return quality(chosen, self.criterion) + charged
 
     def softened(self, soft: float) -> MotionProblem:
         """The same problem with another softness."""
@@ -132,7 +143,7 @@ class MotionProblem:
         """Smooth criterion with penalties for passing limits, and its gradient."""
         q, qd, qdd = self.states(z)
         W = self.columns(q, qd, qdd)
-        value, G = smooth_quality(W[..., self.columns.chosen], self.criterion, self.soft)
+        value, G = self._smooth_quality(W[..., self.columns.chosen])
         charge, weights = self._effort(W)
         # One adjoint pass for criterion and efforts: both are weighted sums of the same columns.
         slopes = self.columns.slopes(q, qd, qdd, self._with(weights, G, W))
@@ -151,6 +162,11 @@ class MotionProblem:
         by_amplitude = sum(slope.T @ functions.T for slope, functions in zip(slopes, basis, strict=True))
         by_start = slopes[0].sum(axis=0) * self.bounds.half
         return value, np.concatenate([by_start, (np.asarray(by_amplitude) * self.unit).ravel()])
+
+    def _smooth_quality(self, W: Array) -> tuple[float, Array]:
+        if self.recorded is not None:
+            return self.recorded.smooth_quality(W, self.criterion, self.soft, self.duration)
+        return smooth_quality(W, self.criterion, self.soft)
 
     def _effort(self, W: Array) -> tuple[float, Array | None]:
         """Charge for efforts past their limits, and its slopes by the columns, None where there are no limits."""

@@ -17,7 +17,9 @@ from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
+    from tauform.identification.fit import Fit
     from tauform.identification.motion.trajectory import Trajectory
+    from tauform.identification.recording.recording import Recording
 
 
 @verb
@@ -51,7 +53,13 @@ def excite(
         list[str] | None,
         typer.Option(metavar="LINK,LINK", help="Two links that may touch; repeat it for further pairs."),
     ] = None,
-    criterion: Annotated[str, typer.Option(help="condition or d_optimal.")] = "condition",
+    criterion: Annotated[
+        str | None, typer.Option(help="condition, d_optimal, or deviation (default beside --given).")
+    ] = None,
+    given: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Logs that are recorded already, or their fit (.json): plan what they lack."),
+    ] = None,
     start: Annotated[Path | None, typer.Option(metavar="CSV", help="Motion to improve, as written by -o.")] = None,
     count: Annotated[int, typer.Option(help="Motions to plan, the best first.", min=1)] = 1,
     seconds: Annotated[float, typer.Option(help="Time to spend on the search.")] = 40.0,
@@ -70,6 +78,7 @@ def excite(
     limits = one_per_joint(robot, velocity=velocity, acceleration=acceleration, effort=effort)
     # Read against the robot: columns of another robot are refused here, not after planning.
     beginning = None if start is None else tf.Trajectory.read_csv(start, robot)
+    known = _known(given, robot, tell) if given else None
     tell("planning")
     found = tf.excite(
         robot,
@@ -84,6 +93,7 @@ def excite(
         floor=floor,
         unguarded=[_pair(words) for words in unguarded or ()],
         criterion=criterion,  # type: ignore[arg-type]  # checked by excite
+        given=known,
         start=beginning,
         count=count,
         max_seconds=seconds,
@@ -96,6 +106,18 @@ def excite(
     if plot is not None:
         written += [motion.plot(_numbered(plot, k, count), robot) for k, motion in enumerate(motions)]
     return _page(robot, motions, written)
+
+
+def _known(files: list[Path], robot: Robot, tell: ProgressDisplay) -> Fit | list[Recording]:
+    """The fit of a file, or logs."""
+    import tauform as tf
+
+    if any(path.suffix == ".json" for path in files):
+        if len(files) > 1:
+            raise ArgumentError("--given: expected one fit, or logs without a fit")
+        return tf.load_fit(files[0], robot)
+    tell("reading what is recorded")
+    return [tf.read_recording(path, robot) for path in files]
 
 
 def _pair(words: str) -> tuple[str, str]:
