@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from functools import partial
 
 from tauform.closedform.model.bound import BoundModel
@@ -17,7 +18,7 @@ from tauform.codegen.minimal.problem import Parameters, PayloadBinding, problem_
 from tauform.codegen.minimal.tracing import ranges_of
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
-from tauform.codegen.request import check_request, is_factorable, usable_algorithms
+from tauform.codegen.request import GenerationOptions, check_request, is_factorable, usable_algorithms
 from tauform.codegen.runtime.programs import kept_program
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, VerificationError
@@ -58,49 +59,37 @@ def generate(
         GenerationError: the program would be too long, or failed verification; or it does not feel wrenches.
         SingularMassMatrixError: a function that divides by inertias meets a link without one.
     """
+    options = GenerationOptions(algorithm, parameters, payload, tuple(wrenches))
     if isinstance(source, BoundModel | ClosedFormModel):
-        return _of_model(source, function, algorithm, parameters, payload, wrenches)
-    wanted = check_request(source, function, algorithm, parameters, payload, wrenches)
+        return _of_model(source, function, options)
+    wanted = check_request(source, function, options)
     # Not called where a program of this robot and these options is on disk.
-    make = partial(_generated, source, wanted, algorithm, parameters, payload, wrenches)
+    make = partial(_generated, source, wanted, options)
     if algorithm == "fastest":  # on this machine, today
         return make()
-    check = partial(_check_kept, source, wanted, parameters, payload, wrenches)
-    return kept_program((source, function, algorithm, parameters, payload, tuple(wrenches)), make, check)
+    check = partial(_check_kept, source, wanted, options)
+    return kept_program((source, function, *astuple(options)), make, check)
 
 
-def _of_model(
-    source: BoundModel | ClosedFormModel,
-    function: str,
-    algorithm: str,
-    parameters: Parameters,
-    payload: PayloadBinding,
-    wrenches: Sequence[str],
-) -> Program:
-    for name, given in (("payload", payload != "baked"), ("wrenches", bool(wrenches))):
+def _of_model(source: BoundModel | ClosedFormModel, function: str, options: GenerationOptions) -> Program:
+    algorithm = options.algorithm
+    for name, given in (("payload", options.payload != "baked"), ("wrenches", bool(options.wrenches))):
         if given:
             raise GenerationError(f"{name}: a closed form has no place for it; give the robot", argument=name)
     if function in REGRESSORS:
         return regressor_program(source if isinstance(source, ClosedFormModel) else source.model)
     # Without numbers there is nothing to bake.
-    if parameters == "baked" and isinstance(source, BoundModel):
+    if options.parameters == "baked" and isinstance(source, BoundModel):
         return model_program(source, function, algorithm, _recursive)
     if algorithm not in ("auto", "factored"):
         raise GenerationError(f"algorithm: a closed form with run-time theta is factored, not {algorithm!r}")
     return theta_program(source, function)
 
 
-def _check_kept(
-    source: Robot,
-    wanted: Function,
-    parameters: Parameters,
-    payload: PayloadBinding,
-    wrenches: Sequence[str],
-    found: Program,
-) -> None:
+def _check_kept(source: Robot, wanted: Function, options: GenerationOptions, found: Program) -> None:
     """Compare a program that was read with the textbook function, as `certified` does with one that is made."""
     # Once for all algorithms: base parameters and straightened frames take longer than a trace.
-    problem = problem_of(source, parameters, payload, wrenches)
+    problem = options.problem(source)
     ports = tuple(Port(name, shape, False, ranges_of(source, name)) for name, shape in wanted.shapes(problem).items())
     forms = [form for form in (found, found.wide) if form is not None]
     # Shared ports are run-time parameters: the function's own are the others.
@@ -111,20 +100,13 @@ def _check_kept(
     certified(found, wanted, problem)
 
 
-def _generated(
-    source: Robot,
-    wanted: Function,
-    algorithm: str,
-    parameters: Parameters,
-    payload: PayloadBinding,
-    wrenches: Sequence[str],
-) -> Program:
+def _generated(source: Robot, wanted: Function, options: GenerationOptions) -> Program:
+    algorithm = options.algorithm
     if algorithm == "factored":
         return _factored(source, wanted)
-    problem = problem_of(source, parameters, payload, wrenches)
+    problem = options.problem(source)
     names = usable_algorithms(wanted, algorithm, source)
-    # The factored form is a chain's own torques: no wrenches.
-    factorable = is_factorable(source, wanted.name, parameters, payload) and not wrenches
+    factorable = is_factorable(source, wanted.name, options)
     with named_pivots(source):
         # what is timed is made of each algorithm, what is counted only of the cheapest
         groups = [[name] for name in names] if algorithm == "fastest" else [names]

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from tauform.codegen.factored.model_program import CHOICES, FACTORABLE
 from tauform.codegen.functions import FUNCTIONS, Function
-from tauform.codegen.minimal.problem import Parameters, PayloadBinding, has_friction
+from tauform.codegen.minimal.problem import Parameters, PayloadBinding, Problem, has_friction, problem_of
 from tauform.description.robot import GeneralClosure, Robot
 from tauform.errors import GenerationError, UnknownNameError
 from tauform.rigidbody.linearize import forward_by_inverse
 from tauform.rigidbody.load import has_load
 
 
-def check_request(
-    robot: Robot,
-    function: str,
-    algorithm: str = "auto",
-    parameters: Parameters = "baked",
-    payload: PayloadBinding = "baked",
-    wrenches: Sequence[str] = (),
-) -> Function:
+@dataclass(frozen=True)
+class GenerationOptions:
+    """Options of `generate`, as it documents them."""
+
+    algorithm: str = "auto"
+    parameters: Parameters = "baked"
+    payload: PayloadBinding = "baked"
+    wrenches: tuple[str, ...] = ()
+
+    @property
+    def is_baked(self) -> bool:
+        """Whether the state is the only input: closed forms of a robot have room for nothing else."""
+        return (self.parameters, self.payload, self.wrenches) == ("baked", "baked", ())
+
+    def problem(self, robot: Robot) -> Problem:
+        """What is to be traced."""
+        return problem_of(robot, self.parameters, self.payload, self.wrenches)
+
+
+def check_request(robot: Robot, function: str, options: GenerationOptions = GenerationOptions()) -> Function:
     """The function of that name; asked before long work, it refuses what `generate` would.
 
     Raises:
@@ -31,10 +44,10 @@ def check_request(
     wanted = check_function(function)
     if function == "friction" and not has_friction(robot):
         raise GenerationError(f"friction of {robot.name}: no joint has any; give it viscous, coulomb or offset values")
-    _check_wrenches(robot, wanted, wrenches)
-    if algorithm != "factored":
-        usable_algorithms(wanted, algorithm, robot)
-    elif wrenches or not is_factorable(robot, function, parameters, payload):
+    _check_wrenches(robot, wanted, options.wrenches)
+    if options.algorithm != "factored":
+        usable_algorithms(wanted, options.algorithm, robot)
+    elif not is_factorable(robot, function, options):
         raise GenerationError(f"{function} of {robot.name} has no factored closed form; that needs a chain, baked")
     return wanted
 
@@ -66,10 +79,10 @@ def _check_wrenches(robot: Robot, function: Function, wrenches: Sequence[str]) -
             )
 
 
-def is_factorable(robot: Robot, function: str, parameters: Parameters, payload: PayloadBinding) -> bool:
+def is_factorable(robot: Robot, function: str, options: GenerationOptions) -> bool:
     """Whether a closed form of the function exists: robots without loops have one, and its terms hold numbers."""
     closed = robot.closure is None and all(joint.type.has_functions for joint in robot.joints)
-    return closed and function in FACTORABLE and (parameters, payload) == ("baked", "baked")
+    return closed and function in FACTORABLE and options.is_baked
 
 
 def usable_algorithms(function: Function, algorithm: str, robot: Robot) -> list[str]:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tauform.codegen.backends.backend import Backend, Request, check_options
+from tauform.codegen.backends.backend import Backend, PrintOptions, Request
 from tauform.codegen.backends.registry import Target, backend
 from tauform.codegen.program.program import Program
 from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
 from tauform.files.folder import write_folder, write_texts
-from tauform.wording import argument
 
 
 def write(
@@ -56,15 +55,24 @@ def write(
         GenerationError: nothing to write, an option that the target lacks, a name that it does not allow, names that
             clash, or a folder that is not ours or not writable.
     """
+    options = PrintOptions(real, batch, single_header, tuple(bounds))
+    return write_programs(programs, folder, target, name, options, force)
+
+
+def write_programs(
+    programs: Program | Sequence[Program],
+    folder: str | os.PathLike[str],
+    target: str,
+    name: str | None,
+    options: PrintOptions,
+    force: bool = False,
+) -> list[Path]:
+    """Write programs in the form that the options say; see `write`."""
     chosen = backend(target)
-    check_options(chosen, real, batch, single_header)
+    chosen.check_options(options)
     programs = [programs] if isinstance(programs, Program) else list(programs)
     robot = programs[0].robot if programs else ""
-    other = [bound.program for bound in bounds if bound.real != real]
-    if other:
-        wanted = argument("real", real)
-        raise GenerationError(f"bounds: that of {other[0]} is for another type than {real}; make it with {wanted}")
-    request = Request(tuple(programs), chosen.prefix(name, robot), real, batch, single_header, bounds=tuple(bounds))
+    request = Request(tuple(programs), chosen.prefix(name, robot), options)
     return write_request(request, folder, chosen, force)
 
 
@@ -118,17 +126,8 @@ def write_c(
         GenerationError: nothing to write, a name that C does not allow, names that clash, or a folder that is not ours
             or not writable.
     """
-    return write(
-        programs,
-        folder,
-        target="c",
-        real=real,
-        batch=batch,
-        force=force,
-        name=name,
-        single_header=single_header,
-        bounds=bounds,
-    )
+    options = PrintOptions(real, batch, single_header, tuple(bounds))
+    return write_programs(programs, folder, "c", name, options, force)
 
 
 def with_setups(programs: Sequence[Program]) -> list[Program]:

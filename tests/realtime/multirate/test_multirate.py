@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import tauform as tf
 from tauform.arrays import Array
 from tauform.cli.verbs.code.multirate import friction_hint
 from tauform.closedform.profile import Profile
+from tauform.description.joint import Frame
 from tauform.errors import ModelError, UnknownNameError
 from tauform.realtime.multirate.bandwidth import bandwidth, bandwidths
 from tauform.realtime.multirate.prediction import measure
@@ -86,6 +88,12 @@ def test_other_loads_and_parameters_are_taken_without_a_new_split(loadable: tf.M
         np.testing.assert_allclose(parts[0], tf.mass_matrix(robot, states[0]), rtol=1e-11, atol=1e-11)
     with pytest.raises(ModelError, match="differs from puma260_izaguirre in what the programs have baked in"):
         loadable.of(other)
+    # Gravity is a number in the programs, whatever else comes at run time.
+    with pytest.raises(ModelError, match="baked in: gravity"):
+        loadable.of(loadable.robot.with_gravity([0, 0, 9.81]))
+    elsewhere = replace(loadable.robot, frames=(Frame("wrist", 3, np.eye(4)), *loadable.robot.frames))
+    with pytest.raises(ModelError, match="baked in: the frame of its load"):
+        loadable.of(elsewhere.with_payload(LOAD, "wrist"))
     with pytest.raises(ModelError, match=r"numbers baked in.*friction='background'"):
         tf.multirate(other, "synchronous", parameters="runtime")
 

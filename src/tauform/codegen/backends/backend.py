@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from tauform.codegen.backends.replay import Replay
+from tauform.codegen.names import c_prefix
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
 from tauform.escaping.c import identifier
 from tauform.version import __version__
+from tauform.wording import argument
+
+
+@dataclass(frozen=True)
+class PrintOptions:
+    """Form of the printed code, as users choose it.
+
+    Attributes:
+        real: floating-point type, one of the backend's `reals`.
+        batch: also a function for many states, where the backend `has_batch`.
+        single_header: declarations and definitions in one header, where the backend `has_single_header`.
+        bounds: guaranteed rounding errors that C's README states.
+    """
+
+    real: str = "double"
+    batch: bool = False
+    single_header: bool = False
+    bounds: tuple[RoundingBound, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -23,26 +42,20 @@ class Request:
     Attributes:
         programs: of one robot; each becomes a function.
         prefix: of all names, as `Backend.prefix` gives it.
-        real: floating-point type, one of the backend's `reals`.
-        batch: also a function for many states, where the backend `has_batch`.
-        single_header: declarations and definitions in one header, where the backend `has_single_header`.
+        options: form of the code.
         replay: recorded motion that the self-test of C runs functions on.
         remarks: last paragraphs of C's README.
-        bounds: guaranteed rounding errors that C's README states.
     """
 
     programs: tuple[Program, ...]
     prefix: str
-    real: str = "double"
-    batch: bool = False
-    single_header: bool = False
+    options: PrintOptions = PrintOptions()
     replay: Replay | None = None
     remarks: str = ""
-    bounds: tuple[RoundingBound, ...] = ()
 
 
-class Backend(Protocol):
-    """A language that programs are printed in.
+class Backend(ABC):
+    """A language that programs are printed in; what most languages share is the usual value here.
 
     Attributes:
         title: the language, for people.
@@ -54,29 +67,53 @@ class Backend(Protocol):
     """
 
     title: str
-    reals: tuple[str, ...]
-    has_batch: bool
-    has_single_header: bool
-    functions: tuple[str, ...]
+    reals: tuple[str, ...] = ("double",)
+    has_batch: bool = False
+    has_single_header: bool = False
+    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
-        """The prefix of all names: the user's own, or one made of the robot's name; GenerationError if it cannot be."""
-        ...
+        """The prefix of all names: the user's own, or one made of the robot's name; here an identifier, as in C.
 
+        Raises:
+            GenerationError: the user's own cannot be one.
+        """
+        return c_prefix(name, robot)
+
+    @abstractmethod
     def files(self, request: Request) -> dict[str, str]:
         """Contents of each file by its name; the same text every time."""
-        ...
 
     def build_products(self, prefix: str) -> tuple[str, ...]:
-        """Files that the folder's own build makes, so that they count as ours when it is written again."""
-        ...
+        """Files that the folder's own build makes, so that they count as ours when it is written again; here none."""
+        return ()
 
+    @abstractmethod
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """Commands that, run in the folder, build what was printed and compare it with the results stored in it.
 
         What they print names every function that was compared.
         """
-        ...
+
+    def check_options(self, options: PrintOptions) -> None:
+        """Refuse what cannot be printed, before anything is computed or written.
+
+        Raises:
+            GenerationError: no such floating-point type, no functions for many states, or no form as one header.
+        """
+        if options.real not in self.reals:
+            known = ", ".join(self.reals)
+            raise GenerationError(f"real: expected one of {known} in {self.title}, got {options.real!r}")
+        if options.batch and not self.has_batch:
+            raise GenerationError(f"batch: {self.title} functions take one state; write them without batch")
+        if options.single_header and not self.has_single_header:
+            raise GenerationError(f"single_header: {self.title} has no such form; that is one of C")
+        other = [bound.program for bound in options.bounds if bound.real != options.real]
+        if other:
+            wanted = argument("real", options.real)
+            raise GenerationError(
+                f"bounds: that of {other[0]} is for another type than {options.real}; make it with {wanted}"
+            )
 
 
 def with_names(program: Program, usable: Callable[[str], str]) -> Program:
@@ -111,22 +148,6 @@ def avoiding(reserved: Collection[str]) -> Callable[[str], str]:
         return f"{word}_" if word in reserved else word
 
     return usable
-
-
-def check_options(backend: Backend, real: str, batch: bool, single_header: bool = False) -> None:
-    """Refuse what a backend cannot print.
-
-    Raises:
-        GenerationError: no such floating-point type, no functions for many states, or no form as one header.
-    """
-    if real not in backend.reals:
-        known = ", ".join(backend.reals)
-        raise GenerationError(f"real: expected one of {known} in {backend.title}, got {real!r}")
-    if batch and not backend.has_batch:
-        # Refused before anything is computed or written.
-        raise GenerationError(f"batch: {backend.title} functions take one state; write them without batch")
-    if single_header and not backend.has_single_header:
-        raise GenerationError(f"single_header: {backend.title} has no such form; that is one of C")
 
 
 def release() -> str:

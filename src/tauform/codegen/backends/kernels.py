@@ -62,7 +62,7 @@ class Dialect:
 
 def kernel_files(request: Request, dialect: Dialect) -> dict[str, str]:
     """The source, its stand-in for C++, and a check with stored results."""
-    name, real = request.prefix, REALS[request.real]
+    name, real = request.prefix, REALS[request.options.real]
     usable = avoiding(dialect.reserved)
     programs = [replace(with_names(p, usable), name=usable(p.name)) for p in request.programs]
     title = ", ".join(dict.fromkeys(program.robot or name for program in programs))

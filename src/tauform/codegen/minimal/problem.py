@@ -90,7 +90,7 @@ def problem_of(
         defaults.append(product(grouping, bare.parameters))
     if payload == "runtime":
         # A load adds to the parameters of the link that carries it: ten columns, linear.
-        blocks.append(_payload_columns(robot))
+        blocks.append(payload_columns(robot))
         ports.append(RuntimePort("payload", LINK_PARAMETERS))
         carried = robot.payload.inertia.parameters if robot.payload else np.zeros(10)
         defaults.append(np.array(carried))
@@ -131,7 +131,8 @@ def has_friction(robot: Robot) -> bool:
     return any(term.coefficient and not term.is_inertial for term in robot.drives)
 
 
-def _payload_columns(robot: Robot) -> Array:
+def payload_columns(robot: Robot) -> Array:
+    """(n_parameters, 10) what the ten parameters of a body at the load's frame add to the robot's."""
     frame = robot.frame(robot.payload.frame) if robot.payload else robot.tool
     if frame.link < 0:
         raise GenerationError(f"payload: frame {frame.name!r} is fixed to the base; a load there moves with nothing")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.identification.regression.evidence import held_out_squares
 
 # Passes in which the weights of the joints settle; what keeps the equations solvable; squares that are none.
 N_PASSES, RIDGE, NEGLIGIBLE = 4, 1e-6, 1e-6
@@ -19,18 +22,20 @@ class NormalProducts:
         self.sides = np.array([np.einsum("knp,kn->np", A[k], tau[k]) for k in places])
         self.whole = np.array([(tau[k] ** 2).sum(axis=0) for k in places])
 
-    def values(self, without: int | None = None) -> Array:
-        """(p,) values that all folds, or all but one, ask for; each joint weighted by what it leaves."""
-        kept = [k for k in range(len(self.whole)) if k != without]
-        S, b, whole = (x[kept].sum(axis=0) for x in (self.squares, self.sides, self.whole))
+    def values(self, kept: Sequence[int] | None = None) -> Array:
+        """(p,) values that all folds, or some, ask for; each joint weighted by what it leaves."""
+        own = slice(None) if kept is None else list(kept)
+        S, b, whole = (x[own].sum(axis=0) for x in (self.squares, self.sides, self.whole))
         return weighted(S, b, whole)[0]
 
     def held_out(self) -> Array:
         """(n,) share of each joint's squares that is left in folds which the values do not come from."""
-        left = np.zeros_like(self.whole[0])
-        for k in range(len(self.whole)):
-            left += squares_left(self.squares[k], self.sides[k], self.whole[k], self.values(without=k))
+        left = held_out_squares([[k] for k in range(len(self.whole))], self.values, self._left)
         return left / np.maximum(self.whole.sum(axis=0), 1e-300)
+
+    def _left(self, fold: Sequence[int], values: Array) -> Array:
+        (k,) = fold
+        return squares_left(self.squares[k], self.sides[k], self.whole[k], values)
 
 
 def weighted(squares: Array, sides: Array, whole: Array) -> tuple[Array, Array]:

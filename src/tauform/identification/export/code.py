@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tauform.codegen.backends.backend import Request
+from tauform.codegen.backends.backend import PrintOptions, Request
 from tauform.codegen.backends.registry import backend
 from tauform.codegen.generate import generate
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.program import Program
 from tauform.codegen.write import write_request
-from tauform.errors import GenerationError, IdentificationError
+from tauform.errors import IdentificationError
 from tauform.files.checks import check_folder
 from tauform.identification.export.judged import check_excerpt
 from tauform.identification.export.proof import Proof, proof_of
@@ -41,9 +41,7 @@ class CodeOptions:
 
     # At construction: plans are made before a long identification, and fail before it.
     def __post_init__(self) -> None:
-        reals = backend("c").reals
-        if self.real not in reals:
-            raise GenerationError(f"real: expected one of {', '.join(reals)}, got {self.real!r}")
+        backend("c").check_options(PrintOptions(self.real))
         check_excerpt(self.excerpt)
         if self.excerpt is not None and not self.recording:
             part, nothing = argument("excerpt"), argument("recording", False)
@@ -104,5 +102,5 @@ def write_proven(
     """
     # The figures are computed before anything is written: a failed proof leaves no folder.
     proof = proof_of(fit, programs, options.real, recording=options.recording, excerpt=options.excerpt)
-    request = Request(tuple(programs), prefix, options.real, replay=proof.replay, remarks=proof.readme)
+    request = Request(tuple(programs), prefix, PrintOptions(options.real), replay=proof.replay, remarks=proof.readme)
     return WrittenCode(write_request(request, folder, force=force), proof)

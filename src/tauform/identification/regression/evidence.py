@@ -140,11 +140,9 @@ class Evidence:
 
     def squares_of_refits(self, refit: Callable[[Sequence[int]], Array]) -> Array:
         """The same with a refit from the numbers of blocks, for estimators that need more than the evidence."""
-        squares = np.zeros(self.n_joints)
-        for fold in self.folds(N_FOLDS):
-            others = [k for k in range(len(self.counts)) if k not in fold]
-            squares += self.blocks(fold).residual_squares(refit(others)).sum(axis=0)
-        return squares
+        return held_out_squares(
+            self.folds(N_FOLDS), refit, lambda fold, values: self.blocks(fold).residual_squares(values).sum(axis=0)
+        )
 
     def block_of(self, segment: int, t: Array) -> AnyArray:
         """(N,) number of the block that each time of a segment lies in; -1 for none."""
@@ -164,6 +162,22 @@ class Evidence:
         """(blocks, n) sums of squared residuals for these values of the columns."""
         # [A tau] (x, -1) = A x - tau, and R has the same squares.
         return ((self.triangles @ np.append(values, -1.0)) ** 2).sum(axis=-1)
+
+
+def held_out_squares(
+    folds: Sequence[Sequence[int]],
+    refit: Callable[[Sequence[int]], Array],
+    squares_left: Callable[[Sequence[int], Array], Array],
+) -> Array:
+    """(n,) squares of all folds, each predicted with values that were fitted to all the others.
+
+    Args:
+        folds: numbers of the blocks of each fold.
+        refit: values from the numbers of the blocks that are kept.
+        squares_left: (n,) squares that such values leave in the blocks of a fold.
+    """
+    blocks = sorted(block for fold in folds for block in fold)
+    return np.sum([squares_left(fold, refit([k for k in blocks if k not in fold])) for fold in folds], axis=0)
 
 
 @on_one_thread

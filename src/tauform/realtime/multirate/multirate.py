@@ -17,7 +17,8 @@ import numpy as np
 from tauform.arguments import checked_methods
 from tauform.arrays import Array
 from tauform.closedform.profile import Profile
-from tauform.codegen.minimal.problem import Parameters, PayloadBinding
+from tauform.codegen.minimal.problem import Parameters, PayloadBinding, payload_columns
+from tauform.description.geometry import difference
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.realtime.multirate.prediction import Prediction, predict, slowest_background
@@ -104,13 +105,19 @@ class MultiRate(Tasks):
             ModelError: the robot differs in what is baked in: geometry, or parameters that are no run-time input.
         """
         theirs, ours = (x.with_payload(None) if "payload" in self.setup_ports else x for x in (robot, self.robot))
-        placed = robot.joint_names == self.robot.joint_names and all(
-            np.array_equal(a.parent_from_joint, b.parent_from_joint)
-            for a, b in zip(robot.joints, self.robot.joints, strict=True)
-        )
-        if not placed or ("theta" not in self.setup_ports and not np.array_equal(theirs.parameters, ours.parameters)):
+        # Lengths, axes and gravity are numbers in every program; a split never takes them at run time.
+        differs = difference(self.robot, robot)
+        if (
+            differs is None
+            and "theta" not in self.setup_ports
+            and not np.array_equal(theirs.parameters, ours.parameters)
+        ):
+            differs = "its parameters"
+        if differs is None and "payload" in self.setup_ports and not _same_load_frame(self.robot, robot):
+            differs = "the frame of its load"
+        if differs is not None:
             raise ModelError(
-                f"of: {robot.name} differs from {self.robot.name} in what the programs have baked in",
+                f"of: {robot.name} differs from {self.robot.name} in what the programs have baked in: {differs}",
                 argument="robot",
                 remedy='split it with parameters="runtime", or anew',
             )
@@ -133,6 +140,11 @@ class MultiRate(Tasks):
         for program in self.programs:
             lines.append(f"  {program.name:12} {program.n_multiplications:4} mult + {program.n_additions:4} add")
         return "\n".join(lines)
+
+
+def _same_load_frame(robot: Robot, other: Robot) -> bool:
+    """Whether ten parameters of a load mean the same to both."""
+    return np.array_equal(payload_columns(robot), payload_columns(other))
 
 
 def multirate(

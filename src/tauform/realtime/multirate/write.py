@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from tauform.closedform.profile import VECTORS
-from tauform.codegen.backends.backend import Request, check_options
+from tauform.codegen.backends.backend import PrintOptions, Request
 from tauform.codegen.backends.registry import backend
 from tauform.codegen.program.program import Program
 from tauform.codegen.write import with_setups
@@ -35,12 +35,13 @@ def write_multirate_c(
 ) -> list[Path]:
     """Write both tasks and the exchange between them as C; see `MultiRate.write_c`."""
     c = backend("c")
-    check_options(c, real, batch=False)
+    options = PrintOptions(real)
+    c.check_options(options)
     prefix = c.prefix(name, split.robot.name)
     # Facts of the templates: one substitution, which fails on an unknown name.
     facts: dict[str, object] = {"prefix": prefix, "guard": f"TAUFORM_{prefix}", "real": real, "version": __version__}
     facts |= {**_arguments(split, real), **_given(split, prefix, real)}
-    files = c.files(Request(tuple(with_setups(split.programs)), prefix, real))
+    files = c.files(Request(tuple(with_setups(split.programs)), prefix, options))
 
     def fill(place: Path) -> list[str]:
         write_texts(place, files)

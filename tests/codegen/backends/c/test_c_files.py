@@ -11,7 +11,7 @@ import pytest
 
 import tauform as tf
 from full_disk import full_disk
-from tauform.codegen.backends.c.config import real_type
+from tauform.codegen.backends.backend import Request
 from tauform.codegen.backends.c.project import project_files
 from tauform.codegen.program.program import About, Op, Program
 from tauform.codegen.write import write_c
@@ -46,7 +46,7 @@ def test_output_is_deterministic(tmp_path: Path) -> None:
 
 def test_numbers_are_printed_exactly() -> None:
     program = inverse_dynamics(tf.load("kr6_r700"))
-    source = project_files([program], "arm", real_type("double"), batch=False)["arm.c"]
+    source = project_files(Request((program,), "arm"))["arm.c"]
     printed = {float(text) for text in re.findall(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?(?![\w.])", source)}
     used = {program.instructions[k] for i in program.instructions for k in i.args}
     constants = {instruction.number for instruction in used if instruction.op is Op.CONSTANT}

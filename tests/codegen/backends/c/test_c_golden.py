@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import tauform as tf
-from tauform.codegen.backends.c.config import real_type
+from tauform.codegen.backends.backend import PrintOptions, Request
 from tauform.codegen.backends.c.project import project_files
 from tauform.version import __version__
 from traced_programs import every_kind, inverse_dynamics
 
 CASES = {
-    "double": lambda: project_files([inverse_dynamics(tf.load("two_link"))], "two_link", real_type("double"), False),
-    "float_batch": lambda: project_files([every_kind()], "example", real_type("float"), True),
+    "double": lambda: project_files(Request((inverse_dynamics(tf.load("two_link")),), "two_link")),
+    "float_batch": lambda: project_files(Request((every_kind(),), "example", PrintOptions("float", batch=True))),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,9 +69,10 @@ def generate(
     """
     import tauform as tf
     from tauform.arguments import check_arguments
-    from tauform.codegen.backends.backend import check_options
+    from tauform.codegen.backends.backend import PrintOptions
     from tauform.codegen.backends.registry import backend
-    from tauform.codegen.request import check_request
+    from tauform.codegen.request import GenerationOptions, check_request
+    from tauform.codegen.write import write_programs
 
     robot = robot.without_friction() if no_friction else robot
     learning = [name.strip() for word in online or () for name in word.split(",") if name.strip()]
@@ -79,44 +81,28 @@ def generate(
     names = chosen_functions(robot, functions or _usual(robot, chosen)) if functions or not learning else []
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
-    check_options(chosen, real, batch, single_header)
+    options = PrintOptions(real, batch, single_header)
+    chosen.check_options(options)
     # The prefix decides file names; one that the language does not allow is refused here.
     prefix = chosen.prefix(name, robot.name)
     check_arguments(tf.generate, algorithm=algorithm, parameters=parameters, payload=payload)
     ranges = _ranges(rounding or "")
     # Frames by function: one that feels no wrenches is generated without them.
     frames = wrench_frames(robot, names, wrenches or ())
-    for function in names:
-        check_request(robot, function, algorithm, parameters, payload, frames[function])  # type: ignore[arg-type]
+    asked = GenerationOptions(algorithm, parameters, payload)  # type: ignore[arg-type]
+    requests = {function: replace(asked, wrenches=frames[function]) for function in names}
+    for function, request in requests.items():
+        check_request(robot, function, request)
     programs = []
-    for function in names:
+    for function, request in requests.items():
         tell(f"generating {function}")
-        programs.append(
-            tf.generate(
-                robot,
-                function,
-                algorithm=algorithm,
-                parameters=parameters,  # type: ignore[arg-type]
-                payload=payload,  # type: ignore[arg-type]
-                wrenches=frames[function],
-            )
-        )
+        programs.append(tf.generate(robot, function, **vars(request)))
     for function in learning:
         tell(f"generating {function}")
         programs.append(tf.online_program(robot, function))  # type: ignore[arg-type]
     bounds = [_bounded(robot, program, ranges, real, tell) for program in programs] if rounding is not None else []
     tell(f"writing {chosen.title}")
-    files = tf.write(
-        programs,
-        output,
-        target=target,  # type: ignore[arg-type]
-        real=real,
-        batch=batch,
-        force=force,
-        name=name,
-        single_header=single_header,
-        bounds=bounds,
-    )
+    files = write_programs(programs, output, target, name, replace(options, bounds=tuple(bounds)), force)
     data = {"robot": robot.name, "folder": output, "files": files, "functions": list(map(describe, programs))}
     data["rounding"] = {bound.program: dict(bound.errors) for bound in bounds}
     # The very commands of the target, so that the hint can be pasted.

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from tauform.codegen.backends.backend import release, with_names
+from tauform.codegen.backends.backend import Request, release, with_names
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
-from tauform.codegen.backends.c.config import RealType
+from tauform.codegen.backends.c.config import RealType, real_type
 from tauform.codegen.backends.c.dispatch import dispatch_definitions
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.recording import readme_text, recording_files
@@ -29,7 +29,6 @@ from tauform.codegen.backends.c.source import (
 )
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import Reference
-from tauform.codegen.backends.replay import Replay
 from tauform.codegen.backends.templating import CMakeProject
 from tauform.codegen.program.program import Op, Program
 from tauform.codegen.rounding.bound import RoundingBound
@@ -47,26 +46,12 @@ BUILD_FILES = {
 }
 
 
-def project_files(
-    programs: Sequence[Program],
-    name: str,
-    real: RealType,
-    batch: bool,
-    single_header: bool = False,
-    replay: Replay | None = None,
-    remarks: str = "",
-    bounds: Sequence[RoundingBound] = (),
-) -> dict[str, str]:
-    """Contents of each file by its name.
-
-    Args:
-        single_header: declarations and definitions in one file.
-        replay: recorded motion that the self-test runs functions on.
-        remarks: last paragraphs of the README.
-        bounds: guaranteed rounding errors that the README states.
-    """
+def project_files(request: Request) -> dict[str, str]:
+    """Contents of each file by its name."""
+    name, real, replay, remarks = request.prefix, real_type(request.options.real), request.replay, request.remarks
+    batch, single_header = request.options.batch, request.options.single_header
     # Ports carry names of the field, such as those of frames; C wants identifiers.
-    programs = [with_names(program, identifier) for program in programs]
+    programs = [with_names(program, identifier) for program in request.programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
     # Robots are named by users: their names pass through `comment`, which cannot end the C comment early.
     about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}
@@ -121,7 +106,7 @@ def project_files(
             about,
             usage=usage.substitute({**about, "title": markdown(title)}),
             table=_table(programs, name),
-            details="\n".join(_details(reference, name, bounds) for reference in references),
+            details="\n".join(_details(reference, name, request.options.bounds) for reference in references),
             remarks=f"\n{remarks}" if remarks else "",
         ),
     }

@@ -7,29 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.backend import Backend, Request, with_names
 from tauform.codegen.backends.casadi.wrapper import Wrapped, wrapper_text
 from tauform.codegen.backends.registry import backend
 from tauform.codegen.backends.templating import template
 from tauform.codegen.differentiation.jacobian import jacobian_program
-from tauform.codegen.names import c_prefix
 from tauform.codegen.program.embed import whole
 from tauform.codegen.program.program import Op, Program
 from tauform.escaping.c import identifier
 
 
-class CasADi:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class CasADi(Backend):
+    """The backend."""
 
     title = "CasADi"
-    reals = ("double",)
-    has_batch = False
-    has_single_header = False
-    functions: tuple[str, ...] = ()
-
-    def prefix(self, name: str | None, robot: str) -> str:
-        """An identifier, as in C."""
-        return c_prefix(name, robot)
 
     def files(self, request: Request) -> dict[str, str]:
         """C of the functions and their Jacobians with its self-test, CasADi's interface to it, and a Makefile."""

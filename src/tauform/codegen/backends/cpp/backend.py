@@ -8,11 +8,10 @@ from itertools import product
 from textwrap import fill
 
 from tauform.arrays import Array
-from tauform.codegen.backends.backend import Request, avoiding, release, with_names
+from tauform.codegen.backends.backend import Backend, Request, avoiding, release, with_names
 from tauform.codegen.backends.expressions import Spelling, statements
 from tauform.codegen.backends.reference import DOUBLE, N_STATES, SINGLE, Reference
 from tauform.codegen.backends.templating import CMakeProject, template
-from tauform.codegen.names import c_prefix
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Op, Program
 from tauform.escaping.c import comment, string
@@ -43,23 +42,16 @@ SPELLING = Spelling(
 )
 
 
-class Cpp:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class Cpp(Backend):
+    """The backend."""
 
     title = "C++17"
     # The header takes both; the self-test runs this one.
     reals = ("double", "float")
-    has_batch = False
-    has_single_header = False
-    functions: tuple[str, ...] = ()
-
-    def prefix(self, name: str | None, robot: str) -> str:
-        """An identifier, as in C; the namespace is this and _dynamics, which no word of C++ or macro is."""
-        return c_prefix(name, robot)
 
     def files(self, request: Request) -> dict[str, str]:
         """The header, its test and build files."""
-        name, real = request.prefix, {"double": DOUBLE, "float": SINGLE}[request.real]
+        name, real = request.prefix, {"double": DOUBLE, "float": SINGLE}[request.options.real]
         programs = [replace(with_names(program, _usable), name=_usable(program.name)) for program in request.programs]
         title = ", ".join(dict.fromkeys(program.robot or name for program in programs))
         conventions = dict.fromkeys(line for program in programs for line in program.about.conventions)

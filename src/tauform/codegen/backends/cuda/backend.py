@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauform.codegen.backends.backend import Request
+from tauform.codegen.backends.backend import Backend, Request
 from tauform.codegen.backends.kernels import REALS, Dialect, kernel_files
 from tauform.codegen.backends.templating import template
-from tauform.codegen.names import c_prefix
 
 # Words of C++ and CUDA that C allows as names, and what kernels call.
 RESERVED = frozenset(
@@ -42,18 +41,11 @@ static const Item blockDim{1}, threadIdx{0};
 )
 
 
-class Cuda:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class Cuda(Backend):
+    """The backend."""
 
     title = "CUDA"
     reals = tuple(REALS)
-    has_batch = False
-    has_single_header = False
-    functions: tuple[str, ...] = ()
-
-    def prefix(self, name: str | None, robot: str) -> str:
-        """An identifier, as in C."""
-        return c_prefix(name, robot)
 
     def files(self, request: Request) -> dict[str, str]:
         """The kernels, and a check that runs them on this processor and compiles them by NVRTC."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.backend import Backend, Request, with_names
 from tauform.codegen.backends.fmu.description import inputs_of, model_description, start_of
 from tauform.codegen.backends.fmu.rollout import rollout
 from tauform.codegen.backends.interfaces import plain_c
 from tauform.codegen.backends.templating import template
-from tauform.codegen.names import c_prefix
 from tauform.codegen.program.embed import whole
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
@@ -23,18 +22,11 @@ BINARIES = {"x86_64-linux": "so", "aarch64-linux": "so", "x86_64-darwin": "dylib
 STATES = ("q", "qd", "tau")
 
 
-class Fmu:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class Fmu(Backend):
+    """The backend."""
 
     title = "FMI 3.0"
-    reals = ("double",)
-    has_batch = False
-    has_single_header = False
     functions: tuple[str, ...] = ("forward_dynamics",)
-
-    def prefix(self, name: str | None, robot: str) -> str:
-        """An identifier, as in C; it is the model's, too."""
-        return c_prefix(name, robot)
 
     def files(self, request: Request) -> dict[str, str]:
         """The content of the FMU, and a Makefile that compiles and packs it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tauform.codegen.backends.backend import Request, avoiding, with_names
+from tauform.codegen.backends.backend import Backend, Request, avoiding, with_names
 from tauform.codegen.backends.expressions import Spelling, decimal, statements
 from tauform.codegen.backends.reference import DOUBLE, Reference
 from tauform.codegen.backends.templating import template
@@ -36,14 +36,10 @@ SPELLING = Spelling(
 )
 
 
-class JavaScript:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class JavaScript(Backend):
+    """The backend."""
 
     title = "JavaScript"
-    reals = ("double",)
-    has_batch = False
-    has_single_header = False
-    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C."""

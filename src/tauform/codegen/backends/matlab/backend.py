@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.backends.backend import Request, avoiding, with_names
+from tauform.codegen.backends.backend import Backend, Request, avoiding, with_names
 from tauform.codegen.backends.expressions import Spelling, decimal, statements
 from tauform.codegen.backends.reference import DOUBLE, Reference
 from tauform.codegen.backends.templating import template
@@ -34,14 +34,10 @@ RESERVED = frozenset(
 _usable = avoiding(RESERVED)
 
 
-class Matlab:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class Matlab(Backend):
+    """The backend."""
 
     title = "MATLAB"
-    reals = ("double",)
-    has_batch = False
-    has_single_header = False
-    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that leaves room for the names of functions."""

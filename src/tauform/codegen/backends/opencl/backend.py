@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauform.codegen.backends.backend import Request
+from tauform.codegen.backends.backend import Backend, Request
 from tauform.codegen.backends.kernels import REALS, Dialect, kernel_files
 from tauform.codegen.backends.templating import template
-from tauform.codegen.names import c_prefix
 
 # Words of OpenCL C that C allows as names, and what kernels call.
 RESERVED = frozenset(
@@ -37,18 +36,11 @@ static std::size_t get_global_id(unsigned)
 )
 
 
-class OpenCL:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class OpenCL(Backend):
+    """The backend."""
 
     title = "OpenCL"
     reals = tuple(REALS)
-    has_batch = False
-    has_single_header = False
-    functions: tuple[str, ...] = ()
-
-    def prefix(self, name: str | None, robot: str) -> str:
-        """An identifier, as in C."""
-        return c_prefix(name, robot)
 
     def files(self, request: Request) -> dict[str, str]:
         """The kernels, and a check that runs them here and on a device."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tauform.codegen.backends.backend import Request, release
+from tauform.codegen.backends.backend import Backend, Request, release
 from tauform.codegen.backends.interfaces import needed, plain_c
 from tauform.codegen.backends.templating import template
 from tauform.codegen.names import c_prefix
@@ -37,13 +37,10 @@ FILES = {
 }
 
 
-class Ros2:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class Ros2(Backend):
+    """The backend."""
 
     title = "ROS 2"
-    reals = ("double",)
-    has_batch = False
-    has_single_header = False
     functions = tuple(WANTED)
 
     def prefix(self, name: str | None, robot: str) -> str:

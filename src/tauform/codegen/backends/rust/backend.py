@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tauform.arrays import Array
-from tauform.codegen.backends.backend import Request, avoiding, release, with_names
+from tauform.codegen.backends.backend import Backend, Request, avoiding, release, with_names
 from tauform.codegen.backends.reference import DOUBLE, N_STATES, SINGLE, Reference
 from tauform.codegen.backends.rust.printer import array, function_text, math_text
 from tauform.codegen.backends.templating import template
@@ -29,14 +29,11 @@ REALS = {"double": ("f64", DOUBLE), "float": ("f32", SINGLE)}
 _usable = avoiding(RESERVED)
 
 
-class Rust:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class Rust(Backend):
+    """The backend."""
 
     title = "Rust"
     reals = tuple(REALS)
-    has_batch = False
-    has_single_header = False
-    functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that can name a crate."""
@@ -50,7 +47,7 @@ class Rust:
 
     def files(self, request: Request) -> dict[str, str]:
         """The library, its test, Cargo.toml and a Makefile."""
-        name, (real, precision) = request.prefix, REALS[request.real]
+        name, (real, precision) = request.prefix, REALS[request.options.real]
         programs = [replace(with_names(program, _usable), name=_usable(program.name)) for program in request.programs]
         facts = {
             "name": name,

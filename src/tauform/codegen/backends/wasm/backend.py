@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tauform.codegen.backends.backend import Request, with_names
+from tauform.codegen.backends.backend import Backend, Request, with_names
 from tauform.codegen.backends.interfaces import plain_c
 from tauform.codegen.backends.reference import DOUBLE, SINGLE, Precision, Reference
 from tauform.codegen.backends.templating import template
-from tauform.codegen.names import c_prefix
 from tauform.codegen.program.embed import whole
 from tauform.codegen.program.program import Program
 from tauform.escaping.c import identifier
@@ -19,22 +18,15 @@ from tauform.version import __version__
 REALS = {"double": DOUBLE, "float": SINGLE}
 
 
-class WebAssembly:
-    """The backend; see `tauform.codegen.backends.backend.Backend`."""
+class WebAssembly(Backend):
+    """The backend."""
 
     title = "WebAssembly"
     reals = tuple(REALS)
-    has_batch = False
-    has_single_header = False
-    functions: tuple[str, ...] = ()
-
-    def prefix(self, name: str | None, robot: str) -> str:
-        """An identifier, as in C."""
-        return c_prefix(name, robot)
 
     def files(self, request: Request) -> dict[str, str]:
         """C with what it needs of a C library, a Makefile that compiles it, the module and its test."""
-        name, inner, real = request.prefix, f"{request.prefix}_plain", REALS[request.real]
+        name, inner, real = request.prefix, f"{request.prefix}_plain", REALS[request.options.real]
         setups = {program.setup.name for program in request.programs if program.setup is not None}
         programs = [with_names(whole(p), identifier) for p in request.programs if p.name not in setups]
         code = {file: text for file, text in plain_c(request, inner).items() if not file.startswith("test_")}
