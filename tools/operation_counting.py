@@ -13,6 +13,7 @@ from tauform.description.joint_types import PRISMATIC, REVOLUTE
 from tauform.description.tree import Tree
 from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.inertia.gdahj import gdahj, gdahj_from_kinematics
+from tauform.rigidbody.inertia.mass_matrix import MANY_JOINTS as MANY_JOINTS
 from tauform.rigidbody.sweeps.base_frame import base_placements
 from tauform.rigidbody.sweeps.motion import transforms_of
 
@@ -83,7 +84,7 @@ def counting_tree(n: int, geometry: Geometry = "dh", *, revolute: bool = True, r
     """A chain of n joints whose numbers are all unknown; run an algorithm on it with `unknowns` of the same tally.
 
     Args:
-        geometry: "dh" has the zeros of a modified DH frame, Rx(alpha) Tx(a) Tz(d) (d = 0 for a sliding joint);
+        geometry: "dh" has the zeros of a DH table, Tz(d) Tx(a) Rx(alpha) between joints (d = 0 for a sliding joint);
             "general" has none.
         revolute: whether all joints turn, or all slide.
         rotors: whether joints have rotor inertia; friction and gravity are zero.
@@ -92,8 +93,7 @@ def counting_tree(n: int, geometry: Geometry = "dh", *, revolute: bool = True, r
     placement = np.full((n, 4, 4), x, dtype=object)
     if geometry == "dh":
         placement[:, :3, :3] = np.array([[1, 0, 0], [0, x, x], [0, x, x]], dtype=object)
-        if not revolute:
-            placement[:, 1:3, 3] = 0
+        placement[:, 1 if revolute else slice(1, 3), 3] = 0
     joints = np.zeros((n, 4), dtype=object)
     if rotors:
         joints[:, 0] = x
@@ -177,10 +177,7 @@ def crossover(cheaper: Callable[[int], int], dearer: Callable[[int], int], limit
 
 
 def mass_matrix_crossovers(geometry: Geometry = "dh", limit: int = 40) -> dict[str, int | None]:
-    """Number of joints from which GDAHJ beats CRBA, in operations.
-
-    Our CRBA turns wrenches by whole rotation matrices; the paper's count is of the one for DH tables, which is cheaper.
-    """
+    """Number of joints from which GDAHJ beats CRBA, in operations."""
     counts = {n: count_mass_matrix(n, geometry) for n in range(1, limit + 1)}
 
     def total(which: str) -> Callable[[int], int]:

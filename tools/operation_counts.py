@@ -35,7 +35,7 @@ PROGRAMS = (
 INTRODUCTION = """# Operation counts
 
 Multiplications + additions of the general algorithms, counted exactly by running them on scalars that count
-(`tools.operation_counting`): a revolute chain whose joint frames have the zeros of a modified DH table, everything
+(`tools.operation_counting`): a revolute chain whose joint frames have the zeros of a DH table, everything
 else unknown, no rotors, no friction, no gravity. Products with 0 and 1 are not counted, nor are sines and cosines; a
 division counts as a multiplication. Generated programs know the robot's numbers and cost far less.
 Printed by `python -m tools.operation_counts`.
@@ -108,8 +108,9 @@ def page() -> str:
             ("n", "CRBA", "GDAHJ", "GDAHJ, kinematics known", "CRBA, Safeea2018", "GDAHJ, Safeea2018"),
             mass_matrix_rows(MASS_MATRIX_SIZES),
         ),
-        "\nGDAHJ costs less than CRBA from this many joints on. The third row compares like with like: GDAHJ with "
-        "all that it needs,\nand the cheapest CRBA.\n",
+        "\nGDAHJ costs less than CRBA from this many joints on. The first row compares like with like: both with all "
+        "that they\nneed, both in the frames of a DH table. Searched programs, which know a robot's numbers, "
+        "cross at 16 joints (a generic arm).\n",
         table(
             ("GDAHJ", "CRBA", "joints"),
             [(*pair.split(", "), joints) for pair, joints in mass_matrix_crossovers().items()],

@@ -83,6 +83,8 @@ from .rigidbody.check import check as check
 from .rigidbody.christoffel import christoffel_coefficients as christoffel_coefficients
 from .rigidbody.inertia.factorize import MassFactor as MassFactor
 from .rigidbody.inertia.factorize import factorize as factorize
+from .rigidbody.inertia.frame_injection import FrameInjection as FrameInjection
+from .rigidbody.inertia.frame_injection import frame_injection as frame_injection
 from .rigidbody.linearize.forward import ForwardLinearization as ForwardLinearization
 from .rigidbody.linearize.forward import linearize_forward_transposed as linearize_forward_transposed
 from .rigidbody.linearize.inverse import InverseLinearization as InverseLinearization

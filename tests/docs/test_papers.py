@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from example_scripts import example
-from tools import linearization_counting, operation_counting
+from tools import linearization_counting, operation_counting, paper_figures
 from tools.operation_counting import Tally
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
@@ -25,6 +25,7 @@ def names() -> dict[str, Any]:
     block = re.search(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert block is not None
     space: dict[str, Any] = {"counting": operation_counting, "linearizing": linearization_counting}
+    space |= {"figures": paper_figures}
     space |= {"campaign": example("04_puma260_campaign"), "open_loop": example("14_puma260_open_loop")}
     exec(block.group(1), space)
     return space

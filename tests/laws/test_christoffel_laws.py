@@ -31,3 +31,17 @@ def test_batches_keep_their_dimensions() -> None:
     D = tf.christoffel_coefficients(robot, q)
     assert D.shape == (3, 4, 2, 2, 2)
     np.testing.assert_array_equal(D[1, 2], tf.christoffel_coefficients(robot, q[1, 2]))
+
+
+@pytest.mark.parametrize("name", ["kr6_r700", "hitachi_hpr_gautier", "four_bar"])
+def test_frame_injection_makes_the_same_velocity_torques(name: str) -> None:
+    """Chains, linear and general loops; the matrix itself is another factorisation.  [Safeea2018, Eqs. 4 to 17]"""
+    robot = tf.load(name)
+    q, qd = 0.4 * np.random.default_rng(0).normal(size=(2, 6, robot.n_joints))
+    found, C = tf.frame_injection(robot, q, qd), tf.coriolis_matrix(robot, q, qd)
+    torque = np.einsum("kij,kj->ki", C, qd)
+    np.testing.assert_allclose(
+        np.einsum("kij,kj->ki", found.coriolis, qd), torque, rtol=0, atol=1e-12 * np.abs(C).max()
+    )
+    D = np.einsum("kijj->kij", tf.christoffel_coefficients(robot, q))
+    np.testing.assert_allclose(found.centrifugal, D, rtol=0, atol=1e-12 * np.abs(D).max())

@@ -67,6 +67,21 @@ def test_velocity_torques_equal_those_of_their_coriolis_matrix(pair, states):
         agree(C[k] + C[k].T, theirs + theirs.T)
 
 
+def test_injected_torques_equal_those_of_their_coriolis_matrix(pair, states):
+    found = tf.frame_injection(pair.robot, states[0], states[1])
+    for k, (q, v) in enumerate(zip(states[0], states[1], strict=True)):
+        theirs = pin.computeCoriolisMatrix(pair.model, pair.data, pair.theirs(q), pair.theirs_v(v))
+        agree(found.coriolis[k] @ v, (theirs @ pair.theirs_v(v))[pair.order])
+        # One joint moves alone: all of its velocity torque is centrifugal.
+        alone = np.zeros_like(v)
+        alone[k % len(v)] = 1
+        theirs = pin.computeCoriolisMatrix(pair.model, pair.data, pair.theirs(q), pair.theirs_v(alone))
+        centrifugal = (theirs @ pair.theirs_v(alone))[pair.order]
+        np.testing.assert_allclose(
+            found.centrifugal[k][:, k % len(v)], centrifugal, rtol=0, atol=TOLERANCE * np.abs(found.centrifugal).max()
+        )
+
+
 def test_gravity_and_bias_torque(pair, states):
     g, bias = tf.gravity_torque(pair.robot, states[0]), tf.bias_torque(pair.robot, states[0], states[1])
     for k, (q, v) in enumerate(zip(states[0], states[1], strict=True)):

@@ -19,6 +19,7 @@ from tauform.rigidbody.drives import friction_slopes, friction_torque
 from tauform.rigidbody.forward_dynamics import solved_by_mass_matrix
 from tauform.rigidbody.gravity import gravity
 from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
+from tauform.rigidbody.inertia.frame_injection import centrifugal, injected
 from tauform.rigidbody.inertia.gdahj import gdahj
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.kinematics import frame_jacobian
@@ -114,6 +115,8 @@ CORES = {
     "composite_rigid_body": (composite_rigid_body, 1),
     "gdahj": (gdahj, 1),
     "christoffel": (christoffel, 2),
+    "injected": (injected, 2),
+    "centrifugal": (centrifugal, 1),
     "gravity": (gravity, 1),
     "articulated_body": (articulated_body, 3),
     "solved_by_mass_matrix": (solved_by_mass_matrix, 3),

@@ -15,8 +15,8 @@ from tauform.rigidbody.sweeps.evaluation import evaluate
 
 MassMatrixMethod = Literal["auto", "crba", "gdahj"]
 METHODS = {"crba": composite_rigid_body, "gdahj": gdahj}
-# With this many joints GDAHJ, direct kinematics included, takes fewer operations than CRBA as Safeea2018 counts it.
-MANY_JOINTS = 18
+# With this many joints GDAHJ, direct kinematics included, takes fewer operations than CRBA in frames of a DH table.
+MANY_JOINTS = 17
 
 
 def mass_matrix(robot: Robot, q: ArrayLike, method: MassMatrixMethod = "auto") -> Array:

@@ -7,6 +7,7 @@ Everything here also runs on complex, counting and symbolic scalars, hence no ei
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -98,13 +99,17 @@ def inertia_to_parent(X: Transform, ten: AnyArray) -> AnyArray:
 
     m' = m;  h' = R h + m p;  I' = R I R^T + tr(P) 1 - P with P = (R h) p^T + p h'^T, which is symmetric.
     """
-    R, p, m = X.R, X.p, ten[0]
-    Rh = rotate(R, ten[1:4])
+    return shifted_inertia(X.p, ten[0], rotate(X.R, ten[1:4]), rotated_tensor(X.R, ten[4:]))
+
+
+def shifted_inertia(p: AnyArray, m: AnyArray, Rh: AnyArray, tensor: Sequence[AnyArray]) -> AnyArray:
+    """Ten parameters about a point that is p away, from mass, first moments and tensor in the same axes."""
     h = Rh + m * p
-    xx, xy, yy, xz, yz, zz = (Rh[i] * p[j] + p[i] * h[j] for i, j in _TENSOR_ENTRIES)
+    # Diagonal entries of P have the factor p_i in common.
+    (xx, yy, zz), (xy, xz, yz) = (Rh + h) * p, (Rh[i] * p[j] + p[i] * h[j] for i, j in ((0, 1), (0, 2), (1, 2)))
     shift = [yy + zz, -xy, xx + zz, -xz, -yz, xx + yy]
-    tensor = [turned + moved for turned, moved in zip(rotated_tensor(R, ten[4:]), shift, strict=True)]
-    return np.stack(np.broadcast_arrays(m, *h, *tensor))
+    moved = [turned + part for turned, part in zip(tensor, shift, strict=True)]
+    return np.stack(np.broadcast_arrays(m, *h, *moved))
 
 
 def rotated_tensor(R: AnyArray, six: AnyArray) -> list[AnyArray]:
