@@ -22,6 +22,8 @@ from tauform.identification.verdict.comparison import Comparison, compared_with,
 from tauform.identification.verdict.judge import Verdict, judge
 from tauform.identification.verdict.validate import unfiltered_errors
 
+FitPlot = Literal["torque", "errors", "friction", "residuals", "spectrum", "filters", "sensitivity", "correlations"]
+
 
 @checked_methods
 class Fit(FittedModel):
@@ -108,13 +110,14 @@ class Fit(FittedModel):
         """
         return write_code(self, Path(folder), name, CodeOptions(real, recording, excerpt), force).files
 
-    def plot(self, what: Literal["torque", "errors", "friction", "residuals", "spectrum", "filters"] = "torque") -> Any:
+    def plot(self, what: FitPlot = "torque") -> Any:
         """A figure of Plotly: notebooks display it, `.show()` opens it, `.write_html(path)` writes it.
 
         Args:
             what: "torque" (measured and predicted, on the motion that the fit was judged on), "errors" by joint before
                 and after, "friction" over velocity with its data, "residuals" (their correlation in time), "spectrum"
-                of the residuals, or "filters" (spectrum of the motion and cut-offs).
+                of the residuals, "filters" (spectrum of the motion and cut-offs), "sensitivity" (torque that each
+                value's uncertainty costs), or "correlations" of the values.
 
         Raises:
             IdentificationError: the fit has nothing of the kind.

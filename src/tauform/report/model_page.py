@@ -17,7 +17,7 @@ from tauform.report.html.robot_view import robot_view
 from tauform.report.sections.accuracy import accuracy_sections
 from tauform.report.sections.base import base_section
 from tauform.report.sections.code import code_section
-from tauform.report.sections.identification import fit_sections
+from tauform.report.sections.identification import fit_sections, subtitle
 from tauform.report.sections.torques import torque_section
 from tauform.report.tables import base_from_joints
 
@@ -47,16 +47,7 @@ def model_page(model: RobotModel, proof: Proof | None = None) -> str:
         base_section(model.base, model.robot),
         _stages(model),
     ]
-    return document(f"Dynamics of {model.robot.name}", _subtitle(model.described), sections)
-
-
-def _subtitle(robot: Robot) -> str:
-    letters = "".join(joint.type.letter for joint in robot.joints)
-    # is_chain before closure: a chain has none.
-    shape = "Serial chain" if robot.is_chain else "Mechanism with loops" if robot.closure else "Tree"
-    mass = sum(inertia.mass for inertia in robot.inertias)
-    carried = f", payload of {robot.payload.inertia.mass:.4g} kg at {robot.payload.frame}" if robot.payload else ""
-    return f"{shape} {letters}, {counted(robot.n_joints, 'coordinate')}, moving mass {mass:.4g} kg{carried}"
+    return document(f"Dynamics of {model.robot.name}", subtitle(model.described), sections)
 
 
 def _described(model: RobotModel, motion: ShownMotion) -> Section:

@@ -121,6 +121,29 @@ def test_dark_and_light_differ_in_the_background_and_keep_contrast(open_page: Op
     assert lightness["dark"][0] < 80 < 200 < lightness["dark"][1]
 
 
+def test_the_first_screen_answers(open_page: Open, tmp_path: Path) -> None:
+    """Verdict, torques, errors before and after, robot, reasons and next steps, without scrolling; the robot prints."""
+    robot, t = tf.load("two_link"), np.arange(0.0, 8.0, 0.01)
+    q = np.column_stack([np.sin(1.3 * t) + 0.4 * np.sin(2.9 * t), np.cos(1.7 * t) + 0.3 * np.sin(3.7 * t)])
+    qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    tau = 1.2 * tf.inverse_dynamics(robot, q, qd, qdd) + 0.5 * np.sign(qd)
+    fit = tf.identify(robot, tf.Recording(t, q, tau))
+    page = open_page(fit.report(tmp_path / "fit.html")).page
+    for part in (
+        ".verdict .figure",
+        ".first figure.plot",
+        ".first figure.plot >> nth=1",
+        ".first .robot .stage",
+        ".why h3",
+    ):
+        box = page.locator(part).first.bounding_box()
+        assert box["width"] > 20, part
+        assert box["y"] + min(box["height"], 40) < LAPTOP["height"], part
+    assert page.locator(".verdict strong").inner_text().lower() == fit.verdict.grade
+    page.pdf(path=str(tmp_path / "fit.pdf"), format="A4")
+    assert page.locator("img.printed").get_attribute("src").startswith("data:image/png")
+
+
 def test_every_plot_is_drawn(open_page: Open, delivery: Delivery, two_link: RobotModel) -> None:
     page = open_page(delivery.report).page
     plots = page.locator("figure.plot[data-drawn]")
@@ -177,6 +200,18 @@ def test_sliders_move_the_robot_where_forward_kinematics_says(open_page: Open, t
     assert tab.complaints == []
     tab.page.locator("button.zero").click()
     assert tab.drawn() == before
+
+
+def test_ellipsoids_have_the_mass_and_inertia_of_their_links() -> None:
+    robot = tf.random_robot(5, seed=2)
+    for body in view_data(robot, sweep_motion(robot))["bodies"]:
+        inertia, axes = robot.inertias[body["link"]], np.array(body["axes"])
+        # a solid ellipsoid: second moments A A' m / 5, and I = tr(S) 1 - S
+        moments = axes @ axes.T * body["mass"] / 5
+        np.testing.assert_allclose(
+            np.trace(moments) * np.eye(3) - moments, inertia.tensor_about_com, rtol=1e-4, atol=1e-6
+        )
+        np.testing.assert_array_equal(body["com"], inertia.com)
 
 
 def boxed(data: dict[str, Any]) -> tuple[Any, Any]:

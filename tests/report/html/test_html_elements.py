@@ -10,7 +10,7 @@ import pytest
 
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, data_script, facts, rounded, shown, table
-from tauform.report.html.plot import Panel, Plot, Series
+from tauform.report.html.plot import Panel, Plot, Series, short_names
 
 EVIL = "</script><script>alert(1)</script> & \"'"
 
@@ -32,6 +32,15 @@ EVIL = "</script><script>alert(1)</script> & \"'"
 )
 def test_values_as_text(value: object, expected: str) -> None:
     assert shown(value) == expected
+
+
+def test_names_lose_the_words_that_they_share() -> None:
+    assert short_names(["panda_joint1", "panda_joint2"]) == ["joint1", "joint2"]
+    assert short_names(["shoulder_pan_joint", "elbow_joint"]) == ["shoulder_pan", "elbow"]
+    assert short_names(["lwr_0_joint", "lwr_1_joint"]) == ["joint 0", "joint 1"]
+    assert short_names(["joint1", "joint2"]) == ["joint1", "joint2"]
+    assert short_names(["a", "a_b"]) == ["a", "a_b"]
+    assert short_names(["arm_joint"]) == ["arm_joint"]
 
 
 def test_text_stands_left_and_numbers_right() -> None:

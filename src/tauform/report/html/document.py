@@ -33,11 +33,13 @@ def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     ]
     # Plotly is several megabytes: only pages with figures carry it.
     drawing = plotly_script() if any(DRAWN in s.body for s in sections) else ""
+    # A page of one section needs no list of them.
+    listed = sections if len(sections) > 1 else ()
     return Template(asset("page.html")).substitute(
         title=html_text(title),
         subtitle=html_text(subtitle),
         version=__version__,
-        contents="".join(f'<a href="#{html_text(s.anchor)}">{html_text(s.title)}</a>' for s in sections),
+        contents="".join(f'<a href="#{html_text(s.anchor)}">{html_text(s.title)}</a>' for s in listed),
         sections="\n".join(parts),
         style=asset("style.css"),
         # a page without figures needs neither the library nor the scripts that call it

@@ -12,7 +12,9 @@ from tauform.escaping.markup import html_text
 from tauform.report.html.elements import data_script
 
 # What the page's script reads of a plot, beside its panels.
-DRAWN_FIELDS = ("x", "xlabel", "ylabel", "xlog", "ylog", "points", "bars", "link")
+DRAWN_FIELDS = ("x", "xlabel", "ylabel", "xlog", "ylog", "points", "bars", "heat", "link")
+# What names of joints are cut at to become short.
+SEPARATORS = "_/-. "
 LineStyle = Literal["", "dashed", "dotted", "thin", "thick", "points"]
 
 
@@ -46,6 +48,7 @@ class Panel:
     name: str
     series: Sequence[Series]
     ylabel: str = ""
+    xlabel: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,9 @@ class Plot:
         xlog: logarithmic abscissa.
         ylog: logarithmic ordinate.
         points: mark the points of curves.
-        bars: groups of bars in place of curves; x may hold names.
+        bars: groups of lying bars in place of curves; x may hold names.
+        heat: a matrix from -1 to 1 in colours; a series per row, named as its columns in x.
+        tall: half as high again.
         link: figures of one page with the same word share the range of their abscissas.
     """
 
@@ -76,6 +81,8 @@ class Plot:
     ylog: bool = False
     points: bool = False
     bars: bool = False
+    heat: bool = False
+    tall: bool = False
     link: str = ""
 
     @property
@@ -83,26 +90,59 @@ class Plot:
         """The figure as an element of a page, with its data."""
         data = {name: getattr(self, name) for name in DRAWN_FIELDS}
         data["panels"] = [
-            {"name": panel.name, "ylabel": panel.ylabel, "series": [_described(s) for s in panel.series]}
+            {
+                "name": panel.name,
+                "xlabel": panel.xlabel,
+                "ylabel": panel.ylabel,
+                "series": [_described(s) for s in panel.series],
+            }
             for panel in self.panels
         ]
         # A single panel without name needs no tab.
         named = [panel.name for panel in self.panels if panel.name]
-        tabs = "".join(map(_tab, range(len(named)), named))
+        tabs = "".join(map(_tab, range(len(named)), named, short_names(named)))
         # Each name once: panels repeat the same curves for other joints.
         curves = ", ".join(dict.fromkeys(series.name for panel in self.panels for series in panel.series))
         said = html_text(f"{self.caption}: {curves} over {self.xlabel}")
         return (
-            f'<figure class="plot"><figcaption>{html_text(self.caption)}</figcaption>{data_script(data)}'
+            f'<figure class="plot{" high" * self.tall}"><figcaption>{html_text(self.caption)}</figcaption>'
+            + data_script(data)
             + (f'<div class="tabs" role="tablist">{tabs}</div>' if len(named) > 1 else "")
             + f'<div class="stage" role="img" aria-label="{said}"></div></figure>\n'
         )
 
 
-def _tab(k: int, name: str) -> str:
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names without the words that all of them begin or end with: panda_joint1 is joint1, elbow_joint is elbow."""
+    if len(names) < 2:
+        return list(names)
+    short = list(names)
+    for cut in (_without_beginning, _without_end):
+        found = cut(short)
+        # Names that would become empty or equal stay whole.
+        if all(found) and len(set(found)) == len(names):
+            short = found
+    # A bare number says nothing.
+    return [f"joint {name}" if name.isdigit() else name for name in short]
+
+
+def _without_beginning(names: Sequence[str]) -> list[str]:
+    first, last = min(names), max(names)
+    # What the first and last in order share, all share.
+    length = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    # Up to a separator: "joint1" and "joint2" share letters, not a word.
+    start = max(map(first[:length].rfind, SEPARATORS)) + 1
+    return [name[start:] for name in names]
+
+
+def _without_end(names: Sequence[str]) -> list[str]:
+    return [name[::-1] for name in _without_beginning([name[::-1] for name in names])]
+
+
+def _tab(k: int, name: str, short: str) -> str:
     # One tab stop for the whole list, as ARIA's tabs have it; arrow keys do the rest.
     selected = f'aria-selected="{str(k == 0).lower()}" tabindex="{-min(k, 1)}"'
-    return f'<button type="button" role="tab" {selected}>{html_text(name)}</button>'
+    return f'<button type="button" role="tab" title="{html_text(name)}" {selected}>{html_text(short)}</button>'
 
 
 def _described(series: Series) -> dict[str, Any]:

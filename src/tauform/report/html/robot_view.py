@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.description.inertia import Inertia
 from tauform.description.robot import GeneralClosure, Robot
 from tauform.escaping.markup import html_text
 from tauform.pipeline.motion import ShownMotion, coordinate_ranges, home_position
-from tauform.report.html.elements import bullets, data_script, rounded
+from tauform.report.html.elements import bullets, data_script, folded, rounded
 from tauform.report.html.meshes import LinkMesh, link_meshes
 from tauform.rigidbody.kinematics import forward_kinematics, link_placements
 
@@ -20,12 +21,22 @@ N_POSES = 200
 MIN_RADIUS = 0.1
 # Transforms keep more digits than a picture needs, so that the tool stands where the package says.
 EXACT_DIGITS = 12
+# Below the sliders: a motion to play, and what else is drawn.
+TOOLS = (
+    '<div class="buttons">'
+    '<button type="button" class="zero">Home</button><button type="button" class="play">Play</button>'
+    '<label><input type="checkbox" class="masses">centres of mass</label>'
+    '<label><input type="checkbox" class="ellipsoids">inertia ellipsoids</label></div>'
+)
 
 
-def robot_view(robot: Robot, motion: ShownMotion) -> str:
+def robot_view(robot: Robot, motion: ShownMotion, compact: bool = False) -> str:
     """A figure of the robot, moved by sliders or along a motion; frames follow from the robot's own transforms.
 
     Links look as their meshes do, or their collision shapes, or are lines where the description has neither.
+
+    Args:
+        compact: sliders are folded away, to leave room for others.
     """
     # The script knows linear closures (F, offset); functions of the loop are not shipped.
     if isinstance(robot.closure, GeneralClosure):
@@ -37,15 +48,21 @@ def robot_view(robot: Robot, motion: ShownMotion) -> str:
         f'<input type="range" min="{low:.6g}" max="{high:.6g}" step="any" value="{start:.6g}"></label>'
         for name, (low, high), start in zip(robot.joint_names, ranges, home, strict=True)
     )
+    joints = f'<div class="joints">{sliders}</div><p class="tool">Tool at x y z [m]: <output></output></p>'
+    caption = f"<figcaption>{html_text(robot.name)}</figcaption>" if compact else ""
     return (
-        f'<figure class="robot-view">{data_script(view_data(robot, motion, meshes), EXACT_DIGITS)}<div class="robot">'
-        '<div class="stage" tabindex="0" role="img" aria-label="The robot; drag or use the arrow keys to turn it, '
-        f'plus and minus to magnify"></div><div><div class="joints">{sliders}</div>'
-        '<p class="tool">Tool at x y z [m]: <output></output></p><div class="buttons">'
-        '<button type="button" class="zero">Home</button><button type="button" class="play">Play the motion</button>'
-        "</div></div></div></figure>\n"
-        # Missing meshes are told below the figure: a gap would look like a robot without that link.
-    ) + (bullets(missing) if missing else "")
+        f'<figure class="robot-view">{caption}{data_script(view_data(robot, motion, meshes), EXACT_DIGITS)}'
+        '<div class="robot"><div class="stage" tabindex="0" role="img" aria-label="The robot; drag or use the arrow '
+        'keys to turn it, plus and minus to magnify"></div><img class="printed" alt="The robot at its home position">'
+        f"<div>{folded('Move the joints', joints) if compact else joints}{TOOLS}</div></div></figure>\n"
+    ) + _missing(missing)
+
+
+def _missing(sentences: Sequence[str]) -> str:
+    """Meshes that could not be read, named below the figure: a line in place of a link needs a word."""
+    if len(sentences) < 2:
+        return bullets(sentences) if sentences else ""
+    return folded(f"{len(sentences)} links are lines, without their meshes", bullets(sentences))
 
 
 def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()) -> dict[str, Any]:
@@ -53,6 +70,8 @@ def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()
     low, high = box_of(robot, meshes)
     # Half the cube's edge.
     reach = float(np.max(high - low)) / 2
+    # Everything at home: the camera looks at its middle, and the floor lies below it.
+    home = np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])
     closure, types = robot.closure, {joint.name: joint.type for joint in robot.joints}
     return {
         "joints": [
@@ -68,14 +87,27 @@ def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()
         "reach": reach,
         "low": low,
         "high": high,
-        # The floor lies under all that is drawn at home, so that no part stands below it.
-        "floor": np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])[:, 2].min(),
+        "centre": (home.min(axis=0) + home.max(axis=0)) / 2,
+        "extent": float(np.ptp(home, axis=0).max()),
+        "floor": home[:, 2].min(),
+        "bodies": [body for k, inertia in enumerate(robot.inertias) if (body := _body(k, inertia))],
         "links": ["base", *(link.name for link in robot.links)],
         "meshes": [mesh.packed() for mesh in meshes],
         "grid": round_length(reach / 5),
         # Fewer digits than transforms: a motion is most of the data.
         "motion": rounded({"t": motion.t, "q": motion.q}),
     }
+
+
+def _body(link: int, inertia: Inertia) -> dict[str, Any] | None:
+    """Centre of mass of a link, and the solid ellipsoid of its mass and inertia; None for a link without mass."""
+    if inertia.mass <= 0:
+        return None
+    moments, axes = np.linalg.eigh(inertia.tensor_about_com)
+    # Of a solid ellipsoid I_x = m (b^2 + c^2) / 5; identified links may be none, and get a flat one.
+    squares = 2.5 * (moments.sum() - 2 * moments) / inertia.mass
+    semi_axes = axes * np.sqrt(np.maximum(squares, 0.0))
+    return {"link": link, "mass": inertia.mass, "com": inertia.com, "axes": rounded(semi_axes)}
 
 
 def box_of(robot: Robot, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]:

@@ -27,6 +27,8 @@ def plotly_figure(plot: Plot) -> Any:
     from plotly import graph_objects
 
     traces, owners = [], []
+    if plot.heat:
+        return graph_objects.Figure([_matrix(plot)], _layout(plot))
     for k, panel in enumerate(plot.panels):
         for order, series in enumerate(panel.series):
             traces.append(_trace(plot, series, order) | {"visible": _visible(series) if k == 0 else False})
@@ -50,22 +52,42 @@ def _button(plot: Plot, k: int, panel: Panel, owners: list[int], shown: list[Ser
     visible = [_visible(series) if owner == k else False for owner, series in zip(owners, shown, strict=True)]
     # Texts are escaped: Plotly reads a subset of HTML in labels.
     label = {"yaxis.title.text": html_text(panel.ylabel or plot.ylabel)}
+    label["xaxis.title.text"] = html_text(panel.xlabel or plot.xlabel)
     return {"label": html_text(panel.name), "method": "update", "args": [{"visible": visible}, label]}
 
 
 def _layout(plot: Plot) -> dict[str, Any]:
     def axis(label: str, log: bool) -> dict[str, Any]:
-        return {"title": {"text": html_text(label)}, "type": "log" if log else None, "exponentformat": "power"}
+        shown = {"title": {"text": html_text(label)}, "exponentformat": "power", "automargin": True}
+        # Whole numbers at every tick: digits between powers of ten are too small to read.
+        return shown | ({"type": "log", "tickformat": "~g"} if log else {})
 
+    across = axis(plot.panels[0].xlabel or plot.xlabel, plot.xlog)
+    upright = axis(plot.panels[0].ylabel or plot.ylabel, plot.ylog)
+    # Without "category" joints called 1, 2, 3 would become numbers; the first name stands on top.
+    names = {"type": "category", "autorange": "reversed", "automargin": True}
+    if plot.bars:
+        # Bars lie, beside their names.
+        across, upright = upright, names
+    elif plot.heat:
+        across, upright = {"type": "category"}, names
     return {
         "title": {"text": html_text(plot.caption)},
-        # Bars stand over names: without "category" joints called 1, 2, 3 would become numbers.
-        "xaxis": axis(plot.xlabel, plot.xlog) | ({"type": "category"} if plot.bars else {}),
-        "yaxis": axis(plot.panels[0].ylabel or plot.ylabel, plot.ylog),
-        "hovermode": "x unified",
+        "xaxis": across,
+        "yaxis": upright,
+        "hovermode": "closest" if plot.bars or plot.heat else "x unified",
         "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom"},
         "margin": {"t": 90, "r": 20},
     }
+
+
+def _matrix(plot: Plot) -> dict[str, Any]:
+    """A matrix from -1 to 1, as pale as it is small."""
+    series = plot.panels[0].series
+    names = [html_text(row.name) for row in series]
+    scale = [[0.0, COLOURS[1]], [0.5, "#ffffff"], [1.0, COLOURS[0]]]
+    about = {"type": "heatmap", "z": [rounded(row.y) for row in series], "x": names, "y": names}
+    return about | {"zmin": -1, "zmax": 1, "colorscale": scale}
 
 
 def _trace(plot: Plot, series: Series, order: int) -> dict[str, Any]:
@@ -78,7 +100,10 @@ def _trace(plot: Plot, series: Series, order: int) -> dict[str, Any]:
         about["error_y"] = {"type": "data", "array": rounded(series.spread)}
     if plot.bars:
         # Patterns beside colours: pairs of bars stay apart in grey.
-        return about | {"type": "bar", "marker": {"color": colour, "pattern": {"shape": ("", "/")[order % 2]}}}
+        marker = {"color": colour, "pattern": {"shape": ("", "/")[order % 2]}}
+        words = {"texttemplate": "%{x:.2~r}", "textposition": "outside", "cliponaxis": False}
+        lying = {"orientation": "h", "x": about["y"], "y": about["x"]}
+        return about | lying | words | {"type": "bar", "marker": marker}
     mode = "markers" if series.style == "points" else "lines+markers" if plot.points else "lines"
     line = {"color": colour, **LINES[series.style]}
     return about | {"type": "scatter", "mode": mode, "line": line, "marker": {"color": colour, "size": 4}}

@@ -20,6 +20,7 @@ from tauform.report.sections.filters import filter_plot
 from tauform.report.sections.friction import friction_plot
 from tauform.report.sections.judged import judged_torques
 from tauform.report.sections.residuals import correlation_plot, spectrum_plot
+from tauform.report.sections.values import correlation_matrix_plot, sensitivity_plot
 from tauform.report.sections.verdict import error_plot, thinned, torque_plot
 from tauform.simulation.motion import Motion
 
@@ -31,6 +32,8 @@ FIT_PLOTS: dict[str, Callable[[Fit], Plot | None]] = {
     "residuals": correlation_plot,
     "spectrum": spectrum_plot,
     "filters": filter_plot,
+    "sensitivity": sensitivity_plot,
+    "correlations": correlation_matrix_plot,
 }
 NOTHING = (
     "fit.plot: there is nothing to draw of {what!r}: the fit has none, or was loaded from a file without recordings"

@@ -7,7 +7,7 @@ import numpy as np
 from tauform.identification.fit import Fit
 from tauform.report.html.document import Section
 from tauform.report.html.elements import facts, paragraph
-from tauform.report.html.plot import Panel, Plot, Series
+from tauform.report.html.plot import LineStyle, Panel, Plot, Series
 
 
 def filter_sections(fit: Fit) -> list[Section]:
@@ -50,8 +50,12 @@ def filter_plot(fit: Fit) -> Plot | None:
         "position cut-off": filters.position,
     }
     series = [Series(name, row, style="thin") for name, row in zip(fit.robot.joint_names, density, strict=True)]
-    # A vertical line is two points at one frequency.
-    series += [Series(name, heights, x=[at, at], style="thick", colour=7) for name, at in marks.items()]
+    # A vertical line is two points at one frequency; told apart without colours.
+    styles: tuple[LineStyle, ...] = ("thick", "dashed", "dotted")
+    series += [
+        Series(f"{name}, {at:.3g} Hz", heights, x=[at, at], style=style, colour=7)
+        for style, (name, at) in zip(styles, marks.items(), strict=True)
+    ]
     return Plot(
         "Spectrum of the velocities, and the cut-offs that were chosen from it",
         [Panel("", series)],

@@ -52,7 +52,7 @@ def friction_plot(fit: Fit, torques: JudgedTorques) -> Plot | None:
         kind = next(joint.type for joint in robot.joints if joint.name == name)
         data = Series("measured, without inertia and gravity", points[few, j], x=qd[few, j], style="points", colour=7)
         law = Series("identified friction", curve, x=speed, colour=0)
-        panels.append(Panel(name, [data, law], f"friction [{kind.effort_unit}]"))
+        panels.append(Panel(name, [data, law], f"friction [{kind.effort_unit}]", f"velocity [{kind.unit}/s]"))
     return Plot("Friction by joint", panels, xlabel="velocity [rad/s or m/s]", ylabel="friction")
 
 

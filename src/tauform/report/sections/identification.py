@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.files.file import write_text
 from tauform.identification.export.proof import Proof
 from tauform.identification.fit import Fit
+from tauform.messages import counted
 from tauform.pipeline.motion import sweep_motion
 from tauform.report.html.document import Section, document
 from tauform.report.html.robot_view import robot_view
@@ -25,11 +27,18 @@ def write_report(fit: Fit, path: Path) -> Path:
     Raises:
         IdentificationError: the file cannot be written.
     """
-    # On data that the fit did not see: the figure that counts.
-    errors = fit.unseen
-    subtitle = f"{fit.verdict.grade}: {100 * errors.total:.2g} % torque error on {errors.source}"
-    page = document(f"Identification of {fit.robot.name}", subtitle, fit_sections(fit))
+    page = document(f"Identification of {fit.robot.name}", subtitle(fit.robot), fit_sections(fit))
     return write_text(path, page, IdentificationError)
+
+
+def subtitle(robot: Robot) -> str:
+    """Shape, joints, mass and payload of a robot in a line."""
+    letters = "".join(joint.type.letter for joint in robot.joints)
+    # is_chain before closure: a chain has none.
+    shape = "Serial chain" if robot.is_chain else "Mechanism with loops" if robot.closure else "Tree"
+    mass = sum(inertia.mass for inertia in robot.inertias)
+    carried = f", payload of {robot.payload.inertia.mass:.4g} kg at {robot.payload.frame}" if robot.payload else ""
+    return f"{shape} {letters}, {counted(robot.n_joints, 'coordinate')}, moving mass {mass:.4g} kg{carried}"
 
 
 def fit_sections(fit: Fit, proof: Proof | None = None) -> list[Section]:
@@ -40,7 +49,7 @@ def fit_sections(fit: Fit, proof: Proof | None = None) -> list[Section]:
     """
     # Computed once; verdict and friction draw the same rows.
     torques = judged_torques(fit)
-    view = robot_view(fit.robot, sweep_motion(fit.robot))
+    view = robot_view(fit.robot, sweep_motion(fit.robot), compact=True)
     return [
         verdict_section(fit, torques, proof, view),
         *friction_sections(fit, torques),

@@ -8,6 +8,7 @@ from tauform.arrays import Array
 from tauform.identification.fit import Fit
 from tauform.report.html.document import Section
 from tauform.report.html.elements import Marked, facts, folded, paragraph, table
+from tauform.report.html.plot import Panel, Plot, Series
 
 # Half width of a 95 % interval, in standard deviations.
 CONFIDENT = 1.96
@@ -15,6 +16,8 @@ CONFIDENT = 1.96
 VAGUE, UNKNOWN = 0.1, 0.5
 # Pairs of values that are listed, and the correlation from which on they are worth a word.
 MOST_PAIRS, CORRELATED = 20, 0.8
+# Names that a figure has room for.
+MOST_BARS, MOST_CELLS = 15, 30
 
 
 def values_section(fit: Fit) -> Section:
@@ -57,8 +60,39 @@ def values_section(fit: Fit) -> Section:
     body += table(
         columns, rows, text_columns=(0, 9), tall=len(rows) > 16, code_columns=(0,), caption=caption, data=True
     )
-    body += _correlations(fit)
-    return Section("values", "Identified values", body)
+    return Section("values", "Identified values", body + sensitivity_plot(fit).html + _correlations(fit))
+
+
+def sensitivity_plot(fit: Fit) -> Plot:
+    """Torque that each value stands for, and the torque error that its uncertainty leaves: the largest of them."""
+    share, doubt = torque_shares(fit)
+    # Stable: equal values keep the order of the parameters on every machine.
+    most = np.argsort(-doubt, kind="stable")[:MOST_BARS]
+    names = [fit.names[k] for k in most]
+    bars = [Series("torque of the value", 100 * share[most], x=names, colour=8)]
+    bars.append(Series("torque of its standard deviation", 100 * doubt[most], x=names, colour=0))
+    caption = "Values whose uncertainty costs most: torque over the RMS torque of the joint"
+    return Plot(caption, [Panel("", bars)], "value", "RMS torque [%]", ylog=True, bars=True, tall=True)
+
+
+def correlation_matrix_plot(fit: Fit) -> Plot:
+    """Correlations of the values that are least independent of others."""
+    rho = _correlation(fit)
+    # Largest correlation with any other value, without the diagonal's ones.
+    strongest = np.abs(rho - np.diag(np.diagonal(rho))).max(axis=0)
+    most = np.sort(np.argsort(-strongest, kind="stable")[:MOST_CELLS])
+    names = [fit.names[k] for k in most]
+    # Two digits: colours show no more.
+    rows = [Series(fit.names[k], np.round(rho[k, most], 2), x=names) for k in most]
+    caption = f"Correlations of the {len(most)} values that depend most on others"
+    return Plot(caption, [Panel("", rows)], "", "", heat=True, tall=True)
+
+
+def _correlation(fit: Fit) -> Array:
+    """(p, p) correlations of the values."""
+    # A value that is known exactly has no correlation.
+    scale = np.maximum(fit.deviations, 1e-300)
+    return np.asarray(fit.covariance / np.outer(scale, scale))
 
 
 def torque_shares(fit: Fit) -> tuple[Array, Array]:
@@ -72,21 +106,19 @@ def torque_shares(fit: Fit) -> tuple[Array, Array]:
 
 
 def _correlations(fit: Fit) -> str:
-    # A value that is known exactly has no correlation.
-    scale = np.maximum(fit.deviations, 1e-300)
-    rho = fit.covariance / np.outer(scale, scale)
+    rho, drawn = _correlation(fit), correlation_matrix_plot(fit).html
     # Each pair once, without the diagonal.
     i, j = np.triu_indices(len(rho), 1)
     # A stable sort: equal correlations keep the order of the parameters on every machine.
     order = np.argsort(-np.abs(rho[i, j]), kind="stable")[:MOST_PAIRS]
     pairs = [(fit.names[i[k]], fit.names[j[k]], rho[i[k], j[k]]) for k in order if abs(rho[i[k], j[k]]) > CORRELATED]
     if not pairs:
-        return paragraph(
+        return drawn + paragraph(
             f"No two values are correlated by more than {CORRELATED:g}: the motion tells all of them apart.", "quiet"
         )
     listing = table(("value", "other", "correlation"), pairs, text_columns=2, code_columns=(0, 1))
     told = paragraph("A pair near 1 or -1 is known by its sum only; a motion that tells the two apart would show more.")
-    return folded(f"{len(pairs)} pairs of values that the motion hardly tells apart", told + listing)
+    return drawn + folded(f"{len(pairs)} pairs of values that the motion hardly tells apart", told + listing)
 
 
 def links_section(fit: Fit) -> list[Section]:

@@ -9,9 +9,10 @@ from tauform.escaping.markup import html_text
 from tauform.identification.export.proof import Proof
 from tauform.identification.fit import Fit
 from tauform.identification.regression.residuals import HELD_OUT
+from tauform.messages import counted
 from tauform.report.html.document import Section
-from tauform.report.html.elements import bullets, paragraph, table
-from tauform.report.html.plot import Panel, Plot, Series
+from tauform.report.html.elements import bullets, folded, heading, paragraph, table
+from tauform.report.html.plot import Panel, Plot, Series, short_names
 from tauform.report.sections.judged import JudgedTorques
 
 MOST_POINTS = 1500
@@ -26,36 +27,38 @@ def verdict_section(fit: Fit, torques: JudgedTorques, proof: Proof | None = None
         proof: torque error of the C on the same motion.
         view: the robot as a figure.
     """
-    measured = torque_plot(fit, torques).html
-    # Side by side where the robot is drawn: the first screen shows both.
-    pair = f'<div class="pair"><div>{measured}</div><div>{view}</div></div>\n' if view else measured
-    after = error_plot(fit, torques).html + _joint_table(fit, torques.errors)
-    return Section("verdict", "Verdict", _headline(fit, proof) + pair + _next_steps(fit) + after)
+    # Side by side: the first screen shows the answer, its evidence and what to do with it.
+    figures = (torque_plot(fit, torques).html, error_plot(fit, torques).html, view)
+    first = "".join(f"<div>{figure}</div>" for figure in figures if figure)
+    body = _headline(fit, proof) + f'<div class="first">{first}</div>\n' + _why(fit) + _joint_table(fit, torques.errors)
+    return Section("verdict", "Verdict", body)
 
 
 def _headline(fit: Fit, proof: Proof | None) -> str:
     errors, verdict = fit.unseen, fit.verdict
     # Held-out blocks come from the same recordings; the words must not promise more.
     judged = f"on {errors.source}" + (", each block predicted by the others" if errors.source == HELD_OUT else "")
-    said = f"{100 * errors.total:.2g} % torque error {judged}"
     shipped = ""
     if proof is not None and proof.figures:
         first = proof.figures[0]
         shipped = (
             f" The C was run on the same motion: {first.function} errs {100 * first.error:.2g} % on {proof.motion}."
         )
-    # A good verdict has no reasons against it, but a word of praise.
-    reasons = verdict.reasons or (f"{verdict.praise[0].upper()}{verdict.praise[1:]}.",)
     return (
         f'<p class="verdict {TONES[verdict.grade]}"><strong>{html_text(verdict.grade)}</strong> '
-        f"<span>{html_text(said)}</span></p>\n"
-        + paragraph(f"Estimated by {fit.method}.{shipped}", "quiet")
-        + bullets(reasons)
-    )
+        f'<span class="figure">{100 * errors.total:.2g} %</span> '
+        f'<span class="judged">torque error {html_text(judged)}</span></p>\n'
+    ) + paragraph(f"Estimated by {fit.method}.{shipped}", "quiet")
 
 
-def _next_steps(fit: Fit) -> str:
-    return paragraph("To do better:") + bullets(fit.verdict.next) if fit.verdict.next else ""
+def _why(fit: Fit) -> str:
+    """Reasons of the verdict beside the next steps."""
+    verdict = fit.verdict
+    # A good verdict has no reasons against it, but a word of praise.
+    reasons = verdict.reasons or (f"{verdict.praise[0].upper()}{verdict.praise[1:]}.",)
+    columns = {"Why": reasons, "What to do next": verdict.next}
+    found = (heading(title) + bullets(sentences) for title, sentences in columns.items() if sentences)
+    return f'<div class="why">{"".join(f"<div>{column}</div>" for column in found)}</div>\n'
 
 
 def thinned(count: int) -> slice:
@@ -91,10 +94,10 @@ def _label(fit: Fit, name: str) -> str:
 
 def error_plot(fit: Fit, torques: JudgedTorques) -> Plot:
     """Torque errors of each joint, as described and as identified."""
-    names, errors = list(fit.robot.joint_names), torques.errors
+    names, errors = short_names(fit.robot.joint_names), torques.errors
     bars = [Series(what, 100 * values, x=names, colour=(8, 0)[k]) for k, (what, values) in enumerate(errors.items())]
     return Plot(
-        f"Torque error by joint before and after, {torques.source}",
+        "Torque error before and after, by joint",
         [Panel("", bars)],
         xlabel="joint",
         ylabel="RMS error / RMS torque [%]",
@@ -127,5 +130,5 @@ def _joint_table(fit: Fit, found: dict[str, AnyArray]) -> str:
         "quiet",
     )
     if fit.findings:
-        body += paragraph("Found in the recordings:") + bullets(fit.findings)
+        body += folded(f"{counted(len(fit.findings), 'remark')} on the recordings", bullets(fit.findings))
     return body

@@ -63,17 +63,31 @@ const Look = (() => {
     }
 
     traces() {
-      const { series } = this.data.panels[this.shown], { points, bars } = this.data;
+      const { series } = this.data.panels[this.shown], { points, bars, heat } = this.data;
+      if (heat) return this.matrix();
       return series.map((s, k) => {
         const own = Look.colour(`s${s.colour ?? k % 8}`), given = s.x ?? this.data.x;
         const x = given?.map(v => (typeof v === "string" ? Look.plain(v) : v));
         const about = { name: Look.plain(s.name), x, y: s.y, text: s.notes?.map(Look.plain), visible: s.hidden ? "legendonly" : true };
         // bars keep apart in grey print by their filling
-        if (bars) return { ...about, type: "bar", marker: { color: own, pattern: { shape: ["", "/"][k % 2] } }, ...this.whiskers(s) };
+        if (bars) return this.bar(about, { color: own, pattern: { shape: ["", "/"][k % 2] } });
         const mode = s.style === "points" ? "markers" : points ? "lines+markers" : "lines";
         const line = { color: own, width: 1.8, ...LINES[s.style] };
         return { ...about, type: "scatter", mode, line, marker: { color: own, size: s.style === "points" ? 4 : 5 }, ...this.whiskers(s) };
       });
+    }
+
+    bar(about, marker) {
+      const texttemplate = "%{x:.2~r}", shown = { textposition: "outside", cliponaxis: false, textfont: { size: 11 } };
+      return { ...about, type: "bar", orientation: "h", x: about.y, y: about.x, marker, texttemplate, ...shown, hovertemplate: "%{y}: %{x:.3~g}" };
+    }
+
+    // A matrix from -1 to 1: blue and orange, as pale as it is small.
+    matrix() {
+      const { series } = this.data.panels[this.shown], names = series.map(s => Look.plain(s.name));
+      const scale = [[0, Look.colour("s1")], [0.5, Look.colour("card")], [1, Look.colour("s0")]];
+      const words = { hovertemplate: "%{y}, %{x}: %{z:.2f}<extra></extra>", colorbar: { thickness: 12, outlinewidth: 0 } };
+      return [{ type: "heatmap", z: series.map(s => s.y), x: names, y: names, zmin: -1, zmax: 1, colorscale: scale, xgap: 1, ygap: 1, ...words }];
     }
 
     whiskers(s) {
@@ -81,15 +95,19 @@ const Look = (() => {
     }
 
     draw() {
-      const { xlabel, ylabel, xlog, ylog, panels } = this.data;
-      const kind = log => (log ? { type: "log" } : {});
-      const layout = Look.layout({
-        uirevision: "kept", // zoom and hidden curves stay when another tab is shown
-        xaxis: { title: { text: Look.plain(xlabel) }, ...kind(xlog) },
-        yaxis: { title: { text: Look.plain(panels[this.shown].ylabel || ylabel) }, ...kind(ylog) },
-      });
+      const { xlabel, ylabel, xlog, ylog, bars, heat, panels } = this.data;
+      // whole numbers at every tick: digits between powers of ten are too small to read
+      const kind = log => (log ? { type: "log", tickformat: "~g" } : {});
+      const { name, xlabel: own, ylabel: height } = panels[this.shown];
+      const across = { title: { text: Look.plain(own || xlabel) }, ...kind(xlog) };
+      const upright = { title: { text: Look.plain(height || ylabel) }, ...kind(ylog) };
+      // Bars lie: names of joints stand beside them in full, the first on top.
+      const axes = bars ? { xaxis: upright, yaxis: { ...across, title: undefined, autorange: "reversed", ticksuffix: " " }, hovermode: "closest" } : { xaxis: across, yaxis: upright };
+      if (heat) Object.assign(axes, { xaxis: { type: "category" }, yaxis: { type: "category", autorange: "reversed" }, hovermode: "closest" });
+      // zoom and hidden curves stay when another tab is shown
+      const layout = Look.layout({ uirevision: "kept", ...axes });
       const drawn = Plotly.react(this.stage, this.traces(), layout, Look.config);
-      return drawn.then(() => { this.element.dataset.drawn = panels[this.shown].name || "all"; });
+      return drawn.then(() => { this.element.dataset.drawn = name || "all"; });
     }
   }
 
@@ -108,5 +126,8 @@ const Look = (() => {
       Promise.all(others.map(f => Plotly.relayout(f.stage, same))).finally(() => { moving = false; });
     }));
   }
-  addEventListener("beforeprint", () => figures.forEach(f => Plotly.Plots.resize(f.stage)));
+  // On paper figures have the width of an A4 page, or of the second column of its first screen.
+  const paper = stage => (stage.closest(".first > div:not(:first-child)") ? 410 : 690);
+  addEventListener("beforeprint", () => figures.forEach(f => Plotly.relayout(f.stage, { width: paper(f.stage) })));
+  addEventListener("afterprint", () => figures.forEach(f => Plotly.relayout(f.stage, { width: null, autosize: true })));
 })();

@@ -1,7 +1,8 @@
 // A robot in space, drawn by Plotly: forward kinematics from the same transforms as the package, links by their meshes.
 (() => {
   "use strict";
-  const START = { azimuth: -0.9, elevation: 0.42, distance: 1.5 };
+  const START = { azimuth: -0.9, elevation: 0.35 };
+  const ROUND = 14, RINGS = 9; // corners of an ellipsoid around and along
 
   // Transforms are 12 numbers, the rows of [R | p].
   function compose(a, b) {
@@ -34,6 +35,19 @@
     return { ...mesh, corners: Array.from({ length: count }, (_, k) => corner(k)), i: column(0), j: column(1), k: column(2) };
   }
 
+  // The unit sphere as corners and triangles, ring by ring.
+  const sphere = (() => {
+    const corners = [], triangles = [];
+    for (let ring = 0; ring <= RINGS; ring++)
+      for (let k = 0; k < ROUND; k++) {
+        const theta = Math.PI * ring / RINGS, phi = 2 * Math.PI * k / ROUND;
+        corners.push([Math.sin(theta) * Math.cos(phi), Math.sin(theta) * Math.sin(phi), Math.cos(theta)]);
+        const here = ring * ROUND + k, beside = ring * ROUND + (k + 1) % ROUND;
+        if (ring < RINGS) triangles.push([here, beside, here + ROUND], [beside, beside + ROUND, here + ROUND]);
+      }
+    return { corners, triangles };
+  })();
+
   class RobotView {
     constructor(figure) {
       this.figure = figure;
@@ -41,7 +55,11 @@
       this.meshes = this.data.meshes.map(unpacked);
       this.stage = figure.querySelector(".stage");
       this.sliders = [...figure.querySelectorAll("input[type=range]")];
-      this.camera = { ...START };
+      // As near as the robot at home allows; a cube of most postures is far larger.
+      this.camera = { ...START, distance: Math.max(0.6, Math.min(1.5, 0.2 + this.data.extent / this.data.reach)) };
+      this.masses = figure.querySelector(".masses");
+      this.ellipsoids = figure.querySelector(".ellipsoids");
+      [this.masses, this.ellipsoids].forEach(box => { box.onchange = () => this.draw(); });
       this.playing = null;
       this.sliders.forEach(slider => { slider.oninput = () => { this.stop(); this.moved(); }; });
       figure.querySelector(".zero").onclick = () => { this.stop(); this.set(this.data.home); };
@@ -75,17 +93,24 @@
     places(placed) {
       const on = link => (link < 0 ? IDENTITY : placed[link]), tip = placed[placed.length - 1];
       const meshes = this.meshes.map(mesh => { const T = on(mesh.link); return mesh.corners.map(p => times(T, ...p)); });
-      return [...meshes, ...this.sticks(placed, on), ...[0, 1, 2].map(axis => [origin(tip), along(tip, axis, 0.1 * this.data.reach)])];
+      return [...meshes, ...this.sticks(placed, on), ...this.inertias(on), ...[0, 1, 2].map(axis => [origin(tip), along(tip, axis, 0.1 * this.data.reach)])];
     }
 
-    // Bodies and joints as lines; a robot with meshes shows itself.
+    // Centres of mass, and corners of all ellipsoids.
+    inertias(on) {
+      const { bodies } = this.data;
+      const corner = (T, { com, axes }, u) => times(T, ...[0, 1, 2].map(i => com[i] + axes[i][0] * u[0] + axes[i][1] * u[1] + axes[i][2] * u[2]));
+      return [bodies.map(body => times(on(body.link), ...body.com)), bodies.flatMap(body => sphere.corners.map(u => corner(on(body.link), body, u)))];
+    }
+
+    // Bodies and joints as lines, where no mesh shows the link.
     sticks(placed, on) {
-      if (this.meshes.length) return [];
+      const seen = new Set(this.meshes.map(mesh => mesh.link));
       const { joints, tool, reach } = this.data, GAP = [null, null, null], half = 0.04 * reach;
       const ends = [...joints.map((joint, i) => [joint.parent, placed[i]]), [tool.link, placed[placed.length - 1]]];
-      const bodies = ends.flatMap(([parent, T]) => [origin(on(parent)), origin(T), GAP]);
+      const bodies = ends.flatMap(([parent, T]) => (seen.has(parent) ? [] : [origin(on(parent)), origin(T), GAP]));
       const axes = turning => joints.flatMap((joint, i) =>
-        (Boolean(joint.screw[0]) === turning ? [along(placed[i], 2, -half), along(placed[i], 2, half), GAP] : []));
+        (!seen.has(i) && Boolean(joint.screw[0]) === turning ? [along(placed[i], 2, -half), along(placed[i], 2, half), GAP] : []));
       return [bodies, axes(true), axes(false)];
     }
 
@@ -94,11 +119,22 @@
       // small triangles have normals too: the defaults are for scenes of metres
       const light = { ambient: 0.5, diffuse: 0.75, specular: 0.15, roughness: 0.6, fresnel: 0.05, vertexnormalsepsilon: 1e-20, facenormalsepsilon: 1e-20 };
       const meshes = this.meshes.map(({ colour, i, j, k, link }) => ({
-        type: "mesh3d", color: colour, i, j, k, flatshading: true, lighting: light, lightposition: { x: 1e4, y: -2e4, z: 3e4 },
+        type: "mesh3d", color: colour, i, j, k, flatshading: true, opacity: this.masses.checked || this.ellipsoids.checked ? 0.35 : 1, lighting: light, lightposition: { x: 1e4, y: -2e4, z: 3e4 },
         hoverinfo: "text", text: Look.plain(this.data.links[link + 1]),
       }));
-      const sticks = this.meshes.length ? [] : [line("links", "link-body", 14), line("turns", "accent", 22), line("slides", "s1", 22)];
-      return [...meshes, ...sticks, line("x", "s5", 6), line("y", "s2", 6), line("z", "s0", 6)];
+      const sticks = [line("links", "link-body", 14), line("turns", "accent", 22), line("slides", "s1", 22)];
+      return [...meshes, ...sticks, ...this.inertiaTraces(light), line("x", "s5", 6), line("y", "s2", 6), line("z", "s0", 6)];
+    }
+
+    inertiaTraces(lighting) {
+      const { bodies, links } = this.data, faces = bodies.flatMap((_, b) => sphere.triangles.map(t => t.map(k => k + b * sphere.corners.length)));
+      const [i, j, k] = [0, 1, 2].map(c => faces.map(face => face[c]));
+      const words = bodies.map(body => Look.plain(`${links[body.link + 1]}: ${body.mass.toPrecision(4)} kg`));
+      const marker = { color: Look.colour("s1"), size: 7, line: { color: Look.colour("ink"), width: 1 } };
+      return [
+        { type: "scatter3d", mode: "markers", name: "centres of mass", marker, text: words, hoverinfo: "text", visible: this.masses.checked },
+        { type: "mesh3d", name: "inertia ellipsoids", color: Look.colour("s2"), i, j, k, opacity: 0.6, lighting, hoverinfo: "skip", visible: this.ellipsoids.checked },
+      ];
     }
 
     floor() {
@@ -139,7 +175,10 @@
 
     view() {
       const { azimuth, elevation, distance } = this.camera, flat = distance * Math.cos(elevation);
-      return { eye: { x: -flat * Math.sin(azimuth), y: -flat * Math.cos(azimuth), z: distance * Math.sin(elevation) }, center: { x: 0, y: 0, z: 0 } };
+      // Plotly's camera measures in edges of the cube, from its middle.
+      const { low, high, centre } = this.data, [x, y, z] = [0, 1, 2].map(k => (centre[k] - low[k]) / (high[k] - low[k]) - 0.5);
+      const eye = { x: x - flat * Math.sin(azimuth), y: y - flat * Math.cos(azimuth), z: z + distance * Math.sin(elevation) };
+      return { eye, center: { x, y, z } };
     }
 
     key(event) {
@@ -168,9 +207,14 @@
     stop() {
       if (this.playing !== null) cancelAnimationFrame(this.playing);
       this.playing = null;
-      this.figure.querySelector(".play").textContent = "Play the motion";
+      this.figure.querySelector(".play").textContent = "Play";
     }
   }
 
-  document.querySelectorAll("figure.robot-view").forEach(figure => new RobotView(figure));
+  const views = [...document.querySelectorAll("figure.robot-view")].map(figure => new RobotView(figure));
+  // Printers get a picture: what a graphics card draws does not reach the paper.
+  addEventListener("beforeprint", () => views.forEach(view => {
+    const scene = view.stage._fullLayout?.scene?._scene;
+    if (scene) view.figure.querySelector(".printed").src = scene.toImage("png");
+  }));
 })();
