@@ -213,3 +213,19 @@ def test_friction_is_left_out_and_rotors_stay(tmp_path: Path, capsys: pytest.Cap
     bare = tf.generate(robot.rigid, "inverse_dynamics")
     assert shown["functions"][0]["multiplications"] == bare.n_multiplications
     assert (tmp_path / "out" / "mine.h").exists()
+
+
+def test_online_functions_are_asked_for_before_the_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def work(*arguments: object, **options: object) -> None:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr(tf, "generate", work)
+    for robot, name, said in (
+        ("two_link", "payload_estimatr", "payload_estimator"),
+        ("parallelogram", "friction_estimator", "loops"),
+    ):
+        words = ["generate", robot, "--functions", "gravity_torque", "--online", name, "-o", str(tmp_path / "out")]
+        assert main(words) == 2
+        assert said in capsys.readouterr().err

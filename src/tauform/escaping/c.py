@@ -15,7 +15,13 @@ alignas alignof auto bool break case char const constexpr continue default do do
 for goto if inline int long nullptr register restrict return short signed sizeof static static_assert struct switch
 thread_local true typedef typeof union unsigned void volatile while sin cos tan exp log pow sqrt y0 y1 yn j0 j1 jn
 gamma angle offset sine cosine w i k l n count four
+lanes sines_and_cosines far_sines_and_cosines both apart in_place deviation column_deviation to_columns larger report
+memcpy fabs errno uint64_t size_t main
 """
+# What our texts make of the name of a port for its copies, and macros.
+_MADE = re.compile(
+    r"\w+_(all|block|body|batch|expected|scale|computed|found|in|out)|\w+__|t\d+|[A-Z][A-Z0-9_]+|TAUFORM_\w+"
+)
 # A header of this name would stand before the system's own, in whichever of our folders it is included from.
 _HEADERS = """
 aio alloca assert complex conio cpio cpuid ctype direct dirent dlfcn endian err errno error fcntl features fenv
@@ -57,7 +63,7 @@ def _is_plain(byte: int) -> bool:
 def identifier(name: str) -> str:
     """The name as that of a variable or function, different from all that we print beside it."""
     word = _word(name)
-    return f"{word}_" if word in _VARIABLES.split() or re.fullmatch(r"t\d+", word) else word
+    return f"{word}_" if word in _VARIABLES.split() or _MADE.fullmatch(word) else word
 
 
 def build_name(name: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tauform.codegen.runtime import cache
+from tauform.codegen.runtime import cache, kernel, scan
 from tauform.codegen.runtime.cache import cached
 from tauform.codegen.runtime.kernel import compile_program
 from traced_programs import elementwise
@@ -245,3 +245,14 @@ def test_two_processes_at_once(folder: Path) -> None:
     ]
     assert [run.communicate(timeout=60)[0].strip() for run in runs] == ["[1. 2. 5.]"] * 2
     assert [entry.suffix for entry in folder.iterdir()] == [".kernel"]
+
+
+def test_machine_code_of_edited_code_is_built_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of kernels and of scans: passes may change while the text that they are given stays the same."""
+    program = elementwise(lambda x: x * x)
+    for module, build in ((kernel, compile_program), (scan, scan.Scan)):
+        before = len(list(folder.glob("*"))) if folder.exists() else 0
+        for version in ("one", "two", "two"):
+            monkeypatch.setattr(module, "package", lambda version=version: version)
+            build(program)
+        assert len(list(folder.glob("*"))) == before + 2

@@ -74,3 +74,41 @@ def test_gains_take_any_unit_and_times_their_own(tmp_path: Path) -> None:
             RecordingError, match=rf"'t \[{unit}\]' is in {word} by its name; read it with time_unit='{unit}'"
         ):
             tf.read_recording(path, ROBOT, time_unit=other)
+
+
+FAHRENHEIT = (9 / 5, 32 - 9 / 5 * 273.15)  # of a kelvin
+HEATED = {"[K]": (1, 0), "[ kelvin ]": (1, 0), "_K": (1, 0), "[degF]": FAHRENHEIT, "[°F]": FAHRENHEIT}
+
+
+def heated(path: Path, ending: str, written: np.ndarray) -> Path:
+    """A log with temperatures, whose columns end in this."""
+    names = ",".join(f"temperature{k}{ending}" for k in (1, 2))
+    columns = np.column_stack([log()["t"], log()["q"], log()["tau"], written])
+    np.savetxt(path, columns, delimiter=",", header=f"t,q1,q2,tau1,tau2,{names}", comments="")
+    return path
+
+
+@pytest.mark.parametrize("unit", HEATED)
+def test_temperatures_in_other_units_are_refused_until_told(unit: str, tmp_path: Path) -> None:
+    celsius = np.linspace([20.0, 25.0], [60.0, 45.0], len(log()["t"]))
+    factor, zero = HEATED[unit]
+    path = heated(tmp_path / "a.csv", unit, factor * (celsius + 273.15) + zero)
+    columns = {"temperature": [f"temperature{k}{unit}" for k in (1, 2)]}
+    with pytest.raises(RecordingError, match=r"column 'temperature1.*another unit by its name.*units={'temperature'"):
+        tf.read_recording(path, ROBOT, columns=columns)
+    word = unit.strip("[]_ ")
+    for told in ({"temperature": word}, word):
+        read = tf.read_recording(path, ROBOT, columns=columns, units=told).temperature
+        np.testing.assert_allclose(read, celsius, rtol=1e-9)
+
+
+def test_temperatures_that_can_only_be_kelvin_are_refused(tmp_path: Path) -> None:
+    kelvin = np.full((len(log()["t"]), 2), 296.0)
+    path = heated(tmp_path / "a.csv", "", kelvin)
+    with pytest.raises(RecordingError, match=r"never below 296 degrees Celsius.*units={'temperature': 'K'}"):
+        tf.read_recording(path, ROBOT)
+    np.testing.assert_allclose(tf.read_recording(path, ROBOT, units={"temperature": "K"}).temperature, 22.85)
+    for ending in (" [°C]", " [deg]", "_degC"):
+        path = heated(path, ending, kelvin - 273.15)
+        columns = {"temperature": [f"temperature{k}{ending}" for k in (1, 2)]}
+        np.testing.assert_allclose(tf.read_recording(path, ROBOT, columns=columns).temperature, 22.85)

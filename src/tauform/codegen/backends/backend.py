@@ -122,30 +122,32 @@ def with_names(program: Program, usable: Callable[[str], str]) -> Program:
     Args:
         usable: makes a name of the language from that of a port.
     """
-    inputs: tuple[Port, ...] = ()
-    for port in program.inputs:
-        # Names that a language cannot tell apart get underscores, in the order of the ports.
-        name, others = usable(port.name), {other.name for other in inputs}
-        # frames tool-0 and tool_0 are two
-        while name in others:
-            name = f"{name}_"
-        inputs = (*inputs, replace(port, name=name))
-    taken = {port.name for port in inputs}
+    inputs, taken = _different(program.inputs, [usable(port.name) for port in program.inputs], set())
     names = [usable(port.name) for port in program.outputs]
     # Such as the residual of momentum_observer, which goes in and comes out under one name.
-    outputs = tuple(
-        replace(port, name=f"new_{name}" if name in taken else name)
-        for port, name in zip(program.outputs, names, strict=True)
-    )
+    outputs, _ = _different(program.outputs, [f"new_{name}" if name in taken else name for name in names], taken)
     return replace(program, inputs=inputs, outputs=outputs)
 
 
-def avoiding(reserved: Collection[str]) -> Callable[[str], str]:
-    """Maker of identifiers, as in C, that are none of a language's reserved words; for `with_names`."""
+def _different(ports: Sequence[Port], names: Sequence[str], taken: set[str]) -> tuple[tuple[Port, ...], set[str]]:
+    """The ports under these names, and all names then taken; frames tool-0 and tool_0 are two."""
+    renamed: tuple[Port, ...] = ()
+    for port, name in zip(ports, names, strict=True):
+        # Names that a language cannot tell apart get underscores, in the order of the ports.
+        while name in taken:
+            name += "_"
+        taken = {*taken, name}
+        renamed = (*renamed, replace(port, name=name))
+    return renamed, taken
+
+
+def avoiding(reserved: Collection[str] = (), prefix: str | None = None) -> Callable[[str], str]:
+    """Maker of identifiers, as in C, for `with_names`: no words of a language, no functions of a prefix."""
 
     def usable(name: str) -> str:
         word = identifier(name)
-        return f"{word}_" if word in reserved else word
+        is_function = prefix is not None and word.startswith(f"{prefix}_")
+        return f"{word}_" if word in reserved or is_function else word
 
     return usable
 

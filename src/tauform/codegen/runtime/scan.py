@@ -13,7 +13,7 @@ from tauform.arrays import Array
 from tauform.codegen.backends.llvm.module import compile_object, host, host_vector, load_object, print_scan_module
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.cache import cached
-from tauform.version import __version__
+from tauform.codegen.runtime.content import package
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,8 @@ class Scan:
         vector = host_vector()
         text = print_scan_module(program, vector)
         version = ".".join(map(str, llvm.llvm_version_info))
-        key = "\n".join(["scan", __version__, version, *host(), text])
+        # By our code too: the same text passes through other passes in another version of it.
+        key = "\n".join(["scan", package(), version, *host(), text])
         self.program, self.lanes = program, vector.lanes
         self._engine = load_object(cached(key, lambda: compile_object(text)))  # owns the code that is called
         kinds = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)

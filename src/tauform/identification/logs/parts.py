@@ -150,6 +150,7 @@ class LogPart:
         # What a huge factor makes of them is no number, which the recording refuses.
         with np.errstate(over="ignore", invalid="ignore"):
             values = values * self.scales.fields[name] if name in self.scales.fields else values
+            values = values + self.scales.zeros[name] if name in self.scales.zeros else values
             return self.reading.drive(values) if name == "tau" else values
 
 

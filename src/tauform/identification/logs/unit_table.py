@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["angle", "length", "torque", "force", "current", "time", "unknown"]
+Kind = Literal["angle", "length", "torque", "force", "current", "time", "temperature", "unknown"]
 # Signs between the parts of a unit, which people write or leave out: "N mm", "N·mm", "oz-in".
 BETWEEN = re.compile(r"[\s·*.⋅^-]+")
 # N per lbf, m per inch, and standard gravity [m/s^2] for kgf: exact by definition.
@@ -16,11 +16,15 @@ POUND_FORCE, INCH, GRAVITY = 4.4482216152605, 0.0254, 9.80665
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit: what it measures, SI units in one of it, and whether it is per second."""
+    """A unit: what it measures, SI units in one of it, whether it is per second, and what its zero is.
+
+    Temperatures are in degrees Celsius here.
+    """
 
     kind: Kind
     si: float
     is_rate: bool = False
+    zero: float = 0.0
 
 
 _SIZES: dict[Kind, dict[str, float]] = {
@@ -35,12 +39,16 @@ _SIZES: dict[Kind, dict[str, float]] = {
     "force": {"n": 1.0, "mn": 1e-3, "kn": 1e3, "lbf": POUND_FORCE},
     "current": {"a": 1.0, "ma": 1e-3},
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
+    "temperature": {"degc": 1.0, "k": 1.0, "degf": 5 / 9},
 }  # fmt: skip
+# Degrees Celsius where these units are zero.
+_ZEROS = {"k": -273.15, "degf": -160 / 9}
 # "ftlb" and "lbft" are both in use for the same torque.
 _OTHER_WORDS = {
     "°": "deg", "degree": "deg", "degrees": "deg", "radian": "rad", "radians": "rad", "revs": "rev", "turn": "rev",
     "turns": "rev", "lbfft": "lbft", "ftlb": "lbft", "inlb": "lbin", "lbfin": "lbin", "kgfcm": "kgcm", "kgfm": "kgm",
     "amp": "a", "amps": "a", "sec": "s", "second": "s", "seconds": "s", "msec": "ms", "usec": "us",
+    "°c": "degc", "celsius": "degc", "kelvin": "k", "°f": "degf", "fahrenheit": "degf",
 }  # fmt: skip
 # Units of which nobody but the device knows the size.
 UNKNOWN = ("counts", "count", "ticks", "inc", "increments", "%", "raw", "lsb")
@@ -58,7 +66,7 @@ def unit_of(text: str) -> Unit | None:
     bare = _OTHER_WORDS.get(word, word)
     for kind, sizes in _SIZES.items():
         if bare in sizes:
-            return Unit(kind, sizes[bare])
+            return Unit(kind, sizes[bare], zero=_ZEROS.get(bare, 0.0))
     # "deg/s" after the plain units: "ms" must stay milliseconds.
     rate = _PER_SECOND.match(word)
     if rate is None:

@@ -14,17 +14,20 @@ from tauform.description.robot import Robot
 from tauform.errors import RecordingError
 from tauform.identification.logs.columns import LogLayout
 from tauform.identification.logs.field_names import COLUMN_FIELDS
-from tauform.identification.logs.unit_table import BETWEEN, Unit, known_units, unit_of
+from tauform.identification.logs.unit_table import BETWEEN, Kind, Unit, known_units, unit_of
 from tauform.identification.recording.recording import TIME_UNITS
 from tauform.wording import argument
 
 IN_BRACKETS = re.compile(r"[\[(]([^\[\]()]+)[\])]\s*$")
 # "q1_deg": of all units only this is written so, and read as radians it moves an arm wildly.
 DEGREES_AT_THE_END = re.compile(r"[_ ](deg|degrees?|°)(/s)?$")
+# "temperature1_K": read as Celsius, a warm motor is a furnace.
+TEMPERATURE_AT_THE_END = re.compile(r"[_ ](k|kelvin|degf|fahrenheit)$")
 POSITIONS = ("q", "qd", "reference")
 # What a unit without a field is about.
 FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
     "angle": POSITIONS, "length": POSITIONS, "torque": ("tau",), "force": ("tau",), "current": ("tau",), "time": ("t",),
+    "temperature": ("temperature",),
 }  # fmt: skip
 KINDS_OF_FIELD = {field: tuple(k for k, fields in FIELDS_OF_KIND.items() if field in fields) for field in COLUMN_FIELDS}
 KINDS_OF_FIELD["t"] = ("time",)
@@ -38,11 +41,13 @@ class Scales:
     Attributes:
         second: of a time stamp.
         fields: field -> (n,) factors, joint by joint.
+        zeros: field -> (n,) what zero is, joint by joint; temperatures alone have some.
         findings: what the user should know about them.
     """
 
     second: float
     fields: Mapping[str, Array]
+    zeros: Mapping[str, Array]
     findings: tuple[str, ...] = ()
 
 
@@ -76,20 +81,22 @@ def scales(
     angles = {joint.name: joint.type.is_angle for joint in robot.joints}
     # In the order of q, which closures make shorter than the list of joints.
     turning = [angles[name] for name in robot.joint_names]
-    factors = {}
+    factors, zeros = {}, {}
     for field, columns in layout.fields().items():
         # A matrix has one name for all joints; factors are per joint all the same.
         spread = list(columns) * (robot.n_joints if len(columns) == 1 else 1)
-        if field not in KINDS_OF_FIELD or field == "temperature":
+        if field not in KINDS_OF_FIELD:
             continue
         each = [
-            _factor(field, column, is_angle, told, source, scaled)
+            _unit(field, column, is_angle, told, source, scaled)
             for column, is_angle in zip(spread, turning, strict=True)
         ]
         # Fields in SI stay untouched: no product with ones over millions of samples.
-        if any(factor != 1.0 for factor in each):
-            factors[field] = np.array(each)
-    return Scales(_second(layout, told, time_unit, source), factors, _currents(layout, told, scaled, source))
+        if any(unit.si != 1.0 for unit in each):
+            factors[field] = np.array([unit.si for unit in each])
+        if any(unit.zero for unit in each):
+            zeros[field] = np.array([unit.zero for unit in each])
+    return Scales(_second(layout, told, time_unit, source), factors, zeros, _currents(layout, told, scaled, source))
 
 
 def _told(units: Units | None, layout: LogLayout, source: str) -> dict[str, str]:
@@ -124,35 +131,52 @@ def _checked(word: str, value: object) -> Unit:
     return unit
 
 
-def _factor(field: str, column: str, is_angle: bool, told: Mapping[str, str], source: str, scaled: bool) -> float:
-    """SI units in one of a column."""
+def _unit(field: str, column: str, is_angle: bool, told: Mapping[str, str], source: str, scaled: bool) -> Unit:
+    """The unit that a column is read in."""
     # A revolute joint measures rad and N m, a prismatic one m and N; either may hold currents.
-    kinds = {"tau": ("torque" if is_angle else "force", "current")}.get(field, ("angle" if is_angle else "length",))
+    of_field: dict[str, tuple[Kind, ...]] = {
+        "tau": ("torque" if is_angle else "force", "current"), "temperature": ("temperature",)
+    }  # fmt: skip
+    kinds = of_field.get(field, ("angle" if is_angle else "length",))
+    plain = Unit(kinds[0], 1.0)
     # What is said of a column wins over what is said of its field.
     word = told.get(column, told.get(field))
     if word is not None:
         unit = unit_of(word)
         if unit is not None and unit.kind in kinds:
-            return unit.si
+            return unit
         if column in told:
             joint = "turns" if is_angle else "slides"
             sentence = f"{source}: column {column!r} is of a joint that {joint}, and {word!r} measures something else"
             raise RecordingError(sentence, argument="units", value=word)
-        return 1.0  # degrees of a robot of which some joints slide
-    said = "deg" if DEGREES_AT_THE_END.search(column.lower()) else _unit_in(column)
+        return plain  # degrees of a robot of which some joints slide
+    said = _said(field, column)
     # Gains take whatever unit the drive reports: the user scaled them for it.
     if not said or (field == "tau" and scaled):
-        return 1.0
+        return plain
     unit = unit_of(said)
-    if unit is not None and unit.kind != "current" and not math.isclose(unit.si, 1.0):
+    if unit is not None and unit.kind != "current" and (unit.zero or not math.isclose(unit.si, 1.0)):
         _refuse_unit(field, column, said, unit, source)
-    return 1.0
+    return plain
+
+
+def _said(field: str, column: str) -> str:
+    """The unit that a column's name ends in; empty where it says none."""
+    if field == "temperature":
+        found = TEMPERATURE_AT_THE_END.search(column.lower())
+        said = found[1] if found else _unit_in(column)
+        # Degrees of a temperature are Celsius.
+        unit = unit_of(said)
+        return said if unit is not None and unit.kind in ("temperature", "unknown") else ""
+    return "deg" if DEGREES_AT_THE_END.search(column.lower()) else _unit_in(column)
 
 
 def _refuse_unit(field: str, column: str, said: str, unit: Unit, source: str) -> None:
     """Raise RecordingError for a column whose name says another unit than SI."""
     if unit.kind == "unknown":
-        remedy = "convert it to N m or N" if field == "tau" else "convert it to rad or m, and seconds"
+        remedy = {"tau": "convert it to N m or N", "temperature": "convert it to degrees Celsius"}.get(
+            field, "convert it to rad or m, and seconds"
+        )
         remedy += f", or scale it with {argument('gains', ...)}" if field == "tau" else ""
     else:
         remedy = f"read it with {argument('units', {field: said})}"

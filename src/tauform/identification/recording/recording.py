@@ -19,7 +19,7 @@ from tauform.errors import RecordingError
 from tauform.identification.recording.stored import is_lazy
 from tauform.identification.recording.turns import unwrapped
 from tauform.notebook import Displayed
-from tauform.wording import call
+from tauform.wording import argument, call
 
 # Checks and filters walk through long recordings in pieces of this many samples.
 SAMPLES_PER_PIECE = 200_000
@@ -37,6 +37,8 @@ TIME_UNITS = {
 }
 
 
+# No arm is that hot all the time [degrees Celsius], and none that cold in kelvin.
+HOTTEST_ARM = 200.0
 FIELDS = ("t", "q", "tau", "qd", "qdd", "reference", "temperature")
 
 
@@ -208,10 +210,21 @@ def _numbers(values: ArrayLike, field: str, name: str) -> Array:
             _refuse_missing(array, whole, field, name)
         if np.abs(piece).max(initial=0.0) > LARGEST:
             raise RecordingError(f"{name}: {field} holds {np.abs(piece).max():g}, which cannot be meant; cut it out")
-        if field == "temperature" and piece.min(initial=0.0) < ABSOLUTE_ZERO:
-            coldest = f"{piece.min():g}, below absolute zero ({ABSOLUTE_ZERO} degrees Celsius)"
-            raise RecordingError(f"{name}: temperature holds {coldest}; give degrees Celsius")
+        if field == "temperature" and piece.size:
+            _check_temperature(piece, name)
     return array
+
+
+def _check_temperature(piece: Array, name: str) -> None:
+    coldest = float(piece.min())
+    if coldest < ABSOLUTE_ZERO:
+        below = f"{coldest:g}, below absolute zero ({ABSOLUTE_ZERO} degrees Celsius)"
+        raise RecordingError(f"{name}: temperature holds {below}; give degrees Celsius")
+    if coldest > HOTTEST_ARM:
+        raise RecordingError(
+            f"{name}: temperature is never below {coldest:g} degrees Celsius, as if it were in kelvin",
+            remedy=f"read logs with {argument('units', {'temperature': 'K'})}, or give degrees Celsius",
+        )
 
 
 def _is_frozen(values: Any) -> bool:

@@ -26,6 +26,7 @@ Online = Literal[
     "payload_estimator", "payload_mass_estimator", "friction_estimator", "collision_observer", "slotine_li_update"
 ]
 NAMES: tuple[Online, ...] = get_args(Online)
+NEEDING_A_TOOL = ("payload_estimator", "payload_mass_estimator")
 # Velocity over which Coulomb friction turns round in the columns of the friction estimator [rad/s, m/s].
 WIDTH = 0.02
 RATES = ((5.0, 20.0), (0.1, 1.0), (1e-4, 1e-2))  # of filter, forgetting, and the period, where programs are tried
@@ -58,11 +59,23 @@ def online_program(robot: Robot, name: Online) -> Program:
         GenerationError: a robot with loops, or a tool that is fixed to the base.
         DescriptionError: friction that depends on load, which a momentum observer cannot have.
     """
+    check_online(robot, name)
+    return _MAKERS[name](robot)
+
+
+def check_online(robot: Robot, name: str) -> None:
+    """Asked before long work, it refuses what `online_program` would by its name or the robot's kind.
+
+    Raises:
+        UnknownNameError: no such function.
+        GenerationError: a robot with loops, or a tool that is fixed to the base.
+    """
     if name not in NAMES:
         raise no_such("on-line function", name, NAMES)
     if robot.closure is not None:
         raise GenerationError(f"{name}: {robot.name} has loops or mimic joints, which on-line functions do not support")
-    return _MAKERS[name](robot)
+    if name in NEEDING_A_TOOL and robot.tool.link < 0:
+        raise GenerationError(f"{name}: the tool of {robot.name} is fixed to the base; name a tip that moves")
 
 
 def _payload(robot: Robot, name: str, n_values: int, summary: str) -> Program:
@@ -148,10 +161,6 @@ def _model(robot: Robot) -> _Model:
 def _load_columns(model: _Model, n_values: int) -> tuple[AnyArray, AnyArray]:
     """P and B of a load at the tool: momentum, and C^T qd - g, of unit parameters."""
     robot, frame = model.robot, model.robot.tool
-    if frame.link < 0:
-        raise GenerationError(
-            f"payload_estimator: the tool of {robot.name} is fixed to the base; name a tip that moves"
-        )
     transform = parameter_transform(frame.link_from_frame)
     q, qd, bare = model.q[:, None], model.qd[:, None], robot.without_drives().with_payload(None)
     P, B = [], []

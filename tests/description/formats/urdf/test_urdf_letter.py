@@ -163,4 +163,40 @@ def test_what_the_reader_noted_is_no_part_of_what_the_robot_is(tmp_path: Path) -
 def test_other_tools_own_elements_stay_allowed(tmp_path: Path) -> None:
     # Prefixes that are declared nowhere stand in many files of simulators.
     extras = '<gazebo reference="x"><mu1>1</mu1></gazebo><transmission name="t"/><drake:joint/><ros2_control/>'
-    assert load_text(ROBOT.replace("</robot>", extras + "</robot>"), tmp_path).check() == []
+    (finding,) = load_text(ROBOT.replace("</robot>", extras + "</robot>"), tmp_path).check()
+    assert "<drake:joint>, which is not part of URDF and is not read" in str(finding)
+
+
+SIMULATED = {
+    "<gazebo reference='elbow'><springStiffness>30</springStiffness></gazebo>": "'elbow': holds <springStiffness>",
+    "<gazebo reference='elbow'><implicitSpringDamper value='1'/></gazebo>": "<implicitSpringDamper>",
+    "<gazebo reference='fore'><dampingFactor>0.01</dampingFactor></gazebo>": "'fore': holds <dampingFactor>",
+    "<gazebo reference='fore'><turnGravityOff>true</turnGravityOff></gazebo>": "<turnGravityOff>",
+    "<gazebo reference='fore'><gravity>1</gravity></gazebo>": "<gravity>",
+    "<gazebo reference='elbow'><axis><dynamics><spring_stiffness>1</spring_stiffness></dynamics></axis></gazebo>": (
+        "<spring_stiffness>"
+    ),
+    "<gazebo reference='fore'><inertial><mass>3</mass></inertial></gazebo>": "<mass>",
+    "<gazebo><joint name='loop' type='revolute'><parent>base</parent></joint></gazebo>": "'arm': holds <joint>",
+    "<gazebo><plugin name='p' filename='libmimic_joint.so'/></gazebo>": "<plugin> libmimic_joint.so p",
+    "<transmission name='t'><actuator name='m'><drake:rotor_inertia value='1'/></actuator></transmission>": (
+        "<drake:rotor_inertia>"
+    ),
+    "<drake:linear_bushing_rpy/>": "<robot>: holds <drake:linear_bushing_rpy>, which is not part of URDF and is not",
+}
+SILENT = (
+    "<gazebo reference='elbow'><springStiffness>0.0</springStiffness><springReference>0</springReference></gazebo>",
+    "<gazebo reference='fore'><turnGravityOff>false</turnGravityOff><mu1>0.2</mu1><kp>1e6</kp></gazebo>",
+    "<gazebo reference='fore'><collision><surface><friction><ode/></friction></surface></collision></gazebo>",
+    "<gazebo><plugin name='gazebo_ros_control' filename='lib.so'><joint>elbow</joint></plugin></gazebo>",
+    "<transmission name='t'><actuator name='m'><mechanicalReduction>9</mechanicalReduction></actuator></transmission>",
+)
+
+
+@pytest.mark.parametrize("element", [*SIMULATED, *SILENT])
+def test_what_only_simulators_read_and_motions_depend_on_is_said(element: str, tmp_path: Path) -> None:
+    text = ROBOT.replace('name="arm"', 'name="arm" xmlns:drake="https://drake.mit.edu"')
+    robot = load_text(text.replace("</robot>", f"{element}</robot>"), tmp_path)
+    found = [str(finding) for finding in robot.check()]
+    assert len(found) == (element in SIMULATED), found
+    assert all(SIMULATED[element] in words and words.endswith("if the arm itself has it") for words in found), found

@@ -73,9 +73,10 @@ def generate(
     from tauform.codegen.backends.registry import backend
     from tauform.codegen.request import GenerationOptions, check_request
     from tauform.codegen.write import write_programs
+    from tauform.realtime.online.programs import check_online
 
     robot = robot.without_friction() if no_friction else robot
-    learning = [name.strip() for word in online or () for name in word.split(",") if name.strip()]
+    learning = list(dict.fromkeys(name.strip() for word in online or () for name in word.split(",") if name.strip()))
     chosen = backend(target)
     # Programs that learn online are asked for alone too: the default is for those who name nothing.
     names = chosen_functions(robot, functions or _usual(robot, chosen)) if functions or not learning else []
@@ -93,6 +94,8 @@ def generate(
     requests = {function: replace(asked, wrenches=frames[function]) for function in names}
     for function, request in requests.items():
         check_request(robot, function, request)
+    for function in learning:
+        check_online(robot, function)
     programs = []
     for function, request in requests.items():
         tell(f"generating {function}")

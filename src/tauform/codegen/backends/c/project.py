@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from tauform.codegen.backends.backend import Request, release, with_names
+from tauform.codegen.backends.backend import Request, avoiding, release, with_names
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import RealType, real_type
 from tauform.codegen.backends.c.dispatch import dispatch_definitions
@@ -51,7 +51,7 @@ def project_files(request: Request) -> dict[str, str]:
     name, real, replay, remarks = request.prefix, real_type(request.options.real), request.replay, request.remarks
     batch, single_header = request.options.batch, request.options.single_header
     # Ports carry names of the field, such as those of frames; C wants identifiers.
-    programs = [with_names(program, identifier) for program in request.programs]
+    programs = [with_names(program, avoiding(prefix=name)) for program in request.programs]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
     # Robots are named by users: their names pass through `comment`, which cannot end the C comment early.
     about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}

@@ -120,10 +120,10 @@ def test_text(reference: Reference, function: str) -> str:
         return [f"        {function}({', '.join([*given.values(), *taken.values()])});", *compared]
 
     lines += call(inputs, outputs)
-    for source, target in product(program.inputs, program.outputs):
+    for k, (source, target) in enumerate(product(program.inputs, program.outputs)):
         # std::array carries its size in its type: only equal ones can be the same array.
         if source.size == target.size:
-            both = f"{source.name}_{target.name}"
+            both = f"both{k}"
             lines.append(f"        {array(source, real)} {both} = {inputs[source.name]};")
             lines += call({**inputs, source.name: both}, {**outputs, target.name: both})
     return "\n".join(

@@ -13,9 +13,9 @@ RESERVED = frozenset(
     """
     abs and and_eq asm atan2 bitand bitor blockDim blockIdx catch char8_t char16_t char32_t class co_await co_return
     co_yield compl concept const_cast consteval constinit count decltype delete dynamic_cast exp explicit export fabs
-    friend gridDim i mutable namespace new noexcept not not_eq operator or or_eq private protected public Real
+    friend gridDim i Item mutable namespace new noexcept not not_eq operator or or_eq private protected public Real
     reinterpret_cast requires sign_of static_cast std tanh template this threadIdx throw try typeid typename using
-    virtual warpSize wchar_t xor xor_eq
+    virtual warpSize wchar_t work_item xor xor_eq
     """.split()  # noqa: SIM905
 )
 DIALECT = Dialect(

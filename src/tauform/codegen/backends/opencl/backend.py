@@ -11,8 +11,9 @@ from tauform.codegen.backends.templating import template
 # Words of OpenCL C that C allows as names, and what kernels call.
 RESERVED = frozenset(
     """
-    abs atan2 bool constant count event_t exp fabs generic global half i image kernel local pipe private queue_t
-    read_only read_write sampler_t sign tanh uchar uint ulong uniform ushort vec_step write_only Real sign_of
+    abs atan2 bool class constant count event_t exp fabs generic get_global_id global half i image kernel local
+    namespace new operator pipe private public queue_t read_only read_write sampler_t sign sign_of std tanh template
+    this uchar uint ulong uniform ushort using vec_step virtual work_item write_only Real
     """.split()  # noqa: SIM905
 )
 DIALECT = Dialect(

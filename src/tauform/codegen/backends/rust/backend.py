@@ -18,8 +18,9 @@ from tauform.version import __version__
 # Words of Rust that C allows as names, and what we name ourselves.
 RESERVED = frozenset(
     """
-    abstract as async await become box crate dyn f32 f64 final fn gen impl in let loop macro match math mod move mut
-    override priv pub ref self Self Real super trait try type u32 u64 unsafe unsized use virtual where yield
+    abstract as async await become box compare crate dyn f32 f64 final fn gen impl in largest let loop macro match
+    math mod move mut override priv pub ref self Self Real super trait try type u32 u64 unsafe unsized use virtual
+    where yield
     """.split()  # noqa: SIM905
 )
 # Crates that are always there.

@@ -15,6 +15,7 @@ from tauform.description.finding import Finding
 from tauform.description.formats.assembly import Body, BodyJoint, assemble
 from tauform.description.formats.strict_xml import parse_xml
 from tauform.description.formats.urdf.elements import check_elements
+from tauform.description.formats.urdf.gazebo import simulator_findings
 from tauform.description.formats.urdf.notes import default_findings
 from tauform.description.formats.urdf.shapes import urdf_shapes, urdf_visuals
 from tauform.description.formats.urdf.values import placement, tensor_of, vector
@@ -59,7 +60,7 @@ def read_xacro(path: Path, package_dirs: Sequence[Path] = (), *, allow_code: boo
 def _from_text(text: bytes, path: Path, package_dirs: Sequence[Path]) -> Robot:
     try:
         root = parse_xml(text)
-        notes = check_elements(root)
+        notes = (*check_elements(root), *simulator_findings(root))
         robot = _robot(root)
         shapes = urdf_shapes(root, path.parent, package_dirs)
         visuals = urdf_visuals(root, path.parent, package_dirs)
