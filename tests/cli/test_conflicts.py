@@ -49,6 +49,8 @@ CONFLICTS: dict[str, tuple[list[str], str]] = {
     "generate: friction of none": ([*GENERATE, "--functions", "mass_matrix,friction"], "no joint"),
     "generate: algorithm": ([*GENERATE, "--algorithm", "quick"], "quick"),
     "generate: parameters": ([*GENERATE, "--parameters", "later"], "--parameters"),
+    "generate: on-line": ([*GENERATE, "--functions", "mass_matrix", "--online", "payload"], "on-line function"),
+    "generate: on-line, loops": (["generate", "parallelogram", "-o", "c", "--online", "friction_estimator"], "loops"),
     "generate: real": ([*GENERATE, "--real", "half"], "half"),
     "reduce: bounds of a recording": (["reduce", "arm.urdf", *RECORDING, "--velocity", "1"], "--velocity"),
     "reduce: name without C": (["reduce", "two_link", "--name", "arm"], "--name"),
@@ -152,3 +154,19 @@ def test_a_missing_solver_is_missed_before_any_work(
     monkeypatch.setattr("tauform.identification.export.urdf.semidefinite_solver", missing)
     assert main([*IDENTIFY, *option]) == 2
     assert "tauform[feasible]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", [[*IDENTIFY, "--code", "c"], [*MODEL, *LOG]], ids=["identify", "model"])
+def test_an_excerpt_that_filters_leave_nothing_of_is_refused_before_any_work(
+    line: list[str], place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the logs tell: they are read, and nothing is identified."""
+    t = np.arange(0.0, 5.0, 0.01)
+    recording = tf.Recording(t, np.sin(np.outer(t, [2.0, 3.0])), np.ones((len(t), 2)))
+    monkeypatch.setattr("tauform.cli.reading.LogOptions.recordings", lambda *_: [recording])
+    assert main([*line, "--excerpt", "0.01", "--quiet"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "--excerpt 0.01 is too short, for filters settle in" in err
+    assert not (place / "c").exists()
+    assert not (place / "out").exists()

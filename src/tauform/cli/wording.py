@@ -18,6 +18,7 @@ RENAMED = {
     "max_seconds": "seconds",
     "n_fresh": "samples",
     "joints": "map",
+    "ranges": "rounding",
     "units": "unit",
 }
 # Functions of the API and the verbs that call them, where the names differ.

@@ -33,8 +33,8 @@ def needed(programs: Sequence[Program], wanted: Mapping[str, tuple[str, ...]], t
         others = [port.name for port in found[name].inputs if port.name not in inputs]
         if others:
             raise GenerationError(
-                f"{title}: {name} takes {others[0]}, which the interface cannot pass; "
-                f"generate it as a function of {', '.join(inputs)} alone"
+                f"{title}: {name} takes {others[0]}, which the interface cannot pass; generate it of a robot whose "
+                f"{name} is a function of {', '.join(inputs)} alone (robot.with_drives)"
             )
     sizes = {port.size for program in found.values() for port in program.inputs}
     if len(sizes) > 1:

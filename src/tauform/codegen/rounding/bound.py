@@ -24,6 +24,7 @@ from tauform.codegen.rounding.magnitudes import Magnitudes, Type
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, ShapeError
 from tauform.messages import no_such
+from tauform.wording import place
 
 TYPES = {"float": Type(np.float32), "double": Type(np.float64)}
 
@@ -134,8 +135,8 @@ def _limit(program: Program, port: Port, ranges: Mapping[str, Any], robot: Robot
         raise ShapeError(f"ranges: {port.name} takes one number or {port.shape}, got {np.shape(given)}") from None
     if not np.isfinite(limit).all():
         raise GenerationError(
-            f"rounding_bound: {port.name} of {program.name} has no finite range; name its largest magnitude, "
-            f"ranges={{{port.name!r}: ...}}",
+            f"{place('rounding_bound', 'ranges')}: {port.name} of {program.name} has no finite range; name its largest "
+            "magnitude",
             argument="ranges",
         )
     return limit

@@ -18,6 +18,7 @@ from tauform.codegen.backends.replay import Kernels, Track, rounded
 from tauform.errors import IdentificationError
 from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.rows import RowSource, Stretch
+from tauform.identification.signals.filters import Filters
 from tauform.identification.signals.fir import decimation, filtered, interpolation, refined
 from tauform.wording import argument
 
@@ -156,12 +157,26 @@ def judged_motion(fit: FittedModel, excerpt: float | None = None) -> JudgedMotio
     return JudgedMotion(stretches, fit.residuals.total, whole, FITTED_ROWS)
 
 
-def check_excerpt(excerpt: float | None) -> None:
-    """Refuse an excerpt of no length; ask before long work."""
-    if excerpt is not None and not 0 < excerpt < np.inf:
+def check_excerpt(excerpt: float | None, filters: Filters | None = None) -> None:
+    """Refuse an excerpt of no length, or within which the filters do not settle; ask before long work."""
+    if excerpt is None:
+        return
+    if not 0 < excerpt < np.inf:
         raise IdentificationError(
             f"{argument('excerpt')} is a length of time in seconds, not {excerpt:g}", argument="excerpt", value=excerpt
         )
+    # Both ends are left out, and a row lies between them at the latest after its spacing.
+    if filters is not None and excerpt < 2 * filters.settle + 1 / filters.rows:
+        raise _too_short(excerpt, filters.settle)
+
+
+def _too_short(excerpt: float, settle: float) -> IdentificationError:
+    return IdentificationError(
+        f"{argument('excerpt', excerpt)} is too short, for filters settle in {settle:.2g} s at each end",
+        argument="excerpt",
+        value=excerpt,
+        remedy="ask for more",
+    )
 
 
 def _excerpt(source: RowSource, stretches: tuple[Stretch, ...], seconds: float) -> tuple[Stretch, ...]:
@@ -178,12 +193,7 @@ def _excerpt(source: RowSource, stretches: tuple[Stretch, ...], seconds: float) 
         if inner.any():
             kept.append(_cut(stretch, part, stretch.rows[inner] - first))
     if not kept:
-        raise IdentificationError(
-            f"{argument('excerpt', seconds)} is too short, for filters settle in {settle:.2g} s at each end",
-            argument="excerpt",
-            value=seconds,
-            remedy="ask for more",
-        )
+        raise _too_short(seconds, settle)
     return tuple(kept)
 
 

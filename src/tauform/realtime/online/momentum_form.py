@@ -20,6 +20,8 @@ from tauform.arrays import AnyArray
 
 # Of values without any excitation: they stay at zero.
 PRIOR = 1e-6
+# Velocity over which Coulomb friction turns round in the columns of the friction estimator [rad/s, m/s].
+WIDTH = 0.02
 
 
 @dataclass(frozen=True)

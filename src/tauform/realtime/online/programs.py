@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -18,17 +19,25 @@ from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 from tauform.messages import no_such
-from tauform.realtime.online.momentum_form import Settings, StateLayout, step
+from tauform.realtime.online.momentum_form import WIDTH, Settings, StateLayout, step
+from tauform.realtime.online.reference import (
+    adapted,
+    certified_online,
+    estimated,
+    estimated_friction,
+    load_columns,
+    observed_contacts,
+)
 from tauform.rigidbody.inverse_dynamics import newton_euler
-from tauform.rigidbody.momentum import momentum_and_drift
+from tauform.rigidbody.momentum import momentum_and_drift, refuse_load
 
 Online = Literal[
     "payload_estimator", "payload_mass_estimator", "friction_estimator", "collision_observer", "slotine_li_update"
 ]
 NAMES: tuple[Online, ...] = get_args(Online)
+# Those that solve for what is unknown.
+ESTIMATORS: tuple[Online, ...] = ("payload_estimator", "payload_mass_estimator", "friction_estimator")
 NEEDING_A_TOOL = ("payload_estimator", "payload_mass_estimator")
-# Velocity over which Coulomb friction turns round in the columns of the friction estimator [rad/s, m/s].
-WIDTH = 0.02
 RATES = ((5.0, 20.0), (0.1, 1.0), (1e-4, 1e-2))  # of filter, forgetting, and the period, where programs are tried
 
 
@@ -52,28 +61,32 @@ def online_program(robot: Robot, name: Online) -> Program:
             "slotine_li_update" is a tracking controller that adapts its parameters.
 
     Returns:
-        A Program for `tauform.write`, `tauform.compile` and the frameworks.
+        A Program for `tauform.write`, `tauform.compile` and the frameworks, certified like those of `tauform.generate`.
 
     Raises:
         UnknownNameError: no such function.
         GenerationError: a robot with loops, or a tool that is fixed to the base.
         DescriptionError: friction that depends on load, which a momentum observer cannot have.
+        VerificationError: the program deviates from the textbook functions.
     """
     check_online(robot, name)
     return _MAKERS[name](robot)
 
 
 def check_online(robot: Robot, name: str) -> None:
-    """Asked before long work, it refuses what `online_program` would by its name or the robot's kind.
+    """Refuse a function that there is not, or not of this robot; asked before long work.
 
     Raises:
-        UnknownNameError: no such function.
-        GenerationError: a robot with loops, or a tool that is fixed to the base.
+        UnknownNameError, GenerationError, DescriptionError: as `online_program` says.
     """
     if name not in NAMES:
         raise no_such("on-line function", name, NAMES)
     if robot.closure is not None:
         raise GenerationError(f"{name}: {robot.name} has loops or mimic joints, which on-line functions do not support")
+    if name != "slotine_li_update":
+        refuse_load(robot)
+    if name in ESTIMATORS and robot.needs_temperature:
+        raise GenerationError(f"{name}: friction of {robot.name} depends on temperature; leave that friction out")
     if name in NEEDING_A_TOOL and robot.tool.link < 0:
         raise GenerationError(f"{name}: the tool of {robot.name} is fixed to the base; name a tip that moves")
 
@@ -81,7 +94,8 @@ def check_online(robot: Robot, name: str) -> None:
 def _payload(robot: Robot, name: str, n_values: int, summary: str) -> Program:
     model = _model(robot)
     P, B = _load_columns(model, n_values)
-    return _estimator(model, name, summary, P, B, "payload", LINK_PARAMETERS[:n_values])
+    program = _estimator(model, name, summary, P, B, "payload", LINK_PARAMETERS[:n_values])
+    return certified_online(program, robot, partial(estimated, robot, load_columns(robot, n_values)))
 
 
 def _friction(robot: Robot) -> Program:
@@ -104,7 +118,8 @@ def _friction(robot: Robot) -> Program:
         "per joint what viscous and Coulomb friction and offset are off by, and their standard deviations; settings: "
         "rates of filter and forgetting [1/s], period [s]; state starts at zero"
     )
-    return _finished(model, "friction_estimator", summary, outputs)
+    program = _finished(model, "friction_estimator", summary, outputs)
+    return certified_online(program, robot, partial(estimated_friction, robot))
 
 
 def _collision(robot: Robot) -> Program:
@@ -122,7 +137,8 @@ def _collision(robot: Robot) -> Program:
     )
     outputs = {"residual": residual, "integral": integral, "level": level, "contact": contact}
     about = About(summary, conventions(robot))
-    return lower(graph, "collision_observer", outputs, robot=robot.name, algorithm="momentum", about=about)
+    program = lower(graph, "collision_observer", outputs, robot=robot.name, algorithm="momentum", about=about)
+    return certified_online(program, robot, partial(observed_contacts, robot))
 
 
 def _slotine_li(robot: Robot) -> Program:
@@ -141,7 +157,8 @@ def _slotine_li(robot: Robot) -> Program:
     summary = "torques of the adaptive tracking law Y theta - damping (qd - qd_r), and theta for the next step"
     about = About(summary, conventions(robot), entries={"theta": regressor.theta_names})
     outputs = {"tau": tau, "new_theta": new_theta}
-    return lower(graph, "slotine_li_update", outputs, robot=robot.name, algorithm="Slotine-Li", about=about)
+    program = lower(graph, "slotine_li_update", outputs, robot=robot.name, algorithm="Slotine-Li", about=about)
+    return certified_online(program, robot, partial(adapted, robot))
 
 
 def _model(robot: Robot) -> _Model:
@@ -151,9 +168,6 @@ def _model(robot: Robot) -> _Model:
     q, qd, tau = (graph.input(name, n) for name in ("q", "qd", "tau"))
     zero, one = (np.array([Scalar(graph, graph.constant(v))] * n, dtype=object) for v in (0.0, 1.0))
     given = {"q": q, "qd": qd, "tau": tau, "integral": zero, "residual": zero, "gain": one, "period": one[:1]}
-    missing = [port.name for port in observer.inputs if port.name not in given]
-    if missing:
-        raise GenerationError(f"on-line functions of {robot.name} would need its {missing[0]}; leave that friction out")
     residual, integral = _embedded(graph, observer, [given[port.name] for port in observer.inputs])
     return _Model(graph, robot, q, qd, residual + integral, integral)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
+from tauform.messages import no_such
 
 if TYPE_CHECKING:
     from tauform.codegen.backends.backend import Backend
@@ -103,6 +104,7 @@ def generate(
     for function in learning:
         tell(f"generating {function}")
         programs.append(tf.online_program(robot, function))  # type: ignore[arg-type]
+    _check_ranges(ranges, programs)
     bounds = [_bounded(robot, program, ranges, real, tell) for program in programs] if rounding is not None else []
     tell(f"writing {chosen.title}")
     files = write_programs(programs, output, target, name, replace(options, bounds=tuple(bounds)), force)
@@ -129,6 +131,14 @@ def _ranges(text: str) -> dict[str, float]:
         return {name.strip(): float(number) for name, _, number in pairs}
     except ValueError:
         raise typer.BadParameter(f"--rounding takes magnitudes such as q=3.14,qd=2,qdd=10, not {text!r}") from None
+
+
+def _check_ranges(ranges: Mapping[str, float], programs: Sequence[Program]) -> None:
+    """Refuse a magnitude of an input that no function has: it would limit nothing."""
+    inputs = list(dict.fromkeys(port.name for program in programs for port in program.inputs))
+    for name in ranges:
+        if name not in inputs:
+            raise no_such("--rounding: input", name, inputs)
 
 
 def _bounded(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.identification import check_identification
+from tauform.cli.identification import check_identification, check_stored
 from tauform.cli.options import (
     Delay,
     Excerpt,
@@ -101,6 +101,7 @@ def model(
     options = CodeOptions(real, not no_recording, excerpt)
     check_identification(robot, physical=physical, urdf=urdf, friction=friction, delay=delay)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
+    check_stored(options, recordings)
     making = partial(
         model_robot,
         robot,

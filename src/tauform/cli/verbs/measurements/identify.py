@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.identification import check_identification
+from tauform.cli.identification import check_identification, check_stored
 from tauform.cli.options import (
     Delay,
     Excerpt,
@@ -96,6 +96,7 @@ def identify(
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
     # Validation logs are read with the same options: one convention of columns and units for all.
     recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
+    check_stored(options, recordings, filters)  # type: ignore[arg-type]
     fit = tf.identify(
         robot,
         recordings,

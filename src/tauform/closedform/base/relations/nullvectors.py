@@ -174,6 +174,9 @@ def _across(robot: Robot, loop: Coincidence) -> NullVector:
     vector: NullVector = {}
     for path, frame, side in zip(loop.paths, loop.frames, (1.0, -1.0), strict=True):
         links = [names.index(step.joint) for step in path.steps]
+        # A frame of the link that both paths start from has no link between: its point is that constant's.
+        if not links:
+            continue
         ends = [_symbolic_transform(robot.joints[k], k)[1] for k in links[1:]] + [frame_point(robot, frame)]
         for k, d in zip(links, ends, strict=True):
             first = robot.layout.of_link("Ixz", k), robot.layout.of_link("Iyz", k)
