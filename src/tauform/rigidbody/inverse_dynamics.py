@@ -59,7 +59,7 @@ def inverse_dynamics(
         return rigid + friction_torque(tree, JointState(q, qd, qdd, temperature, carried))
 
     given = temperatures(robot, temperature)
-    return evaluate(robot, core, project=1, wrenches=wrenches, q=q, qd=qd, qdd=qdd, **given)
+    return evaluate(robot, core, project=1, wrenches=wrenches, several_coordinates=True, q=q, qd=qd, qdd=qdd, **given)
 
 
 def newton_euler(

@@ -18,7 +18,7 @@ def pinocchio_model(robot: Robot) -> Any:
     # Ids of Pinocchio by our index; its 0 is the universe.
     ids: list[int] = []
     for joint, inertia in zip(robot.joints, robot.inertias, strict=True):
-        kind = getattr(pinocchio, joint.type.spelling["pinocchio"][0])()
+        kind = getattr(pinocchio, joint.type.words("pinocchio")[0])()
         placement = pinocchio.SE3(joint.parent_from_joint[:3, :3], joint.parent_from_joint[:3, 3])
         index = model.addJoint(ids[joint.parent] if joint.parent >= 0 else 0, kind, placement, joint.name)
         # Built directly: Inertia.FromDynamicParameters divides by the mass.
@@ -45,7 +45,7 @@ def mujoco_model(robot: Robot) -> Any:
         # Its compiler refuses bodies without mass and unphysical inertias; the numbers follow below.
         # One kilogram and unit inertias pass the compiler for every body.
         body.mass, body.ipos, body.inertia, body.explicitinertial = 1.0, inertia.com, [1, 1, 1], True
-        kind = getattr(mujoco.mjtJoint, f"mjJNT_{joint.type.spelling['mjcf'][0].upper()}")
+        kind = getattr(mujoco.mjtJoint, f"mjJNT_{joint.type.words('mjcf')[0].upper()}")
         body.add_joint(type=kind, axis=[0, 0, 1], armature=joint.rotor_inertia or 0.0)
         bodies.append(body)
     model = spec.compile()

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.joint_types.functions import CoordinateFunctions
-from tauform.errors import ModelError
+from tauform.errors import DescriptionError, ModelError
 
 # The ten inertial parameters, in groups that change together by the same amount.
 Groups = tuple[tuple[str, ...], ...]
@@ -62,9 +62,9 @@ class JointType(ABC):
     spelling: ClassVar[dict[str, tuple[str, ...]]]
 
     @property
-    @abstractmethod
     def screw(self) -> tuple[float, float]:
         """Turn about z (0 or 1) and shift along z, per unit of the coordinate."""
+        raise self._has_several()
 
     @property
     def constants(self) -> tuple[tuple[str, float], ...]:
@@ -87,21 +87,36 @@ class JointType(ABC):
     def placed(self, R: AnyArray, p: AnyArray, q: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Rotation (3, 3, N) and origin (3, N) of the link in its parent, from those of the joint and q (N,)."""
 
-    @abstractmethod
+    # Of types with one coordinate; a type of several leaves these alone, and is taken by inverse dynamics only.
+
     def motion(self, position: float) -> Array:
         """(4, 4) joint_from_link at a position."""
+        raise self._has_several()
 
-    @abstractmethod
     def axis_in(self, R: AnyArray, p: AnyArray) -> AnyArray:
         """(6, N) S in a frame where the link has this rotation and origin."""
+        raise self._has_several()
 
-    @abstractmethod
     def axis_rate(self, twist: AnyArray) -> AnyArray:
         """v x S, how S changes in a frame that moves with a twist: the products with 0 and 1 left out."""
+        raise self._has_several()
 
-    @abstractmethod
     def axis_cross_force(self, wrench: AnyArray) -> AnyArray:
         """S x* f, how a wrench that moves with the joint changes: the products with 0 and 1 left out."""
+        raise self._has_several()
+
+    def _has_several(self) -> ModelError:
+        return ModelError(f"joints of type {self.name} have {self.n_v} velocities; only inverse_dynamics takes them")
+
+    def words(self, language: str) -> tuple[str, ...]:
+        """Words for it in a format or a tool.
+
+        Raises:
+            DescriptionError: there is none.
+        """
+        if language not in self.spelling:
+            raise DescriptionError(f"joints of type {self.name} have no word in {language}; TOML has one for each type")
+        return self.spelling[language]
 
     def coordinate_unit(self, length: float) -> float:
         """Size of a coordinate's unit where lengths are measured in this one."""

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, joint_vector
 from tauform.description.joint import Closure
 from tauform.description.robot import Robot
-from tauform.errors import DescriptionError, ShapeError
+from tauform.errors import DescriptionError, ModelError, ShapeError
 from tauform.portable.products import product
 from tauform.rigidbody.sweeps.wrenches import on_bodies, wrench_arrays
 
@@ -38,6 +38,7 @@ def evaluate(
     project: int = 0,
     wrenches: Any = None,
     bending: Any = None,
+    several_coordinates: bool = False,
     **vectors: ArrayLike,
 ) -> AnyArray:
     """Run core(*tree_vectors) on a batch; with external wrenches core(*tree_vectors, wrenches=those on bodies).
@@ -48,12 +49,21 @@ def evaluate(
         project: how many leading dimensions of the result are joints, to be projected by F^T.
         wrenches: external `Wrenches` or None; (..., 6) by frame, force then moment.
         bending: (TreeMotion) -> what the rate of G adds to the projected result, where loops have one.
+        several_coordinates: whether the core takes joints with several velocities.
         vectors: named joint vectors of shape (..., n_joints); a vector named q also gets the loop's offset, and
             temperatures and what joints carry belong to the joints that lead the loops.
 
     Returns:
         The result with its batch dimensions first again.
+
+    Raises:
+        ModelError: a joint has several velocities, and the core counts on one.
+        ShapeError: a vector has another last dimension or holds a value that is not finite, or batches do not fit.
     """
+    # Refused by name: a core that writes q[i] would read coordinates of another joint.
+    if not several_coordinates and robot.n_v != robot.n_joints:
+        name = next(joint.name for joint in robot.joints if joint.type.n_v > 1)
+        raise ModelError(f"joint {name!r} of {robot.name} has several velocities; only inverse_dynamics takes them")
     names, outside = list(vectors), wrench_arrays(robot, wrenches)
     frames = {name: robot.frame(name) for name in outside}
 

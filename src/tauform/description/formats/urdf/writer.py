@@ -62,7 +62,7 @@ def to_urdf(robot: Robot, folder: Path, notes: Sequence[str] = (), heading: str 
     lines = [*([heading] if heading else []), *(f"Note: {finding}." for finding in findings)]
     if lines:
         document.append(comment(lines))
-    document.extend(writer.elements())
+    document.extend(list(writer.elements()))
     ElementTree.indent(document)
     return f'<?xml version="1.0"?>\n{ElementTree.tostring(document, encoding="unicode")}\n', findings
 
@@ -174,7 +174,7 @@ class _Writer:
     def _moving(self, i: int, joint: Joint) -> Any:
         body, limits = self.bodies[i], joint.limits
         # the last word is that of a joint without limits, where URDF has one
-        words = joint.type.spelling["urdf"]
+        words = joint.type.words("urdf")
         bounded = len(words) == 1 or np.isfinite([limits.lower, limits.upper]).any()
         kind = words[0] if bounded else words[-1]
         placed = product(joint.parent_from_joint, body.link_from_body)
