@@ -127,3 +127,18 @@ class Reference:
         )
         # Two digits: text does not hang on the last bits of what was measured here.
         return max(self.real.tolerance, float(f"{ROUNDING_MARGIN * self.rounding:.1e}"))
+
+    @property
+    def case(self) -> dict[str, Any]:
+        """States, the results that belong to them and what a function may deviate by, as plain values for JSON."""
+        inputs = [
+            {"shared": port.shared, "values": array.reshape(-1 if port.shared else (len(array), -1)).tolist()}
+            for port, array in zip(self.program.inputs, self.inputs, strict=True)
+        ]
+        return {
+            "name": self.program.name,
+            "inputs": inputs,
+            "outputs": [result.tolist() for result in self.results],
+            "scales": [scale.tolist() for scale in self.scales],
+            "tolerance": self.tolerance,
+        }

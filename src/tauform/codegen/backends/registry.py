@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from tauform.codegen.backends.backend import Backend
 from tauform.messages import no_such
+
+if TYPE_CHECKING:
+    # Help texts list the targets; they need no backend for that.
+    from tauform.codegen.backends.backend import Backend
 
 Target = Literal["c", "cpp", "javascript", "matlab", "rust", "casadi", "ros2", "fmu", "opencl", "cuda", "wasm"]
 TARGETS: tuple[Target, ...] = get_args(Target)

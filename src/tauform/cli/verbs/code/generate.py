@@ -14,6 +14,7 @@ from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
+from tauform.codegen.backends.registry import TARGETS
 from tauform.messages import no_such
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ def generate(
         list[str] | None,
         typer.Option(metavar="NAME,...", help="On-line functions: payload_estimator, friction_estimator, and others."),
     ] = None,
-    target: Annotated[
-        str, typer.Option(help="c, cpp, javascript, matlab, rust, casadi, ros2, fmu, opencl, cuda or wasm.")
-    ] = "c",
+    target: Annotated[str, typer.Option(help=f"{', '.join(TARGETS[:-1])} or {TARGETS[-1]}.")] = "c",
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from tauform.codegen.backends.backend import Backend, Request, avoiding, with_names
 from tauform.codegen.backends.expressions import Spelling, decimal, statements
@@ -53,36 +52,16 @@ class JavaScript(Backend):
         programs = [replace(with_names(program, _usable), name=_usable(program.name)) for program in request.programs]
         names = ", ".join(program.name for program in programs)
         head = f"// {names}; written by tauform {__version__}. SI units; matrices are flat, row by row.\n"
-        cases = json.dumps([_case(program) for program in programs])
+        cases = json.dumps([Reference(program, DOUBLE).case for program in programs])
         test = template(__package__, "test.mjs")
         return {
             f"{request.prefix}.mjs": "\n".join([head, *(function_text(p, p.name) for p in programs)]),
             f"test_{request.prefix}.mjs": test.substitute(prefix=request.prefix, cases=cases),
         }
 
-    def build_products(self, prefix: str) -> tuple[str, ...]:
-        """Nothing is built."""
-        return ()
-
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The test, run by node."""
         return (("node", f"test_{prefix}.mjs"),)
-
-
-def _case(program: Program) -> dict[str, Any]:
-    """States, the results that belong to them, and what a function may deviate by."""
-    reference = Reference(program, DOUBLE)
-    inputs = [
-        {"shared": port.shared, "values": array.reshape(-1 if port.shared else (len(array), -1)).tolist()}
-        for port, array in zip(program.inputs, reference.inputs, strict=True)
-    ]
-    return {
-        "name": program.name,
-        "inputs": inputs,
-        "outputs": [result.tolist() for result in reference.results],
-        "scales": [scale.tolist() for scale in reference.scales],
-        "tolerance": reference.tolerance,
-    }
 
 
 # Functions of programs in JavaScript.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from tauform.codegen.backends.backend import Backend, Request, with_names
 from tauform.codegen.backends.interfaces import plain_c
-from tauform.codegen.backends.reference import DOUBLE, SINGLE, Precision, Reference
+from tauform.codegen.backends.reference import DOUBLE, SINGLE, Reference
 from tauform.codegen.backends.templating import template
 from tauform.codegen.program.embed import whole
 from tauform.codegen.program.program import Program
@@ -37,7 +36,7 @@ class WebAssembly(Backend):
             "array": f"Float{real.bits}Array",
             "signatures": json.dumps({program.name: _sizes(program) for program in programs}, indent=2),
             "exports": " ".join(f"-Wl,--export={inner}_{identifier(program.name)}" for program in programs),
-            "cases": json.dumps([_case(program, real) for program in programs]),
+            "cases": json.dumps([Reference(program, real).case for program in programs]),
         }
         return {
             **code,
@@ -61,22 +60,6 @@ def _sizes(program: Program) -> dict[str, list[int]]:
     return {
         "inputs": [port.size for port in program.inputs],
         "outputs": [port.size for port in program.outputs],
-    }
-
-
-def _case(program: Program, real: Precision) -> dict[str, Any]:
-    """States, the results that belong to them, and what a function may deviate by."""
-    reference = Reference(program, real)
-    inputs = [
-        {"shared": port.shared, "values": array.reshape(-1 if port.shared else (len(array), -1)).tolist()}
-        for port, array in zip(program.inputs, reference.inputs, strict=True)
-    ]
-    return {
-        "name": program.name,
-        "inputs": inputs,
-        "outputs": [result.tolist() for result in reference.results],
-        "scales": [scale.tolist() for scale in reference.scales],
-        "tolerance": reference.tolerance,
     }
 
 
