@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module, resources
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from tauform.messages import no_such
 
 # Of a robot file, without its meshes: reading more would only fill the memory.
 MAX_BYTES = 50_000_000
-SUFFIXES = (".urdf", ".xacro", ".xml", ".toml")
 
 
 def load(
@@ -84,23 +83,46 @@ def _read(source: str | Path, package_dirs: Sequence[Path], allow_code: bool) ->
     suffix = path.suffix.lower()
     if os.path.isdir(path):  # a name that is too long for a file is none
         raise DescriptionError(f"{path} is a folder; name the file in it that describes the robot")
-    if suffix not in SUFFIXES:
+    if suffix not in READERS:
         missing = no_such("robot", str(source), catalogue)
-        raise UnknownNameError(f"{missing} (a file's name ends in {', '.join(SUFFIXES)})")
+        raise UnknownNameError(f"{missing} (a file's name ends in {', '.join(READERS)})")
     if not os.path.isfile(path):
         raise DescriptionError(f"{path}: no such file; check the path")
     if os.path.getsize(path) > MAX_BYTES:
         raise DescriptionError(f"{path} has more than {MAX_BYTES / 1e6:g} MB, which no robot needs; name another file")
-    if suffix == ".toml":
-        return read_toml(path)
-    # Readers of other formats are imported when first needed; some come with an extra.
-    # .xml may be either format: the root element tells.
-    if suffix == ".xml" and _root_tag(path) == "mujoco":
+    return READERS[suffix](path, package_dirs, allow_code)
+
+
+# Readers are imported when first needed: some come with an extra.
+
+
+def _urdf(path: Path, package_dirs: Sequence[Path], allow_code: bool) -> Robot:
+    return import_module("tauform.description.formats.urdf.reader").read_urdf(path, package_dirs)
+
+
+def _xacro(path: Path, package_dirs: Sequence[Path], allow_code: bool) -> Robot:
+    reader = import_module("tauform.description.formats.urdf.reader")
+    return reader.read_xacro(path, package_dirs, allow_code=allow_code)
+
+
+def _xml(path: Path, package_dirs: Sequence[Path], allow_code: bool) -> Robot:
+    # Either format: the root element tells.
+    if _root_tag(path) == "mujoco":
         return import_module("tauform.description.formats.mjcf.reader").read_mjcf(path)
-    urdf = import_module("tauform.description.formats.urdf.reader")
-    if suffix == ".xacro":
-        return urdf.read_xacro(path, package_dirs, allow_code=allow_code)
-    return urdf.read_urdf(path, package_dirs)
+    return _urdf(path, package_dirs, allow_code)
+
+
+def _toml(path: Path, package_dirs: Sequence[Path], allow_code: bool) -> Robot:
+    return read_toml(path)
+
+
+# By the end of a file's name: (path, folders of ROS packages, whether code may run) -> robot.
+READERS: dict[str, Callable[[Path, Sequence[Path], bool], Robot]] = {
+    ".urdf": _urdf,
+    ".xacro": _xacro,
+    ".xml": _xml,
+    ".toml": _toml,
+}
 
 
 def _root_tag(path: Path) -> str:

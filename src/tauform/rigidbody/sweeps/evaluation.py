@@ -38,7 +38,7 @@ def evaluate(
     project: int = 0,
     wrenches: Any = None,
     bending: Any = None,
-    several_coordinates: bool = False,
+    several_coordinates: Any = False,
     **vectors: ArrayLike,
 ) -> AnyArray:
     """Run core(*tree_vectors) on a batch; with external wrenches core(*tree_vectors, wrenches=those on bodies).
