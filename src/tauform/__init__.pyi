@@ -20,6 +20,8 @@ from .codegen.frameworks.sympy_expressions import SymbolicProgram as SymbolicPro
 from .codegen.frameworks.sympy_expressions import to_sympy as to_sympy
 from .codegen.frameworks.torch_function import to_torch as to_torch
 from .codegen.generate import generate as generate
+from .codegen.looped.program import LoopedProgram as LoopedProgram
+from .codegen.looping import generate_loops as generate_loops
 from .codegen.program.program import Program as Program
 from .codegen.rounding.bound import RoundingBound as RoundingBound
 from .codegen.rounding.bound import rounding_bound as rounding_bound

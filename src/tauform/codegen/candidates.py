@@ -11,6 +11,7 @@ from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
 from tauform.codegen.conventions import conventions, wrench_lines
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
+from tauform.codegen.looping import can_loop
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.equivalence import exact_null_vectors
 from tauform.codegen.minimal.problem import Problem, has_friction, problem_of, wrench_port
@@ -198,9 +199,15 @@ def _too_long(problem: Problem, function: Function, operations: str) -> ProgramT
         "straight line",
         argument="robot",
         value=problem.robot,
-        remedy=f"call the textbook function ({call(function.name)}), or generate for a part of the robot "
-        f"({argument('tip')}, {argument('lock')})",
+        remedy=f"{_loops(problem, function)}call the textbook function ({call(function.name)}), or generate for a part of "
+        f"the robot ({argument('tip')}, {argument('lock')})",
     )
+
+
+def _loops(problem: Problem, function: Function) -> str:
+    """Advice to write loops, where the function has them."""
+    plain = not problem.ports and not problem.frames
+    return f"write it as loops ({call('generate_loops')}), " if plain and can_loop(problem.robot, function) else ""
 
 
 def _listed(program: Program, options: list[_Option], chosen: _Option) -> Program:

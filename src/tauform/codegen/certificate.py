@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tauform.arrays import Array
 from tauform.codegen.functions import Function
+from tauform.codegen.looped.program import LoopedProgram
 from tauform.codegen.minimal.problem import Problem
 from tauform.codegen.program.program import Certificate, Program
 from tauform.codegen.states import random_inputs
@@ -18,6 +19,8 @@ from tauform.description.drives.friction import REFERENCE_TEMPERATURE
 from tauform.errors import VerificationError
 from tauform.portable.sampling import uniform
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+
+Checked = TypeVar("Checked", Program, LoopedProgram)
 
 STATES = 200
 # Of the torques that base parameters or a closed form give, and what to do where they are off.
@@ -61,7 +64,7 @@ def certified(program: Program, function: Function, problem: Problem, run: Calla
 
 
 def checked(
-    program: Program,
+    program: Checked,
     shapes: Sequence[tuple[int, ...]],
     reference: Callable[..., Any],
     tolerance: float,
@@ -70,7 +73,7 @@ def checked(
     whole: Callable[..., Any] | None = None,
     zero: Sequence[int] = (),
     run: Callable[..., Any] | None = None,
-) -> Program:
+) -> Checked:
     """The program with a certificate of its agreement with a reference function at random states.
 
     Args:
@@ -107,7 +110,7 @@ def within(error: float, tolerance: float, what: str, remedy: str) -> None:
         raise VerificationError(f"{what} failed verification: off by {error:.1e}, allowed is {tolerance:.0e}; {remedy}")
 
 
-def evaluate(program: Program, arrays: list[Array], runtime: tuple[Array, ...]) -> Any:
+def evaluate(program: Program | LoopedProgram, arrays: list[Array], runtime: tuple[Array, ...]) -> Any:
     """Interpret a program on a batch, its setup run on the run-time parameters first."""
     if program.setup is None:
         return program(*arrays)

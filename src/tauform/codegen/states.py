@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.codegen.looped.program import AnyProgram
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Op, Program
 from tauform.description.drives.friction import OPERATING_TEMPERATURES
@@ -20,7 +21,7 @@ SLOWER = (1.0, 0.1, 0.01, 0.001)
 
 
 def random_inputs(
-    program: Program, ports: Sequence[Port], bound: float, n: int, rng: np.random.Generator
+    program: AnyProgram, ports: Sequence[Port], bound: float, n: int, rng: np.random.Generator
 ) -> list[Array]:
     """(n, ...) values of some of a program's inputs, within a bound; temperatures within theirs."""
     bends = program.count(Op.EXP, Op.TANH) > 0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tauform.codegen.backends.backend import Backend, PrintOptions, Request
 from tauform.codegen.backends.registry import Target, backend
+from tauform.codegen.looped.program import AnyProgram, LoopedProgram
 from tauform.codegen.program.program import Program
 from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
@@ -16,7 +17,7 @@ from tauform.files.folder import write_folder, write_texts
 
 
 def write(
-    programs: Program | Sequence[Program],
+    programs: AnyProgram | Sequence[AnyProgram],
     folder: str | os.PathLike[str],
     *,
     target: Target = "c",
@@ -32,7 +33,7 @@ def write(
     The folder is put together elsewhere and then renamed, so it is never half-written.
 
     Args:
-        programs: of one robot; each becomes a function.
+        programs: of one robot; each becomes a function. Loops over bodies (`tauform.generate_loops`) in C alone.
         folder: made if it does not exist; one that we wrote before is replaced.
         target: "c" is C99 with a Makefile and a CMake package; "cpp" a C++17 header of templates; "javascript" an ES
             module for browsers and node; "matlab" function files for MATLAB and Octave; "rust" a no_std
@@ -60,7 +61,7 @@ def write(
 
 
 def write_programs(
-    programs: Program | Sequence[Program],
+    programs: AnyProgram | Sequence[AnyProgram],
     folder: str | os.PathLike[str],
     target: str,
     name: str | None,
@@ -70,9 +71,12 @@ def write_programs(
     """Write programs in the form that the options say; see `write`."""
     chosen = backend(target)
     chosen.check_options(options)
-    programs = [programs] if isinstance(programs, Program) else list(programs)
-    robot = programs[0].robot if programs else ""
-    request = Request(tuple(programs), chosen.prefix(name, robot), options)
+    given = [programs] if isinstance(programs, AnyProgram) else list(programs)
+    lines = tuple(program for program in given if isinstance(program, Program))
+    loops = tuple(program for program in given if isinstance(program, LoopedProgram))
+    chosen.check_loops(loops, options)
+    prefix = chosen.prefix(name, given[0].robot if given else "")
+    request = Request(lines, prefix, options, loops=loops)
     return write_request(request, folder, chosen, force)
 
 
@@ -81,7 +85,7 @@ def write_request(
 ) -> list[Path]:
     """Write what was asked for, by default as C; see `write`."""
     chosen = chosen or backend("c")
-    names = [program.name for program in request.programs]
+    names = [program.name for program in (*request.programs, *request.loops)]
     if not names:
         raise GenerationError("write: no programs were given; make some with tauform.generate")
     if len(set(names)) < len(names):
@@ -96,7 +100,7 @@ def write_request(
 
 
 def write_c(
-    programs: Program | Sequence[Program],
+    programs: AnyProgram | Sequence[AnyProgram],
     folder: str | os.PathLike[str],
     *,
     real: str = "double",

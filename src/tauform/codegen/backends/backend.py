@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from tauform.codegen.backends.replay import Replay
+from tauform.codegen.looped.program import LoopedProgram
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
@@ -45,6 +46,7 @@ class Request:
         options: form of the code.
         replay: recorded motion that the self-test of C runs functions on.
         remarks: last paragraphs of C's README.
+        loops: programs of many bodies, where the backend `has_loops`.
     """
 
     programs: tuple[Program, ...]
@@ -52,6 +54,7 @@ class Request:
     options: PrintOptions = PrintOptions()
     replay: Replay | None = None
     remarks: str = ""
+    loops: tuple[LoopedProgram, ...] = ()
 
 
 class Backend(ABC):
@@ -62,6 +65,7 @@ class Backend(ABC):
         reals: floating-point types, the usual one first.
         has_batch: whether it prints functions for many states.
         has_single_header: whether it prints declarations and definitions in one header, where asked to.
+        has_loops: whether it prints programs that are loops over bodies.
         functions: those that its interface calls, which must be among the programs (friction where the robot has
             some); empty for a language that takes any.
     """
@@ -70,6 +74,7 @@ class Backend(ABC):
     reals: tuple[str, ...] = ("double",)
     has_batch: bool = False
     has_single_header: bool = False
+    has_loops: bool = False
     functions: tuple[str, ...] = ()
 
     def prefix(self, name: str | None, robot: str) -> str:
@@ -114,6 +119,20 @@ class Backend(ABC):
             raise GenerationError(
                 f"bounds: that of {other[0]} is for another type than {options.real}; make it with {wanted}"
             )
+
+    def check_loops(self, loops: Sequence[LoopedProgram], options: PrintOptions) -> None:
+        """Refuse loops over bodies where the language or the form has none.
+
+        Raises:
+            GenerationError: what to write instead.
+        """
+        if not loops:
+            return
+        what = f"{loops[0].name} of {loops[0].robot} is a loop over {loops[0].n} bodies"
+        if not self.has_loops:
+            raise GenerationError(f"{what}, which {self.title} is not written with; write it as {argument('target', 'c')}")
+        if options.batch:
+            raise GenerationError(f"batch: {what} and takes one state; write it without batch")
 
 
 def with_names(program: Program, usable: Callable[[str], str]) -> Program:

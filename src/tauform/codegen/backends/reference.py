@@ -10,8 +10,8 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.codegen.certificate import within
+from tauform.codegen.looped.program import AnyProgram
 from tauform.codegen.program.port import Port
-from tauform.codegen.program.program import Program
 from tauform.codegen.states import random_inputs
 from tauform.portable.sampling import uniform
 
@@ -54,7 +54,7 @@ class Reference:
     Inputs are exact in the type of the written code, results are computed in double precision.
     """
 
-    program: Program
+    program: AnyProgram
     real: Precision
 
     @cached_property

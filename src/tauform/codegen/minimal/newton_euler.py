@@ -119,7 +119,7 @@ def motion(
         before = states[parent] if parent >= 0 else base
         # All that the step reads beside its parent: equal reads give equal motion.
         reads = (bodies.X[i].tobytes(), bodies.P[i].tobytes(), offsets[i], bodies.shift(i), i in summed, gravity)
-        states.append(take(reads, partial(_moved, bodies, i, before, q[i], qd[i], qdd[i], i in summed)))
+        states.append(take(reads, partial(moved, bodies, i, before, q[i], qd[i], qdd[i], i in summed)))
     return states
 
 
@@ -128,7 +128,7 @@ def _made(_: object, make: Callable[[], Any]) -> Any:
     return make()
 
 
-def _moved(bodies: Bodies, i: int, parent: BodyMotion, q: Any, qd: Any, qdd: Any, summed: bool) -> BodyMotion:
+def moved(bodies: Bodies, i: int, parent: BodyMotion, q: Any, qd: Any, qdd: Any, summed: bool) -> BodyMotion:
     """Motion of body i, by its parent's and its joint's."""
     along = bodies.shift(i)
     shifts = [x * along for x in (q, qd, qdd)] if along else None

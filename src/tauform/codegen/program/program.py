@@ -220,6 +220,11 @@ class Program(Displayed):
         """sin, cos, square roots, exponentials and hyperbolic tangents."""
         return self.count(*FUNCTIONS)
 
+    @property
+    def n_angles(self) -> int:
+        """Pairs of sine and cosine: both of one angle share their cost."""
+        return len({i.args[0] for i in self.instructions if i.op in (Op.SIN, Op.COS)})
+
     def __call__(self, *arrays: Any) -> Any:
         """Interpret the program on NumPy arrays of shape (..., *port.shape): slow, for checks.
 

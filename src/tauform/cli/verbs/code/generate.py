@@ -19,7 +19,8 @@ from tauform.messages import no_such
 
 if TYPE_CHECKING:
     from tauform.codegen.backends.backend import Backend
-    from tauform.codegen.program.program import Program
+    from tauform.codegen.looped.program import AnyProgram
+    from tauform.codegen.request import GenerationOptions
     from tauform.codegen.rounding.bound import RoundingBound
     from tauform.description.robot import Robot
 
@@ -96,10 +97,10 @@ def generate(
         check_request(robot, function, request)
     for function in learning:
         check_online(robot, function)
-    programs = []
+    programs: list[AnyProgram] = []
     for function, request in requests.items():
         tell(f"generating {function}")
-        programs.append(tf.generate(robot, function, **vars(request)))
+        programs.append(_generated(robot, function, request, chosen, tell))
     for function in learning:
         tell(f"generating {function}")
         programs.append(tf.online_program(robot, function))  # type: ignore[arg-type]
@@ -123,6 +124,24 @@ def _usual(robot: Robot, chosen: Backend) -> Sequence[str]:
     return [name for name in chosen.functions or DEFAULT if name != "friction" or has_friction(robot)]
 
 
+def _generated(
+    robot: Robot, function: str, request: GenerationOptions, chosen: Backend, tell: ProgressDisplay
+) -> AnyProgram:
+    """The program; as loops over bodies where a straight line would be too long and nothing speaks against it."""
+    import tauform as tf
+    from tauform.codegen.looping import can_loop
+    from tauform.codegen.request import GenerationOptions, check_function
+    from tauform.errors import ProgramTooLongError
+
+    try:
+        return tf.generate(robot, function, **vars(request))
+    except ProgramTooLongError:
+        if request != GenerationOptions() or not chosen.has_loops or not can_loop(robot, check_function(function)):
+            raise
+    tell(f"{function} as loops over {robot.n_bodies} bodies")
+    return tf.generate_loops(robot, function)
+
+
 def _ranges(text: str) -> dict[str, float]:
     """Largest magnitudes by input."""
     pairs = [word.partition("=") for word in text.split(",") if word.strip()]
@@ -132,7 +151,7 @@ def _ranges(text: str) -> dict[str, float]:
         raise typer.BadParameter(f"--rounding takes magnitudes such as q=3.14,qd=2,qdd=10, not {text!r}") from None
 
 
-def _check_ranges(ranges: Mapping[str, float], programs: Sequence[Program]) -> None:
+def _check_ranges(ranges: Mapping[str, float], programs: Sequence[AnyProgram]) -> None:
     """Refuse a magnitude of an input that no function has: it would limit nothing."""
     inputs = list(dict.fromkeys(port.name for program in programs for port in program.inputs))
     for name in ranges:
@@ -141,7 +160,7 @@ def _check_ranges(ranges: Mapping[str, float], programs: Sequence[Program]) -> N
 
 
 def _bounded(
-    robot: Robot, program: Program, ranges: dict[str, float], real: str, tell: ProgressDisplay
+    robot: Robot, program: AnyProgram, ranges: dict[str, float], real: str, tell: ProgressDisplay
 ) -> RoundingBound:
     """The bound of a program; ranges of inputs that it does not have are left out."""
     import tauform as tf
@@ -179,7 +198,7 @@ def wrench_frames(robot: Robot, names: Sequence[str], wrenches: Sequence[str]) -
     return {name: tuple(wrenches) if name in able else () for name in names}
 
 
-def describe(program: Program) -> dict[str, Any]:
+def describe(program: AnyProgram) -> dict[str, Any]:
     """A program's cost, candidates and certificate as plain values."""
     certificate = program.certificate
     return {
@@ -187,22 +206,14 @@ def describe(program: Program) -> dict[str, Any]:
         "algorithm": program.algorithm,
         "multiplications": program.n_multiplications,
         "additions": program.n_additions,
-        "sine_cosine_pairs": sine_cosine_pairs(program),
+        "sine_cosine_pairs": program.n_angles,
         "setup_operations": program.setup.n_operations if program.setup else 0,
         "candidates": [vars(candidate) for candidate in program.candidates],
         "certificate": vars(certificate) if certificate else None,
     }
 
 
-def sine_cosine_pairs(program: Program) -> int:
-    """Angles whose sine or cosine the program needs."""
-    from tauform.codegen.program.program import Op
-
-    # Sine and cosine of one angle share their cost, so an angle counts once.
-    return len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
-
-
-def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path], check: str) -> tuple[Any, ...]:
+def shown(programs: Sequence[AnyProgram], folder: Path, files: Sequence[Path], check: str) -> tuple[Any, ...]:
     """Tables of operations and candidates, and what to do next."""
     from tauform.report.tables import table
 
@@ -212,7 +223,7 @@ def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path], chec
             p.algorithm,
             p.n_multiplications,
             p.n_additions,
-            sine_cosine_pairs(p),
+            p.n_angles,
             f"{p.certificate.error:.0e} < {p.certificate.tolerance:.0e}" if p.certificate else "-",
         )
         for p in programs
@@ -225,7 +236,7 @@ def shown(programs: Sequence[Program], folder: Path, files: Sequence[Path], chec
     return (costs, *([checked] if states else []), *_others(programs), *_next_steps(folder, files, check))
 
 
-def _others(programs: Sequence[Program]) -> list[Any]:
+def _others(programs: Sequence[AnyProgram]) -> list[Any]:
     """Candidates that were tried."""
     from tauform.report.tables import table
 

@@ -16,6 +16,7 @@ class C(Backend):
     reals = tuple(REALS)
     has_batch = True
     has_single_header = True
+    has_loops = True
 
     def files(self, request: Request) -> dict[str, str]:
         """Header, source (or one header for both), self-test, build files and README."""

@@ -10,6 +10,7 @@ from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, Rea
 from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, CFunction
 from tauform.codegen.backends.c.printer import PartPrinter, member_names
 from tauform.codegen.backends.c.source import argument, function_name, struct_name
+from tauform.codegen.looped.program import AnyProgram
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
@@ -22,7 +23,7 @@ def block_definition() -> str:
     return f"#define {BLOCK} {BATCH_BLOCK} /* states that a batch function works on at once */\n"
 
 
-def batch_prototype(program: Program, real: RealType, prefix: str) -> str:
+def batch_prototype(program: AnyProgram, real: RealType, prefix: str) -> str:
     """Declaration of the function for a batch, without the semicolon."""
     arguments = ["size_t count"]
     # Inputs and outputs may overlap, so the public prototype promises no `restrict`; the blocks below may.

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tauform.codegen.backends.c.config import RealType
+from tauform.codegen.looped.program import AnyProgram
 from tauform.codegen.program.angles import AngleStage
 from tauform.codegen.program.parts import Part
 from tauform.codegen.program.port import Port
@@ -198,7 +199,7 @@ class PartPrinter:
         return own[op] if op in own else library[op] + self.real.suffix
 
 
-def member_names(program: Program, port: Port) -> list[str]:
+def member_names(program: AnyProgram, port: Port) -> list[str]:
     """Names of a shared port's entries as members of a struct; none where the program does not name them."""
     names = program.about.entries.get(port.name, ()) if port.shared else ()
     # Names that become one identifier would be one member: then the port stays an array.

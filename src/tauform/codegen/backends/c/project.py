@@ -11,6 +11,7 @@ from tauform.codegen.backends.backend import Request, avoiding, release, with_na
 from tauform.codegen.backends.c.batch import batch_prototype, batch_text, block_definition
 from tauform.codegen.backends.c.config import RealType, real_type
 from tauform.codegen.backends.c.dispatch import dispatch_definitions
+from tauform.codegen.backends.c.loops import looped_text
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.recording import readme_text, recording_files
 from tauform.codegen.backends.c.selftest import batch_functions, test_text
@@ -30,7 +31,8 @@ from tauform.codegen.backends.c.source import (
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import Reference
 from tauform.codegen.backends.templating import CMakeProject
-from tauform.codegen.program.program import Op, Program
+from tauform.codegen.looped.program import AnyProgram, LoopedProgram
+from tauform.codegen.program.program import Op
 from tauform.codegen.rounding.bound import RoundingBound
 from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
@@ -51,7 +53,9 @@ def project_files(request: Request) -> dict[str, str]:
     name, real, replay, remarks = request.prefix, real_type(request.options.real), request.replay, request.remarks
     batch, single_header = request.options.batch, request.options.single_header
     # Ports carry names of the field, such as those of frames; C wants identifiers.
-    programs = [with_names(program, avoiding(prefix=name)) for program in request.programs]
+    lines = [with_names(program, avoiding(prefix=name)) for program in request.programs]
+    # Loops have ports of joints alone, whose names are those of their rows.
+    programs: list[AnyProgram] = [*lines, *request.loops]
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
     # Robots are named by users: their names pass through `comment`, which cannot end the C comment early.
     about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}
@@ -112,7 +116,7 @@ def project_files(request: Request) -> dict[str, str]:
     }
 
 
-def _build_files(programs: Sequence[Program], name: str, about: dict[str, str]) -> dict[str, str]:
+def _build_files(programs: Sequence[AnyProgram], name: str, about: dict[str, str]) -> dict[str, str]:
     """Build files by their places in the folder."""
     files = {file: template(text).substitute(about, **_package(programs)) for file, text in BUILD_FILES.items()}
     files["CMakeLists.txt"] = CMakeProject(
@@ -129,19 +133,19 @@ def _build_files(programs: Sequence[Program], name: str, about: dict[str, str]) 
     return files
 
 
-def _package(programs: Sequence[Program]) -> dict[str, str]:
+def _package(programs: Sequence[AnyProgram]) -> dict[str, str]:
     """Facts for build systems; no name of a robot, which they would take for more than a name."""
     functions = ", ".join(identifier(program.name) for program in programs)
     # json.dumps quotes it: library.json takes the text as it is.
     return {"release": release(), "description": json.dumps(f"Robot dynamics in C99: {functions}")}
 
 
-def has_batch(program: Program) -> bool:
-    """Whether the program depends on a state at all, not on parameters alone."""
-    return not all(port.shared for port in program.inputs)
+def has_batch(program: AnyProgram) -> bool:
+    """Whether the program depends on a state at all, not on parameters alone; loops take one state."""
+    return not isinstance(program, LoopedProgram) and not all(port.shared for port in program.inputs)
 
 
-def _source(programs: Sequence[Program], real: RealType, name: str, batch: bool, about: dict[str, str]) -> str:
+def _source(programs: Sequence[AnyProgram], real: RealType, name: str, batch: bool, about: dict[str, str]) -> str:
     functions = []
     # Only what some program calls: an unused static function is a warning.
     if any(p.count(Op.SIN, Op.COS) for p in programs):
@@ -155,6 +159,9 @@ def _source(programs: Sequence[Program], real: RealType, name: str, batch: bool,
     if any(vector_form(p) for p in programs):
         functions.append(vector_definitions(real))
     for program in programs:
+        if isinstance(program, LoopedProgram):
+            functions.append(looped_text(program, real, name))
+            continue
         functions.append(function_text(program, real, name))
         if batch and has_batch(program):
             functions.append(batch_text(program, real, name))
@@ -163,7 +170,7 @@ def _source(programs: Sequence[Program], real: RealType, name: str, batch: bool,
     return template("source.c").substitute(about, definitions=definitions, functions=text).rstrip("\n") + "\n"
 
 
-def _declarations(programs: Sequence[Program], real: RealType, name: str, batch: bool) -> str:
+def _declarations(programs: Sequence[AnyProgram], real: RealType, name: str, batch: bool) -> str:
     texts = [*_structs(programs, real, name)]
     for program in programs:
         summary = program.about.summary
@@ -181,12 +188,12 @@ def _declarations(programs: Sequence[Program], real: RealType, name: str, batch:
     return "\n".join(texts)
 
 
-def _shared_note(program: Program) -> str:
+def _shared_note(program: AnyProgram) -> str:
     names = [port.name for port in program.inputs if port.shared]
     return f"; {', '.join(names)} as above" if names else ""
 
 
-def _conventions(programs: Sequence[Program]) -> str:
+def _conventions(programs: Sequence[AnyProgram]) -> str:
     """Lines of the header's first comment: joints, gravity, friction; of each robot where there are several."""
     # Programs of one robot share their conventions: each text stands once.
     known = dict.fromkeys((p.robot, p.about.conventions) for p in programs if p.about.conventions)
@@ -196,7 +203,7 @@ def _conventions(programs: Sequence[Program]) -> str:
     return "".join(f" * {comment(line)}".rstrip() + "\n" for line in lines)
 
 
-def _structs(programs: Sequence[Program], real: RealType, name: str) -> list[str]:
+def _structs(programs: Sequence[AnyProgram], real: RealType, name: str) -> list[str]:
     """Types of the shared ports, in the order of the program's entries, with the values that describe the robot."""
     known: dict[str, list[str]] = {}
     values: dict[str, Any] = {}
@@ -219,9 +226,8 @@ def _structs(programs: Sequence[Program], real: RealType, name: str) -> list[str
     return texts
 
 
-def _cost(program: Program) -> str:
-    # One pair per angle: sine and cosine come from the same call.
-    pairs = len({i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)})
+def _cost(program: AnyProgram) -> str:
+    pairs = program.n_angles
     text = f"{program.n_multiplications} multiplications, {program.n_additions} additions, "
     text += "1 sine-cosine pair" if pairs == 1 else f"{pairs} sine-cosine pairs"
     for op, words in ((Op.SQRT, "square roots"), (Op.EXP, "exponentials"), (Op.TANH, "hyperbolic tangents")):
@@ -230,7 +236,7 @@ def _cost(program: Program) -> str:
     return text
 
 
-def _table(programs: Sequence[Program], name: str) -> str:
+def _table(programs: Sequence[AnyProgram], name: str) -> str:
     lines = ["| function | algorithm | multiplications | additions |", "|---|---|---|---|"]
     for p in programs:
         row = (f"`{function_name(p, name)}`", p.algorithm or "-", str(p.n_multiplications), str(p.n_additions))

@@ -11,14 +11,14 @@ from tauform.codegen.backends.c.config import RealType
 from tauform.codegen.backends.c.source import function_name
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.replay import DIGITS, Kernels, Replay, Track
-from tauform.codegen.program.program import Program
+from tauform.codegen.looped.program import AnyProgram
 from tauform.escaping.c import identifier, string
 from tauform.version import __version__
 
 FILE = "recording.csv"
 
 
-def recording_files(replay: Replay, programs: Sequence[Program], name: str, real: RealType) -> dict[str, str]:
+def recording_files(replay: Replay, programs: Sequence[AnyProgram], name: str, real: RealType) -> dict[str, str]:
     """The table and the test of it, by file name."""
     table = table_text(replay)
     replayed = {figure.function: figure for figure in replay.figures}
@@ -61,7 +61,7 @@ def table_text(replay: Replay) -> str:
     return "\n".join([heading, *(line for track in replay.tracks for line in _lines(track))]) + "\n"
 
 
-def readme_text(replay: Replay, programs: Sequence[Program], name: str, real: RealType) -> str:
+def readme_text(replay: Replay, programs: Sequence[AnyProgram], name: str, real: RealType) -> str:
     """The README's section about it."""
     figures = {figure.function: figure for figure in replay.figures}
     rows = [
@@ -106,7 +106,7 @@ def _filters(k: int, own: Kernels) -> str:
     return f"{{{places}, {taps}, {len(own.decimate)}, {len(own.lowpass)}, between_{k}, decimate_{k}, lowpass_{k}}}"
 
 
-def _function(program: Program, name: str, real: RealType) -> str:
+def _function(program: AnyProgram, name: str, real: RealType) -> str:
     """The program with its inputs side by side."""
     # The state is one row of the table, ports side by side in the order of the arguments.
     starts = [sum(port.size for port in program.inputs[:k]) for k in range(len(program.inputs))]

@@ -13,7 +13,7 @@ from tauform.codegen.backends.c.source import function_name, struct_name
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import N_STATES, Reference
 from tauform.codegen.program.port import Port
-from tauform.codegen.program.program import Program
+from tauform.codegen.looped.program import AnyProgram
 from tauform.escaping.c import identifier, string
 
 # States of a batch: several blocks, the last of them not full; the reference states again and again.
@@ -51,7 +51,7 @@ def test_text(reference: Reference, real: RealType, prefix: str, batch: bool) ->
     return "\n".join(lines)
 
 
-def _one_state(program: Program, prefix: str) -> Iterator[str]:
+def _one_state(program: AnyProgram, prefix: str) -> Iterator[str]:
     """Calls for state i: with all arrays apart, then with each input as each output."""
     inputs = {port.name: _passed(program, port) for port in program.inputs}
     outputs = {port.name: f"{port.name}_computed" for port in program.outputs}
@@ -72,7 +72,7 @@ def _one_state(program: Program, prefix: str) -> Iterator[str]:
             yield deviation.format("in_place", port, taken[port.name])
 
 
-def _batch(program: Program, real: RealType, prefix: str, largest: int) -> Iterator[str]:
+def _batch(program: AnyProgram, real: RealType, prefix: str, largest: int) -> Iterator[str]:
     """The same for the batch function, entry by entry in structure-of-arrays form."""
     states = [port for port in program.inputs if not port.shared]
     inputs = {port.name: f"{port.name}_all" if port in states else _passed(program, port) for port in program.inputs}
@@ -108,13 +108,13 @@ def batch_functions(real: RealType) -> str:
     return template("test_batch.c").substitute(real=real.name, states=N_STATES, batch=N_BATCH)
 
 
-def _passed(program: Program, port: Port) -> str:
+def _passed(program: AnyProgram, port: Port) -> str:
     if not port.shared:
         return f"{port.name}[i]"
     return f"&{port.name}" if member_names(program, port) else port.name
 
 
-def _cast(program: Program, port: Port, array: str, prefix: str) -> str:
+def _cast(program: AnyProgram, port: Port, array: str, prefix: str) -> str:
     """An array as the argument for an input port."""
     return f"(const {struct_name(prefix, port)} *)(const void *){array}" if member_names(program, port) else array
 
@@ -126,7 +126,7 @@ def _rows(declaration: str, array: Array, number: Any) -> list[str]:
     return [*text, "    };"]
 
 
-def _table(program: Program, port: Port, array: Array, real: RealType, prefix: str) -> list[str]:
+def _table(program: AnyProgram, port: Port, array: Array, real: RealType, prefix: str) -> list[str]:
     if not port.shared:
         return _rows(f"static const {real.name} {port.name}", array, real.number)
     numbers = ", ".join(real.number(v) for v in array.ravel().tolist())

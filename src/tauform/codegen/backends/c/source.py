@@ -11,6 +11,7 @@ from tauform.codegen.backends.c.config import LONGEST_FUNCTION, PART_SIZE, RealT
 from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, CFunction
 from tauform.codegen.backends.c.printer import UNIT, VECTOR, PartPrinter, member_names
 from tauform.codegen.backends.c.templates import template
+from tauform.codegen.looped.program import AnyProgram
 from tauform.codegen.program.angles import AngleStage, neighbours
 from tauform.codegen.program.parts import Part, parts
 from tauform.codegen.program.port import Port
@@ -23,7 +24,7 @@ def struct_name(prefix: str, port: Port) -> str:
     return f"{prefix}_{port.name}"
 
 
-def argument(program: Program, port: Port, real: RealType, prefix: str) -> str:
+def argument(program: AnyProgram, port: Port, real: RealType, prefix: str) -> str:
     """Declaration of an argument: an array, or a pointer to the struct of a shared port."""
     const = "" if port in program.outputs else "const "
     if member_names(program, port):
@@ -31,13 +32,13 @@ def argument(program: Program, port: Port, real: RealType, prefix: str) -> str:
     return f"{const}{real.name} {port.name}[{port.size}]"
 
 
-def prototype(program: Program, real: RealType, prefix: str) -> str:
+def prototype(program: AnyProgram, real: RealType, prefix: str) -> str:
     """Declaration of the function for one state, without the semicolon."""
     arguments = [argument(program, port, real, prefix) for port in (*program.inputs, *program.outputs)]
     return f"void {function_name(program, prefix)}({', '.join(arguments)})"
 
 
-def function_name(program: Program, prefix: str) -> str:
+def function_name(program: AnyProgram, prefix: str) -> str:
     """The program's name behind the robot's, so that several robots can be linked together."""
     return f"{prefix}_{identifier(program.name)}"
 
@@ -136,21 +137,34 @@ def vector_definitions(real: RealType) -> str:
     )
 
 
-def function_text(program: Program, real: RealType, prefix: str) -> str:
-    """The function for one state: with vectors, where compilers have them, or with numbers alone."""
+def c_function(program: AnyProgram, real: RealType, prefix: str, linkage: str = "") -> CFunction:
+    """The C function of a program, without its statements."""
     ports = (*program.inputs, *program.outputs)
-    function = CFunction(
+    return CFunction(
         function_name(program, prefix),
         [argument(program, port, real, prefix) for port in ports],
         [port.name for port in ports],
+        linkage,
     )
-    wide = vector_form(program)
+
+
+def straight_text(program: Program, real: RealType, prefix: str, linkage: str = "") -> str:
+    """The function for one state with numbers alone, behind the functions of its parts where it is long."""
+    function = c_function(program, real, prefix, linkage)
     pieces, statements = _statements(program, real, prefix)
+    # pieces choose their variants themselves
+    whole = function.plain(statements) if pieces else f"{function.body_text(statements)}\n{function.variants()}"
+    return "\n".join([*pieces, whole])
+
+
+def function_text(program: Program, real: RealType, prefix: str) -> str:
+    """The function for one state: with vectors, where compilers have them, or with numbers alone."""
+    wide = vector_form(program)
     # One text for every processor, or two where vectors of four are worth a body of their own.
     if wide is None:
-        # pieces choose their variants themselves
-        whole = function.plain(statements) if pieces else f"{function.body_text(statements)}\n{function.variants()}"
-        return "\n".join([*pieces, whole])
+        return straight_text(program, real, prefix)
+    function = c_function(program, real, prefix)
+    pieces, statements = _statements(program, real, prefix)
     _, vectors = _statements(wide, real, prefix)
     numbers = "\n".join([*pieces, function.body_text(statements)])
     if real.vectors_are_newer:
@@ -162,7 +176,13 @@ def function_text(program: Program, real: RealType, prefix: str) -> str:
     return f"{either}\n{function.variants()}"
 
 
-def vector_form(program: Program) -> Program | None:
+def body_statements(program: Program, real: RealType) -> tuple[str, set[str]]:
+    """Statements of a program that is one part, and the ports that it touches."""
+    (piece,), _ = parts(program, LONGEST_FUNCTION, PART_SIZE)
+    return _body(program, piece, real, last=True)
+
+
+def vector_form(program: AnyProgram) -> Program | None:
     """The program with vectors among its values, if there is one and it fits into one function."""
     # Slots between parts hold numbers: vectors cannot pass through them.
     if program.wide is None or len(parts(program.wide, LONGEST_FUNCTION, PART_SIZE)[0]) > 1:
