@@ -199,8 +199,8 @@ def _too_long(problem: Problem, function: Function, operations: str) -> ProgramT
         "straight line",
         argument="robot",
         value=problem.robot,
-        remedy=f"{_loops(problem, function)}call the textbook function ({call(function.name)}), or generate for a part of "
-        f"the robot ({argument('tip')}, {argument('lock')})",
+        remedy=f"{_loops(problem, function)}call the textbook function ({call(function.name)}), or generate for a part "
+        f"of the robot ({argument('tip')}, {argument('lock')})",
     )
 
 

@@ -88,7 +88,7 @@ def checked(
     rng = np.random.default_rng(0)
     states = random_inputs(program, program.inputs[: len(shapes)], np.pi, STATES, rng)
     # Times False is zero, of the same shape.
-    arrays = [array * (k not in zero) for k, array in enumerate(states)]
+    arrays: list[Array] = [array * (k not in zero) for k, array in enumerate(states)]
     expected = _listed(reference(*arrays))
     found = _listed(evaluate(program, arrays, runtime) if run is None else run(*arrays))
     size = 0.0

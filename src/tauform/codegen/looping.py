@@ -151,7 +151,12 @@ def _inverse_dynamics(robot: Robot) -> Plan:
     tau = rigid + friction_torque(_symbolic(robot), state)
     rows = (*plan.rows, Rows(RIGID, 1))
     return Plan(
-        plan.numbers, rows, plan.outward, plan.inward, "tau", plan.algorithm,
+        plan.numbers,
+        rows,
+        plan.outward,
+        plan.inward,
+        "tau",
+        plan.algorithm,
         closing=lower(graph, "drives", {"tau": tau[:, 0]}),
     )
 

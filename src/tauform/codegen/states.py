@@ -9,7 +9,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.looped.program import AnyProgram
 from tauform.codegen.program.port import Port
-from tauform.codegen.program.program import Op, Program
+from tauform.codegen.program.program import Op
 from tauform.description.drives.friction import OPERATING_TEMPERATURES
 from tauform.portable.sampling import uniform
 

@@ -85,7 +85,8 @@ def write_request(
 ) -> list[Path]:
     """Write what was asked for, by default as C; see `write`."""
     chosen = chosen or backend("c")
-    names = [program.name for program in (*request.programs, *request.loops)]
+    given: list[AnyProgram] = [*request.programs, *request.loops]
+    names = [program.name for program in given]
     if not names:
         raise GenerationError("write: no programs were given; make some with tauform.generate")
     if len(set(names)) < len(names):

@@ -130,7 +130,8 @@ class Backend(ABC):
             return
         what = f"{loops[0].name} of {loops[0].robot} is a loop over {loops[0].n} bodies"
         if not self.has_loops:
-            raise GenerationError(f"{what}, which {self.title} is not written with; write it as {argument('target', 'c')}")
+            remedy = argument("target", "c")
+            raise GenerationError(f"{what}, which {self.title} does not have; write it in C ({remedy})")
         if options.batch:
             raise GenerationError(f"batch: {what} and takes one state; write it without batch")
 

@@ -16,7 +16,7 @@ from tauform.description.joint_types import JointType
 
 
 class Coordinate(Scalar):
-    """A joint's coordinate whose sine and cosine are known: all angles are turned into them at once, before the sweeps."""
+    """A joint's coordinate whose sine and cosine are known: those of all joints are made before the sweeps."""
 
     __slots__ = ("_cosine", "_sine")
 
@@ -45,7 +45,7 @@ class Numbers:
         return np.concatenate([array.reshape(len(array), -1) for array in self.arrays.values()], axis=1)
 
     @property
-    def varying(self) -> Array:
+    def varying(self) -> AnyArray:
         """Places of the flat entries that differ between bodies."""
         flat = self._flat()
         return np.flatnonzero((flat != flat[0]).any(axis=0))

@@ -69,4 +69,3 @@ def torque(step: Step) -> None:
     f = forth(X, f)
     step.add_to_parent(FORCE, f)
     step.add_to_parent(MOMENT, plus(forth(X, m), cross(P, f)))
-

@@ -1,4 +1,4 @@
-"""C functions of programs that are loops over bodies: the steps inside their loops, numbers of the bodies in a table."""
+"""C functions of programs that are loops over bodies: their steps inside the loops, numbers of bodies in a table."""
 
 from __future__ import annotations
 

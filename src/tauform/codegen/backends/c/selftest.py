@@ -12,8 +12,8 @@ from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.source import function_name, struct_name
 from tauform.codegen.backends.c.templates import template
 from tauform.codegen.backends.reference import N_STATES, Reference
-from tauform.codegen.program.port import Port
 from tauform.codegen.looped.program import AnyProgram
+from tauform.codegen.program.port import Port
 from tauform.escaping.c import identifier, string
 
 # States of a batch: several blocks, the last of them not full; the reference states again and again.
