@@ -32,7 +32,7 @@ CALLS = 200
 
 
 def rows() -> Iterator[Row]:
-    """Each robot: one state, a batch on one thread, on two, and the operations a second next to the peak."""
+    """Each robot: one state, a batch on one thread, on two, and the operations per second next to the peak."""
     for name in ARMS:
         robot = arm(name)
         kernel = tf.compile(robot, "inverse_dynamics")

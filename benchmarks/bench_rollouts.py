@@ -16,7 +16,7 @@ from tools.arms import arm
 from tools.measuring.timing import Row, side_by_side
 
 TITLE = (
-    "Free motion of a Panda, 1 ms a step: tf.simulate of 4096 states, all states kept, against MuJoCo's rollout with "
+    "Free motion of a Panda, 1 ms per step: tf.simulate of 4096 states, all states kept, against MuJoCo's rollout with "
     "contacts and constraints off and the same integrator, and against a loop over pinocchio.aba; seconds per step of "
     "one state. Energy: largest change in 2 s, of the largest change of potential energy."
 )

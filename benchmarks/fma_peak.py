@@ -15,7 +15,7 @@ ROUNDS = 200_000
 
 
 def measure(repeats: int = 15) -> float:
-    """Floating-point operations a second, two for each multiply-add and lane."""
+    """Floating-point operations per second, two for each multiply-add and lane."""
     vector = host_vector()
     real, fma = vector.real, f"@llvm.fma.v{vector.lanes}f64"
     factor, term = vector.number(0.999), vector.number(0.1)

@@ -45,7 +45,7 @@ def side_by_side(
     least_sample: float = 0.01,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Seconds a call of each candidate.
+    """Seconds per call of each candidate.
 
     Args:
         candidates: label -> function without arguments.

@@ -69,6 +69,7 @@ class Robot(Value, Displayed):
     def __post_init__(self) -> None:
         check_fields(self)
         object.__setattr__(self, "gravity", fixed_array(self.gravity, (3,), "gravity"))
+        # Springs between two links act on the joints between them, which only the tree knows.
         parents = [joint.parent for joint in self.joints]
         object.__setattr__(self, "further_drives", tuple(term.placed(parents) for term in self.further_drives))
         check_structure(self)
@@ -158,6 +159,7 @@ class Robot(Value, Displayed):
         inertias = [link.inertia for link in self.links]
         if self.payload:
             frame = self.frame(self.payload.frame)
+            # A load on the base moves with nothing, so no torque feels it.
             if frame.link >= 0:
                 inertias[frame.link] += self.payload.inertia.moved(frame.link_from_frame)
         return tuple(inertias)
@@ -179,6 +181,7 @@ class Robot(Value, Displayed):
     @cached_property
     def tree_rates(self) -> Array:
         """(n_bodies, n_joints) rates of the tree's joints for unit rates of q: F of linear loops, else the identity."""
+        # General loops have no constant F: their G(q) is asked of the closure at each posture.
         return self.closure.F if self.closure else read_only(np.eye(self.n_bodies))
 
     @cached_property
@@ -223,6 +226,7 @@ class Robot(Value, Displayed):
 
     def frame(self, name: str) -> Frame:
         """The frame of that name; a link's name gives the link's own frame."""
+        # Frames first: a URDF may name a frame like its link, placed elsewhere on it.
         for frame in self.frames:
             if frame.name == name:
                 return frame
@@ -250,6 +254,7 @@ class Robot(Value, Displayed):
     def with_parameters(self, parameters: ArrayLike) -> Robot:
         """The same geometry with other values of `parameters`; a payload is merged into its link."""
         values = fixed_array(parameters, (self.layout.n,), "parameters")
+        # A payload is part of `parameters`, so it cannot stay beside them: it would count twice.
         links = tuple(
             replace(link, inertia=Inertia(ten))
             for link, ten in zip(self.links, self.layout.by_link(values), strict=True)

@@ -169,7 +169,7 @@ def _add_mujoco(robot: Robot, states: tuple[Array, Array, Array], one: dict[str,
 
 
 def least_seconds(tasks: Mapping[str, Task], repeats: int) -> dict[str, float]:
-    """Least seconds a call; the tasks take turns, so that a disturbance hits all alike."""
+    """Least seconds per call; the tasks take turns, so that a disturbance hits all alike."""
     calls = {}
     for name, task in tasks.items():
         # The first call pays for pages and caches; it is not timed.

@@ -65,7 +65,7 @@ def with_zeros(robot: Robot, offsets: Array) -> Robot:
 
 
 def geometric_offsets(robot: Robot) -> list[float]:
-    """Of each joint that turns, what is left of c_i + a_j beyond quarter turns; j is its first child."""
+    """Angle of each joint that turns: what is left of c_i + a_j beyond quarter turns; j is its first child."""
     before, after = [0.0] * robot.n_bodies, dict[int, float]()
     for i, joint in enumerate(robot.joints):
         if joint.parent < 0:

@@ -114,7 +114,7 @@ class TermSearch:
     def _reduced(
         self, n_kept: int, keep_inertia: bool, completed: Completed | None, tolerance: float = np.inf
     ) -> TermReduction:
-        """So many terms; an error beyond the tolerance may be told by some of the states, as at least so large."""
+        """Reduction to so many terms; an error beyond the tolerance may be a lower bound, from some of the states."""
         key = (n_kept, keep_inertia, completed)
         made = self._made.get(key)
         if made is None or (made.is_least and made.error <= tolerance):
@@ -163,7 +163,7 @@ class TermSearch:
 
     @cached_property
     def _gain(self) -> Array:
-        """Of load friction, by which a torque is more than what links and rotors take of it."""
+        """Factor of load friction by which a torque is more than what links and rotors take of it."""
         return load_gain(self.bound, self.check)
 
     @cached_property

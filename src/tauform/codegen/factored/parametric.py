@@ -30,6 +30,7 @@ from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 
 REGRESSORS = ("regressor", "base_regressor")
+# Kinds of terms as `kinds_of` numbers them: by what they are multiplied with.
 GRAVITY, ACCELERATIONS, VELOCITIES = range(3)
 _INPUTS = {
     "inverse_dynamics": ("q", "qd", "qdd"),
@@ -50,6 +51,7 @@ def regressor_program(model: ClosedFormModel) -> Program:
     graph, n = Graph(), model.n_joints
     q, qd, qdd = (graph.input(name, n) for name in ("q", "qd", "qdd"))
     entries = _Entries.of(model)
+    # An output for each entry of Y, (joint, column) counted row by row.
     sums, powers = sums_of(model, entries.joint * model.n_base + entries.column, entries.term, entries.value)
     functions = functions_of(powers, model.coordinates.all_of(q), [*qd, *qdd])
     Y = np.array(Nesting.of(sums).scalars(functions, n * model.n_base), dtype=object).reshape(n, model.n_base)
@@ -76,6 +78,7 @@ def theta_program(source: ClosedFormModel | BoundModel, function: str) -> Progra
         known = ", ".join((*_INPUTS, *REGRESSORS[:1]))
         raise GenerationError(f"{function} of a closed form with run-time theta: choose from {known}, or give a robot")
     bound = source if isinstance(source, BoundModel) else source.bind(_values(source))
+    # They have shapes of their own, which a sum of terms times theta cannot hold.
     if bound.beside:
         raise GenerationError(
             f"parameters: {bound.name} carries drive terms beside theta; bake its numbers, or give the robot"
@@ -89,6 +92,7 @@ def theta_program(source: ClosedFormModel | BoundModel, function: str) -> Progra
     wanted = FUNCTIONS[function]
     about = about_model(bound, function, entries=entries, defaults=defaults, grouping=bound.base.grouping)
     program = lowered(graph, function, outputs, robot=bound.name, algorithm="factored", about=about)
+    # Where all results may be zero, errors are relative to the whole torque.
     whole = bound.textbook.inverse_dynamics if wanted.may_vanish else None
     described = f"closed form of {bound.name}"
     reference = reference_of(bound, function)
@@ -153,6 +157,7 @@ class _Traced:
     def _torques(self, *kinds: int) -> AnyArray:
         entries = self._entries.where(np.isin(kinds_of(self.bound)[self._entries.term], kinds))
         q = self.inputs["q"]
+        # Terms without rates never read them; q stands in where a function has none.
         rates = [*self.inputs.get("qd", q), *self.inputs.get("qdd", q)]
         return self._sums(entries.joint, entries, self.bound.n_joints, rates)
 
@@ -176,6 +181,7 @@ class _Traced:
     def _mass_matrix(self) -> AnyArray:
         bound, n = self.bound, self.bound.n_joints
         entries = self._entries.where(kinds_of(bound)[self._entries.term] == ACCELERATIONS)
+        # A term of the mass matrix has the acceleration of exactly one joint: its column.
         column = np.argmax(bound.exponents[4 * n :, entries.term], axis=0)
         # one of each symmetric pair; of a fixed joint the terms hold the row alone
         chosen = (entries.joint <= column) | ~np.isin(entries.joint, bound.moving)

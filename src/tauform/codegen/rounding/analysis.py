@@ -68,6 +68,7 @@ class Analysis:
     def totals(self) -> dict[int, float]:
         """The bound of each result."""
         tops = {result: [Tops(partition) for partition in PARTITIONS] for result in self.results}
+        # A grid of all angles at once would not fit into memory; only the largest sums are kept.
         for angles in self._chunks():
             values = forward(self.program, self.known.size, angles)
             for result in self.results:
@@ -94,6 +95,7 @@ class Analysis:
 
         With any signs of its terms the sum is a trigonometric polynomial; so is the sum of any group of its terms.
         """
+        # Both partitions bound the same sum; which is tighter depends on how degrees mix.
         least = min(
             sum(self._between(top.degree[name]) * largest for name, largest in top.largest.items()) for top in tops
         )
@@ -106,15 +108,18 @@ class Analysis:
     def _source(self, k: int) -> tuple[float, float]:
         known, instruction = self.known, self.program.instructions[k]
         op, unit = instruction.op, known.real.unit
+        # Inputs count as exact, and a sign costs no rounding.
         if op in (Op.INPUT, Op.NEGATE):
             return 0.0, 0.0
         if op in (Op.SIN, Op.COS):
+            # The first-order part of the angle's error is carried by the adjoint; a second-order part remains.
             return 0.0, SINE_ERROR * unit + known.error[instruction.args[0]] ** 2 / 2
         if op not in POLYNOMIAL or op is Op.CONSTANT:
             return 0.0, known.error[k]
         a, b = instruction.args
         ea, eb = known.error[a], known.error[b]
         if op is Op.MULTIPLY:
+            # Rounding acts on the computed product, (a + ea)(b + eb), not on a b.
             carried = unit * (known.size[a] * eb + known.size[b] * ea)
             return unit, ea * eb * (1 + unit) + carried + known.real.tiny
         return unit, unit * (ea + eb) + known.real.tiny
@@ -136,6 +141,7 @@ class Analysis:
                     factor = self.known.degree[instruction.args[1 - position]]
                 elif instruction.op in (Op.SIN, Op.COS):
                     factor = self.known.degree[k]
+                # Their errors are taken as absolute at the value itself, so nothing passes through them.
                 elif instruction.op not in POLYNOMIAL:
                     continue
                 found[arg] = _larger(found.get(arg, {}), _added(found[k], factor))
@@ -162,10 +168,12 @@ class Analysis:
         for result in self.results:
             for k, degree in self.degrees[result].items():
                 top = _larger(top, _added(degree, self.known.degree[k]))
+        # Fewer points than 2 d + 1 would not bound a trigonometric polynomial of degree d at all.
         counts = {place: 2 * n + 1 for place, n in sorted(top.items()) if n}
         while counts:
             gain, place = max((_between(top[p], n) / _between(top[p], n + 1), p) for p, n in counts.items())
             more = {**counts, place: counts[place] + 1}
+            # Beyond these the bound falls by less than it takes time.
             if gain < 1.002 or np.prod(list(more.values()), dtype=float) > POINTS:
                 break
             counts = more
@@ -183,6 +191,7 @@ class Analysis:
         """
         places, shape = list(self.counts), tuple(self.counts.values())
         inner = len(shape)
+        # As many angles along axes as fit: NumPy then works on large arrays.
         while inner and np.prod(shape[inner - 1 :], dtype=float) <= CHUNK:
             inner -= 1
         axes = [2 * np.pi * np.arange(n) / n for n in shape]

@@ -29,6 +29,7 @@ def general_closure(robot: Robot, relations: Sequence[LoopRelation]) -> GeneralC
         DescriptionError: relations follow each other, or no joint is left to lead.
     """
     names = tuple(joint.name for joint in robot.joints)
+    # A loop determines several joints at once, a relation one.
     passive = {name for relation in relations for name in relation.joints}
     active = tuple(name for name in names if name not in passive)
     if not active:
@@ -128,9 +129,11 @@ def closed(
     if not passive:
         raise DescriptionError(f"{where}: no passive joint; name those that the loop determines")
     begin = {joint: number(value, f"{where}: start: {joint}") for joint, value in start.items()}
+    # Joints beside the paths move both frames alike and play no part.
     known = tuple(joint for joint in on_paths if joint not in passive)
     posture = tuple((joint, begin.get(joint, 0.0)) for joint in (*passive, *known))
     loop = Coincidence(name, (frames[0], frames[1]), tuple(passive), known, paths, fixes, posture)
+    # The start posture chooses the branch: one that is not near a closed loop would choose at random.
     loop.check_start()
     return replace(robot, closure=general_closure(robot, [*relations_of(robot), loop]))
 
@@ -142,6 +145,7 @@ def constraints_of(robot: Robot) -> tuple[Array, Array]:
 
 def related(robot: Robot, relations: Mapping[str, Mapping[str, float | str] | str]) -> Robot:
     """Make joints follow others, beside those that follow already; see `Robot.with_relations`."""
+    # Linear ones stay a matrix, with which every algorithm works; functions need a closure of their own.
     if isinstance(robot.closure, GeneralClosure) or any(isinstance(terms, str) for terms in relations.values()):
         return _related_by_functions(robot, relations)
     return _related_linearly(robot, relations)  # type: ignore[arg-type]  # no text is left
@@ -183,6 +187,7 @@ def looped(robot: Robot, F: ArrayLike, offset: ArrayLike, active: Sequence[str])
     F = fixed_array(F, (robot.n_bodies, len(active)), "F")
     offset = fixed_array(offset, (robot.n_bodies,), "offset")
     if robot.closure is not None:
+        # What followed before must go on following: F = F_earlier F[active], and the offsets likewise.
         places = [[joint.name for joint in robot.joints].index(name) for name in robot.closure.active]
         earlier, start = constraints_of(robot)
         if not (

@@ -28,7 +28,7 @@ class Step(Value):
 
 @dataclass(frozen=True, eq=False)
 class Path(Value):
-    """From the link where both sides of a loop part to the frame at one end."""
+    """Chain from the link where both sides of a loop part to the frame at one end."""
 
     steps: tuple[Step, ...]
     end: Array

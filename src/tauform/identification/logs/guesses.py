@@ -88,11 +88,11 @@ class Clock:
 
     @classmethod
     def empty(cls) -> Clock:
-        """Before the first stamp."""
+        """State before the first stamp."""
         return cls(0.0, float("nan"), np.inf, 0.0, 0, 0, 0)
 
     def later(self, stamps: Array) -> Clock:
-        """With the next stamps."""
+        """State after the next stamps."""
         # Also drops NaN, which compares as false.
         stamps = stamps[np.abs(stamps) <= LARGEST]
         if not len(stamps):

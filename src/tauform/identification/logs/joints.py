@@ -38,7 +38,7 @@ class Joints:
 
     @classmethod
     def of(cls, robot: Robot, joints: Mapping[str, str] | Sequence[str] | None) -> Joints:
-        """From what `read_recording` takes: {joint: name in the log}, or names in the robot's order.
+        """Names from what `read_recording` takes: {joint: name in the log}, or names in the robot's order.
 
         Raises:
             RecordingError: another number of names, or one name twice.
@@ -64,7 +64,7 @@ class Joints:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the robot."""
+        """Joint names of the robot."""
         return self.robot.joint_names
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ def name_as_written(name: str, plain: str) -> str:
 
 
 def suggested(names: Sequence[str], called: Sequence[str]) -> tuple[list[str], str]:
-    """For each joint of a robot the name in a log that is likely its own, and why: by number, by name or by order."""
+    """Names in a log that likely belong to a robot's joints, and why: by number, by name or by order."""
     numbers, others = ([_last_number(name) for name in several] for several in (names, called))
     # Numbers decide only where every name has one and no two of the robot's agree.
     if all(k is not None for k in (*numbers, *others)) and len(set(numbers)) == len(names) <= len(set(others)):

@@ -34,7 +34,7 @@ class Trigger:
 
     @classmethod
     def of(cls, text: str) -> Trigger:
-        """From "run" (not zero), "run=3", "phase>0.5" and the like.
+        """Condition from "run" (not zero), "run=3", "phase>0.5" and the like.
 
         Raises:
             RecordingError: it compares with something that is not a number.

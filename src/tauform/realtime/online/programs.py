@@ -81,8 +81,10 @@ def check_online(robot: Robot, name: str) -> None:
     """
     if name not in NAMES:
         raise no_such("on-line function", name, NAMES)
+    # Momentum of a tree with followers has columns of several joints, which the estimators do not model.
     if robot.closure is not None:
         raise GenerationError(f"{name}: {robot.name} has loops or mimic joints, which on-line functions do not support")
+    # Friction that grows with load depends on the unknown load itself.
     if name != "slotine_li_update":
         refuse_load(robot)
     if name in ESTIMATORS and robot.needs_temperature:
@@ -105,9 +107,11 @@ def _friction(robot: Robot) -> Program:
     state = model.graph.input("state", n, layout.size, ranges=layout.ranges() * n)
     found = []
     for j, v in enumerate(model.qd):
+        # Columns of Fv, Fc and Fo; tanh in place of the sign, so that noise at rest averages out.
         B = -np.array([[v, (v * (1 / WIDTH)).tanh(), v * 0.0 + 1.0]])
         one = Settings(chosen.rate, chosen.forgetting, chosen.period, chosen.deviation[j : j + 1])
         rows = slice(j, j + 1)
+        # No part of friction is momentum: P = 0.
         found.append(step(layout, model.momentum[rows], model.inflow[rows], 0.0 * B, B, state[j], one))
     outputs = {
         "friction": np.stack([estimate.values for estimate in found]),
@@ -129,7 +133,9 @@ def _collision(robot: Robot) -> Program:
     deviation = graph.input("tau_deviation", n, ranges=((0.5, 2.0),) * n)
     factor = graph.input("factor", 1, ranges=((3.0, 8.0),))
     residual, integral = _embedded(graph, observer, list(inputs.values()))
+    # Relative to what the model is known to be off by, so that one factor suits all joints.
     level = np.array([abs(r) for r in residual]) / (factor[0] * deviation)
+    # 1 above the level, 0 below, without a branch: execution time stays constant.
     contact = np.array([0.5 * (1.0 + (v - 1.0).sign()) for v in level])
     summary = (
         "residual of the momentum observer, its level relative to factor times the torque deviation of the fit, and "
@@ -167,6 +173,7 @@ def _model(robot: Robot) -> _Model:
     n = robot.n_joints
     q, qd, tau = (graph.input(name, n) for name in ("q", "qd", "tau"))
     zero, one = (np.array([Scalar(graph, graph.constant(v))] * n, dtype=object) for v in (0.0, 1.0))
+    # With integral and residual at zero and unit gain and period, residual + integral is the momentum p(q, qd).
     given = {"q": q, "qd": qd, "tau": tau, "integral": zero, "residual": zero, "gain": one, "period": one[:1]}
     residual, integral = _embedded(graph, observer, [given[port.name] for port in observer.inputs])
     return _Model(graph, robot, q, qd, residual + integral, integral)
@@ -178,12 +185,14 @@ def _load_columns(model: _Model, n_values: int) -> tuple[AnyArray, AnyArray]:
     transform = parameter_transform(frame.link_from_frame)
     q, qd, bare = model.q[:, None], model.qd[:, None], robot.without_drives().with_payload(None)
     P, B = [], []
+    # Linear in the load's parameters: unit parameters give the columns.
     for k in range(n_values):
         parameters: Array = np.zeros(bare.layout.n)
         parameters[bare.layout.link(frame.link)] = transform[:, k]
         tree = bare.with_parameters(parameters).tree
         momentum, drift = momentum_and_drift(tree, q, qd)[..., 0]
         P.append(momentum)
+        # C^T qd - g of the load; at rest newton_euler returns its gravity alone.
         B.append(drift - newton_euler(tree, q, 0.0 * qd, 0.0 * qd)[:, 0])
     return np.stack(P, axis=1), np.stack(B, axis=1)
 

@@ -21,7 +21,7 @@ from tauform.report.sections.friction import friction_plot
 from tauform.report.sections.judged import judged_torques
 from tauform.report.sections.residuals import correlation_plot, spectrum_plot
 from tauform.report.sections.values import correlation_matrix_plot, sensitivity_plot
-from tauform.report.sections.verdict import error_plot, thinned, torque_plot
+from tauform.report.sections.verdict import decimated, error_plot, torque_plot
 from tauform.simulation.motion import Motion
 
 # What a fit can show, by name.
@@ -53,8 +53,8 @@ def plot_fit(fit: Fit, what: str) -> Any:
 
 def plot_recording(recording: Recording) -> Any:
     """Positions, velocities and torques over time; see `Recording.plot`."""
-    # Thinned before conversion: a recording may be far longer than a figure is wide.
-    few = thinned(len(recording.t))
+    # Decimated before conversion: a recording may be far longer than a figure is wide.
+    few = decimated(len(recording.t))
     quantities = {"position [rad or m]": recording.q, "velocity [rad/s or m/s]": recording.qd}
     quantities |= {"torque [N m or N]": recording.tau, "temperature [°C]": recording.temperature}
     # A recording knows its joints by column, not by name.
@@ -66,7 +66,7 @@ def plot_recording(recording: Recording) -> Any:
 
 def plot_motion(motion: Motion) -> Any:
     """Positions, velocities, accelerations, torques and energy over time; see `Motion.plot`."""
-    few = thinned(len(motion.t))
+    few = decimated(len(motion.t))
     held = {"position [rad or m]": motion.q[few], "velocity [rad/s or m/s]": motion.qd[few]}
     held |= {"acceleration [rad/s² or m/s²]": motion.qdd[few], "torque [N m or N]": motion.tau[few]}
     plot = _over_time(f"Motion of {motion.robot.name}", motion.t[few], motion.robot.joint_names, held)

@@ -44,7 +44,7 @@ def friction_plot(fit: Fit, torques: JudgedTorques) -> Plot | None:
     lost = friction(robot, qd, q, qdd, **warm)
     # what was measured, less all that is not friction: tau - (M qdd + C qd + g) of the identified links
     points = torques.measured - torques.predicted + lost
-    # Every k-th row: thinning keeps the order in time and all speeds.
+    # Every k-th row: decimation keeps the order in time and all speeds.
     few = slice(None, None, max(1, len(qd) // MOST_POINTS))
     panels = []
     for j, name in enumerate(robot.joint_names):

@@ -36,7 +36,7 @@ def verdict_section(fit: Fit, torques: JudgedTorques, proof: Proof | None = None
 
 def _headline(fit: Fit, proof: Proof | None) -> str:
     errors, verdict = fit.unseen, fit.verdict
-    # Held-out blocks come from the same recordings; the words must not promise more.
+    # Held-out blocks come from the same recordings; the words must not claim more.
     judged = f"on {errors.source}" + (", each block predicted by the others" if errors.source == HELD_OUT else "")
     shipped = ""
     if proof is not None and proof.figures:
@@ -61,14 +61,14 @@ def _why(fit: Fit) -> str:
     return f'<div class="why">{"".join(f"<div>{column}</div>" for column in found)}</div>\n'
 
 
-def thinned(count: int) -> slice:
+def decimated(count: int) -> slice:
     """Enough points for the eye; the fit itself used all of them."""
     return slice(None, None, max(1, count // MOST_POINTS))
 
 
 def torque_plot(fit: Fit, torques: JudgedTorques) -> Plot:
     """Measured and predicted torque over time, joint by joint."""
-    few = thinned(len(torques.t))
+    few = decimated(len(torques.t))
 
     def series(j: int) -> list[Series]:
         curves = [

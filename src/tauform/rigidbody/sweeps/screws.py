@@ -68,7 +68,7 @@ Step = Screw | Transform
 
 
 def steps_to_parent(tree: Tree, i: int, q: AnyArray) -> tuple[Step, ...]:
-    """From link i to its parent at q (N,): two turns where the frame has the zeros of a DH table, else one step."""
+    """Steps from link i to its parent at q (N,): two turns where the frame has a DH table's zeros, else one step."""
     R, p = tree.rotations[i], tree.translations[i]
     if not _turns_about_x(R[..., 0]):
         return (joint_transform(tree, i, q),)

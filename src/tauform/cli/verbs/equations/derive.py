@@ -56,7 +56,7 @@ def derive(
     )
     seconds = time.perf_counter() - start
     tell("comparing with Newton-Euler")
-    # Measured each time, not promised: the figure stands beside the model.
+    # Measured each time, not guaranteed: the figure stands beside the model.
     error = closed_form_error(robot, model)
     if output is not None:
         model.save(output)

@@ -26,7 +26,7 @@ def block_definition() -> str:
 def batch_prototype(program: AnyProgram, real: RealType, prefix: str) -> str:
     """Declaration of the function for a batch, without the semicolon."""
     arguments = ["size_t count"]
-    # Inputs and outputs may overlap, so the public prototype promises no `restrict`; the blocks below may.
+    # Inputs and outputs may overlap, so the public prototype has no `restrict`; the blocks below may.
     for port in (*program.inputs, *program.outputs):
         const = "" if port in program.outputs else "const "
         array = f"{const}{real.name} *{port.name}"

@@ -35,6 +35,7 @@ from tauform.description.robot import EARTH_GRAVITY, Robot
 from tauform.documents import parse_toml
 from tauform.errors import DescriptionError, TauformError
 
+# Keys that every convention takes; anything else is refused, since a misspelt key would be ignored.
 HEADER = (
     *("name", "description", "source", "convention", "gravity", "tip"),
     *("frame", "payload", "relations", "loops", "closed_loop", "drive", "last_table", "end"),
@@ -73,10 +74,13 @@ def robot_from_mapping(data: Mapping[str, Any], default_name: str = "robot") -> 
         ends = {key: placement_of(data[key], key) for key in ("base", "tool") if key in data}
         robot = robot_from_dh(_tables(data, "row"), convention, name=name, gravity=gravity, **ends)
     else:
+        # No default: standard and modified tables of one arm are two robots.
         raise DescriptionError(f'convention: expected "standard", "modified" or "frames", got {convention!r}')
     frames = tuple(_frame(robot, fields, i) for i, fields in enumerate(_tables(data, "frame")))
     robot = replace(robot, frames=robot.frames + frames, tip=data.get("tip", robot.tip))
+    # After the frames, since springs name the frames that they act between.
     drives = tuple(drive_of_table(robot, fields, i) for i, fields in enumerate(_tables(data, "drive")))
+    # The payload last: it may sit at a frame of the file.
     return _with_payload(replace(_with_loops(robot, data), further_drives=drives), data)
 
 
@@ -85,10 +89,12 @@ def _check_end(data: Mapping[str, Any]) -> None:
     guaranteed, end = data.get("last_table"), data.get("end")
     if guaranteed not in (None, "end"):
         raise DescriptionError(f'last_table: expected "end", got {guaranteed!r:.60}')
+    # Written by hand: TOML itself cannot tell that lines are missing.
     if guaranteed is None and end is None:
         return
     reject_unknown({} if end is None else end, ("joints",), "end")
     held, count = len(data.get("joint", data.get("row", []))), (end or {}).get("joints")
+    # An [end] of another file, or joints that were lost in between.
     if count != held:
         raise DescriptionError(
             f"holds {held} joints and no [end] with joints = {held}, as its first lines say: cut off? Copy it again, "
@@ -109,6 +115,7 @@ def _from_frames(tables: list[Mapping[str, Any]], name: str, gravity: Any) -> Ro
     for i, fields in enumerate(tables):
         where = f"joint {fields.get('name', i + 1)!r}"
         reject_unknown(fields, JOINT, where)
+        # Links before this joint: parents come first, so that no table can close a circle.
         known = [link.name for link in links]
         parent = fields.get("parent")
         if parent is not None and parent not in known:
@@ -117,6 +124,7 @@ def _from_frames(tables: list[Mapping[str, Any]], name: str, gravity: Any) -> Ro
             Joint(
                 name=str(fields.get("name", f"joint{i + 1}")),
                 kind=fields.get("kind", ""),
+                # Without a parent it stands on the base.
                 parent=-1 if parent is None else known.index(parent),
                 parent_from_joint=placement_of(fields, where),
                 lengths=_lengths(fields, where),
@@ -144,11 +152,13 @@ def _frame(robot: Robot, fields: Mapping[str, Any], i: int) -> Frame:
     reject_unknown(fields, ("name", "link", *PLACEMENT), where)
     if "name" not in fields:
         raise DescriptionError(f"{where}: name is missing")
+    # The name of a link; a frame without one is fixed to the base.
     link = robot.frame(fields["link"]).link if "link" in fields else -1
     return Frame(str(fields["name"]), link, read_only(placement_of(fields, where)))
 
 
 def _with_loops(robot: Robot, data: Mapping[str, Any]) -> Robot:
+    # A matrix first: relations and closed loops then follow what it leaves active.
     if "loops" in data:
         robot = _with_matrix(robot, data)
     if "relations" in data:

@@ -49,6 +49,7 @@ def to_urdf(robot: Robot, folder: Path, notes: Sequence[str] = (), heading: str 
     # URDF has one space of names for links; our frames become links there.
     taken = {frame.name for frame in robot.frames} | {link.name for link in robot.links}
     bodies = [_body(robot, i, taken) for i in range(robot.n_bodies)]
+    # A frame at the base's origin gives the root its name, so that reading and writing again keeps it.
     root = next((frame.name for frame in robot.frames if _is_root(robot, frame)), None) or _free("base", taken)
     writer = _Writer(robot, {-1: UrdfBody(root, np.eye(4)), **dict(enumerate(bodies))}, folder)
     renamed = [
@@ -60,6 +61,7 @@ def to_urdf(robot: Robot, folder: Path, notes: Sequence[str] = (), heading: str 
     findings = (*notes, *left_out_of_urdf(robot), *other_than_urdf(robot), *renamed)
     document = ElementTree.Element("robot", name=robot.name)
     lines = [*([heading] if heading else []), *(f"Note: {finding}." for finding in findings)]
+    # Findings stand in the file too: whoever opens it alone must see what it lacks.
     if lines:
         document.append(comment(lines))
     document.extend(list(writer.elements()))
@@ -79,6 +81,7 @@ def _check_names(robot: Robot) -> None:
 
 
 def _check_real(where: str, inertia: Inertia) -> None:
+    # A URDF holds the centre of mass, moment over mass, which such a body has not.
     if inertia.mass < 0 or (inertia.mass == 0 and inertia.first_moment.any()):
         raise DescriptionError(
             f"{where}: a virtual body (mass {inertia.mass:g} kg, first moment {inertia.first_moment.tolist()}) has no "
@@ -128,6 +131,7 @@ class _Writer:
         yield self._link(self.bodies[-1].name, None, shapes)
         for i, (joint, link) in enumerate(zip(self.robot.joints, self.robot.links, strict=True)):
             body = self.bodies[i]
+            # Our inertia is about the joint's frame; the URDF wants it in the body's.
             yield self._link(body.name, link.inertia.moved(inverse(body.link_from_body)), shapes)
             yield self._moving(i, joint)
         link_names = {body.name for body in self.bodies.values()}
@@ -145,11 +149,13 @@ class _Writer:
             _check_real("payload", self.robot.payload.inertia)
             place = self.robot.frame(self.robot.payload.frame)
             taken = {frame.name for frame in self.robot.frames} | {body.name for body in self.bodies.values()}
+            # A link of its own: readers that know no payload merge it, and it can be told apart.
             carried = Frame(_free("payload", taken), place.link, place.link_from_frame)
             yield carried, self.robot.payload.inertia
 
     def _link(self, name: str, inertia: Inertia | None, shapes: dict[str, list[tuple[str, Shape]]]) -> Any:
         element = ElementTree.Element("link", name=name)
+        # An <inertial> of zeros is refused by some readers; a missing one is massless everywhere.
         if inertia is not None and inertia.parameters.any():
             element.append(inertial_element(inertia))
         for tag, shape in shapes.get(name, []):
@@ -166,6 +172,7 @@ class _Writer:
     def _joint(self, name: str, kind: str, parent: int, child: str, parent_from_child: Array) -> Any:
         element = ElementTree.Element("joint", name=name, type=kind)
         carrier = self.bodies[parent]
+        # Both ends are ours; the URDF's origin is relative to the carrier's own frame.
         element.append(origin(product(inverse(carrier.link_from_body), parent_from_child)))
         ElementTree.SubElement(element, "parent", link=carrier.name)
         ElementTree.SubElement(element, "child", link=child)
@@ -208,8 +215,10 @@ def _mimic(robot: Robot, i: int) -> dict[str, str] | None:
         leader, factor, constant = found
         return {"joint": leader, "multiplier": numbers([factor]), "offset": numbers([constant])}
     leaders = np.flatnonzero(closure.F[i])
+    # <mimic> names one joint; what is left out here stands among the findings.
     if len(leaders) > 1:
         return None
+    # A joint that is held at a constant follows the first one, times zero.
     k = int(leaders[0]) if len(leaders) else 0
     return {
         "joint": closure.active[k],

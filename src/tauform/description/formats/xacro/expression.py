@@ -33,6 +33,7 @@ from tauform.description.formats.xacro.operations import (
 )
 from tauform.wording import argument
 
+# Characters; those of published robots have below 300.
 MAX_LENGTH = 4000
 DATA = (*NUMBERS, *CONTAINERS, str, range)
 
@@ -68,6 +69,7 @@ class Evaluator:
             ExpansionRefusedError: it holds more than expressions of robots need.
             SyntaxError, NameError, TypeError, ...: as Python would.
         """
+        # Before it is parsed: the parser itself takes memory without bound.
         if len(self.text) > MAX_LENGTH:
             raise ExpansionRefusedError(f"an expression of {len(self.text)} characters cannot be meant")
         try:
@@ -88,6 +90,7 @@ class Evaluator:
     def compute(self, node: ast.AST) -> Any:
         """The value of a node, of a type and size that can be meant."""
         self.budget.spend(1)
+        # By the node's name: what has no method here is refused, also syntax of later Pythons.
         compute = getattr(self, f"_compute_{type(node).__name__}", None)
         if compute is None:
             words = {"Lambda": "a lambda", "JoinedStr": "a formatted string"}
@@ -98,12 +101,14 @@ class Evaluator:
         """A result, if it is data of a size that can be meant, or one of the functions."""
         if isinstance(value, DATA):
             self.budget.spend(weight_of(value))
+        # By identity, since equality is a method, and a file's own object may define it.
         elif not isinstance(value, self.dotted) and id(value) not in self.rules.functions:
             self.refuse(f"an object of type {type(value).__name__}")
         return value
 
     def spend_on(self, *values: Any) -> None:
         """Pay for what goes through all entries of some values, and may build sets or dictionaries of them."""
+        # Paid before the work is done: afterwards it would be too late.
         total = sum(map(weight_of, values))
         builds = any(isinstance(value, type) and issubclass(value, HASHED) for value in values)
         held = [len(value) for value in values if isinstance(value, HASHED) and not isinstance(value, Functions)]
@@ -113,6 +118,7 @@ class Evaluator:
         return self.kept(node.value)
 
     def _compute_Name(self, node: ast.Name) -> Any:
+        # __import__ and its like lead to everything else.
         if node.id.startswith("__"):
             self.refuse(f"the name {node.id}")
         try:
@@ -122,6 +128,7 @@ class Evaluator:
 
     def _compute_Attribute(self, node: ast.Attribute) -> Any:
         owner: Any = self.compute(node.value)
+        # Attributes of data reach classes, and through these any object in memory.
         if node.attr.startswith("_") or not isinstance(owner, self.dotted):
             self.refuse(f"the attribute .{node.attr}")
         return self.kept(self._entry(owner, node.attr))
@@ -150,6 +157,7 @@ class Evaluator:
         return self.kept(BINARY[type(node.op)](left, right))
 
     def _compute_BoolOp(self, node: ast.BoolOp) -> Any:
+        # As in Python, the rest is not computed once the answer is known: it may be what fails.
         wanted = isinstance(node.op, ast.Or)
         for part in node.values:
             value = self.compute(part)
@@ -185,6 +193,7 @@ class Evaluator:
         return self.kept(dict(self._pair(key, value) for key, value in pairs))
 
     def _pair(self, key: ast.expr | None, value: ast.expr) -> tuple[Any, Any]:
+        # {**other}: its size would be known only after it was merged.
         if key is None:
             self.refuse("a dictionary in a dictionary")
         return self.compute(key), self.compute(value)
@@ -219,6 +228,7 @@ class Evaluator:
         if len(names) != len(targets) or first.is_async:
             self.refuse("a loop over something else than names")
         for item in self.compute(first.iter):
+            # Each round pays, so that a loop over a range ends long before the range does.
             self.budget.spend(weight_of(item))
             values = tuple(item) if isinstance(first.target, ast.Tuple) else (item,)
             scope = ChainMap(dict(zip(names, values, strict=True)), self.scope)
@@ -240,6 +250,7 @@ class Evaluator:
     def _called(self, node: ast.expr) -> Callable[..., Any]:
         if isinstance(node, ast.Attribute):
             owner: Any = self.compute(node.value)
+            # A namespace is asked for its own entry, even where that has the name of a method of data.
             data = not isinstance(owner, self.rules.namespaces)
             kind = next((kind for kind in METHODS if data and isinstance(owner, kind)), None)
             if kind is not None and node.attr in METHODS[kind]:
@@ -249,6 +260,7 @@ class Evaluator:
             function = self._entry(owner, node.attr)
         else:
             function = self.compute(node)
+        # Whatever way it was reached, only listed functions are called.
         if id(function) not in self.rules.functions:
             self.refuse(f"a call of {ast.unparse(node)}")
         return function

@@ -39,11 +39,13 @@ def open_csv(path: Path) -> Log:
     names, separator, first = head.names, head.separator, head.first
     if first is None:
         raise RecordingError(f"{path.name}: holds no samples; write the columns' names, then one line per sample")
+    # Compared before anything is read: one column too many shifts all others silently.
     n_values = len(cells_of(first, separator))
     if n_values != len(names):
         raise RecordingError(f"{path.name}: {len(names)} names in the first line but {n_values} columns")
     _refuse_two_of_a_name(names, path)
     place = {name: k for k, name in enumerate(names)}
+    # European exports: a comma within numbers, and then a semicolon or tab between them.
     decimal_comma = separator in (";", "\t") and "," in first and "." not in first
     findings: list[str] = []
 
@@ -67,6 +69,7 @@ def open_csv(path: Path) -> Log:
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
     """Lines of a file, unless one is longer than any table's: a file of something else may be one line."""
+    # Bounded reads: `for line in file` would load a file without line ends whole.
     for line in iter(partial(file.readline, LONGEST_LINE), ""):
         if len(line) >= LONGEST_LINE:
             raise RecordingError(f"{name}: a line of more than {LONGEST_LINE} characters; export it as CSV")
@@ -75,6 +78,7 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
 
 def _count(line: str, separator: str | None) -> int:
     """Values in a line."""
+    # Counting is far quicker than splitting, and every line passes here.
     quick = separator is not None and '"' not in line
     return line.count(separator) + 1 if quick and separator else len(cells_of(line, separator))
 
@@ -100,6 +104,7 @@ class _Samples(Iterator[str]):
             if count != len(self.head.names):
                 verb = "names" if self.head.has_names else "holds"
                 raise ValueError(f"holds {count} values, the first line {verb} {len(self.head.names)}")
+            # A number cut in half is still a number: 12.5 becomes 1.
             if not line.endswith("\n"):
                 self.is_cut = True
                 break
@@ -112,6 +117,7 @@ def _csv_block(samples: _Samples, separator: str | None, places: Sequence[int], 
     first = next(samples, None)
     if first is None:
         return None
+    # Its parser is in C and reads an iterator of lines, in constant memory.
     block: Array = np.loadtxt(
         chain([first], samples),
         delimiter=separator,
@@ -157,6 +163,7 @@ def open_parquet(path: Path) -> Log:
     numbers = {f.name for f in schema if kinds.is_floating(f.type) or kinds.is_integer(f.type)}
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
+        # A small file may unpack to any size.
         check_packing(8 * n_rows * len(wanted), path.stat().st_size, path)
         try:
             # Reading ahead would hold the whole file in memory.
@@ -177,5 +184,6 @@ def _plain(column: Any) -> Array:
 
 def _seconds(column: Any) -> Array:
     instants = column.to_numpy(zero_copy_only=False)
+    # Stamps have a zero in 1970, durations none.
     since = instants - np.datetime64(0, "s") if instants.dtype.kind == "M" else instants
     return np.asarray(since / np.timedelta64(1, "s"), dtype=np.float64)

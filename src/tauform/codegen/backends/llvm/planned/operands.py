@@ -93,7 +93,7 @@ class Operands:
         return self.at(*self.laid_out.address(operand)) + spread
 
     def at(self, base: int, distance: int) -> str:
-        """So many bytes from a base of the layout."""
+        """Operand so many bytes from a base of the layout."""
         return f"{distance}(${len(self.outputs) + base})"
 
     def moved(self, source: Operand, target: Operand) -> str:
