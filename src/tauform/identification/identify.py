@@ -96,12 +96,14 @@ def identify(
     _check_method(method, recordings)
     smooth = Smoother(smoother)
     check_include(robot, include)
+    # Everything that can be refused is refused before the first column is evaluated.
     check_law(friction, recordings)
     # Almost aligned axes would add parameters that no measurement shows.
     robot, findings = straightened(robot)
     findings += check_recordings(robot, recordings)
     segments, notes = _segments(recordings, delay)
     findings += notes
+    # From the positions' own spectrum: the same cut-off for both sides of tau = A x.
     chosen = choose_filters(segments) if filters == "auto" else filters
     asked = [*terms, *asked_terms(robot, segments, friction, couplings)]
     plain = Design.of(robot, include, asked, order=order)
@@ -119,6 +121,7 @@ def identify(
 
     # Load friction is no linear column: links are found, then the load that they make, in turn.
     fit = settled_load(estimated) if plain.is_loaded else estimated(None)
+    # After the fit: unseen recordings must not take part in any choice.
     if validate is not None:
         unseen = _several(validate)
         fit = fit.with_findings(*check_recordings(robot, unseen, may_rest=True))
@@ -153,6 +156,7 @@ def _estimated(
     check_excitation(regression.design, regression.evidence, regression.rows, has_prior=method == "ridge")
     say("estimating")
     fit = _fit(robot, regression, method, prior, (*findings, *more))
+    # Saturated torques bias the fit without leaving large residuals, so they are looked for in the log itself.
     clipped = find_clipping(source.segments, robot.joint_names)
     drift = find_drift(fit.design, fit.values, regression.shown) if in_order else []
     if method == "auto" and swap is None and not causes:  # what is wrong with a log is not mended by a description
@@ -173,6 +177,7 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
     estimated = estimate(method, regression.design, regression.evidence, regression.rows, regression.source, prior)
     assert estimated.refit is not None
     residuals = residuals_of(estimated.values, regression.shown, regression.source.segments[0].rate)
+    # Filtered neighbours share noise: the covariance of independent rows would be too small.
     of_filters = inflation_of_filters(regression.source.filters, regression.source.segments[0].rate)
     inflation = inflation_of(residuals, of_filters)
     covariance = estimated.covariance(regression.evidence, inflation)
@@ -206,6 +211,7 @@ def _segments(recordings: Sequence[Recording], delay: float) -> tuple[tuple[Segm
     findings: list[str] = []
     for index, recording in enumerate(recordings):
         parts = uniform_segments(recording, index)
+        # Shifted once here: everything behind sees torques and positions of one instant.
         segments += [shifted(segment, delay) for segment in parts.segments]
         findings += parts.findings
     return tuple(segments), findings

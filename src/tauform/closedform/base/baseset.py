@@ -124,6 +124,7 @@ class BaseParameters(Displayed):
 
         Parts below 1e-9 in the robot's own units, such as an origin of 1e-17 m, are left to `grouping`.
         """
+        # Symbols of lengths need the geometry; of a saved set without its robot only numbers are known.
         if self.robot is not None:
             return readable(self.robot, self, symbolic_relations(self.robot, self))
         standard = self.layout.parameters
@@ -142,6 +143,7 @@ class BaseParameters(Displayed):
         """Indices into whole.names of the base parameters that are zero."""
         if self.whole is None:
             return ()
+        # By pivots: the place of a base parameter changes from set to part, its pivot never.
         kept = set(self.pivots)
         return tuple(k for k, pivot in enumerate(self.whole.pivots) if pivot not in kept)
 
@@ -232,6 +234,7 @@ class BaseParameters(Displayed):
         Raises:
             ShapeError: the robot has another number of parameters.
         """
+        # A cheap test that catches a mix-up; geometry is compared where a model is bound.
         if self.grouping.shape[1] != len(robot.parameters):
             raise ShapeError(
                 f"base: these are the base parameters of {self.robot_name}, made of {self.grouping.shape[1]} standard "
@@ -245,6 +248,7 @@ class BaseParameters(Displayed):
     @cached_property
     def mixes_friction(self) -> bool:
         """Whether a parameter of links holds some friction too: a slide's weight is no different from an offset."""
+        # Coulomb, viscous and offset columns, whichever joints they belong to.
         friction = set(self.layout.friction)
         rigid = [k for k, pivot in enumerate(self.pivots) if pivot not in friction]
         # Rows of link parameters, columns of friction: any entry couples the two.

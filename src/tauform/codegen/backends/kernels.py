@@ -65,6 +65,7 @@ def kernel_files(request: Request, dialect: Dialect) -> dict[str, str]:
     name, real = request.prefix, REALS[request.options.real]
     usable = avoiding(dialect.reserved)
     programs = [replace(with_names(p, usable), name=usable(p.name)) for p in request.programs]
+    # Robots by name, each once; several programs of one robot are the usual case.
     title = ", ".join(dict.fromkeys(program.robot or name for program in programs))
     source = template(__package__, "kernels.txt").substitute(
         title=comment(title),
@@ -114,6 +115,8 @@ def _spelling(real: Precision) -> Spelling:
     suffix = "f" if real.bits == 32 else ""
 
     def entry(port: Port, k: int) -> str:
+        # Parameters are the same for all states; states are stored entry by entry, so that neighbours in a warp read
+        # neighbours in memory.
         if port.shared:
             return f"{port.name}[{k}]"
         return f"{port.name}[{f'{k}*count + ' if k else ''}i]"
@@ -123,6 +126,7 @@ def _spelling(real: Precision) -> Spelling:
         text = decimal(float(np.format_float_scientific(real.dtype(value))))
         return f"{text[:-1]}{suffix})" if text.startswith("(") else f"{text}{suffix}"
 
+    # Their own sign() maps NaN to 0 in OpenCL, and CUDA has none.
     words = {Op.SIGN.value: "sign_of", Op.ABS.value: "fabs"}
     return Spelling(entry, number, lambda word: words.get(word, word), "const Real {name} = {value};")
 
@@ -137,6 +141,7 @@ def _stored(reference: Reference) -> dict[str, Any]:
 
     def flat(arrays: Sequence[Any], shared: Sequence[bool]) -> list[list[float]]:
         return [
+            # Entry by entry, as kernels read them: (entries, states).
             np.ravel(array if alone else np.reshape(array, (N_STATES, -1)).T).tolist()
             for array, alone in zip(arrays, shared, strict=True)
         ]

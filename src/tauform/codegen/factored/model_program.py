@@ -43,6 +43,7 @@ Inputs = dict[str, AnyArray]
 MAX_EXACT_ERROR = 1e-9
 
 
+# qdd = M^-1 (tau - rest), both from the terms of the model.
 def _forward(bound: BoundModel, x: Inputs) -> AnyArray:
     M = np.array(factored_mass_matrix(bound, x["q"]), dtype=object)
     return forward_dynamics(M, factored_rest(bound, x["q"], x["qd"], x["tau"], x.get("temperature")), bound.moving)
@@ -63,6 +64,7 @@ _TRACERS: dict[str, tuple[tuple[str, ...], str, Callable[[BoundModel, Inputs], A
 
 
 FACTORABLE = frozenset(_TRACERS)
+# Functions that include drive terms, and so may need temperatures.
 WITH_DRIVES = frozenset({"inverse_dynamics", "forward_dynamics"})
 
 
@@ -120,6 +122,7 @@ def reference_of(bound: BoundModel, function: str) -> Callable[..., Any]:
     if function == "velocity_torque":
 
         def velocity_torque(q: AnyArray, qd: AnyArray) -> AnyArray:
+            # The textbook has no function of velocity torques alone; the breakdown separates them.
             parts = bound.breakdown(q, qd, 0 * qd, _mild(bound))
             return parts.coriolis + parts.centrifugal
 
@@ -161,6 +164,7 @@ def model_program(
 def _recursive(
     bound: BoundModel, robot: Robot, function: str, recursive: Callable[[Robot, Function], Program]
 ) -> Program:
+    # Fixed joints stay in q, but are not read: the recursion runs on what moves.
     if not bound.model.fixed:
         return recursive(robot, FUNCTIONS[function])
     held = held_function(bound.n_joints, bound.moving, function)

@@ -70,6 +70,7 @@ class Nesting:
             digit = digits[variable]
             # The digit of this variable leaves the code: entries that differ in it alone fall together.
             code = code - digit * sums.steps[variable]
+            # Entries of one code are summed: they differ in this variable's function and number alone.
             code, first, parent = np.unique(code, return_index=True, return_inverse=True)
             children = list(zip(digit.tolist(), which, numbers, strict=True))
             level, numbers, which = _level(variable, children, parent, len(code), n_made, known)
@@ -84,6 +85,7 @@ class Nesting:
         Args:
             functions: for each variable its functions as scalars, the first is 1.
         """
+        # Sum 0 is the empty product, CONSTANT.
         made: list[Any] = [1.0]
         for level in self.levels:
             product = _products(level, functions[level.variable], made)
@@ -95,6 +97,7 @@ class Nesting:
                     made.append(total)
         result: list[Any] = [0.0] * n_outputs
         for output, number, k in zip(self.outputs.tolist(), self.numbers, self.which, strict=True):
+            # One code per output is left after the last variable.
             result[output] = number * made[k]
         return result
 
@@ -104,6 +107,7 @@ class Nesting:
         A sum that is shared has its children for all who use it: where one of them needs a child, the others have the
         entries behind it for nothing, and would need a sum of their own to be without.
         """
+        # Inward: which products, of a sum with a function, the kept entries pay for.
         used, item = [], kept
         for level in self.levels:
             of_level = np.zeros(int(level.edge.max(initial=-1)) + 1, dtype=bool)
@@ -112,6 +116,7 @@ class Nesting:
             group = np.zeros(int(level.parent.max(initial=-1)) + 1, dtype=bool)
             group[level.parent[item]] = True
             item = group
+        # Outward: an entry is free where every product on its way is paid for.
         for level, of_level in zip(reversed(self.levels), reversed(used), strict=True):
             item = item[level.parent] & of_level[level.edge]
         return item
@@ -129,6 +134,7 @@ def _level(
     shape_of: list[int] = []
     scales: list[float] = []
     for group in groups:
+        # One order of children: equal sums have equal shapes, whatever order their terms came in.
         group.sort()
         # In units of the first child, so that sums which are multiples of each other have one shape.
         scale = group[0][2]
@@ -159,6 +165,7 @@ def _own_scale(shape: SumShape, used: Counter[float], known: Numbers) -> float:
     """The factor that a sum is made with: where it leaves the fewest products with numbers."""
     if len(shape) == 1:
         return 1.0
+    # A scale that turns one ratio into 1 saves its product; so does the one that most users want.
     options = [1.0 / abs(ratio) for _, _, ratio in shape] + [used.most_common(1)[0][0]]
 
     def price(scale: float) -> int:
@@ -178,6 +185,7 @@ def _products(level: NestedSums, functions: Sequence[Any], made: list[Any]) -> C
             with_number[k, abs(number)] += 1
 
     def product(digit: int, k: int, number: float) -> Any:
+        # The graph makes each product once, so the more common pair is multiplied first.
         if with_function[digit, k] >= with_number[k, abs(number)]:
             return functions[digit] * made[k] * number
         return made[k] * number * functions[digit]

@@ -100,6 +100,7 @@ class Graph:
     def add(self, a: int, b: int) -> int:
         """a + b."""
         x, y = self._numbers[abs(a) - 1], self._numbers[abs(b) - 1]
+        # First the case of nearly every call, for searches make millions of sums.
         if x is None and y is None and a != -b:
             return self._sum(a, b)
         if x is not None and y is not None:
@@ -110,6 +111,7 @@ class Graph:
 
     def _sum(self, a: int, b: int) -> int:
         """Node of a sum. Pairs are told apart by signs: (a, b) is a + b, (a, -b) is a - b, a before b."""
+        # One order for both: a + b and b + a are one node, and -(a + b) is its negative.
         if abs(a) > abs(b):
             a, b = b, a
         pair = (a, b) if a > 0 else (-a, -b)
@@ -165,6 +167,7 @@ class Graph:
         x = self.number(a)
         if x is not None:
             return self.constant(_FUNCTIONS[op](x))
+        # Neither odd nor even: the sign stays inside.
         if op in (Op.SQRT, Op.EXP):
             return self.node((op, a))
         # sin, sign and tanh are odd, cos and abs are even
@@ -188,6 +191,7 @@ class Graph:
 
     def lane(self, vector: int, lane: int) -> int:
         """The number in one lane of a vector; a constant stands for the vector that has it in all lanes."""
+        # A constant is the same in every lane.
         if self.number(vector) is not None:
             return vector
         number = self.node((Op.LANE, abs(vector), self.unit(lane)))
@@ -291,6 +295,7 @@ class Scalar:
 
     def __pow__(self, exponent: int) -> Scalar:
         result: Scalar = self
+        # Exponents are small; products that other powers need are shared by the graph.
         for _ in range(exponent - 1):
             result = result * self
         return result

@@ -63,6 +63,7 @@ class RoundingBound:
 
 def _listed(values: Array, margin: float) -> str:
     """One number where all are the same, else all of them."""
+    # Three digits round by at most half a percent, which the margin covers: the printed figure stays a bound.
     texts = [f"{margin * v:.3g}" for v in values.ravel().tolist()]
     return texts[0] if len(set(texts)) == 1 else f"({', '.join(texts)})"
 
@@ -89,6 +90,7 @@ def rounding_bound(
         GenerationError: an input has no finite range, or the program divides, or has a form with vectors.
         ShapeError: a range does not fit its input.
     """
+    # Which of the two a compiler takes is not known here; a bound for one would not guard the other.
     if program.wide is not None:
         raise GenerationError(
             f"rounding_bound: {program.name} is also written with vectors, whose operations have another order; there "
@@ -125,6 +127,7 @@ def box(program: Program, ranges: Mapping[str, Any], robot: Robot | None) -> lis
 
 def _limit(program: Program, port: Port, ranges: Mapping[str, Any], robot: Robot | None) -> Array:
     given = ranges.get(port.name)
+    # The user's range, then the robot's limits, then the parameters' own values.
     if given is None and robot is not None:
         given = _of_robot(robot, port)
     if given is None:
@@ -133,6 +136,7 @@ def _limit(program: Program, port: Port, ranges: Mapping[str, Any], robot: Robot
         limit: Array = np.abs(np.broadcast_to(np.asarray(given, dtype=np.float64), port.shape).reshape(port.size))
     except ValueError:
         raise ShapeError(f"ranges: {port.name} takes one number or {port.shape}, got {np.shape(given)}") from None
+    # A bound over an infinite range is infinite, and says nothing.
     if not np.isfinite(limit).all():
         raise GenerationError(
             f"{place('rounding_bound', 'ranges')}: {port.name} of {program.name} has no finite range; name its largest "
@@ -149,5 +153,6 @@ def _of_robot(robot: Robot, port: Port) -> Any:
     by_name = {joint.name: joint for joint in robot.joints}
     limits = [by_name[name].limits for name in robot.joint_names]
     if port.name == "q":
+        # The box is symmetric: the analysis knows magnitudes only.
         return [max(abs(limit.lower), abs(limit.upper)) for limit in limits]
     return [limit.velocity for limit in limits]

@@ -54,12 +54,14 @@ def by_energy(plain: Estimate, evidence: Evidence, source: RowSource) -> Estimat
         raise IdentificationError(
             f"method energy takes no {term}, which may depend on accelerations; use another method"
         )
+    # Condensed once, by pairs of blocks: a refit without a block then takes no pass over the rows.
     triangles, count = _condensed(plain, evidence, source)
     everything = np.array(list(triangles.values()))
     values, R, scale = _solved(everything, count)
     p = design.n_columns
     inverse = scipy.linalg.solve_triangular(R, np.eye(p)) / scale[:, None]
     sizes, raw = (np.linalg.svd(x, compute_uv=False) for x in (R, R * scale))
+    # R (x, -1) has the squares of the residuals of all rows.
     rest = everything @ np.append(values, -1.0)
 
     def refit(blocks: Sequence[int]) -> Array:
@@ -87,6 +89,7 @@ def _condensed(plain: Estimate, evidence: Evidence, source: RowSource) -> tuple[
     count = 0
     for stretch in source.stretches():
         table, start, end = energy_rows(source.design, stretch, plain.sigma)
+        # By identity: segments hold arrays, which do not compare.
         segment = next(k for k, own in enumerate(source.segments) if own is stretch.segment)
         ends = np.column_stack([evidence.block_of(segment, t) for t in (start, end)])
         for first, last in np.unique(ends, axis=0).tolist():
@@ -123,9 +126,11 @@ def energy_rows(design: Design, stretch: Stretch, sigma: Array) -> tuple[Array, 
     if len(knots) < 2:
         return np.zeros((0, stored.shape[1] + 1)), np.zeros(0), np.zeros(0)
     done = np.diff(work[knots], axis=0)
+    # dE + dissipated work = work of the torques: Eq. 11 between two instants.
     columns = np.diff(stored[knots], axis=0) + done[:, :-2]
     # The noise of a sum of N samples of power grows with sqrt(N), as that of their mean square over time does.
     noise = np.sqrt(np.maximum(done[:, -1], 1e-12 * done[:, -1].max(initial=0.0)) * np.mean(step))
+    # A robot at rest does no work: such a row says 0 = 0.
     keep = noise > 0
     t = stretch.t[knots]
     return np.column_stack([columns, done[:, -2]])[keep] / noise[keep, None], t[:-1][keep], t[1:][keep]
@@ -134,6 +139,7 @@ def energy_rows(design: Design, stretch: Stretch, sigma: Array) -> tuple[Array, 
 def _knots(stretch: Stretch) -> Array:
     """Places of the instants among the states, where rows are wanted."""
     rate = 1.0 / np.mean(np.diff(stretch.t)) if len(stretch.t) > 1 else 1.0
+    # Intervals that touch and do not overlap, so that their noise is independent.
     every = max(1, round(WINDOW * rate))
     if not len(stretch.rows):
         return np.zeros(0, dtype=int)
@@ -155,6 +161,7 @@ def _stores(design: Design) -> Array:
     stores = np.zeros(design.n_columns, dtype=bool)
     for column, place in zip(columns, places, strict=True):
         term = robot.drives[column - first] if column >= first else None
+        # Links and rotors store kinetic energy, springs potential energy; an offset reads nothing and is taken as work.
         stores[place] = term is None or term.is_inertial or (term.is_conservative and bool(term.reads))
     return stores
 

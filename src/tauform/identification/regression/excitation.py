@@ -21,6 +21,7 @@ from tauform.wording import argument, call
 
 # Share of an unexcited direction above which a parameter counts as part of it.
 MIN_DIRECTION_SHARE = 0.1
+# Names in a sentence; a motion that shows nothing would list them all.
 MOST_NAMES = 8
 
 
@@ -38,6 +39,7 @@ def check_excitation(design: Design, evidence: Evidence, rows: Iterable[Rows], h
         shown = ", ".join(names[:MOST_NAMES]) + (
             f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         )
+        # First the likelier cause: no motion tells parameters apart that differ by a rounded pi only.
         crooked = misalignment(design)
         if crooked is not None:
             raise IdentificationError(
@@ -60,6 +62,7 @@ def _refuse_one_way(design: Design, rows: Iterable[Rows], shown: str) -> None:
     both = np.zeros((2, design.robot.n_joints), dtype=bool)
     seconds = 0.0
     for part in rows:
+        # Over all parts: a joint may turn one way in one recording and back in another.
         both |= np.array([(part.qd > 0).any(axis=0), (part.qd < 0).any(axis=0)])
         seconds += float(part.t[-1] - part.t[0])
     one_way = [name for name, ways in zip(design.robot.joint_names, both.T, strict=True) if not ways.all()]
@@ -81,6 +84,7 @@ def straightened(robot: Robot) -> tuple[Robot, list[str]]:
     if almost is None:
         return robot, []
     straight = snapped(robot, ALMOST_ALIGNED)
+    # As many parameters either way: nothing is gained, and the file's own angles stay.
     if Design.of(straight).base.n >= Design.of(robot).base.n:
         return robot, []
     return straight, [f"{almost.place}: {almost.what}; fitted and judged on a copy with these angles made exact"]
@@ -97,12 +101,15 @@ def misalignment(design: Design) -> Finding | None:
 def unexcited(evidence: Evidence) -> list[int]:
     """Columns that take part in directions which the rows do not determine."""
     p = evidence.n_columns
+    # Each joint in units of its torque, else a strong first joint would hide the wrist.
     R = evidence.stacked(1.0 / np.maximum(np.sqrt(evidence.torque_squares), 1e-300))[:p, :p]
     scale = np.linalg.norm(R, axis=0)
+    # A column that is nearly zero would become noise when it is scaled to one.
     dead = scale <= MIN_EXCITED_SINGULAR_VALUE * scale.max(initial=0.0)
     unit = R / np.where(dead, 1.0, scale)
     unit[:, dead] = 0.0
     _, sizes, Vt = scipy.linalg.svd(unit)
+    # Rows of V to small singular values: combinations of parameters that no row shows.
     weak = Vt[sizes <= MIN_EXCITED_SINGULAR_VALUE * sizes[0]]
     share = np.abs(weak).max(axis=0, initial=0.0)
     return [int(k) for k in np.flatnonzero(share > MIN_DIRECTION_SHARE)]

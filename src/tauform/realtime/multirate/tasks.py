@@ -163,6 +163,7 @@ class TaskKernel:
     def __init__(self, program: Program, given: tuple[Array, ...]) -> None:
         self.program = program
         self._kernel = compile_program(program)
+        # Once: run-time parameters change far less often than the background runs.
         self._block = () if program.setup is None else (program.setup(*given),)
 
     def __call__(self, *arrays: AnyArray) -> Any:
@@ -183,6 +184,7 @@ def _read(program: Program, motion: States) -> list[Array]:
 
 def with_gravity(M: Array, gravity: Array, rest: Results) -> Results:
     """Results of the background from those of its two parts."""
+    # `beside` exists only with load friction, which needs springs and friction apart from what joints carry.
     velocity, *beside = rest
     return M, gravity + velocity, *beside
 
@@ -198,6 +200,7 @@ def tasks_of(
     """
     if task not in ("background", "synchronous"):
         raise ModelError(f'friction: expected "background" or "synchronous", got {task!r}')
+    # The synchronous task has no port for theta, and one would cost operations at every tick.
     if parameters == "runtime" and (task == "synchronous" or has_load(robot.tree)):
         raise ModelError(
             "parameters: friction of the synchronous task has its numbers baked in",
@@ -222,6 +225,7 @@ def beside_torque(
     robot: Robot, q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None, with_friction: bool = True
 ) -> Array:
     """Springs, and friction that does not depend on load: what of the drives the background may store."""
+    # Load friction needs the torque of the tick; the background knows the last one only.
     kept = without_load(robot) if with_friction else of_position(robot)
     return friction(kept, qd, q, temperature=temperature)
 
@@ -229,6 +233,7 @@ def beside_torque(
 def _synchronous(robot: Robot, with_friction: bool) -> Program:
     n, graph, loaded = robot.n_joints, Graph(), has_load(robot.tree)
     rubbing = of_velocity(robot)
+    # A port that nothing reads would still have to be filled at every tick.
     warm = with_friction and rubbing.needs_temperature
     M = graph.input("M", n, n)
     # what is beside comes after what is stored, as the background returns them

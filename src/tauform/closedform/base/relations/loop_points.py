@@ -23,6 +23,7 @@ from tauform.portable.factorization import least_squares
 from tauform.portable.sampling import uniform
 from tauform.rigidbody.kinematics import link_placements
 
+# Each gives three equations for the six coordinates of two points; six leave no room for chance.
 N_POSTURES = 6
 # Distance of two points, in lengths of the robot, at which they are one.
 MEETING = 1e-10
@@ -48,6 +49,7 @@ class Meeting(NamedTuple):
 def meetings(robot: Robot) -> list[Meeting]:
     """Points that two links share in every posture, where loops make them meet."""
     found = [meeting for loop in declared_loops(robot) if (meeting := _of_frames(robot, loop)) is not None]
+    # A matrix F says which joints follow, not where links meet: that has to be found.
     if robot.closure is not None and not isinstance(robot.closure, GeneralClosure):
         found += _discovered(robot)
     return found
@@ -79,10 +81,12 @@ def frame_point(robot: Robot, name: str) -> AnyArray:
 
 def _of_frames(robot: Robot, loop: Coincidence) -> Meeting | None:
     known = [frame.name for frame in robot.frames] + [link.name for link in robot.links]
+    # Frames may have been dropped since; the loop itself holds without their names.
     if not set(loop.frames) <= set(known):
         return None
     sides = [robot.frame(name) for name in loop.frames]
     points = [frame_point(robot, name) for name in loop.frames]
+    # Toward the base there is no second axis to compare with.
     sense = _sense(*(_placements(robot)[:, side.link] for side in sides)) if all(x.link >= 0 for x in sides) else 0.0
     return Meeting(sides[0].link, sides[1].link, (points[0], points[1]), sense)
 
@@ -103,6 +107,7 @@ def _discovered(robot: Robot) -> list[Meeting]:
     lengths = [length for j, joint in enumerate(robot.joints) for length in named_lengths(joint, j)]
     values = {name: value for name, value, _ in lengths}
     size = sum(map(abs, values.values())) or 1.0
+    # A second robot of the same structure: what meets in both meets because of the structure, not of the numbers.
     other = _with_lengths(robot, _others(robot))
     placed, moved = link_placements(robot, q), link_placements(other, q)
     places = {name: value for j, joint in enumerate(other.joints) for name, value, _ in named_lengths(joint, j)}
@@ -118,6 +123,7 @@ def _discovered(robot: Robot) -> list[Meeting]:
             first, second = symbols
             assert first is not None
             assert second is not None
+            # Symbols that were read off the numbers must hold for other numbers too.
             if _meet(moved[:, i], first, moved[:, j], second, places, size):
                 found.append(Meeting(i, j, (first, second), _sense(placed[:, i], placed[:, j])))
     return found
@@ -129,7 +135,9 @@ def _others(robot: Robot) -> dict[str, float]:
     pivots: list[tuple[int, Array, Array]] = []
     for j, joint in enumerate(robot.joints):
         lengths, offset = named_lengths(joint, j), joint.parent_from_joint[:3, 3]
+        # Near one: far from zero, and from lengths at which a loop cannot close.
         factors = uniform(np.random.default_rng(j), 0.6, 1.6, (len(lengths),))
+        # Two links on one shaft stay on one shaft, or the mechanism would be another.
         for parent, place, earlier in pivots:
             if parent == joint.parent and np.array_equal(place, offset) and len(earlier) == len(factors):
                 factors = earlier
@@ -165,6 +173,7 @@ def _symbols(point: Array, lengths: dict[str, float], size: float) -> AnyArray |
         if abs(value) <= SAME_LENGTH * size:
             coordinates.append(Polynomial({}))
             continue
+        # Exactly one: of two lengths of the same value the symbol would be a guess.
         near = [n for n, x in lengths.items() if abs(abs(x) - abs(value)) <= SAME_LENGTH * size]
         if len(near) != 1:
             return None

@@ -107,6 +107,7 @@ def _summand(coefficient: str, names: list[str]) -> tuple[str, str]:
 
 def symbolic_relations(robot: Robot, base: BaseParameters) -> tuple[Relation, ...]:
     """The rows of base.grouping with coefficients as polynomials in the robot's lengths."""
+    # Null vectors in symbols; a column that none of them determines keeps the numbers of this robot.
     solved = _solved(robot, base)
     folded = [k for k in base.columns if k not in base.pivots and base.parameter_names[k] not in base.no_effect]
     numeric = [k for k in folded if k not in solved]
@@ -116,12 +117,14 @@ def symbolic_relations(robot: Robot, base: BaseParameters) -> tuple[Relation, ..
         terms, exact = {pivot: Polynomial.constant(1.0)}, True
         for k in sorted(folded, key=order.index):
             vector = solved.get(k, {})
+            # Columns without a symbolic null vector enter by their numeric coefficient.
             leftover = {u: Polynomial.constant(base.grouping[row, u]) for u in numeric}
             coefficient = -vector.get(pivot, ZERO) if k in solved else leftover[k]
             for u in numeric:
                 coefficient = coefficient - vector.get(u, ZERO) * leftover[u]
             if not coefficient.is_zero:
                 terms[k] = coefficient
+                # A relation is exact where no number of this robot was needed for any of its coefficients.
                 exact = exact and not any(base.grouping[row, u] and (u == k or u in vector) for u in numeric)
         relations.append(Relation.of(own, {base.layout.parameters[k]: value for k, value in terms.items()}, exact))
     return tuple(relations)
@@ -133,6 +136,7 @@ def readable(robot: Robot, base: BaseParameters, relations: tuple[Relation, ...]
     sizes = dict(zip(base.parameter_names, NEGLIGIBLE * factors, strict=True))
     found = []
     for relation, pivot in zip(relations, base.pivots, strict=True):
+        # In units of the robot's own size: a small arm and a large one are read alike.
         terms = {name: value.above(sizes[name] / factors[pivot], lengths) for name, value in relation.terms.items()}
         found.append(replace(relation, terms={name: value for name, value in terms.items() if not value.is_zero}))
     return tuple(found)
@@ -157,16 +161,20 @@ def _solved(robot: Robot, base: BaseParameters) -> dict[int, NullVector]:
     solved: dict[int, NullVector] = {}
     for candidate in null_vectors(robot):
         vector = {k: value for k, value in candidate.items() if k not in absent}
+        # Candidates follow from structure alone; a robot with other columns included may not have them.
         if not _holds(vector, base, lengths, factors):
             continue
+        # Gaussian elimination over polynomials: columns solved before leave the new vector, ...
         for k in folded & vector.keys() & solved.keys():
             vector = _combined(vector, -vector[k], solved[k])
+        # Only a monomial can be divided by without leaving the polynomials.
         pivots = [k for k in folded & vector.keys() if vector[k].is_monomial]
         if not pivots:
             continue
         # A constant pivot keeps coefficients polynomial; of these the last link's, as relations fold toward the base.
         pivot = max(pivots, key=lambda k: (not vector[k].names, k))
         vector = {k: value / vector[pivot] for k, value in vector.items()}
+        # ... and the new pivot leaves all earlier ones.
         for k, other in solved.items():
             if pivot in other:
                 solved[k] = _combined(other, -other[pivot], vector)
