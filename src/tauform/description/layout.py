@@ -98,6 +98,7 @@ class Layout:
     @staticmethod
     def of(types: Sequence[JointType], further: Sequence[Drive] = ()) -> Layout:
         """Layout of a tree with joints of these types, with drive terms beyond those that every joint has."""
+        # Kept by types and terms: every copy of a robot asks for its layout.
         return _layout(tuple(types), tuple(further))
 
     @property
@@ -113,6 +114,7 @@ class Layout:
     @property
     def links(self) -> slice:
         """Columns of all links."""
+        # The one place that counts columns; every other question is answered from these slices.
         return slice(0, len(LINK_PARAMETERS) * self.n_bodies)
 
     @property
@@ -187,6 +189,7 @@ class Layout:
 
     def by_link(self, values: AnyArray) -> AnyArray:
         """(..., n_bodies, 10) the links' part of (..., n) values; a view where values are one block."""
+        # A reshape of one block copies nothing, so that callers may write through it.
         own = values[..., self.links]
         return own.reshape(*own.shape[:-1], self.n_bodies, len(LINK_PARAMETERS))
 

@@ -35,10 +35,12 @@ def condense(unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | 
         known: what was condensed before; its files are read again only where a new one continues their recording.
     """
     task = _Condensing(plan, {file.mark: file for file in files})
+    # A mark changes with the file, so that what was condensed of unchanged files counts as it is.
     windows, excluded = task.still_valid(known)
     before = {mark: window for window in windows for mark in window.files}
     task.excluded += excluded
     left_out = {mark for mark, _ in excluded}
+    # In the order of time: neighbours can only be joined where they meet.
     for file in files:
         if file.mark in before:
             task.add_window(before[file.mark])
@@ -75,6 +77,7 @@ class _Condensing:
         # What was condensed before is read again only where this file continues it.
         if not self.run and self.windows and _follows(self.windows[-1], start):
             self._open(self.windows.pop())
+        # Joined files have no filter transient at their border, which costs rows at both ends.
         if self.run and not (_follows(_span(self.run), start) and _same(self.run[-1][1], recording)):
             self.close()
         self.run.append((file.mark, recording))
@@ -140,6 +143,7 @@ def _evidence(source: Iterable[Rows], plan: Plan) -> Evidence:
         count += len(rows.tau)
         torque_peaks = np.maximum(torque_peaks, np.abs(rows.tau).max(axis=0))
         for j in range(n):
+            # With the fleet's predictions as columns, gains and swapped torques of a unit follow without the rows.
             table = np.column_stack([rows.A[:, j], predicted, rows.tau[:, j]])
             peaks[j] = np.maximum(peaks[j], np.abs(table[:, :-1]).max(axis=0))
             triangles[j] = updated(triangles[j], table)
@@ -156,6 +160,7 @@ def _span(run: Sequence[tuple[str, Recording]]) -> tuple[float, float, int]:
 def _follows(before: Window | tuple[float, float, int], start: float) -> bool:
     """Whether a recording that starts then continues what was before."""
     end, period, n_samples = (before.end, before.period, before.n_samples) if isinstance(before, Window) else before
+    # Overlapping files are not joined: two samples of one instant contradict each other.
     return 0 < start - end <= MAX_GAP_PERIODS * period and n_samples < MOST_SAMPLES
 
 

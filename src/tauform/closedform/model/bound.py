@@ -321,6 +321,7 @@ class BoundModel:
         """The drive terms, to be evaluated beside the terms of E."""
         # Springs between links need transforms, so that the terms get a robot without inertias.
         geometry = self.model.geometry.robot(self.name, self.joint_names)
+        # Springs of fixed joints still pull, at the position where these are held.
         fixed = {self.joint_names.index(name): position for name, position in self.model.fixed.items()}
         return Beside.of(geometry, self.drives, fixed)
 

@@ -173,7 +173,7 @@ class Analysis:
         while counts:
             gain, place = max((_between(top[p], n) / _between(top[p], n + 1), p) for p, n in counts.items())
             more = {**counts, place: counts[place] + 1}
-            # Beyond these the bound falls by less than it takes time.
+            # Below this gain a finer grid costs more time than it improves the bound.
             if gain < 1.002 or np.prod(list(more.values()), dtype=float) > POINTS:
                 break
             counts = more

@@ -60,6 +60,7 @@ class Magnitudes:
     def __post_init__(self) -> None:
         for k, instruction in enumerate(self.program.instructions):
             size, error = self._bounds(instruction)
+            # At the first such value: everything behind it would be infinite too, and name the wrong instruction.
             if not np.isfinite(size) or not np.isfinite(error):
                 raise GenerationError(
                     f"rounding_bound: {self.program.name} divides by a value that may be zero in the given ranges "
@@ -76,17 +77,21 @@ class Magnitudes:
             return float(self.ranges[instruction.place[0]][instruction.place[1]]), 0.0
         if op is Op.CONSTANT:
             number = instruction.number
+            # A constant is written in the type: its own rounding is the first error.
             return abs(number), abs(float(self.real.dtype(number)) - number)
         a, b = instruction.args[0], instruction.args[-1]
         (va, vb), (ea, eb) = (self.size[a], self.size[b]), (self.error[a], self.error[b])
         if op in (Op.ADD, Op.SUBTRACT):
             return va + vb, ea + eb + unit * (va + vb + ea + eb) + self.real.tiny
         if op is Op.MULTIPLY:
+            # |(a + ea)(b + eb) - a b|, with every sign against us.
             carried = va * eb + vb * ea + ea * eb
             return va * vb, carried + unit * (va * vb + carried) + self.real.tiny
+        # Both are exact, and | |x| - |y| | <= |x - y|.
         if op is Op.NEGATE or op is Op.ABS:
             return va, ea
         if op in (Op.SIN, Op.COS):
+            # |sin x - sin y| <= |x - y|; the same holds for cos.
             return 1.0, ea + SINE_ERROR * unit
         if op is Op.SIGN:
             # where its argument is computed, the sign itself may differ near zero
@@ -102,6 +107,7 @@ class Magnitudes:
     def _degree(self, instruction: Instruction) -> dict[tuple[int, int], int]:
         op, args = instruction.op, instruction.args
         if op in (Op.SIN, Op.COS):
+            # sin(2 q1 - q2) has degree 2 in q1 and 1 in q2.
             return {place: abs(turns) for place, turns in angle_of(self.program, args[0]).turns.items()}
         if op is Op.MULTIPLY:
             both = [self.degree[k] for k in args]

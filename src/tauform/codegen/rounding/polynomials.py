@@ -42,6 +42,7 @@ def forward(program: Program, sizes: Sequence[float], angles: Mapping[tuple[int,
     for k, instruction in enumerate(program.instructions):
         op, args = instruction.op, instruction.args
         if op is Op.CONSTANT:
+            # Zero is the empty sum: products with it vanish by themselves.
             values.append({(): instruction.number} if instruction.number else {})
         elif op in (Op.SIN, Op.COS):
             angle = angle_of(program, args[0])
@@ -50,6 +51,7 @@ def forward(program: Program, sizes: Sequence[float], angles: Mapping[tuple[int,
             values.append({(): sine if op is Op.SIN else cosine})
             slope[k] = {(): cosine if op is Op.SIN else -sine}
         elif op not in POLYNOMIAL:
+            # A symbol of its own in units of its largest size, so that coefficients bound what it contributes.
             values.append({(k,): sizes[k]} if sizes[k] else {})
         elif op is Op.MULTIPLY:
             values.append(product(values[args[0]], values[args[1]]))
@@ -67,6 +69,7 @@ def adjoints(program: Program, values: Values, result: int) -> dict[int, Polynom
         if k not in found:
             continue
         for arg, slope in _slopes(program, values, k):
+            # Most slopes are one; a product with it would copy large arrays.
             more = found[k] if slope is ONE else product(found[k], slope)
             found[arg] = total_of(found[arg], more, 1.0) if arg in found else more
     return found
@@ -93,6 +96,7 @@ def product(a: Polynomial, b: Polynomial) -> Polynomial:
     found: Polynomial = {}
     for m, c in a.items():
         for n, d in b.items():
+            # Sorted, so that a b and b a meet and may cancel.
             key = tuple(sorted((*m, *n))) if m and n else m or n
             found[key] = found[key] + c * d if key in found else c * d
     return found

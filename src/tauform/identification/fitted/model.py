@@ -51,6 +51,7 @@ class Unreduced:
 
     def places(self, names: Sequence[str]) -> list[int]:
         """Columns of these names."""
+        # By name: a smaller design numbers its columns anew.
         place = {name: k for k, name in enumerate(self.design.names)}
         return [place[name] for name in names]
 
@@ -195,6 +196,7 @@ class FittedModel(Displayed):
                 a single unfiltered sample scatters by is fit.unfiltered.rms.
             temperature: as in `predict`.
         """
+        # Of a new measurement the noise adds to the uncertainty of the model.
         extra = self.sigma**2 if noise else 0.0
         # var(A theta) = A cov A^T, joint by joint: covariances between joints are not asked for.
         return self._over_states(

@@ -69,6 +69,7 @@ class Design:
         # A robot checks that terms fit its joints, and finds the joints between the ends of a spring.
         placed = replace(own, further_drives=drives)
         columns = [term for term in terms if isinstance(term, Column)]
+        # A dependent term would make A singular; what it would have said, base parameters say.
         kept = _independent(placed, include, base)
         dependent = tuple(term.name for term in placed.further_drives if term not in kept)
         return cls(own, base, (*kept, *columns), tuple(order), dependent=dependent)
@@ -117,6 +118,7 @@ class Design:
         first = self.robot.layout.drives.start
         own = [k for k, parameter in enumerate(self.base.parameters) if not parameter.is_link]
         further = [k for k, term in enumerate(self.terms) if isinstance(term, Drive)]
+        # A pivot among the drives is the coefficient of one drive term, whose shape gives the column.
         drives = [self.robot.drives[self.base.pivots[k] - first] for k in own]
         drives += [term for term in self.terms if isinstance(term, Drive)]
         places = (*own, *(self.base.n + k for k in further))
@@ -135,6 +137,7 @@ class Design:
         if self.is_thermal and temperature is None:
             remedy = f"give {argument('temperature')}, one for each joint"
             raise IdentificationError("friction depends on temperature here", argument="temperature", remedy=remedy)
+        # Not zeros: most columns are written anyway, and the array is the largest in a fit.
         out = np.empty((*q.shape, self.n_columns))
         kernel = self._kernel if max(len(q), total) >= KERNEL_STATES else None
         # Links come compiled; drive terms are evaluated by their shapes, a few per joint.
@@ -208,6 +211,7 @@ class Design:
         # A compiled base regressor has columns for the drives too, where the robot declares them.
         # The kernel must have exactly the links' pivots; where drives change these, there is none.
         bare = self.robot.without_drives()
+        # Declared rotors would add columns to the compiled regressor.
         bare = replace(bare, joints=tuple(replace(joint, rotor_inertia=None) for joint in bare.joints))
         pivots = tuple(p for p in self.base.pivots if self.robot.layout.is_link(p))
         if bare.closure is not None or base_parameters(bare).pivots != pivots:
@@ -240,6 +244,7 @@ class Design:
 
     def values_of(self, robot: Robot) -> Array:
         """Values of all columns in another model of the robot; zero where it has no such term."""
+        # By name: another model may list its terms in another order.
         held = {term.name: term.coefficient for term in robot.further_drives}
         return np.append(self.base_values(robot), [held.get(term.name, 0.0) for term in self.terms])
 
@@ -253,6 +258,7 @@ def _independent(robot: Robot, include: Include, base: BaseParameters) -> list[D
         return []
     groups: Include = "declared"
     if include != "declared":
+        # Groups of the further terms too, or the base parameters could not know them.
         groups = [g for g in PARAMETER_GROUPS if g in include or g in {term.shape for term in robot.further_drives}]
     # The base parameters stay what they are; only what they cannot do is new.
     order = [robot.parameter_names[pivot] for pivot in base.pivots]

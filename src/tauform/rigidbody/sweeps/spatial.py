@@ -15,6 +15,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.description.tree import Tree
 
+# Indices of the two products in each component of a x b.
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 # Places of the six entries of a tensor, in the order of the ten parameters.
 _TENSOR_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
@@ -35,6 +36,7 @@ def joint_transform(tree: Tree, i: int, q: AnyArray) -> Transform:
 
 def compose(a: Transform, b: Transform) -> Transform:
     """a b, as of base_from_parent and parent_from_link."""
+    # Column by column with plain products: matmul knows neither symbols nor the batch at the end.
     R = np.stack([rotate(a.R, b.R[:, k]) for k in range(3)], axis=1)
     return Transform(R, rotate(a.R, b.p) + a.p)
 

@@ -59,6 +59,7 @@ class Polynomial:
     def __add__(self, other: Polynomial | float) -> Polynomial:
         terms = dict(self.terms)
         for monomial, b in _of(other).terms.items():
+            # Taken out and put back where it is left: a term that cancels must not stay as 1e-17.
             a = terms.pop(monomial, 0.0)
             if abs(a + b) > MAX_CANCELLED_SHARE * max(abs(a), abs(b)):
                 terms[monomial] = a + b
@@ -86,6 +87,7 @@ class Polynomial:
 
     def __truediv__(self, divisor: Polynomial | float) -> Polynomial:
         """Exact division by a monomial."""
+        # Unpacking fails for a sum: that division would leave the polynomials.
         ((monomial, value),) = _of(divisor).terms.items()
         return self * Polynomial({tuple((name, -power) for name, power in monomial): 1.0 / value})
 
@@ -100,6 +102,7 @@ class Polynomial:
 
     def above(self, size: float, lengths: Mapping[str, float]) -> Polynomial:
         """The terms that are larger than this for these lengths; none where their sum is not."""
+        # Terms may be large each and cancel for this robot.
         if abs(self.evaluate(lengths)) <= size:
             return Polynomial({})
         terms = self.terms.items()

@@ -155,7 +155,7 @@ class _Writer:
 
     def _link(self, name: str, inertia: Inertia | None, shapes: dict[str, list[tuple[str, Shape]]]) -> Any:
         element = ElementTree.Element("link", name=name)
-        # An <inertial> of zeros is refused by some readers; a missing one is massless everywhere.
+        # By URDF's own rule a link without <inertial> is massless.
         if inertia is not None and inertia.parameters.any():
             element.append(inertial_element(inertia))
         for tag, shape in shapes.get(name, []):

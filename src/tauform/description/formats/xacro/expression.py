@@ -33,7 +33,7 @@ from tauform.description.formats.xacro.operations import (
 )
 from tauform.wording import argument
 
-# Characters; those of published robots have below 300.
+# Characters; expressions of robots compute a length or an angle.
 MAX_LENGTH = 4000
 DATA = (*NUMBERS, *CONTAINERS, str, range)
 
