@@ -83,6 +83,7 @@ class Plant:
         for term in robot.drives:
             if term.is_dry and term.coefficient:
                 rubbing[list(term.joints)] = True
+                # The descent below settles one coordinate's friction at a time.
                 if len(term.joints) > 1 or ("carried" in term.reads and robot.closure is not None):
                     raise _refused(robot, term.joints[0], f"{term.meaning} acts on several coordinates")
         for j in np.flatnonzero(rubbing & (np.count_nonzero(F, axis=1) > 1)):

@@ -112,6 +112,7 @@ class ClosedFormModel(Displayed):
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
+        # Made once and kept: a regressor is asked for at every sample of a recording.
         products, matrix, n = self._products, self._term_to_regressor, self.n_joints
 
         def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
@@ -143,6 +144,7 @@ class ClosedFormModel(Displayed):
             ShapeError: a last dimension differs from n, or a value is not finite.
             ModelError: an assumption about the tool's link rules a load out.
         """
+        # A load changes theta linearly, so its columns are those of theta, regrouped.
         return self.regressor(q, qd, qdd) @ load_grouping_of(self)
 
     def bind(

@@ -47,6 +47,7 @@ def relative_error(found: Array, exact: Array, confidence: float, joints: Array 
 
 def relative_errors(found: Array, exact: Array, joints: Array | None = None) -> Array:
     """(N,) the error |found - exact| / |exact| of each state, or weighed by joints."""
+    # Limits of each joint in place of the torque's norm: a wrist has its own.
     if joints is not None:
         return np.linalg.norm((found - exact) * joints, axis=1)
     errors: Array = np.linalg.norm(found - exact, axis=1) / sizes(exact)
@@ -94,6 +95,7 @@ def with_terms(
         completed: function of (n, p) entries that adds further ones, such as those that cost a program nothing.
     """
     smaller, regrouping = _restricted(bound.model, _entries(bound.exponents, kept, completed))
+    # The start of the refit: exact where the terms that left told nothing apart.
     theta = product(regrouping, bound.theta)
     if refit is not None and len(theta):
         theta = refit.theta(smaller, theta)
@@ -169,6 +171,7 @@ def _mirrored(exponents: NDArray[np.int8], entries: Mask) -> Mask:
     of_inertia = np.flatnonzero(term_kinds(exponents) == ACCELERATION)
     if not len(of_inertia):
         return entries
+    # Entries of M with the same function of q form a matrix of their own, which must stay symmetric.
     monomial = distinct_columns(exponents[: 3 * n, of_inertia])[1]
     # The acceleration that a term multiplies is its column of the mass matrix; the joint is its row.
     column = np.argmax(exponents[4 * n :, of_inertia], axis=0)

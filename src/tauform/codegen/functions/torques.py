@@ -134,6 +134,7 @@ def torque_breakdown(
     gravity, friction = textbook_gravity(robot, q), friction_of.friction(robot, qd, q, qdd, temperature)
     velocity = velocity_torque(robot, q, qd)
     rigid = inverse_dynamics(robot, q, qd, qdd, drives=False)
+    # What is left of the rigid torque is M qdd.
     return rigid - velocity - gravity, velocity, gravity, friction
 
 
@@ -169,6 +170,7 @@ TORQUES = (
         joint_vectors("q"),
         textbook_gravity,
         {
+            # Two ways; the search takes the one with fewer operations for this robot.
             "composite": Algorithm(_gravity_composite, any_unit=True),
             "newton_euler": Algorithm(_gravity, any_unit=True, sums_angles=True, in_steps=True),
         },

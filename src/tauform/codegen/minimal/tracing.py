@@ -150,6 +150,7 @@ class Tracing:
         """Moment and force on each body, (6, 1), for algorithms on `bodies.to_tree()`."""
         sums: dict[int, AnyArray] = {}
         for carrier, force, moment in outside_wrenches(self.bodies, self.wrenches):
+            # Inside, twists and wrenches have their angular part first.
             own = np.array([*moment, *force], dtype=object)[:, None]
             sums[carrier] = sums[carrier] + own if carrier in sums else own
         return sums
@@ -211,6 +212,7 @@ def traced(
     if opaque:
         bodies, drives = _opaque(steps, bodies, problem)
     else:
+        # Parameters that come at run time are linear combinations of the ports' entries.
         runtime = [graph.input(port.name, len(port.entries), shared=True) for port in problem.ports]
         flat = np.concatenate(runtime) if runtime else np.empty(0, dtype=object)
         bodies = bodies.with_scalars(flat)

@@ -68,6 +68,7 @@ class PruningTask:
         """
         allowed = (1 - self.confidence) * len(hardest)
         errors, n_failed = np.empty(len(hardest)), 0
+        # The hardest states first, in a short slice: most programs that fail do so there.
         edges = [0, *range(HARDEST_SLICE, len(hardest), STATES_PER_SLICE), len(hardest)]
         for first, last in pairwise(edges):
             part = hardest[first:last]
@@ -140,6 +141,7 @@ def prune(
             tell(rung.program)
         if len(kept) == before:
             break
+        # Numbers fitted anew make room below the tolerance for another round of moves.
         fitted = refitted(rung, task)
         if fitted is not rung and task.accepts(fitted.program):
             rung = fitted
@@ -178,6 +180,7 @@ def _step(rung: Rung, task: PruningTask, tolerance: float) -> Rung | None:
     ranked.sort(key=lambda item: item[0])
     room = present + MAX_SHARE_OF_ERROR_LEFT * max(tolerance - present, 0.0)
     several = _fitting([move for _, after, move in ranked if after <= room], error, task, room)
+    # Stable: states of equal error keep their order on every machine.
     hardest = np.argsort(-rung.errors, kind="stable")
     # Several moves at once while there is room, single ones near the tolerance, where predictions no longer add up.
     for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:MAX_SINGLE_MOVES]]:
