@@ -24,7 +24,7 @@ LEAST_LISTED = 3  # modules of a room that an index lists
 JOINT_QUESTION = re.compile(r"is_revolute|\.revolute\b|[\"']revolute[\"']|[\"']prismatic[\"']|= (REVOLUTE|PRISMATIC)\b")
 JOINT_ROOMS = ("tauform.description.joint_types.", "tauform.description.formats.")
 # Fv qd + Fc sign(qd) + Fo, wherever it is spelled out: a coefficient beside a velocity or its sign.
-FRICTION_CODE = re.compile(r"\b(viscous|coulomb|Fv|Fc)\w*\s*\*|\*\s*(sign|step)\(|\btanh\(")
+FRICTION_CODE = re.compile(r"\b(viscous|coulomb|Fv|Fc)\w*\s*\*|\*\s*(sign|step)\(|(?<!def )\btanh\(")
 
 
 def modules(root: Path) -> dict[str, Path]:

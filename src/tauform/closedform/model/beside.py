@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray, Array
 from tauform.description.drives import Coulomb
 from tauform.description.drives.drive import Drive
+from tauform.description.drives.friction import plain_functions
 from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
@@ -109,9 +110,8 @@ class Beside:
 def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
     """(n, N) viscous, Coulomb and offset torque, from (n, 3) coefficients."""
     # (n, 1) each, to broadcast over N states.
-    viscous, coulomb, offset = coefficients.T[..., None]
-    # The real part: a complex step must not change on which side of zero a velocity lies.
-    torque: AnyArray = viscous * qd + coulomb * np.sign(np.real(qd)) + offset
+    parts = zip(coefficients.T[..., None], plain_functions(qd), strict=True)
+    torque: AnyArray = sum(own * function for own, function in parts)
     return torque
 
 

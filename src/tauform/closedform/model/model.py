@@ -32,6 +32,7 @@ from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.notation import LATEX
 from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
+from tauform.description.drives.friction import plain_functions
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
 from tauform.messages import counted
@@ -118,9 +119,9 @@ class ClosedFormModel(Displayed):
         def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
             Y = (matrix @ products.terms(q, qd, qdd)).reshape(n, self.n_base, q.shape[1])
             # The functions of Fv, Fc and Fo, which stand beside E.
-            for k, values in enumerate((qd, np.sign(np.real(qd)), np.ones_like(qd))):
+            for k, function in enumerate(plain_functions(qd)):
                 if self.joint_terms[:, k].any():
-                    Y = Y + self.joint_terms[:, k, :, None] * values[:, None]
+                    Y = Y + self.joint_terms[:, k, :, None] * np.broadcast_to(function, qd.shape)[:, None]
             return Y
 
         return batched(n, core, products.states_per_slice, q=q, qd=qd, qdd=qdd)

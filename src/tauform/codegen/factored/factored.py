@@ -21,6 +21,7 @@ from tauform.closedform.model.monomials import distinct_columns
 from tauform.codegen.factored.factoring import Integers, Sums
 from tauform.codegen.factored.nesting import Nesting
 from tauform.codegen.minimal.vectors import cos, sin
+from tauform.description.drives.friction import plain_functions
 
 Powers = list[list[list[int]]]
 
@@ -180,14 +181,12 @@ def _product(scalars: Sequence[Any], exponents: Sequence[int]) -> Any:
 
 def _with_friction(bound: ClosedForm, torques: list[Any], qd: AnyArray) -> list[Any]:
     total = []
-    for torque, velocity, (viscous, coulomb, offset) in zip(
-        torques, qd, bound.joint_coefficients.tolist(), strict=True
-    ):
-        if viscous:
-            torque = torque + viscous * velocity
-        if coulomb:
-            torque = torque + coulomb * velocity.sign()
-        total.append(torque + offset)
+    for torque, velocity, coefficients in zip(torques, qd, bound.joint_coefficients.tolist(), strict=True):
+        for own, function in zip(coefficients, plain_functions(velocity), strict=True):
+            # Most joints of most robots have no friction: products with zero would be traced for nothing.
+            if own:
+                torque = torque + own * function
+        total.append(torque)
     return total
 
 

@@ -27,6 +27,7 @@ from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.minimal.split import lowered
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.program import Program
+from tauform.description.drives.friction import plain_functions
 from tauform.errors import GenerationError
 
 REGRESSORS = ("regressor", "base_regressor")
@@ -57,7 +58,7 @@ def regressor_program(model: ClosedFormModel) -> Program:
     Y = np.array(Nesting.of(sums).scalars(functions, n * model.n_base), dtype=object).reshape(n, model.n_base)
     # The functions of Fv, Fc and Fo, which stand beside E.
     for i, kind, column in zip(*np.nonzero(model.joint_terms), strict=True):
-        function = (qd[i], qd[i].sign(), 1.0)[kind]
+        function = plain_functions(qd[i])[kind]
         Y[i, column] = Y[i, column] + float(model.joint_terms[i, kind, column]) * function
     wanted = FUNCTIONS["base_regressor"]
     columns = {"theta": tuple(model.base.names)}
@@ -167,7 +168,7 @@ class _Traced:
         torques = []
         for i, velocity in enumerate(self.inputs["qd"]):
             total: Any = 0.0
-            for kind, function in enumerate((velocity, velocity.sign(), 1.0)):
+            for kind, function in enumerate(plain_functions(velocity)):
                 # Summed first: it depends on theta alone and is set up once.
                 number: Any = float(self.bound.carried[i, kind])
                 row = self.bound.model.joint_terms[i, kind]

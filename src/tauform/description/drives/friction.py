@@ -24,6 +24,11 @@ def step(v: Any, width: Any) -> Any:
     return tanh(v / width) if _is_smooth(width) else sign(v)
 
 
+def plain_functions(qd: Any) -> tuple[Any, Any, Any]:
+    """Functions that Fv, Fc and Fo multiply, qd, sign(qd) and 1, on any scalar; closed forms have them beside E."""
+    return qd, sign(qd), 1.0
+
+
 def _is_smooth(width: Any) -> bool:
     # Terms of the same shape are evaluated together; sharp and smooth ones never are.
     # Arrays hold the widths of a whole group, (k, 1).
