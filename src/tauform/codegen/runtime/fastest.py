@@ -16,7 +16,7 @@ N_STATES, ROUNDS = 500, 40
 
 
 def fastest(made: Sequence[Program]) -> Program:
-    """The program whose kernel takes least a state; it lists all with their times as candidates."""
+    """The program whose kernel takes least per state; it lists all with their times as candidates."""
     seconds = _seconds([compile_program(program) for program in made])
     best = int(np.argmin(seconds))
     listed = (
