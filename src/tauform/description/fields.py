@@ -42,6 +42,7 @@ def number(value: Any, where: str) -> float:
         raise DescriptionError(f"{where}: expected a number (or text such as '-pi/2'), got {value!r:.60}") from None
     if not np.isfinite(result):
         raise DescriptionError(f"{where}: expected a finite number, got {value!r:.60}")
+    # Finite, and still no robot: squares of it would overflow later, without a name.
     if abs(result) > LARGEST:
         raise DescriptionError(f"{where}: {result:g} cannot be meant; check the number and its unit")
     return result
@@ -87,6 +88,7 @@ def inertia_of(fields: Mapping[str, Any], where: str) -> Inertia:
             if len(given) > 1:
                 raise DescriptionError('give "parameters" or "mass", "com", "inertia", not both')
             return Inertia(_ten(given["parameters"]))
+        # Both are in use, and the parallel-axis term between them is no small change.
         if "inertia" in given and "inertia_about" not in given:
             raise DescriptionError('"inertia" needs "inertia_about": "com" or "origin"')
         return Inertia.of(

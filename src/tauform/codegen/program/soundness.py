@@ -49,6 +49,7 @@ def _parts(program: Program) -> Iterator[tuple[str, bool]]:
     for kind in ("inputs", "outputs"):
         ports = getattr(program, kind)
         yield kind, isinstance(ports, tuple) and bool(ports) and all(map(_is_port, ports))
+        # Two ports of one name would be one argument in every language.
         yield kind, len({port.name for port in ports}) == len(ports)
     yield "results", isinstance(program.results, tuple) and len(program.results) == len(program.outputs)
     yield "results", all(isinstance(entries, tuple) for entries in program.results)
@@ -72,6 +73,7 @@ def _has_types(value: Any, kind: type) -> bool:
     """Whether it is of a type whose fields are texts, numbers and flags, and these are what they say."""
     if not isinstance(value, kind):
         return False
+    # Exact types: a bool counts as an int to isinstance, and a subclass may carry code.
     known = {"int": (int,), "float": (float, int), "str": (str,), "bool": (bool,)}
     return all(type(getattr(value, own.name)) in known[str(own.type)] for own in fields(kind))
 
@@ -104,6 +106,7 @@ def _is_instruction(instruction: Instruction, k: int, inputs: tuple[Port, ...], 
     if op in _NEVER or (op in _WIDE and not wide):
         return False
     n_arguments = 0 if op in FREE else 2 if op in BINARY or op is Op.LANE else 1
+    # Only earlier values: the order of the list is the order of execution.
     if len(instruction.args) != n_arguments or not all(_is_index(value, k) for value in instruction.args):
         return False
     if op is Op.INPUT:

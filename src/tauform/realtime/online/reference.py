@@ -52,6 +52,7 @@ def certified_online(program: Program, robot: Robot, reference: Callable[..., tu
 def load_columns(robot: Robot, n_values: int) -> Columns:
     """P and B of a load at the tool: momentum and its rate, of robots that are nothing but a unit load."""
     bare = robot.without_drives().with_payload(None)
+    # With nothing but a unit load, the robot's own functions return the load's columns.
     massless = bare.with_parameters(np.zeros(bare.layout.n))
     units = [massless.with_payload(Inertia(np.eye(10)[k])) for k in range(n_values)]
 
@@ -127,7 +128,9 @@ def _step(
     held = np.concatenate([filtered[:, :, None], columns.reshape(-1, n, m)], axis=-1)
     whole, rates = (np.concatenate([x[:, :, None], X], axis=-1) for x, X in ((p, P), (u, B)))
     half, slow = 0.5 * period[..., None], rate[..., None]
+    # Trapezoids of the first-order filter F' = v - rate (F - x), as the program has them.
     flow = half * (rates + slow * whole)
+    # A fresh state starts at the first sample: from zero the filter would ring in.
     F = np.where(sums[:, 1, None, None] == 0, whole, (held + flow) / (1 + slow * half))
     stored = (1 - slow * half) * F + flow
     yW = (F - whole) / deviation[..., None]
@@ -142,7 +145,9 @@ def _step(
     R = R + PRIOR * np.eye(m)
     values = definite_solved(R, moments[..., None])[..., 0]
     variances = np.diagonal(definite_solved(R, np.broadcast_to(np.eye(m), R.shape)), axis1=1, axis2=2)
+    # |y - W x|^2 = y'y - x'W'y at the solution; rounding may make it slightly negative.
     left = np.abs(sums[:, 0] - (moments * values).sum(axis=1)) / sums[:, 1]
+    # Filtered samples are correlated over 2 / rate seconds, which count as one sample.
     spread = np.sqrt(variances * (left[:, None] * 2 / rate))
     parts = stored[:, :, 0], stored[:, :, 1:].reshape(len(y), -1), triangle, moments, sums
     return values, spread, np.concatenate(parts, axis=1)

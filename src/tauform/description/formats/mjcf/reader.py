@@ -22,6 +22,7 @@ from tauform.description.robot import Robot
 from tauform.description.transform import tidy
 from tauform.errors import DescriptionError, MissingExtraError, TauformError
 
+# Random states: a force that was not read shows at nearly every one.
 N_STATES = 3
 # Of the largest torque: rounding of two different algorithms stays far below.
 TORQUE_TOLERANCE = 1e-6
@@ -44,6 +45,7 @@ def read_mjcf(path: Path) -> Robot:
     except ImportError:
         raise MissingExtraError("reading MJCF needs mujoco; pip install tauform[mjcf]") from None
     try:
+        # Before MuJoCo opens it: its own reader takes sizes and includes as they come.
         check_document(path)
         with _silent(mujoco):
             model = mujoco.MjModel.from_xml_path(str(path))
@@ -52,6 +54,7 @@ def read_mjcf(path: Path) -> Robot:
     except (ValueError, RuntimeError, MemoryError) as error:
         raise DescriptionError(f"{path.name}: MuJoCo cannot read it ({' '.join(str(error).split())})") from None
     try:
+        # What acts beside joints and bodies is refused by name; check_torques catches what has none.
         refuse_other_forces(mujoco, model)
         bodies = [body for i in range(model.nbody) for body in _bodies(mujoco, model, i)]
         bodies += _sites(mujoco, model, {body.name for body in bodies})
@@ -106,6 +109,7 @@ def _bodies(mujoco: Any, model: Any, i: int) -> list[Body]:
     if count == 0:
         return [Body(name, parent, placement, inertia)]
     bodies = []
+    # Several joints of one MuJoCo body become massless bodies in a row, the last one with the mass.
     for k in range(first, first + count):
         last = k == first + count - 1
         own = name if last else f"{name}:{_joint_name(model, k)}"
@@ -143,6 +147,7 @@ def _joint(mujoco: Any, model: Any, k: int, body: str) -> BodyJoint:
         raise DescriptionError(
             f"body {body!r}: its {what} joint {name!r} is not supported; remove it (a fixed base) or use hinges"
         )
+    # MuJoCo counts q from the pose of the file, we from the joint's own zero.
     reference, drive = float(model.qpos0[model.jnt_qposadr[k]]), drive_of(mujoco, model, k, name)
     return BodyJoint(name, own, model.jnt_axis[k].copy(), model.jnt_pos[k].copy(), reference, drive)
 

@@ -30,9 +30,11 @@ def drive_of_table(robot: Robot, fields: Mapping[str, Any], i: int) -> Drive:
     if name is None:
         raise DescriptionError(f"{where}: shape is missing; choose from {', '.join(FURTHER)}")
     if not isinstance(name, str) or name not in FURTHER:
+        # Rotors and plain friction have one spelling only, so that no file can give them twice.
         own = ", which is a key of its joint" if name in SHAPES else ""
         raise DescriptionError(f"{where}: no shape {name!r}{own}; choose from {', '.join(FURTHER)}")
     shape, where = FURTHER[name], f"{where} ({name})"
+    # What acts between two points finds its joints from the tree.
     between = issubclass(shape, BetweenPoints)
     places = () if between else ("joint", "joints")
     reject_unknown(fields, ("shape", *places, "coefficient", "label", *shape.constant_names()), where)
@@ -76,6 +78,7 @@ def _end(robot: Robot, fields: Any, where: str) -> End:
         return End(-1, tuple(point.tolist()))
     if fields["link"] in (names := [link.name for link in robot.links]):
         return End(names.index(fields["link"]), tuple(point.tolist()))
+    # A frame is allowed too; the end is kept on its link, where the term computes.
     frame = robot.frame(str(fields["link"]))
     placed = product(frame.link_from_frame, np.append(point, 1.0))
     return End(frame.link, tuple(placed[:3].tolist()))

@@ -25,6 +25,7 @@ def to_toml(robot: Robot, folder: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def _lines(robot: Robot) -> Iterator[str]:
+    # Said first and kept last: a file that was cut in between is noticed by its own words.
     yield 'last_table = "end"'
     header = {"name": robot.name, "convention": "frames", "gravity": robot.gravity, "tip": robot.tip}
     yield from _pairs(header)
@@ -34,10 +35,12 @@ def _lines(robot: Robot) -> Iterator[str]:
         parent = names[joint.parent] if joint.parent >= 0 else None
         yield from _pairs({"name": joint.name, "kind": joint.kind, "link": link.name, "parent": parent})
         yield from _pairs(dict(joint.constants))
+        # The matrix itself, not rpy: angles would lose the last bits.
         yield from _pairs({**_placement(joint.parent_from_joint), "lengths": _lengths(joint)})
         yield from _pairs({"parameters": link.inertia.parameters, **_drive(joint)})
     for frame in robot.frames:
         yield from ("", "[[frame]]")
+        # Left out for the base, as the reader has it.
         link_name = names[frame.link] if frame.link >= 0 else None
         yield from _pairs({"name": frame.name, "link": link_name, **_placement(frame.link_from_frame)})
     for table in drive_tables(robot):
@@ -65,6 +68,7 @@ def _loops(closure: Closure | GeneralClosure | None) -> Iterator[str]:
         if relations:
             yield from ("", "[relations]")
             yield from _pairs(relations)
+        # Arrays of tables come after plain tables, else TOML would count what follows as theirs.
         for loop in (relation for relation in closure.relations if isinstance(relation, Coincidence)):
             yield from ("", "[[closed_loop]]")
             start = {toml_string(name): value for name, value in loop.start}
@@ -88,6 +92,7 @@ def _lengths(joint: Joint) -> list[dict[str, Any]] | None:
 def _drive(joint: Joint) -> dict[str, float | None]:
     bounds = {key: getattr(joint.limits, key) for key in BOUNDS}
     drive = {key: getattr(joint, key) for key in DRIVE}
+    # Zero is the usual sharp sign and need not be said.
     drive["coulomb_width"] = joint.coulomb_width or None
     return {**drive, **{key: value for key, value in bounds.items() if np.isfinite(value)}}
 
@@ -99,4 +104,5 @@ def _value(value: Any) -> str:
         return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, Iterable):
         return "[" + ", ".join(_value(item) for item in value) + "]"
+    # The shortest decimal that reads back as the same bits.
     return repr(float(value))

@@ -24,6 +24,7 @@ def left_out_of_urdf(robot: Robot) -> Iterator[str]:
     offsets = {f"Fo_{j + 1}": joint.offset for j, joint in enumerate(robot.joints)}
     if any(offsets.values()):
         yield f"URDF has no place for friction offsets ({_listed(offsets)}); add them to the torques"
+    # Without friction a width changes nothing.
     smooth = {joint.name: joint.coulomb_width for joint in robot.joints if joint.coulomb}
     if any(smooth.values()):
         yield f"URDF has no place for widths of Coulomb friction ({_listed(smooth)}); there it changes sign at once"
@@ -53,6 +54,7 @@ def other_than_urdf(robot: Robot) -> Iterator[str]:
         yield f"the payload at {robot.payload.frame!r} is a link of its own"
     yield from _relations(robot)
     order = _depth_first(robot)
+    # q of a reader has another order then: torques land on other joints unless somebody says so.
     if order != [joint.name for joint in robot.joints]:
         yield f"joints of a URDF are read depth first: {', '.join(order)}"
     lost = [shape.frame for shape in robot.shapes if not isinstance(shape.solid, Box | Cylinder | Sphere | Mesh)]
@@ -81,6 +83,7 @@ def _relations(robot: Robot) -> Iterator[str]:
 
 def _depth_first(robot: Robot) -> list[str]:
     order: list[str] = []
+    # Reversed, since a stack gives the last one first.
     waiting = [i for i in range(robot.n_bodies) if robot.joints[i].parent == -1][::-1]
     while waiting:
         i = waiting.pop()

@@ -86,6 +86,7 @@ def _solid(geometry: Any, folder: Path, folders: Sequence[Path]) -> Solid | None
             if element.tag == "sphere":
                 return Sphere(*_positive(element.get("radius"), 1))
             if element.tag == "mesh" and element.get("filename"):
+                # One number for all axes, or one for each.
                 scale = np.broadcast_to(_numbers(element.get("scale", "1")), (3,))
                 return Mesh(_found(element.get("filename"), folder, folders), tuple(scale.tolist()))
         except (AttributeError, ValueError):
@@ -111,10 +112,12 @@ def _found(name: str, folder: Path, folders: Sequence[Path]) -> str:
     scheme, rest = name.split("://", 1)
     if scheme == "file":
         return rest
+    # Not found: the name stays, and whoever needs the mesh says which file is missing.
     return next((str(path) for path in _candidates(rest, folders) if path.is_file()), name)
 
 
 def _candidates(rest: str, folders: Sequence[Path]) -> Iterator[Path]:
     for parent in folders:
         yield parent / rest
+        # The package's own folder may have another name where it is checked out.
         yield parent / Path(*Path(rest).parts[1:])

@@ -41,6 +41,7 @@ class Files:
         starts = (path.absolute().parent, path.resolve().parent)
         self.own = [(package_above(start) or start).resolve() for start in starts]
         self.package_dirs = [folder.resolve() for folder in package_dirs]
+        # Not resolved: installed packages are often links into a build folder.
         self.installed = [Path(os.path.abspath(folder)) for folder in ros_path()]
 
     def find(self, name: str) -> str:
@@ -74,6 +75,7 @@ class Files:
         if place.exists() and not place.is_file():  # opening a pipe would wait for ever
             raise ExpansionRefusedError(f"{path} is no ordinary file")
         with place.open("rb") as file:
+            # One byte more than allowed tells a file that is too long, whatever its size on disk says.
             data = file.read(most + 1)
         if len(data) > most:
             raise ExpansionRefusedError(f"{path} has more than {most / 1e6:g} MB, which no robot needs")
@@ -85,6 +87,7 @@ class Files:
         if not self.confined:
             return
         plain = Path(os.path.abspath(path))
+        # Links are followed before the comparison: one in the robot's folder may point anywhere.
         real = plain.resolve()
         if not (_inside(real, [*self.own, *self.package_dirs]) or _inside(plain, self.installed)):
             raise ExpansionRefusedError(
@@ -96,6 +99,7 @@ class Files:
     def matching(self, pattern: str) -> list[str]:
         """Files whose names match a pattern; those outside are refused when they are read."""
         start = WILDCARD.split(pattern, maxsplit=1)[0]
+        # The part before the first wildcard: names of files outside must not be listed either.
         self.check(os.path.dirname(start) or ".")
         if len([part for part in Path(pattern).parts if WILDCARD.search(part)]) > MAX_WILDCARDS:
             raise ExpansionRefusedError(f"the pattern {pattern!r:.80} looks through too many folders")

@@ -45,6 +45,7 @@ def open_log(path: Path, topic: str | None, joints: Sequence[str] | None = None)
 
 def _opened(path: Path, topic: str | None, joints: Sequence[str] | None) -> Log:
     suffix = path.suffix.lower()
+    # A rosbag2 is a folder; any other folder is a slip of the path.
     if path.is_dir() and not (path / "metadata.yaml").exists():
         raise RecordingError(f"{path.name}: a folder, and no rosbag2 (metadata.yaml); name the files in it")
     if path.is_dir() or suffix in BAG_SUFFIXES:
