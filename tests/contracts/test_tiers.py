@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 
 import tauform as tf
+from closed_linkages import four_bar
 from random_drives import random_temperatures, with_random_drives
 from random_robots import random_tree
 from sampling import in_turns
@@ -254,6 +257,36 @@ def test_every_tier_refuses_the_same_with_the_same_words(name: str, wrong: str, 
             continue
         words = said(lambda states=states: getattr(tf.textbook, name)(robot, *states))
         assert said(lambda states=states: getattr(tf, name)(robot, *states, tier=tier)) == words
+
+
+@pytest.mark.parametrize("kind", [*ROBOTS, "four_bar"])
+def test_batches_that_do_not_fit_are_refused_whatever_the_algorithm(kind: str) -> None:
+    """Loops, shafts and friction by load take other ways through the textbook functions; a batch may be empty."""
+    robot = four_bar() if kind == "four_bar" else ROBOTS[kind]
+    for name, (arguments, _) in FUNCTIONS.items():
+        textbook, still = getattr(tf.textbook, name), np.zeros((4, robot.n_joints))
+        warm = {"temperature": np.full(robot.n_joints, 20.0)} if name in WARM else {}
+        for result in arrays_of(textbook(robot, *[still[:0]] * len(arguments), **warm)):
+            assert result.shape[0] == 0
+        # Friction alone asks for no more than its laws read.
+        for k in range(len(arguments)) if len(arguments) > 1 and name != "friction" else ():
+            states = [np.zeros((5, robot.n_joints)) if i == k else still for i in range(len(arguments))]
+            _, words = said(lambda textbook=textbook, states=states, warm=warm: textbook(robot, *states, **warm))
+            assert words.startswith("batch dimensions do not broadcast"), name
+
+
+@pytest.mark.parametrize("tier", [2, 3])
+def test_kernels_keep_what_axes_move_that_are_almost_aligned(tier: int) -> None:
+    """Axes off by 1e-11 rad, as where a file says 1.57079632679: the torque is small, and no rounding."""
+    rng, joints = np.random.default_rng(1), []
+    for joint in tf.load("kr6_r700").joints:
+        parent_from_joint = np.array(joint.parent_from_joint)
+        parent_from_joint[:3, :3] @= Rotation.from_rotvec(1e-11 * rng.uniform(-1, 1, 3)).as_matrix()
+        joints.append(replace(joint, parent_from_joint=parent_from_joint))
+    robot = replace(tf.load("kr6_r700"), joints=tuple(joints))
+    states = states_of(robot, "inverse_dynamics")
+    expected = tf.textbook.inverse_dynamics(robot, *states)
+    compare(tf.inverse_dynamics(robot, *states, tier=tier), expected, AGREEMENT)
 
 
 @pytest.mark.parametrize("value", [-300.0, None])

@@ -19,7 +19,7 @@ from tauform.rigidbody.inertia.composite_rigid_body import composite_rigid_body
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.load import driving_torque, has_load, load_gains, refuse_strong_load
-from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.evaluation import check_batches, evaluate
 from tauform.rigidbody.sweeps.factorization import factorize, solve
 from tauform.rigidbody.sweeps.pivots import named_pivots
 from tauform.rigidbody.sweeps.wrenches import BodyWrenches, Wrenches
@@ -107,6 +107,7 @@ def _with_loops(
     def other(q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
         return friction_torque(robot.tree, JointState(q, qd, temperature=temperature))
 
+    check_batches(robot, wrenches, q=q, qd=qd, tau=tau, **given)
     # Loops tie bodies together, so the mass matrix is that of q, F^T M F, and full.
     driving = joint_vector(tau, robot.n_joints, "tau") - evaluate(robot, other, project=1, q=q, qd=qd, **given)
     # Fl below one keeps the sign of the torque that the joint carries, so that one division solves for it.

@@ -15,7 +15,8 @@ from tauform.portable.factorization import TIE
 
 Row = dict[int, float]
 
-ROUNDING = 1e-13
+# Share of a vector's size below which its numbers are rounding; a pivot may magnify what is left out 200 times.
+ROUNDING = 1e-14
 # A parameter vanishes only by a change that moves no other by more than 200 times as much. Frames that are almost
 # aligned offer changes of a million times, whose large numbers of opposite sign would cost single precision its digits.
 WEAKEST_PIVOT = 5e-3

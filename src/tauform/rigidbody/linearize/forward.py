@@ -17,7 +17,7 @@ from tauform.rigidbody.linearize import forward_by_inverse
 from tauform.rigidbody.linearize.forward_matrices import forward_matrices, forward_matrices_conventional
 from tauform.rigidbody.linearize.forward_vector import forward_vector, forward_vector_conventional
 from tauform.rigidbody.linearize.transposed import forward_transposed
-from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.evaluation import check_batches, evaluate
 from tauform.rigidbody.sweeps.pivots import named_pivots
 
 LinearizationMethod = Literal["direct", "conventional"]
@@ -137,6 +137,7 @@ def linearize_forward_vector(
     given = {name: none if value is None else value for name, value in changes.items()}
     with named_pivots(robot):
         if forward_by_inverse.is_needed(robot):
+            check_batches(robot, q=q, qd=qd, tau=tau, **given, **temperatures(robot, temperature))
             return forward_by_inverse.forward_vector(robot, q, qd, tau, **given, temperature=temperature)
         tree = robot.tree
 

@@ -22,7 +22,7 @@ from tauform.rigidbody.linearize.with_friction import (
     state_of,
     weighted_friction,
 )
-from tauform.rigidbody.sweeps.evaluation import evaluate
+from tauform.rigidbody.sweeps.evaluation import check_batches, evaluate
 
 # Its square, 1e-60, vanishes beside any number of the dynamics.
 COMPLEX_STEP = 1e-30
@@ -118,6 +118,7 @@ def linearize_inverse_vector(
     changes = {"dq": dq, "dqd": dqd, "dqdd": dqdd}
     given = {name: none if value is None else value for name, value in changes.items()}
     if needs_complex_steps(robot):
+        check_batches(robot, q=q, qd=qd, qdd=qdd, **given, **temperatures(robot, temperature))
         return change_by_complex_step(robot, (q, qd, qdd), tuple(given.values()), temperature)
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, dq: AnyArray, dqd: AnyArray, *others: AnyArray) -> AnyArray:

@@ -8,7 +8,8 @@ general ones q_tree = f(q), qd_tree = G qd, qdd_tree = G qdd + Gdot qd and tau =
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,9 +75,33 @@ def evaluate(
         result = loops.projected(core(*loops.vectors.values(), **external), project)
         return result if bending is None or loops.Gdot is None else result + bending(loops)
 
+    return batched(_lengths(robot, vectors), tree_core, STATES_PER_SLICE, outside, **vectors)
+
+
+def check_batches(robot: Robot, wrenches: Any = None, **vectors: ArrayLike) -> None:
+    """Refuse what `evaluate` refuses, where a function combines several evaluations.
+
+    Raises:
+        ShapeError: a vector has another last dimension or holds a value that is not finite, or batches do not fit.
+    """
+    _checked(_lengths(robot, vectors), wrench_arrays(robot, wrenches), vectors)
+
+
+def _lengths(robot: Robot, vectors: Iterable[str]) -> dict[str, int]:
     # q may be longer than qd (quaternions); temperatures are one per joint whatever its coordinates.
-    lengths = {**dict.fromkeys(vectors, robot.n_v), "q": robot.n_q, "temperature": robot.n_joints}
-    return batched(lengths, tree_core, STATES_PER_SLICE, outside, **vectors)
+    return {**dict.fromkeys(vectors, robot.n_v), "q": robot.n_q, "temperature": robot.n_joints}
+
+
+def _checked(
+    lengths: Mapping[str, int], further: Mapping[str, AnyArray], vectors: Mapping[str, ArrayLike]
+) -> tuple[dict[str, AnyArray], tuple[int, ...]]:
+    """The vectors and further arrays, and the dimensions of their batch."""
+    checked = {name: joint_vector(value, lengths[name], name) for name, value in vectors.items()} | dict(further)
+    try:
+        return checked, np.broadcast_shapes(*(array.shape[:-1] for array in checked.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in checked.items())
+        raise ShapeError(f"batch dimensions do not broadcast: {shapes}") from None
 
 
 def batched(
@@ -97,13 +122,7 @@ def batched(
         ShapeError: a vector has another last dimension or holds a value that is not finite, or batches do not fit.
     """
     lengths = dict.fromkeys(vectors, n) if isinstance(n, int) else n
-    checked = {name: joint_vector(value, lengths[name], name) for name, value in vectors.items()}
-    checked |= further or {}
-    try:
-        batch = np.broadcast_shapes(*(array.shape[:-1] for array in checked.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in checked.items())
-        raise ShapeError(f"batch dimensions do not broadcast: {shapes}") from None
+    checked, batch = _checked(lengths, further or {}, vectors)
     # One scalar type for all: a complex step in one vector makes every intermediate complex.
     scalar = np.result_type(*checked.values())
     inside = [
@@ -173,7 +192,9 @@ def tree_motion(robot: Robot, vectors: Mapping[str, AnyArray]) -> TreeMotion:
 def weighted_by(G: AnyArray, values: AnyArray) -> AnyArray:
     """G^T values: the first dimension is the tree's joints, the last one states."""
     if G.ndim == 2:
-        return product(G.T, values.reshape(len(values), -1)).reshape(-1, *values.shape[1:])
+        inner = values.shape[1:]
+        # Sizes in full: of a batch without states NumPy cannot infer them.
+        return product(G.T, values.reshape(len(values), math.prod(inner))).reshape(G.shape[1], *inner)
     shape = (*G.shape[:2], *[1] * (values.ndim - 2), G.shape[-1])
     return (G.reshape(shape) * values[:, None]).sum(axis=0)
 
