@@ -13,7 +13,9 @@ from random_robots import random_tree
 from real_robots import urdf
 from sampling import in_turns, representatives
 from tauform.errors import ShapeError, SimulationError
-from tauform.simulation.dry import JointBounds, settled
+from tauform.simulation import rollout
+from tauform.simulation.dry import MAX_ROUNDS, JointBounds, settled
+from tauform.simulation.settling import Contact, guessed
 
 INTEGRATORS = ("semi_implicit", "rk4", "midpoint")
 
@@ -117,6 +119,83 @@ def test_velocities_settle_at_the_minimum(n, stops):
         assert value - least < 1e-12 * max(1.0, abs(least))
         np.testing.assert_allclose(v[k], expected, atol=1e-9)
         np.testing.assert_array_equal(v[k] == 0, expected == 0)
+
+
+@pytest.mark.parametrize(("stops", "n"), in_turns([False, True], [2, 4, 7]))
+def test_rounds_that_are_compiled_settle_at_the_same_minimum(n, stops):
+    """From the guess on, in arrays: who sticks and who rests is the same, exactly."""
+    rng, count, joints = np.random.default_rng(n), 60, tuple(range(n))
+    M = arms(n, 4, count)
+    u, before = rng.normal(size=(2, count, n))
+    before *= rng.random((count, n)) < 0.5
+    contact = Contact(n, joints[1:], joints if stops else (), joints[1:] if stops else ())  # one slides freely
+    impulses = rng.uniform(0, 1.0, (count, n)) * np.abs(M @ u[..., None])[..., 0] * (np.arange(n) > 0)
+    given = {"M": np.stack([M[:, i, j] for i in range(n) for j in range(i + 1)]), "impulses": impulses.T[1:]}
+    given["momentum"] = (M @ u[..., None])[..., 0].T
+    box = JointBounds([None] * n, [None] * n)
+    room = {}
+    if stops:
+        low, high = -rng.uniform(0, 1, (n, count)), rng.uniform(0, 1, (n, count))
+        box = JointBounds(list(low), [None, *high[1:]])
+        room = {"lower": low, "upper": high[1:]}
+    problem = contact.problem({**given, **room})
+    v = guessed(problem, contact, list(before.T), room)
+    for _ in range(MAX_ROUNDS):
+        left = problem.unbalanced(v) > 0
+        if not left.any():
+            break
+        v = [np.where(left, after, x) for after, x in zip(problem.round(v), v, strict=True)]
+    expected = settled(np.moveaxis(M, 0, -1), u.T, before.T, impulses.T, box)
+    np.testing.assert_allclose(v, expected, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(np.array(v)[1:] == 0, expected[1:] == 0)
+
+
+def rubbing(robot, *shapes):
+    """The robot with dry friction of these shapes, on some joints each."""
+    terms = {
+        "coulomb": [tf.Drive.of("coulomb", k, 0.4 + 0.1 * k) for k in range(robot.n_joints - 1)],
+        "stribeck": [tf.Drive.of("stribeck", 0, 0.5, width=0.05)],
+        "load": [tf.Drive.of("load", 1, 0.2)],
+        "viscous": [tf.Drive.of("viscous", k, 0.1) for k in range(robot.n_joints)],
+    }
+    return robot.with_drives([term for shape in shapes for term in terms[shape]])
+
+
+@pytest.mark.parametrize(
+    ("shapes", "integrator", "stops"),
+    in_turns(
+        [("coulomb",), ("coulomb", "stribeck", "viscous"), ("load", "coulomb"), ("viscous",)],
+        INTEGRATORS,
+        [True, False],
+    ),
+)
+def test_compiled_steps_with_friction_and_stops_are_those_of_the_textbook(shapes, integrator, stops, monkeypatch):
+    chain = rubbing(tf.planar_chain(3), *shapes)
+    limits = [replace(joint.limits, lower=-0.8, upper=0.6) for joint in chain.joints]
+    robot = replace(chain, joints=tuple(replace(j, limits=x) for j, x in zip(chain.joints, limits, strict=True)))
+    rng = np.random.default_rng(2)
+    q0, qd0 = rng.uniform(-0.5, 0.5, (11, 3)), rng.uniform(-3, 3, (11, 3))
+    hold = tf.Controller.pd(4.0, 0.4, gravity=True)
+    options = {"integrator": integrator, "limits": stops}
+    fast = tf.simulate(robot, q0, qd0, hold, 0.25, 2e-3, **options)
+    for compiled in ("compiled", "compiled_contact"):
+        monkeypatch.setattr(rollout, compiled, lambda plant: None)
+    slow = tf.simulate(robot, q0, qd0, hold, 0.25, 2e-3, **options)
+    np.testing.assert_allclose(fast.q, slow.q, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(fast.qd, slow.qd, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(fast.qd == 0, slow.qd == 0)
+    np.testing.assert_array_equal(np.isin(fast.q, (-0.8, 0.6)), np.isin(slow.q, (-0.8, 0.6)))
+    assert stops <= (np.isin(slow.q, (-0.8, 0.6))).any()
+    assert ("coulomb" in shapes) <= (slow.qd[:, 1:] == 0).any()
+
+
+def test_torques_end_at_the_efforts_of_the_motors():
+    robot = slider(0.0, effort=3.0)
+    for control in ([9.0], tf.Controller.pd(100.0, 0.0, [1.0]), lambda t, q, qd: 9.0 + 0 * q):
+        motion = tf.simulate(robot, [0.0], None, control, 0.1, effort_limits=True)
+        assert motion.tau.max() == 3.0
+        np.testing.assert_allclose(motion.qd[-1], 3.0 / 2.0 * 0.1)
+    assert tf.simulate(robot, [0.0], None, [9.0], 0.1).tau.max() == 9.0
 
 
 def test_friction_is_what_the_law_says():

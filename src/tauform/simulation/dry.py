@@ -19,7 +19,6 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.drives.groups import JointState, acting
-from tauform.description.drives.scalars import absolute
 from tauform.description.tree import Tree
 from tauform.errors import SimulationError
 
@@ -82,7 +81,12 @@ def settled(M: Array, u: Array, before: Array, impulses: Array, box: JointBounds
         open_rows = open_rows[part.gap(guess) > MAX_ROUNDING_SHARE]
         if not len(open_rows):
             return np.moveaxis(v, 0, -1)
-    raise SimulationError(
+    raise unsettled()
+
+
+def unsettled() -> SimulationError:
+    """The error of velocities that do not settle."""
+    return SimulationError(
         f"dry friction and stops found no velocity in {MAX_ROUNDS} rounds; give the friction a width, over which it "
         "changes its sign"
     )
@@ -136,17 +140,3 @@ class _Problem(NamedTuple):
         """(N,) how far any joint would move on its own, as a share of the largest velocity."""
         steps = [np.abs(self.best(v, j) - v[:, j]) for j in range(v.shape[1])]
         return np.max(steps, axis=0) / np.maximum(np.abs(v).max(axis=1), MIN_SPEED)
-
-
-def clipped(x: Any, lower: Any, upper: Any) -> Any:
-    """x within its bounds, exactly at one where it would be beyond."""
-    if lower is not None:
-        x = lower + _positive(x - lower)
-    if upper is not None:
-        x = upper - _positive(upper - x)
-    return x
-
-
-def _positive(x: Any) -> Any:
-    # max(x, 0) without a branch, on any scalar.
-    return 0.5 * (x + absolute(x))

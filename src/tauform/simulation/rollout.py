@@ -6,15 +6,20 @@ import itertools
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.codegen.backends.llvm.iterated import IteratedStep
+from tauform.codegen.backends.llvm.module import host_vector
+from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.scan import Scan, Strided
 from tauform.errors import ProgramTooLongError, SimulationError, VerificationError
 from tauform.messages import Reached
-from tauform.simulation.step import Plant, step_program, textbook_step
+from tauform.simulation.dry import unsettled
+from tauform.simulation.plant import Plant
+from tauform.simulation.step import settling_step, step_program, textbook_step
 from tauform.simulation.torques import Control, checked_torques
 
 # States times steps between two looks at whether the motion stays finite: compiled loops cannot be interrupted.
@@ -59,10 +64,10 @@ class Rollout:
             SimulationError: the motion runs away.
             ShapeError: the function returns no torques.
         """
-        # One compiled program for the whole rollout; None steps in NumPy.
-        scan, total = compiled(self.plant), len(self.times)
+        # The compiled step without contact, where there is one; None where each step needs contact, or NumPy.
+        scan, total = None if self.plant.is_dry else compiled(self.plant), len(self.times)
         # Whole vectors of states: the last is repeated to fill one.
-        lanes = 1 if scan is None else scan.lanes
+        lanes = host_vector().lanes
         state = {name: _padded(x, lanes)[:, None] for name, x in self.rows.items()}
         inputs = {name: np.ascontiguousarray(x if len(x) == 1 else _padded(x, lanes)) for name, x in self.given.items()}
         inputs |= {name: x for name, x in state.items() if name not in ("q", "qd")}
@@ -136,63 +141,73 @@ class StepArrays:
     def _advanced(self, steps: range) -> int:
         if self.rollout.function is not None:
             self._ask(steps.start, self.rollout.function)
-        k = steps.start
-        while k < steps.stop:
-            touch = k
-            if self.scan is not None:
-                self._compiled(self.scan, range(k, steps.stop))
-                touch = self._first_touch(range(k, steps.stop))
-            # compiled steps know no stops: those that reach one are done again, with some that follow
-            k = steps.stop if self.scan is None else min(touch + STEPS_AT_ONCE, steps.stop)
-            for j in range(touch, k):
-                self._textbook(j)
+        if self.scan is None:
+            self._with_contact({}, steps)
+        else:
+            self._compiled(self.scan, self._ports(step_program(self.rollout.plant.free)), steps)
+            touched = self._touched(self.scan.lanes, steps)
+            # Steps without contact know no stops: blocks of states that reach one are done again from there.
+            if touched:
+                self._with_contact(touched, steps)
         self._check(steps)
         return steps.stop
 
-    def _first_touch(self, steps: range) -> int:
-        """The first step that would pass a stop; the end where none does."""
-        plant, (a, b) = self.rollout.plant, (steps.start, steps.stop)
+    def _touched(self, lanes: int, steps: range) -> dict[int, int]:
+        """The first step that would pass a stop, by the first state of each block of which one does."""
+        plant, a, b = self.rollout.plant, steps.start, steps.stop
         if not plant.has_contact:
-            return b
+            return {}
         low, high = (np.array([np.nan if x is None else x for x in side]) for side in plant.stops)
-        # the rule of a step is on where its last velocity leads, and on where it ends
+        beyond = np.zeros((len(self.q), b - a), dtype=bool)
+        # The rule of a step is on where its last velocity leads, and on where it ends; not a number is no stop.
         for place in (self.q[:, a:b] + self.rollout.step * self.qd[:, a + 1 : b + 1], self.q[:, a + 1 : b + 1]):
-            beyond = ((place < low) | (place > high)).any(axis=(0, 2))  # not a number: no stop
-            b = a + int(np.argmax(beyond)) if beyond.any() else b
-            if b == a:
-                break
-        return b
+            beyond |= ((place < low) | (place > high)).any(axis=2)
+        blocks = np.any(beyond.reshape(-1, lanes, b - a), axis=1)
+        return {int(k) * lanes: a + int(np.argmax(blocks[k])) for k in np.flatnonzero(np.any(blocks, axis=1))}
+
+    def _with_contact(self, touched: Mapping[int, int], steps: range) -> None:
+        """Steps with dry friction and stops: of all states, or of blocks from a step on."""
+        plant = self.rollout.plant
+        scan = compiled_contact(plant) if plant.has_contact else None
+        if scan is None:
+            for k in range(min(touched.values(), default=steps.start), steps.stop):
+                self._textbook(k)
+            return
+        left = np.zeros((len(self.q), 1, 1))
+        ports = self._ports(settling_step(plant), unsettled=left, left=left)
+        if not touched:
+            self._compiled(scan, ports, steps)
+        for first, begin in touched.items():
+            scan.run(ports, range(first, first + scan.lanes), range(begin, steps.stop))
+        if (left > 0).any():
+            raise unsettled()
 
     def _ask(self, k: int, function: Control) -> None:
         """Torques of a step from a function, which sees the whole batch."""
         count, batch, n = self.rollout.n_states, self.rollout.batch, self.q.shape[2]
         q, qd = (x[:count, k].reshape(*batch, n).copy() for x in (self.q, self.qd))
         t = float(self.t[k])
-        self.tau[:count, k] = checked_torques(function(t, q, qd), (*batch, n), t).reshape(-1, n)
+        tau = checked_torques(function(t, q, qd), (*batch, n), t).reshape(-1, n)
+        self.tau[:count, k] = self.rollout.plant.cut_off(tau)
         # Rows that only fill a vector repeat the last state: they can neither fail nor differ.
         self.tau[count:, k] = self.tau[count - 1, k]
 
-    def _compiled(self, scan: Scan, steps: range) -> None:
+    def _compiled(self, scan: Scan, ports: list[Strided], steps: range) -> None:
         blocks, threads = len(self.q) // scan.lanes, self.rollout.threads
         # Threads take whole blocks: no two write into one vector.
         edges = [scan.lanes * (blocks * k // threads) for k in range(threads + 1)]
         parts = [range(a, b) for a, b in itertools.pairwise(edges) if b > a]
         if len(parts) == 1:
-            scan.run(self._ports, parts[0], steps)
+            scan.run(ports, parts[0], steps)
             return
         with ThreadPoolExecutor(len(parts)) as pool:
-            list(pool.map(lambda part: scan.run(self._ports, part, steps), parts))
+            list(pool.map(lambda part: scan.run(ports, part, steps), parts))
 
-    @cached_property
-    def _ports(self) -> list[Strided]:
+    def _ports(self, program: Program | IteratedStep, **further: Array) -> list[Strided]:
         # A step writes the state of the next one: the same array, shifted by one.
-        after = {"q_next": self.q[:, 1:], "qd_next": self.qd[:, 1:], "qdd": self.qdd, "tau": self.tau}
-        before = {"q": self.q, "qd": self.qd, "step": np.full((1, 1, 1), self.rollout.step), **self.inputs}
-        plant = self.rollout.plant
-        arrays = [before[port.name] for port in step_program(plant.free).inputs] + [
-            after[name] for name in plant.outputs
-        ]
-        return [Strided(array) for array in arrays]
+        arrays = {"q_next": self.q[:, 1:], "qd_next": self.qd[:, 1:], "qdd": self.qdd, "tau": self.tau}
+        arrays |= {"q": self.q, "qd": self.qd, "step": np.full((1, 1, 1), self.rollout.step), **self.inputs, **further}
+        return [Strided(arrays[port.name]) for port in (*program.inputs, *program.outputs)]
 
     def _textbook(self, k: int) -> None:
         n, plant = len(self.q), self.rollout.plant
@@ -226,15 +241,18 @@ class StepArrays:
 
 @lru_cache(maxsize=32)
 def compiled(plant: Plant) -> Scan | None:
-    """The compiled step without stops; None where textbook functions step.
-
-    That is with dry friction, and where a program would be too long or rounds more than its certificate allows.
-    """
-    if plant.is_dry:
-        plant.dry_joints  # noqa: B018  # refuses friction of several coordinates before the first step
-        return None
+    """The compiled step without stops; None where a program would be too long or rounds more than is allowed."""
     try:
         return Scan(step_program(plant.free))
+    except (ProgramTooLongError, VerificationError):
+        return None
+
+
+@lru_cache(maxsize=32)
+def compiled_contact(plant: Plant) -> Scan | None:
+    """The compiled step with dry friction and stops; None likewise."""
+    try:
+        return Scan(settling_step(plant))
     except (ProgramTooLongError, VerificationError):
         return None
 

@@ -18,8 +18,8 @@ from tauform.rigidbody.sweeps.wrenches import wrench_arrays
 from tauform.simulation.control import Controller
 from tauform.simulation.integrators import Integrator
 from tauform.simulation.motion import Motion
+from tauform.simulation.plant import Plant
 from tauform.simulation.rollout import Rollout
-from tauform.simulation.step import Plant
 from tauform.simulation.torques import Control, control_inputs
 from tauform.wording import argument, place
 
@@ -37,6 +37,7 @@ def simulate(
     *,
     integrator: Integrator = "semi_implicit",
     limits: bool = True,
+    effort_limits: bool = False,
     temperature: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
     every: int = 1,
@@ -57,6 +58,7 @@ def simulate(
         step: [s].
         integrator: "semi_implicit" (Euler), "rk4" (fourth order), or "midpoint" (implicit, energy does not drift).
         limits: joints stop at their position limits, without rebound.
+        effort_limits: torques are cut off at the description's efforts.
         temperature: (..., n) of the joints [degrees Celsius]; needed where friction depends on it.
         wrenches: (..., 6) by frame: force then moment on the robot, in the axes of the frame; constant.
         every: keep every so many steps.
@@ -85,9 +87,11 @@ def simulate(
     law = control.law if isinstance(control, Controller) else "torque"
     model = (control.model or robot) if isinstance(control, Controller) else robot
     # Plants are compared by value: the same simulation again finds its compiled step.
-    plant = Plant(robot, integrator, law, model, limits, tuple(external))
+    plant = Plant(robot, integrator, law, model, limits, tuple(external), effort_limits)
     _check_start(plant, rows["q"])
     given = control_inputs(control, robot, rows["q"], times, step, batch)
+    if "tau" in given:
+        given["tau"] = plant.cut_off(given["tau"])
     rollout = Rollout(plant, batch, rows, given, control if callable(control) else None, times, float(step), threads)
     q, qd, qdd, tau = (x.reshape(*batch, -1, robot.n_joints) for x in rollout.kept(every, progress))
     # Every so many-th time, as the states are kept.

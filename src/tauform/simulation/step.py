@@ -1,138 +1,44 @@
 """One step of a simulation: control law, forward dynamics and integrator in one program, then dry friction and stops.
 
 The lines that say what a step is run twice: on scalars, where they become the program, and on NumPy arrays over the
-textbook functions, which the program is compared with and which step where a program would be too long. Dry friction
-and stops are settled in NumPy alone: no fixed number of operations finds who sticks.
+textbook functions, which the program is compared with and which step where a program would be too long.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.codegen.backends.llvm.iterated import IteratedStep
 from tauform.codegen.candidates import program_of
+from tauform.codegen.certificate import certified
 from tauform.codegen.functions import Algorithm, Function
-from tauform.codegen.functions.function import Shapes
-from tauform.codegen.functions.inertia import forward_system
+from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.torques import rigid_torques
 from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.minimal.search import FrameSearch
-from tauform.codegen.minimal.tracing import Outputs, Tracing
+from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.programs import kept_program
 from tauform.description.drives.groups import JointState
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.errors import SimulationError
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.gravity import gravity_torque
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.load import driving_torque, has_load
-from tauform.simulation.control import PORTS, Law
-from tauform.simulation.dry import JointBounds, clipped, dry_sizes, settled
-from tauform.simulation.integrators import INTEGRATORS, Integrator
+from tauform.simulation.dry import MAX_ROUNDS, JointBounds, dry_sizes, settled
+from tauform.simulation.integrators import INTEGRATORS
+from tauform.simulation.plant import OUTPUTS, Plant
+from tauform.simulation.settling import finished, guessed, last_program, round_program, within
 
-OUTPUTS = ("q_next", "qd_next", "qdd", "tau")
 # Of the certificate; as for forward dynamics.
 TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class Plant:
-    """Subject and method of a simulation: all that a step's program depends on.
-
-    Attributes:
-        law: of the controller.
-        model: robot that the controller believes in.
-        has_stops: whether joints stop at their limits.
-        frames: those that feel an external wrench.
-    """
-
-    robot: Robot
-    integrator: Integrator
-    law: Law
-    model: Robot
-    has_stops: bool
-    frames: tuple[str, ...] = ()
-
-    @cached_property
-    def smooth(self) -> Robot:
-        """The robot without dry friction."""
-        # Compiled steps compute what is smooth; a jump within a stage would cost an integrator its order.
-        return self.robot.with_drives(term for term in self.robot.drives if not (term.is_dry and term.coefficient))
-
-    @cached_property
-    def is_dry(self) -> bool:
-        return any(term.is_dry and term.coefficient for term in self.robot.drives)
-
-    @cached_property
-    def dry_joints(self) -> Array:
-        """(n, n_bodies) how far each joint of the tree moves with each coordinate, where it has dry friction.
-
-        Raises:
-            SimulationError: dry friction acts on the sum of several coordinates.
-        """
-        robot = self.robot
-        # Rates of the tree's joints by coordinates: q_tree = F q + offset.
-        F = np.eye(robot.n_bodies) if robot.closure is None else robot.closure.F
-        rubbing = np.zeros(robot.n_bodies, dtype=bool)
-        for term in robot.drives:
-            if term.is_dry and term.coefficient:
-                rubbing[list(term.joints)] = True
-                # The descent below settles one coordinate's friction at a time.
-                if len(term.joints) > 1 or ("carried" in term.reads and robot.closure is not None):
-                    raise _refused(robot, term.joints[0], f"{term.meaning} acts on several coordinates")
-        for j in np.flatnonzero(rubbing & (np.count_nonzero(F, axis=1) > 1)):
-            raise _refused(robot, int(j), "it follows several coordinates")
-        # (n, n_bodies): friction at a tree joint, felt through its rate.
-        return np.abs(F.T) * rubbing
-
-    @cached_property
-    def stops(self) -> JointBounds:
-        """Limits of each coordinate of q."""
-        limits = {joint.name: joint.limits for joint in self.robot.joints}
-        own = [limits[name] for name in self.robot.joint_names]
-
-        def finite(x: float | None) -> float | None:
-            return x if self.has_stops and x is not None and np.isfinite(x) else None
-
-        return JointBounds([finite(limit.lower) for limit in own], [finite(limit.upper) for limit in own])
-
-    @property
-    def has_contact(self) -> bool:
-        """Whether velocities are settled after each step."""
-        return self.is_dry or any(x is not None for side in self.stops for x in side)
-
-    @cached_property
-    def free(self) -> Plant:
-        """The same without stops."""
-        return replace(self, has_stops=False)
-
-    @property
-    def is_thermal(self) -> bool:
-        return self.robot.needs_temperature
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Output ports of a step; a torque that is given is none."""
-        return OUTPUTS[:3] if self.law == "torque" else OUTPUTS
-
-    def shapes(self) -> Shapes:
-        """Input ports of a step."""
-        n = (self.robot.n_joints,)
-        warm = {"temperature": n} if self.is_thermal else {}
-        return {"q": n, "qd": n, **dict.fromkeys(PORTS[self.law], n), "step": (1,), **warm}
-
-
-def _refused(robot: Robot, joint: int, why: str) -> SimulationError:
-    return SimulationError(
-        f"joint {robot.joints[joint].name!r} of {robot.name} has dry friction, and {why}; give that friction a width, "
-        "over which it changes its sign"
-    )
 
 
 class Dynamics(Protocol):
@@ -142,35 +48,61 @@ class Dynamics(Protocol):
 
     def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray: ...
 
+    def mass_matrix(self) -> AnyArray: ...
+
+    def dry_sizes(self, tau: AnyArray) -> AnyArray: ...
+
 
 def stepped(plant: Plant, dynamics: Dynamics, q: AnyArray, qd: AnyArray, h: Any) -> tuple[Any, AnyArray]:
     """The state after a step without contact and the acceleration over it; and the torque that was applied."""
     tau = dynamics.control()
+    # A torque that is given was cut off before.
+    if plant.law != "torque":
+        tau = np.array([limited(x, most) for x, most in zip(tau, plant.efforts, strict=True)])
     return INTEGRATORS[plant.integrator](lambda q, qd: dynamics.acceleration(q, qd, tau), q, qd, h), tau
+
+
+def limited(tau: Any, effort: float | None) -> Any:
+    """A motor's torque, at most its effort either way."""
+    return tau if effort is None else within(tau, -effort, effort)
+
+
+def opened(plant: Plant, dynamics: Dynamics, q: AnyArray, qd: AnyArray, h: Any) -> dict[str, Any]:
+    """A step as if nothing rubbed, the problem that friction and stops pose to it, and a guess of its solution."""
+    free, tau = stepped(plant, dynamics, q, qd, h)
+    M, contact = dynamics.mass_matrix(), plant.contact
+    given = {
+        "M": [M[i, j] for i in range(contact.n) for j in range(i + 1)],
+        "momentum": [sum(M[i, j] * free.qd[j] for j in range(contact.n)) for i in range(contact.n)],
+    }
+    if contact.rubbing:
+        # The most that friction can take of a momentum during the step.
+        impulses = h * (plant.dry_joints @ dynamics.dry_sizes(tau))
+        given["impulses"] = [impulses[j] for j in contact.rubbing]
+    room = {}
+    for name, joints, stops in zip(("lower", "upper"), contact[2:], plant.stops, strict=True):
+        if joints:
+            room[name] = [stops[j] - q[j] for j in joints]
+            # A stop bounds the velocity: what would carry the joint beyond it within this step.
+            given[name] = [x / h for x in room[name]]
+    problem = contact.problem(given)
+    v = guessed(problem, contact, qd, room)
+    moved = {"u": free.qd, "mean": free.qdd, "free": free.q, "tau": tau}
+    left_out = {"free"} if plant.integrator == "semi_implicit" else set()
+    left_out |= set() if "tau" in plant.outputs else {"tau"}
+    made = {**moved, **given, "v": v, "open": [problem.unbalanced(v)]}
+    return {name: np.array(value) for name, value in made.items() if name not in left_out}
 
 
 def _settled(plant: Plant, dynamics: _Textbook, q: Array, qd: Array, h: Array) -> dict[str, Array]:
     """Outputs of a step with dry friction and stops."""
     # First as if nothing rubbed, then the velocity that friction and stops leave of it.
     free, tau = stepped(plant, dynamics, q, qd, h)
-    stops = plant.stops
-    # A stop bounds the velocity: what would carry the joint beyond it within this step.
-    rates = JointBounds(*([None if x is None else (x - q[j]) / h for j, x in enumerate(side)] for side in stops))
-    impulses = 0.0 * qd
-    if plant.is_dry:
-        # The most that friction can take of a momentum during the step.
-        impulses = h * (plant.dry_joints @ dynamics.dry_sizes(tau))
+    rates = JointBounds(*([None if x is None else (x - q[j]) / h for j, x in enumerate(side)] for side in plant.stops))
+    impulses = h * (plant.dry_joints @ dynamics.dry_sizes(tau)) if plant.is_dry else 0.0 * qd
     after = settled(dynamics.mass_matrix(), free.qd, qd, impulses, rates)
-    # what rests before and after has not moved, whatever the stages in between saw
-    moves = 1.0 * ((qd != 0) | (after != 0))
-    if plant.integrator == "semi_implicit":
-        moved = q + h * after
-    else:
-        # The integrator's own displacement, corrected by the mean of what friction changed.
-        moved = q + moves * (free.q - q + 0.5 * h * (after - free.qd))
-    moved = np.array([clipped(x, low, high) for x, low, high in zip(moved, *stops, strict=True)])
-    # The mean acceleration over the step, friction's impulse included.
-    return dict(zip(OUTPUTS, (moved, after, moves * (free.qdd + (after - free.qd) / h), tau), strict=True))
+    given = {"q": q, "qd": qd, "u": free.qd, "v": after, "mean": free.qdd, "free": free.q}
+    return {**finished(plant.integrator, plant.stops, given, h), "tau": tau}
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +148,14 @@ class _Traced:
     def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
         return forward_system(self._at(q=q, qd=qd, tau=tau)).accelerations()
 
+    def mass_matrix(self) -> AnyArray:
+        """(n, n)."""
+        return minimal_mass_matrix(self.tracing)
+
+    def dry_sizes(self, tau: AnyArray) -> AnyArray:
+        """(n_bodies,) dry friction of the tree's joints against their motion."""
+        return _dry_sizes(self.plant.robot.tree, self.tracing.drive_state(), tau[:, None])[:, 0]
+
 
 @dataclass(frozen=True, eq=False)
 class _Textbook:
@@ -250,7 +190,7 @@ class _Textbook:
         return np.moveaxis(mass_matrix(self.plant.smooth, self.inputs["q"]), (-2, -1), (0, 1))
 
     def dry_sizes(self, tau: AnyArray) -> AnyArray:
-        """(n_bodies, N), likewise."""
+        """(n_bodies, N) dry friction of the tree's joints against their motion."""
         robot, rows = self.plant.robot, {name: self.inputs[name].T for name in ("q", "qd")}
         if robot.closure is not None:
             rows = {name: robot.closure.F @ x for name, x in rows.items()}
@@ -280,7 +220,7 @@ def textbook_step(plant: Plant, *arrays: Array, wrenches: dict[str, Array] | Non
 
 
 def step_function(plant: Plant) -> Function:
-    """The step as a function that programs are generated for."""
+    """The step without contact as a function that programs are generated for."""
 
     def trace(tracing: Tracing) -> Outputs:
         given = tracing.inputs
@@ -291,8 +231,28 @@ def step_function(plant: Plant) -> Function:
     def reference(robot: Robot, *arrays: Array, wrenches: Any = None) -> tuple[Array, ...]:
         return textbook_step(plant, *arrays, wrenches=wrenches)
 
+    return _function(plant, "simulation_step", trace, reference)
+
+
+def opening_function(plant: Plant) -> Function:
+    """The first part of a step with contact."""
+
+    def trace(tracing: Tracing) -> Outputs:
+        given = tracing.inputs
+        return opened(plant, _Traced(plant, tracing), given["q"], given["qd"], given["step"][0])
+
+    def reference(robot: Robot, *arrays: Array, wrenches: Any = None) -> tuple[Array, ...]:
+        inputs = dict(zip(plant.shapes(), arrays, strict=True))
+        state = inputs["q"].T, inputs["qd"].T, inputs["step"][:, 0]
+        outputs = opened(plant, _Textbook(plant, inputs, wrenches or {}), *state)
+        return tuple(np.moveaxis(value, 0, -1) for value in outputs.values())
+
+    return _function(plant, "settling_step", trace, reference)
+
+
+def _function(plant: Plant, name: str, trace: Tracer, reference: Any) -> Function:
     return Function(
-        "simulation_step",
+        name,
         f"one time step ({plant.integrator})",
         lambda robot: plant.shapes(),
         reference,
@@ -304,9 +264,31 @@ def step_function(plant: Plant) -> Function:
 
 @lru_cache(maxsize=32)
 def step_program(plant: Plant) -> Program:
-    """The program of a step, compared with `textbook_step`.
+    """The program of a step without contact, compared with `textbook_step`.
 
     Raises:
         GenerationError: it would be too long, or failed verification.
     """
-    return program_of(problem_of(plant.smooth, wrenches=plant.frames), step_function(plant), ["mass_matrix"])
+    return _kept(plant, step_function(plant))
+
+
+@lru_cache(maxsize=32)
+def settling_step(plant: Plant) -> IteratedStep:
+    """The programs of a step with dry friction and stops.
+
+    Raises:
+        GenerationError: one would be too long, or failed verification.
+    """
+    first = _kept(plant, opening_function(plant))
+    last = last_program(plant.contact.n, plant.integrator, plant.stops)
+    return IteratedStep(first, round_program(plant.contact), last, MAX_ROUNDS)
+
+
+def _kept(plant: Plant, function: Function) -> Program:
+    """The program of a step, from the disk where it was made before; compared with its reference either way."""
+    problem = problem_of(plant.smooth, wrenches=plant.frames)
+    return kept_program(
+        (function.name, plant),
+        lambda: program_of(problem, function, ["mass_matrix"]),
+        lambda program: certified(program, function, problem),
+    )

@@ -10,6 +10,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from tauform.arrays import Array
+from tauform.codegen.backends.llvm.iterated import IteratedStep
 from tauform.codegen.backends.llvm.module import compile_object, host, host_vector, load_object, print_scan_module
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.cache import cached
@@ -45,11 +46,11 @@ class Scan:
     """A compiled program with its loop over time.
 
     Attributes:
-        program: one step.
+        program: one step, or one that iterates.
         lanes: states that are computed at once; batches are multiples of it.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program | IteratedStep) -> None:
         vector = host_vector()
         text = print_scan_module(program, vector)
         version = ".".join(map(str, llvm.llvm_version_info))

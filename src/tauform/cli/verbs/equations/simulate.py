@@ -41,6 +41,7 @@ def simulate(
     damping: Annotated[str | None, typer.Option(metavar=NUMBERS, help="Of gravity, hold and follow.")] = None,
     integrator: Annotated[str, typer.Option(help="semi_implicit, rk4 or midpoint.")] = "semi_implicit",
     limits: Annotated[bool, typer.Option(help="Joints stop at their position limits.")] = True,
+    effort_limits: Annotated[bool, typer.Option("--effort-limits", help="Cut torques off at the efforts.")] = False,
     every: Annotated[int, typer.Option(help="Keep every so many steps.", min=1)] = 1,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="CSV", help="Write t, q, qd, qdd, tau.")
@@ -72,6 +73,7 @@ def simulate(
         step,
         integrator=integrator,  # type: ignore[arg-type]  # checked above
         limits=limits,
+        effort_limits=effort_limits,
         every=every,
         progress=tell.reached,
     )

@@ -13,6 +13,7 @@ import llvmlite.binding as llvm
 
 from tauform.codegen.backends.llvm.elementary import bring_close
 from tauform.codegen.backends.llvm.fastcall import is_supported, symbols
+from tauform.codegen.backends.llvm.iterated import IteratedStep, print_iterated
 from tauform.codegen.backends.llvm.loop import print_loop
 from tauform.codegen.backends.llvm.planned.block import is_planned
 from tauform.codegen.backends.llvm.printer import print_alone, print_block, print_planned_block
@@ -97,12 +98,13 @@ def print_module(program: Program, vector: Vector) -> str:
     return "\n\n".join([*sections, _attributes(vector), RARE, ""])
 
 
-def print_scan_module(program: Program, vector: Vector) -> str:
+def print_scan_module(program: Program | IteratedStep, vector: Vector) -> str:
     """LLVM text of a program that makes the next state of the last one, with its loop over time."""
+    block = print_iterated(program, vector) if isinstance(program, IteratedStep) else print_block(program, vector)
     sections = [
         "\n".join(_declarations(vector)),
         bring_close(vector.scalar),
-        print_block(program, vector),
+        block,
         print_scan(program, vector),
     ]
     return "\n\n".join([*sections, _attributes(vector), RARE, ""])

@@ -25,22 +25,22 @@ PART_SIZE = 1500
 _BINARY = {Op.ADD: "fadd", Op.SUBTRACT: "fsub", Op.MULTIPLY: "fmul", Op.DIVIDE: "fdiv"}
 
 
-def print_block(program: Program, vector: Vector) -> str:
+def print_block(program: Program, vector: Vector, name: str = "block") -> str:
     """`@block(ptr, i64, ...)`: base and row step of each port; shared ports have no step."""
     pieces, n_slots = parts(program, LONGEST_FUNCTION, PART_SIZE)
     if len(pieces) == 1:
-        return _Function(program, vector, pieces[0], last=True).text("block")
-    names = [f"part_{k}" for k in range(len(pieces))]
+        return _Function(program, vector, pieces[0], last=True).text(name)
+    names = [f"part_{k}" if name == "block" else f"part_{k}_of_{name}" for k in range(len(pieces))]
     functions = [
         # The last part alone stores results: all inputs are read by then.
-        _Function(program, vector, piece, last=piece is pieces[-1]).text(name)
-        for name, piece in zip(names, pieces, strict=True)
+        _Function(program, vector, piece, last=piece is pieces[-1]).text(own)
+        for own, piece in zip(names, pieces, strict=True)
     ]
     arguments = _arguments(program)
-    calls = [f"  call void @{name}({arguments}, ptr %scratch)" for name in names]
+    calls = [f"  call void @{own}({arguments}, ptr %scratch)" for own in names]
     # Aligned to a cache line, which is the widest vector.
     scratch = f"  %scratch = alloca [{n_slots} x {vector.real}], align 64"
-    whole = [f"define internal void @block({arguments}) noinline #0 {{", scratch, *calls, "  ret void", "}"]
+    whole = [f"define internal void @{name}({arguments}) noinline #0 {{", scratch, *calls, "  ret void", "}"]
     return "\n\n".join([*functions, "\n".join(whole)])
 
 

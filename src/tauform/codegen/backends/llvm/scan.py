@@ -8,6 +8,7 @@ step writes is what the next one reads where the caller's arrays overlap so; a s
 
 from __future__ import annotations
 
+from tauform.codegen.backends.llvm.iterated import IteratedStep
 from tauform.codegen.backends.llvm.text import Vector
 from tauform.codegen.program.program import Program
 
@@ -15,7 +16,7 @@ from tauform.codegen.program.program import Program
 TILE = 8
 
 
-def print_scan(program: Program, vector: Vector) -> str:
+def print_scan(program: Program | IteratedStep, vector: Vector) -> str:
     """`@scan`, for a `@block` of the same program and vector; n is a multiple of the vector's lanes."""
     ports = (*program.inputs, *program.outputs)
     lines = ["define void @scan(ptr %args, ptr %rows, ptr %times, i64 %n, i64 %steps) {", "entry:"]
