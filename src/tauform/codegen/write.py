@@ -39,7 +39,7 @@ def write(
             module for browsers and node; "matlab" function files for MATLAB and Octave; "rust" a no_std
             crate; "casadi" C for casadi.external; "ros2" a package with plugins for inverse_dynamics_solver and
             ros2_control; "fmu" a model of FMI 3.0; "opencl" and "cuda" kernels over many states; "wasm"
-            WebAssembly through C.
+            WebAssembly through C; "simulink" S-functions with a script for their blocks.
         real: "double" or, in C, C++, Rust, OpenCL, CUDA and WebAssembly, "float".
         batch: in C, also write a function for many states in structure-of-arrays form, which compilers vectorise.
         force: write into a folder that holds other files too (they are kept unless they have our files' names).

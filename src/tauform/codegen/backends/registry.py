@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     # Help texts list the targets; they need no backend for that.
     from tauform.codegen.backends.backend import Backend
 
-Target = Literal["c", "cpp", "javascript", "matlab", "rust", "casadi", "ros2", "fmu", "opencl", "cuda", "wasm"]
+Target = Literal[
+    "c", "cpp", "javascript", "matlab", "rust", "casadi", "ros2", "fmu", "opencl", "cuda", "wasm", "simulink"
+]
 TARGETS: tuple[Target, ...] = get_args(Target)
 
 

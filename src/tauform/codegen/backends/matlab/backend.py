@@ -9,17 +9,12 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.codegen.backends.backend import Backend, Request, avoiding, with_names
 from tauform.codegen.backends.expressions import Spelling, decimal, statements
+from tauform.codegen.backends.matlab_names import matlab_name, matlab_prefix
 from tauform.codegen.backends.reference import DOUBLE, Reference
 from tauform.codegen.backends.templating import template
-from tauform.codegen.names import c_prefix
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
-from tauform.errors import GenerationError
 from tauform.escaping.c import comment, identifier
-from tauform.escaping.shown import shortened
-
-# Letters of a name that count (namelengthmax), and those of a prefix, so that the longest of our functions fits behind.
-LONGEST_NAME, LONGEST_PREFIX = 63, 31
 
 # Words of either language that C allows as names, and the functions that we call.
 RESERVED = frozenset(
@@ -41,16 +36,7 @@ class Matlab(Backend):
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that leaves room for the names of functions."""
-        found = c_prefix(name, robot)
-        # A robot's own long name is shortened; a name that the user chose is not changed quietly.
-        if name is None and len(found) > LONGEST_PREFIX:
-            return shortened(found, robot, LONGEST_PREFIX)
-        if len(found) > LONGEST_PREFIX:
-            raise GenerationError(
-                f"name: MATLAB's names have {LONGEST_NAME} letters, of which a prefix may take {LONGEST_PREFIX}, "
-                f"not {len(found)}; take a shorter one"
-            )
-        return found
+        return matlab_prefix(name, robot)
 
     def files(self, request: Request) -> dict[str, str]:
         """A file per function, and the test."""
@@ -73,13 +59,7 @@ class Matlab(Backend):
 
 
 def _function_name(prefix: str, program: Program) -> str:
-    name = f"{prefix}_{identifier(program.name)}"
-    # Letters beyond do not count in MATLAB: two functions could become one.
-    if len(name) > LONGEST_NAME:
-        raise GenerationError(
-            f"write: {name} has {len(name)} letters, MATLAB's names have {LONGEST_NAME}; take a shorter name="
-        )
-    return name
+    return matlab_name(f"{prefix}_{identifier(program.name)}")
 
 
 def _case(program: Program, name: str) -> str:

@@ -1,0 +1,1 @@
+/* Stand-in for what Simulink adds to an S-function: nothing. */
