@@ -110,10 +110,12 @@ $(VENV)/.core: EXTRA :=
 $(VENV)/.test: EXTRA := [test]
 $(VENV)/.bench: EXTRA := [bench]
 $(VENV)/.docs: EXTRA := [docs]
-$(VENV)/.core $(VENV)/.test $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(BIN)/python
+$(VENV)/.ci: EXTRA := [test,docs]
+$(VENV)/.core $(VENV)/.test $(VENV)/.bench $(VENV)/.docs $(VENV)/.ci: pyproject.toml | $(BIN)/python
 	@echo "installing tauform$(EXTRA) into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --editable ".$(EXTRA)"
-	@touch $@
+	@touch $@ $(STAMPS)
+$(VENV)/.ci: STAMPS := $(VENV)/.test $(VENV)/.docs
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("$(TOO_OLD)" if sys.version_info < (3, 11) else 0)'

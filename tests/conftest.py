@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -18,6 +19,9 @@ from processor_time import ProcessorTime
 if TYPE_CHECKING:
     from tauform.pipeline.robot_model import RobotModel
     from tauform.report.delivery import Delivery
+
+# Not while tests are collected (pytest_collection_finish): hardly anything that is imported is garbage.
+gc.disable()
 
 # Compiled modules are kept, also of tests, whatever is usual here: a run starts hundreds of processes.
 sys.dont_write_bytecode = False
@@ -40,6 +44,10 @@ os.environ["TAUFORM_TIER"] = "1"
 # Commands in processes of their own keep silent about progress too: a busy machine would add lines.
 os.environ["TAUFORM_PATIENCE"] = "1e6"
 
+# What a written Makefile compiles with unless a test says otherwise: -O3 takes more than twice as long for the same
+# numbers. Its own flags are those of `flags_of_the_makefile`, and of every test at night.
+QUICK_C = "-std=c99 -O1 -ffp-contract=fast -Wall -Wextra -Wpedantic"
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
@@ -58,7 +66,15 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("repeatable", deadline=None, derandomize=True)
     settings.register_profile("explore", deadline=None, max_examples=1000)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+    if config.getoption("markexpr") == "not nightly":
+        os.environ["CFLAGS"] = QUICK_C
     config.pluginmanager.register(ProcessorTime(config.getoption("--processor-times")))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of garbage collection: hundreds of thousands of objects that stay."""
+    gc.freeze()
+    gc.enable()
 
 
 # Where Pinocchio is not installed (`make lowest`), modules that compare with it are left out; CI demands it.
@@ -93,6 +109,12 @@ def kept_programs(cache_of_this_run: Path, no_kept_programs: None, monkeypatch: 
     """Programs are searched for once in a run, as for a user: for tests of what is done with them."""
     monkeypatch.setattr("tauform.codegen.runtime.programs.ENABLED", True)
     monkeypatch.setenv("TAUFORM_CACHE", str(cache_of_this_run))
+
+
+@pytest.fixture
+def flags_of_the_makefile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A written Makefile compiles as it does for a user."""
+    monkeypatch.delenv("CFLAGS", raising=False)
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ needs_compiler = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("ma
 
 
 @needs_compiler
+@pytest.mark.usefixtures("flags_of_the_makefile")
 @pytest.mark.parametrize(
     "options", [(), ("--real", "float", "--batch"), ("--parameters", "runtime"), ("--single-header", "--no-friction")]
 )

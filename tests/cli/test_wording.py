@@ -13,6 +13,7 @@ import pytest
 import tauform
 import tauform as tf
 from command_flags import flags_of, foreign_flags
+from source_trees import parsed
 from tauform.cli import VERBS, main
 from tauform.cli.wording import FLAGS, VERB_OF_FUNCTION, CommandLine
 from tauform.wording import NAMED, argument, call, place, spoken_by
@@ -72,7 +73,7 @@ def docstrings_of(tree: ast.Module) -> set[int]:
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
     for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(PACKAGE), ast.parse(path.read_text(encoding="utf-8"))
+        yield path.relative_to(PACKAGE), parsed(path.read_text(encoding="utf-8"))
 
 
 def test_no_sentence_names_an_argument_a_verb_or_a_flag_of_its_own_accord() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from source_trees import parsed
+
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 # Functions that take the machine's encoding unless told otherwise.
 TEXT = {"open", "fdopen", "read_text", "write_text", "savetxt", "loadtxt", "genfromtxt", "reconfigure"}
@@ -17,7 +19,7 @@ PROGRAMS = {"run", "Popen", "check_output"}
 
 def left_open(source: str) -> Iterator[str]:
     """Calls that read or write text without naming its encoding."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tauform
+from source_trees import parsed
 from tauform.deferred import DEFERRED, deferred
 from tools.metrics import cycles, import_graph
 
@@ -69,7 +70,7 @@ def level_of(parts: tuple[str, ...]) -> int:
 
 def imports_of(source: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Line and dotted name (without tauform) of each import from the project, wherever it stands in the file."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -164,7 +165,7 @@ def test_every_deferred_function_is_used() -> None:
         node.args[0].value
         for module in MODULES
         if "deferred(" in (text := (PACKAGE / module).read_text(encoding="utf-8"))
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "deferred" and node.args
     }
     assert used == set(DEFERRED)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from source_trees import parsed
 from tauform.description.joint_types import BY_LETTER, JOINT_TYPES
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
@@ -22,7 +23,7 @@ INSTANCES = {name.upper() for name in JOINT_TYPES}
 
 def faults(source: str) -> list[str]:
     """Lines that ask a joint's kind."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     return [f"line {line}: {what}" for node in ast.walk(tree) for line, what in _faults_of(node, documented)]
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from source_trees import parsed
+
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 # The one module that may count.
 LAYOUT = Path("description/layout.py")
@@ -21,7 +23,7 @@ KINDS = ("m", "I", "F", "K")
 
 def faults(source: str) -> list[str]:
     """Lines that count columns or parse names."""
-    return [f"line {line}: {what}" for node in ast.walk(ast.parse(source)) for line, what in _faults_of(node)]
+    return [f"line {line}: {what}" for node in ast.walk(parsed(source)) for line, what in _faults_of(node)]
 
 
 def _faults_of(node: ast.AST) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tauform
+from source_trees import parsed
 from tools.public_names import STUB, homes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +26,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def trees() -> dict[str, ast.Module]:
     """Every module of the package."""
     paths = sorted(PACKAGE.rglob("*.py"))
-    return {str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    return {str(path.relative_to(PACKAGE)): parsed(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def public(nodes: list[ast.stmt], kinds: tuple[type, ...]) -> list[ast.stmt]:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from source_trees import parsed
+
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "tauform"
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 # Methods that change what is on the disk.
@@ -30,7 +32,7 @@ PROGRAMS = {Path("identification/logs/formats/mat_child.py")}
 
 def violations(source: str) -> list[str]:
     """What a module writes by itself."""
-    return [f"line {node.lineno}: {ast.unparse(node)}" for node in _writes(ast.parse(source), frozenset(), False)]
+    return [f"line {node.lineno}: {ast.unparse(node)}" for node in _writes(parsed(source), frozenset(), False)]
 
 
 def _writes(node: ast.AST, opened: frozenset[str], scratch: bool) -> Iterator[ast.Call]:

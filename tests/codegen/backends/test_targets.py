@@ -56,6 +56,7 @@ def check(folder: Path, target: str, prefix: str) -> str:
     return printed
 
 
+@pytest.mark.usefixtures("flags_of_the_makefile")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", representatives(ROBOTS, "tree"))
 def test_a_written_folder_passes_its_own_check(tmp_path: Path, target: str, name: str) -> None:

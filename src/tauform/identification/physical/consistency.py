@@ -47,35 +47,52 @@ def physically_consistent(
         # The last ones are those of further drive terms, which links do not need.
         prior = (fit.robot if prior is None else prior).parameters[:n_own]
     mean = fixed_array(prior, (n_own,), "prior")
-    return with_own_load(fit, lambda rows: _physical(rows, mean, method))
+    refit = PhysicalRefit(fit, mean, method)
+    return refit.judged(with_own_load(fit, refit))
 
 
-def _physical(fit: Fitted, mean: Array, method: ConsistencyMethod) -> Fitted:
-    """The best physical fit of its rows."""
-    weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
-    whole, small = _with_what_links_need(fit, mean, weights, method)
-    program = (
-        SemidefiniteFit(whole.design, mean)
-        if method == "semidefinite"
-        else SmoothProgram(whole.design, mean, typical_sizes(fit.design.robot, mean), PRIOR_PULL, small)
-    )
-    evidence = whole.evidence
-    parameters, values = program.solve(evidence, weights)
-    # Held-out blocks are solved with the same constraints, so that the error belongs to what is handed over.
-    squares = evidence.held_out_squares(lambda others: program.solve(others, weights)[1])
-    free = least_squares(evidence, sigma=1.0 / weights)
-    # Constraints can only make residuals larger: the unconstrained spread stays a lower bound.
-    sigma = np.sqrt(evidence.residual_squares(values).sum(axis=0) / max(1, evidence.n_rows))
-    changed = with_values(whole, values, evidence, replace(free, sigma=np.maximum(sigma, free.sigma)))
-    return replace(
-        changed,
-        physical=read_only(parameters),
-        physical_method=method,
-        # the choice of terms was the free fit's, and so is what it costs on data that it has not seen
-        held_out=Errors.of_squares(fit.choice_cost**2 * squares, evidence.torque_squares, evidence.n_rows, HELD_OUT),
-        free_error=fit.held_out.total,
-        method=f"{refit_method(fit.method)}, physical links",
-    )
+class PhysicalRefit:
+    """Physical fits of a fit's rows, which differ in what joints carry where friction grows with it."""
+
+    def __init__(self, fit: Fitted, mean: Array, method: ConsistencyMethod) -> None:
+        self.before, self.mean, self.method = fit, mean, method
+        self.weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
+        # By the columns that take part: a program takes longer to set up than to solve, and loads change none of it.
+        self.programs: dict[tuple[str, ...], SemidefiniteFit | SmoothProgram] = {}
+
+    def __call__(self, fit: Fitted) -> Fitted:
+        """The best physical fit of these rows; its held-out errors are still those of the free one."""
+        whole, small = _with_what_links_need(fit, self.mean, self.weights, self.method)
+        evidence = whole.evidence
+        parameters, values = self._program(whole, small).solve(evidence, self.weights)
+        free = least_squares(evidence, sigma=1.0 / self.weights)
+        # Constraints can only make residuals larger: the unconstrained spread stays a lower bound.
+        sigma = np.sqrt(evidence.residual_squares(values).sum(axis=0) / max(1, evidence.n_rows))
+        changed = with_values(whole, values, evidence, replace(free, sigma=np.maximum(sigma, free.sigma)))
+        return replace(changed, physical=read_only(parameters), physical_method=self.method)
+
+    def judged(self, fit: Fitted) -> Fitted:
+        """A fit that was made here, with held-out errors of its own."""
+        program, evidence = self.programs[tuple(fit.names)], fit.evidence
+        # Held-out blocks are solved with the same constraints, so that the error belongs to what is handed over.
+        squares = evidence.held_out_squares(lambda others: program.solve(others, self.weights)[1])
+        # The choice of terms was the free fit's, and so is what it costs on data that it has not seen.
+        squares *= self.before.choice_cost**2
+        return replace(
+            fit,
+            held_out=Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT),
+            free_error=self.before.held_out.total,
+            method=f"{refit_method(self.before.method)}, physical links",
+        )
+
+    def _program(self, fit: Fitted, small: list[int]) -> SemidefiniteFit | SmoothProgram:
+        key = tuple(fit.names)
+        if self.method == "log_cholesky":
+            size = typical_sizes(fit.design.robot, self.mean)
+            self.programs[key] = SmoothProgram(fit.design, self.mean, size, PRIOR_PULL, small)
+        elif key not in self.programs:
+            self.programs[key] = SemidefiniteFit(fit.design, self.mean)
+        return self.programs[key]
 
 
 def _with_what_links_need(

@@ -12,6 +12,7 @@ import pytest
 
 import tauform as tf
 from real_robots import urdf
+from tauform.cli import main
 from tauform.description.formats.mjcf import reader
 from tauform.description.formats.mjcf.reader import read_mjcf
 from tauform.errors import DescriptionError
@@ -250,16 +251,27 @@ def test_what_is_not_supported_is_refused(old: str, new: str, message: str, tmp_
     assert "model.xml" in str(caught.value)
 
 
-def test_warnings_of_mujoco_leave_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two hinges about one axis: MuJoCo warns of a singular mass matrix, by a file in the working folder."""
+# Of each kind of warning a model: MuJoCo prints them, and writes them to MUJOCO_LOG.TXT in the working folder.
+HINGES = '<joint name="a" axis="0 1 0"/><joint name="b" axis="0 1 0"/>'
+LINK = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+WARNED_OF = {
+    "a singular mass matrix": f"<worldbody><body>{HINGES}{LINK}</body></worldbody>",
+    "an old attribute": f'<compiler settotalmass="2"/><worldbody><body>{HINGES}{LINK}</body></worldbody>',
+}
+
+
+@pytest.mark.parametrize("warned_of", WARNED_OF)
+@pytest.mark.parametrize("verb", [["show"], ["bench", "--states", "1", "--repeats", "1"]], ids=lambda verb: verb[0])
+def test_warnings_of_mujoco_leave_no_file_behind(
+    verb: list[str], warned_of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    hinge = '<joint name="{}" type="hinge" axis="0 1 0"/>'
-    (tmp_path / "m.xml").write_text(
-        f'<mujoco><worldbody><body>{hinge.format("a")}{hinge.format("b")}<inertial pos="0 0 0" mass="1" '
-        'diaginertia="1 1 1"/></body></worldbody></mujoco>'
-    )
-    assert tf.load(tmp_path / "m.xml").n_joints == 2
+    monkeypatch.setattr("tauform.cli.comparison.peers.shutil.which", lambda _: None)  # no C: it is not asked for
+    (tmp_path / "m.xml").write_text(f"<mujoco>{WARNED_OF[warned_of]}</mujoco>")
+    assert main([verb[0], "m.xml", *verb[1:]]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["m.xml"]
+    shown = capfd.readouterr()
+    assert "WARNING" not in shown.out + shown.err
 
 
 def test_a_gear_whose_square_is_no_number_is_refused(tmp_path):

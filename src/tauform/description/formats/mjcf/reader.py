@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from tauform.description.formats.assembly import Body, BodyJoint, assemble
 from tauform.description.formats.mjcf.document import check_document
 from tauform.description.formats.mjcf.drives import drive_of, gravity_of, refuse_other_forces, springs_of
 from tauform.description.formats.mjcf.shapes import mjcf_shapes, mjcf_visuals
+from tauform.description.formats.mjcf.warnings import without_warnings
 from tauform.description.inertia import Inertia
 from tauform.description.joint_types import spelled
 from tauform.description.robot import Robot
@@ -47,7 +46,7 @@ def read_mjcf(path: Path) -> Robot:
     try:
         # Before MuJoCo opens it: its own reader takes sizes and includes as they come.
         check_document(path)
-        with _silent(mujoco):
+        with without_warnings():
             model = mujoco.MjModel.from_xml_path(str(path))
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
@@ -62,7 +61,7 @@ def read_mjcf(path: Path) -> Robot:
         robot = replace(
             robot, further_drives=springs_of(model, [_joint_name(model, k) for k in range(model.njnt)], robot)
         )
-        with _silent(mujoco):
+        with without_warnings():
             check_torques(mujoco, model, robot)
         shapes, visuals = mjcf_shapes(mujoco, model, _body_name), mjcf_visuals(mujoco, model, _body_name)
         robot = replace(robot, shapes=shapes, visuals=visuals)
@@ -70,17 +69,6 @@ def read_mjcf(path: Path) -> Robot:
         return robot.with_relations(relations) if relations else robot
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
-
-
-@contextmanager
-def _silent(mujoco: Any) -> Iterator[None]:
-    """Left alone, MuJoCo prints its warnings and writes them to MUJOCO_LOG.TXT in the user's folder."""
-    handler = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda _: None)
-    try:
-        yield
-    finally:
-        mujoco.set_mju_user_warning(handler)
 
 
 def _model_name(model: Any) -> str:
