@@ -165,7 +165,7 @@ def _follows(before: Window | tuple[float, float, int], start: float) -> bool:
 
 
 def _same(last: Recording, recording: Recording) -> bool:
-    """Columns that one file lacks cannot be joined."""
+    """Whether two recordings hold the same quantities; what one lacks cannot be joined."""
     return all((getattr(last, name) is None) == (getattr(recording, name) is None) for name in ("qd", "temperature"))
 
 

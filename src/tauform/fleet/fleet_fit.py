@@ -19,7 +19,7 @@ from tauform.messages import counted, no_such
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FleetFit:
-    """What many units' logs say.
+    """Result of `identify_fleet`: the pooled model, units, trends and changes.
 
     Attributes:
         pooled: the fit that terms and filters were chosen in; its values are those of the logs it was made from.

@@ -27,12 +27,12 @@ class Progress:
         self.seconds = 0.0
 
     def skip(self, summary: UnitSummary | None) -> None:
-        """A unit that a checkpoint holds."""
+        """Count a unit that a checkpoint holds."""
         self.known += 1
         self._count(summary, 0 if summary is None else len(summary.excluded))
 
     def add(self, name: str, summary: UnitSummary | None, n_excluded: int) -> None:
-        """A unit that was condensed now."""
+        """Count a unit that was condensed now."""
         self.units += 1
         self._count(summary, n_excluded)
         figures = {
@@ -47,16 +47,16 @@ class Progress:
             self.write()
 
     def excluded_log(self, unit: str, file: str, reason: str) -> None:
-        """A log that was set aside."""
+        """Count a log that was set aside."""
         LOGGER.warning("log excluded", extra={"unit": unit, "file": file, "reason": reason})
 
     def finish(self, deviating: int, changes: int) -> None:
-        """The comparison is made."""
+        """Say that the comparison is made."""
         LOGGER.info("fleet compared", extra={"units": self.total, "deviating": deviating, "changes": changes})
         self.write({"deviating_units": deviating, "changes": changes})
 
     def write(self, further: dict[str, int] | None = None) -> None:
-        """The metrics as a file that node_exporter's textfile collector reads.
+        """Write the metrics as a file that node_exporter's textfile collector reads.
 
         Raises:
             IdentificationError: it cannot be written.

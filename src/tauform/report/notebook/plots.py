@@ -1,4 +1,4 @@
-"""What `.plot()` of recordings, fits, motions, reductions and breakdowns draws."""
+"""Plots: what `.plot()` of recordings, fits, motions, reductions and breakdowns draws."""
 
 from __future__ import annotations
 

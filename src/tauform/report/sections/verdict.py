@@ -62,7 +62,7 @@ def _why(fit: Fit) -> str:
 
 
 def decimated(count: int) -> slice:
-    """Enough points for the eye; the fit itself used all of them."""
+    """Every k-th point, enough for the eye; the fit itself used all of them."""
     return slice(None, None, max(1, count // MOST_POINTS))
 
 
