@@ -100,6 +100,7 @@ def test_what_a_target_lacks_is_refused_and_nothing_is_written(tmp_path: Path) -
         tf.write(program, tmp_path / "out", target="javascript", batch=True)
     with pytest.raises(GenerationError, match="word of JavaScript"):
         tf.write(program, tmp_path / "out", target="javascript", name="yield")
+    assert backend("javascript").prefix(None, "yield") == "yield_robot"
     assert not list(tmp_path.iterdir())
 
 

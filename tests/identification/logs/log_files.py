@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -65,6 +66,13 @@ def arrays(path: Path, writer: Callable[..., Any] = np.savez, **changed: Any) ->
 
 def cut(path: Path, count: int) -> Path:
     path.write_bytes(path.read_bytes()[:count])
+    return path
+
+
+def endless_line(path: Path) -> Path:
+    """Gigabytes of zeros that take no room on the disk."""
+    path.touch()
+    os.truncate(path, 4 << 30)
     return path
 
 

@@ -11,7 +11,20 @@ import numpy as np
 import pytest
 import scipy.io
 
-from identification.logs.log_files import PLAIN, ROBOT, arrays, cut, edited, later, log, parquet, put, raw, table
+from identification.logs.log_files import (
+    PLAIN,
+    ROBOT,
+    arrays,
+    cut,
+    edited,
+    endless_line,
+    later,
+    log,
+    parquet,
+    put,
+    raw,
+    table,
+)
 from tauform.cli import main
 
 # Name of the file, what makes it, further options, and what is said.
@@ -139,6 +152,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "Parquet of text": ("a.parquet", lambda p: raw(p, b"hello"), (), "not a Parquet table"),
     "Parquet with a hole": ("a.parquet", lambda p: parquet(p, t=[0.0, None] * 500), (), "not a number at sample 1"),
     "bag of text": ("a.db3", lambda p: raw(p, b"hello"), (), "cannot read the bag"),
+    "ROS 1 bag of one endless line": ("a.bag", endless_line, (), "does not begin as bags of ROS 1 do"),
     "MCAP of text": ("a.mcap", lambda p: raw(p, b"hello"), (), "cannot read the bag"),
     "a gain too many": ("a.csv", table, ("--gains", "1,2,3"), "--gains needs 2 numbers"),
     "gains of words": ("a.csv", table, ("--gains", "a,b"), "--gains takes a number per joint"),

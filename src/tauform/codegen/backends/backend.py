@@ -172,6 +172,24 @@ def avoiding(reserved: Collection[str] = (), prefix: str | None = None) -> Calla
     return usable
 
 
+def free_prefix(found: str, name: str | None, taken: Collection[str], what: str) -> str:
+    """A prefix that a language can use: a robot's own name is changed quietly, a name that the user chose never.
+
+    Args:
+        name: the user's choice.
+        taken: words that cannot be one.
+        what: what is said of such a word.
+
+    Raises:
+        GenerationError: the user chose such a word.
+    """
+    if found not in taken:
+        return found
+    if name is None:
+        return f"{found}_robot"
+    raise GenerationError(f"name: {found!r} {what}; take another, such as '{found}_arm'")
+
+
 def release() -> str:
     """Our version as build systems take it: numbers only, without what marks one before its release."""
     # "0.1.0rc1" counts as 0.1.0: CMake and Cargo take numbers alone.

@@ -6,13 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tauform.codegen.backends.backend import Backend, Request, avoiding, with_names
+from tauform.codegen.backends.backend import Backend, Request, avoiding, free_prefix, with_names
 from tauform.codegen.backends.expressions import Spelling, decimal, statements
 from tauform.codegen.backends.reference import DOUBLE, Reference
 from tauform.codegen.backends.templating import template
 from tauform.codegen.names import c_prefix
 from tauform.codegen.program.program import Program
-from tauform.errors import GenerationError
 from tauform.escaping.c import comment
 from tauform.version import __version__
 
@@ -42,10 +41,7 @@ class JavaScript(Backend):
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C."""
-        found = c_prefix(name, robot)
-        if found in RESERVED:
-            raise GenerationError(f"name: {found!r} is a word of JavaScript; take another, such as '{found}_arm'")
-        return found
+        return free_prefix(c_prefix(name, robot), name, RESERVED, "is a word of JavaScript")
 
     def files(self, request: Request) -> dict[str, str]:
         """The module and its test."""

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tauform.arrays import Array
-from tauform.codegen.backends.backend import Backend, Request, avoiding, release, with_names
+from tauform.codegen.backends.backend import Backend, Request, avoiding, free_prefix, release, with_names
 from tauform.codegen.backends.reference import DOUBLE, N_STATES, SINGLE, Reference
 from tauform.codegen.backends.rust.printer import array, function_text, math_text
 from tauform.codegen.backends.templating import template
 from tauform.codegen.names import c_prefix
-from tauform.errors import GenerationError
 from tauform.escaping.c import string
 from tauform.version import __version__
 
@@ -38,13 +37,7 @@ class Rust(Backend):
 
     def prefix(self, name: str | None, robot: str) -> str:
         """An identifier, as in C, that can name a crate."""
-        found = c_prefix(name, robot)
-        if found not in RESERVED | CRATES:
-            return found
-        # A robot's own name is changed quietly, a name that the user chose never.
-        if name is None:
-            return f"{found}_robot"
-        raise GenerationError(f"name: {found!r} cannot name a crate of Rust; take another, such as '{found}_arm'")
+        return free_prefix(c_prefix(name, robot), name, RESERVED | CRATES, "cannot name a crate of Rust")
 
     def files(self, request: Request) -> dict[str, str]:
         """The library, its test, Cargo.toml and a Makefile."""

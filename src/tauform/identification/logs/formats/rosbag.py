@@ -16,6 +16,7 @@ from tauform.identification.logs.column_names import listed
 from tauform.identification.logs.formats.log import Log, Table
 from tauform.wording import argument
 
+ROS1_MAGIC = b"#ROSBAG V2.0\n"
 JOINT_STATE = "sensor_msgs/msg/JointState"
 JOINT_STATE_FIELDS = ("position", "velocity", "effort")
 # Joints of a message -> places of the wanted ones in it; None where it lacks one.
@@ -62,6 +63,7 @@ def _messages(
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
         raise MissingExtraError("rosbag logs need rosbags; install it with: pip install 'tauform[logs]'") from None
+    _check_beginning(path)
     try:
         with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as reader:
             yield _joint_states(reader, _connections(reader, path, topic), path, joints, {} if seen is None else seen)
@@ -69,6 +71,14 @@ def _messages(
         raise
     except Exception as error:  # the library raises many classes, for storage, types and compression
         raise RecordingError(f"{path.name}: cannot read the bag ({' '.join(str(error).split())[:150]})") from None
+
+
+def _check_beginning(path: Path) -> None:
+    """The library reads the first line of a bag of ROS 1, however long it is."""
+    if path.suffix == ".bag" and path.is_file():
+        with path.open("rb") as file:
+            if file.read(len(ROS1_MAGIC)) != ROS1_MAGIC:
+                raise RecordingError(f"{path.name}: cannot read the bag (it does not begin as bags of ROS 1 do)")
 
 
 def _connections(reader: Any, path: Path, topic: str | None) -> list[Any]:
