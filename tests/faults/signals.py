@@ -21,11 +21,16 @@ from tauform.files.manifest import foreign_files, read_manifest
 SOON = 0.5  # seconds
 # What verbs take that take no robot.
 GIVEN: dict[str, list[str]] = {"robots": [], "cache": [], "inspect": ["log.csv"]}
+# Verbs that go on until they are interrupted.
+ENDLESS: dict[str, list[str]] = {
+    "studio": ["studio", "two_link", "--port", "0"],
+    "fleet --watch": ["fleet", "two_link", ".", "--workers", "0", "--watch", "--checkpoint", "kept", "-o", "out"],
+}
 LINES = {
     **{name: [*line, "out"] for name, line in FOLDERS.items()},
     **FILES,
-    # the studio serves until it is interrupted; tests/studio ends it
     **{name: [name, *GIVEN.get(name, ["two_link"])] for name in sorted(WRITES_NOTHING - {"studio"})},
+    **ENDLESS,
     "model of a KR6": ["model", "kr6_r700", "-o", "out"],
     "bench of a KR6": ["bench", "kr6_r700"],
     "excite of a KR6": ["excite", "kr6_r700", "-o", "out.csv"],
@@ -53,7 +58,8 @@ def interrupted(name: str, count: int, rng: np.random.Generator) -> tuple[Tally,
 
 def _fresh(place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
-    (place / "temporary").mkdir(parents=True)
+    for name in ("temporary", "kept"):
+        (place / name).mkdir(parents=True)
     make_place(place)
 
 
@@ -72,6 +78,8 @@ def _start(name: str, place: Path) -> subprocess.Popen[str]:
 
 
 def _usual_seconds(name: str, place: Path) -> float:
+    if name in ENDLESS:
+        return 8.0
     _fresh(place)
     start = time.perf_counter()
     process = _start(name, place)
