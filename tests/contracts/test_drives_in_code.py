@@ -17,6 +17,7 @@ from random_drives import FURTHER, random_temperatures, robot_with_every_drive
 from sampling import representatives
 from tauform.codegen.program.program import Program
 from tauform.description.drives import SHAPES
+from tauform.description.joint import LEAST_WIDTH
 from tauform.errors import DescriptionError
 
 N_STATES = 60
@@ -76,6 +77,25 @@ def test_torques_and_accelerations_are_the_same_everywhere(tmp_path: Path, kind:
         agree(tf.compile(program)(*arrays), expected, tolerance)
         tf.write_c(program, tmp_path / name, name="arm", batch=True)
         agree(run(compiled(tmp_path / name, program), program, list(arrays)), expected, tolerance)
+
+
+@pytest.mark.parametrize("kind", representatives(KINDS, "loop"))
+def test_programs_are_right_at_rest_too(kind: str) -> None:
+    """Certificates look at random states, none of them at rest, where signs and steps turn round."""
+    robot = ROBOTS[kind]
+    q, qd, qdd, T = states(robot)
+    for still in (0 * qd, qd * (np.arange(robot.n_joints) > 0)):
+        found = tf.compile(program_of(kind, "inverse_dynamics"))(q, still, qdd, T)
+        agree(found, tf.textbook.inverse_dynamics(robot, q, still, qdd, T), 1e-12)
+
+
+def test_the_narrowest_step_is_a_number_at_rest_in_single_precision(tmp_path: Path) -> None:
+    terms = [tf.Drive.of(shape, joints=0, coefficient=1.0, width=LEAST_WIDTH) for shape in ("smooth", "stribeck")]
+    robot, rest = tf.load("two_link").with_drives(terms), np.zeros((1, 2), np.float32)
+    program = tf.generate(robot)
+    tf.write_c(program, tmp_path / "c", name="arm", real="float")
+    found = run(compiled(tmp_path / "c", program), program, [rest, rest, rest], np.float32)
+    agree(found, tf.textbook.inverse_dynamics(robot, rest, rest, rest), 1e-6)
 
 
 def test_single_precision_is_as_good_as_it_can_be(tmp_path: Path) -> None:

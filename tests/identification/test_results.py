@@ -15,10 +15,12 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion, with_drives
+from tauform.closedform.base.physical import PhysicalLinks
 from tauform.errors import IdentificationError
 from tauform.identification.load_fit import load_fit
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.payload import identify_payload, load_columns, load_regressor
+from tauform.identification.physical import log_cholesky, semidefinite
 from tauform.identification.physical.log_cholesky import link_map, link_numbers
 from tauform.identification.regression.terms import Column, coupling
 
@@ -147,6 +149,20 @@ def test_free_numbers_and_a_semidefinite_program_find_the_same_links() -> None:
     assert abs(squares[1] - squares[0]) < 1.1
     assert (np.abs(smooth.values - solved.values) < 1.1 * free.deviations).all()
     assert smooth.held_out.total == pytest.approx(solved.held_out.total, rel=0.01)
+
+
+def test_links_that_may_not_be_the_best_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How a search ended and what a solver says of its solution are findings; a settled one has none."""
+    pytest.importorskip("cvxpy")
+    settled = fit_of_quiet_robot()
+    assert settled.physically_consistent().findings == settled.findings
+    with monkeypatch.context() as patch:
+        patch.setattr(log_cholesky, "MOST_EVALUATIONS", 3)
+        found = settled.physically_consistent(method="log_cholesky")
+    assert found.findings == (*settled.findings, log_cholesky.UNSETTLED)
+    accurate = PhysicalLinks.solved
+    monkeypatch.setattr(PhysicalLinks, "solved", lambda *given: replace(accurate(*given), is_accurate=False))
+    assert settled.physically_consistent().findings == (*settled.findings, semidefinite.INACCURATE)
 
 
 def test_without_noise_free_numbers_find_the_truth() -> None:

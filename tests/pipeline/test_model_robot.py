@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from tauform.pipeline.program_stages import default_profile, default_routes
 from tauform.pipeline.robot_model import RobotModel
 from tauform.pipeline.stages import Stage
 from tauform.realtime.reduction.reduce import ROUTES
+from tauform.report.delivery import deliver
 
 
 def stage(model: RobotModel, name: str) -> Stage:
@@ -122,6 +124,17 @@ def test_unknown_names_are_refused() -> None:
         model_robot(tf.load("two_link"), functions=("inverse_dynamic",))
     with pytest.raises(UnknownNameError, match="route"):
         model_robot(tf.load("two_link"), functions=(), routes=("shortest",))
+
+
+def test_what_linkages_cannot_have_is_skipped_and_no_failure(tmp_path: Path) -> None:
+    """The plain call delivers: closed and reduced forms are left out by name, C and base parameters are there."""
+    model = model_robot(tf.load("four_bar"), functions=("inverse_dynamics",))
+    skipped = {stage.name: stage.outcome for stage in model.stages if stage.status == "skipped"}
+    assert set(skipped) == {"closed form", "inverse_dynamics, reduced"}
+    assert all("loops" in outcome for outcome in skipped.values())
+    delivered = deliver(model, tmp_path / "out")
+    assert not [stage for stage in delivered.stages if stage.status == "failed"]
+    assert (tmp_path / "out" / "c" / "Makefile").exists()
 
 
 @pytest.mark.parametrize("name", ["two_link", "sr6ia", "parallelogram", "kr6_r700"])

@@ -16,6 +16,8 @@ from tauform.description.values import Value, listed
 from tauform.errors import DescriptionError
 
 JOINT_PARAMETERS = ("Ia", "Fv", "Fc", "Fo")
+# Least velocity that smooth friction changes over [rad/s or m/s]: one over it is a number in single precision too.
+LEAST_WIDTH = 1e-30
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,11 @@ class Joint(Value):
                 f"joint {self.name!r}: rotors and friction act on joints of one coordinate, which a {self.kind} one is "
                 "not; leave them out"
             )
-        if width < 0:
+        if width < 0 or 0 < width < LEAST_WIDTH:
+            limit = "negative" if width < 0 else f"below {LEAST_WIDTH:g}, and 0 is sharp"
             raise DescriptionError(
                 f"joint {self.name!r}: coulomb_width, the velocity over which its friction changes sign, cannot be "
-                f"negative, got {width:g}"
+                f"{limit}, got {width:g}"
             )
 
     @cached_property

@@ -10,7 +10,7 @@ from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile, usual_temperatures
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.errors import GenerationError, VerificationError
 from tauform.pipeline.motion import coordinate_ranges
 from tauform.pipeline.stages import StageLog
@@ -57,6 +57,9 @@ def reduced_program(
     if tolerance is None:
         return None
     with log.stage("inverse_dynamics, reduced", spare=True) as describe:
+        if isinstance(model, Robot) and isinstance(model.closure, GeneralClosure):
+            describe(outcome="none: reduced programs are for loops that are linear in q", status="skipped")
+            return None
         known = (program for program in programs if program.name == "inverse_dynamics")
         try:
             # Reused where it was made already.

@@ -149,6 +149,8 @@ def test_check_names_coefficients_that_no_drive_has() -> None:
         ("stribeck", {"width": -1.0}, "width.*must be positive, got -1"),
         ("stribeck", {}, "width is missing"),
         ("coulomb", {"width": -0.1}, "width.*cannot be negative"),
+        ("coulomb", {"width": 1e-310}, "width.*cannot be below 1e-30"),
+        ("stribeck", {"width": 1e-310}, "width.*cannot be below 1e-30"),
         ("coulomb", {"width": float("nan")}, "finite number"),
         ("thermal", {"reference": -300.0}, "below absolute zero"),
         ("stiffness", {"rest": "soft"}, "expected a number"),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from tauform.description.fields import number
+from tauform.description.joint import LEAST_WIDTH
 from tauform.errors import DescriptionError
 from tauform.messages import no_such
 
@@ -223,6 +224,19 @@ def positive(value: Any, where: str) -> float:
     if found <= 0:
         raise DescriptionError(f"{where} must be positive, got {found:g}")
     return found
+
+
+def width_of(value: Any, where: str, may_be_sharp: bool) -> float:
+    """A velocity over which friction changes: positive, or 0 where that is a sharp sign."""
+    found = not_negative(value, where) if may_be_sharp else positive(value, where)
+    if 0 < found < LEAST_WIDTH:
+        raise DescriptionError(f"{where} cannot be below {LEAST_WIDTH:g}, got {found:g}; a sharp sign is Coulomb's 0")
+    return found
+
+
+def scaled_width(width: float) -> float:
+    """A width that was brought to other units; no velocity is told from rest below the least one."""
+    return max(LEAST_WIDTH, width) if width else 0.0
 
 
 def not_negative(value: Any, where: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tauform.description.drives.drive import Drive, Own, Quantity, not_negative, positive, set_constants
+from tauform.description.drives.drive import Drive, Own, Quantity, scaled_width, set_constants, width_of
 from tauform.description.drives.scalars import absolute, exp, sign, tanh
 from tauform.description.fields import number
 from tauform.errors import DescriptionError
@@ -63,7 +63,9 @@ class WithWidth(Drive):
     is_sharp: ClassVar[bool] = True
 
     def _check_constants(self) -> None:
-        set_constants(self, width=positive(self.width, f"{self.where}: width, the velocity over which it changes,"))
+        set_constants(
+            self, width=width_of(self.width, f"{self.where}: width, the velocity over which it changes,", False)
+        )
 
     @property
     def suffix(self) -> str:
@@ -71,7 +73,9 @@ class WithWidth(Drive):
 
     def in_units(self, length: float, time: float, coordinate: float) -> Drive:
         # Widths are velocities: they scale with time and with the unit of the coordinate.
-        return replace(self, width=self.width * time / coordinate, label=self.suffix[1:])  # the name stays
+        return replace(
+            self, width=scaled_width(self.width * time / coordinate), label=self.suffix[1:]
+        )  # the name stays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +88,7 @@ class Coulomb(WithWidth):
     is_nonnegative: ClassVar[bool] = True
 
     def _check_constants(self) -> None:
-        set_constants(self, width=not_negative(self.width, f"{self.where}: width, the velocity of its sign change,"))
+        set_constants(self, width=width_of(self.width, f"{self.where}: width, the velocity of its sign change,", True))
 
     @property
     def suffix(self) -> str:

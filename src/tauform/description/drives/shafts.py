@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tauform.description.drives.drive import Drive, Own, not_negative, set_constants
+from tauform.description.drives.drive import Drive, Own, scaled_width, set_constants, width_of
 from tauform.description.drives.friction import VELOCITY, step
 from tauform.errors import DescriptionError
 
@@ -106,10 +106,10 @@ class CoupledCoulomb(Coupled):
 
     def _check_constants(self) -> None:
         super()._check_constants()
-        set_constants(self, width=not_negative(self.width, f"{self.where}: width, the velocity of its sign change,"))
+        set_constants(self, width=width_of(self.width, f"{self.where}: width, the velocity of its sign change,", True))
 
     def in_units(self, length: float, time: float, coordinate: float) -> Drive:
-        return replace(self, width=self.width * time / coordinate)
+        return replace(self, width=scaled_width(self.width * time / coordinate))
 
     @property
     def is_dry(self) -> bool:  # type: ignore[override]  # of each term, as its width says

@@ -64,18 +64,19 @@ class PhysicalRefit:
         """The best physical fit of these rows; its held-out errors are still those of the free one."""
         whole, small = _with_what_links_need(fit, self.mean, self.weights, self.method)
         evidence = whole.evidence
-        parameters, values = self._program(whole, small).solve(evidence, self.weights)
+        parameters, values, doubt = self._program(whole, small).solve(evidence, self.weights)
         free = least_squares(evidence, sigma=1.0 / self.weights)
         # Constraints can only make residuals larger: the unconstrained spread stays a lower bound.
         sigma = np.sqrt(evidence.residual_squares(values).sum(axis=0) / max(1, evidence.n_rows))
         changed = with_values(whole, values, evidence, replace(free, sigma=np.maximum(sigma, free.sigma)))
-        return replace(changed, physical=read_only(parameters), physical_method=self.method)
+        told = changed.with_findings(*filter(None, [doubt]))
+        return replace(told, physical=read_only(parameters), physical_method=self.method)
 
     def judged(self, fit: Fitted) -> Fitted:
         """A fit that was made here, with held-out errors of its own."""
         program, evidence = self.programs[tuple(fit.names)], fit.evidence
         # Held-out blocks are solved with the same constraints, so that the error belongs to what is handed over.
-        squares = evidence.held_out_squares(lambda others: program.solve(others, self.weights)[1])
+        squares = evidence.held_out_squares(lambda others: program.solve(others, self.weights).values)
         # The choice of terms was the free fit's, and so is what it costs on data that it has not seen.
         squares *= self.before.choice_cost**2
         return replace(

@@ -9,6 +9,7 @@ without mass, are approached but never reached.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -26,6 +27,10 @@ MIN_STARTING_SIZE = 1e-3
 # Where the search ends: relative change of the squares, what cannot be explained included, and of the numbers.
 SQUARES_SETTLED, NUMBERS_SETTLED = 1e-10, 1e-13
 MOST_EVALUATIONS = 1000
+UNSETTLED = (
+    f"the search for physical links had not settled after {MOST_EVALUATIONS} evaluations: others may explain the "
+    "recordings better, which fit.physically_consistent() finds with the extra feasible"
+)
 # A trial step of the search may reach far; nothing in a robot is that many times its typical size.
 LARGEST_NUMBER = 40.0
 # What a value that should be small pays, relative to the torque it makes.
@@ -65,6 +70,20 @@ def link_parameters(J: Array) -> Array:
     return np.concatenate([J[..., 3, 3:], J[..., :3, 3], six], axis=-1)
 
 
+class PhysicalSolution(NamedTuple):
+    """Links that were found.
+
+    Attributes:
+        parameters: (n_parameters,) physically consistent ones.
+        values: (p,) of the design's columns, for these.
+        doubt: why they may not be the best, in words; empty where they are.
+    """
+
+    parameters: Array
+    values: Array
+    doubt: str = ""
+
+
 class SmoothProgram:
     """The same problem as `semidefinite.SemidefiniteFit`, on free numbers."""
 
@@ -82,11 +101,11 @@ class SmoothProgram:
         self.positive, self.free = own[~signed], own[signed]
         self.start = self._started()
 
-    def solve(self, evidence: Evidence, weights: Array) -> tuple[Array, Array]:
-        """(n_parameters,) parameters and (p,) values.
+    def solve(self, evidence: Evidence, weights: Array) -> PhysicalSolution:
+        """The links that the search ends at.
 
         Raises:
-            IdentificationError: the search does not settle.
+            IdentificationError: the search leads nowhere.
         """
         p, base = evidence.n_columns, self.design.base
         R = evidence.stacked(weights)
@@ -116,7 +135,9 @@ class SmoothProgram:
         if not np.isfinite(found.x).all():
             raise IdentificationError("physical links: the search did not settle; check the recordings")
         parameters, _ = self._mapped(found.x[:n_own])
-        return parameters, np.concatenate([base.grouping @ parameters, found.x[n_own:]])
+        # A search that was cut short ends at physical links all the same, which are judged as they are.
+        doubt = "" if found.success else UNSETTLED
+        return PhysicalSolution(parameters, np.concatenate([base.grouping @ parameters, found.x[n_own:]]), doubt)
 
     def _mapped(self, x: Array) -> tuple[Array, Array]:
         """(n_parameters,) parameters and their slopes by the free numbers."""

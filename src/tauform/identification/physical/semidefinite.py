@@ -16,7 +16,7 @@ from tauform.closedform.base.physical import PhysicalLinks
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.identification.physical.log_cholesky import link_parameters
+from tauform.identification.physical.log_cholesky import PhysicalSolution, link_parameters
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence
 
@@ -25,6 +25,7 @@ PRIOR_PULL = 1e-4
 # Least eigenvalue of a scaled pseudo-inertia: far below what any recording shows, far above the solver's tolerance.
 # Where zeros are chosen it is larger, so that links stay physical when what is almost zero is made exactly so.
 MIN_EIGENVALUE, MIN_EIGENVALUE_OF_CHOICE = 1e-6, 1e-5
+INACCURATE = "the solver calls the physical links that it found inaccurate: others may explain the recordings better"
 # Squares that may be added where values stay left out: 5 % of the error.
 MAX_GROWTH_OF_ZEROS = 1.1
 # Torque, relative to a joint's peak, below which a value is as good as zero, and from which on more hardly counts.
@@ -71,8 +72,8 @@ class SemidefiniteFit:
         self.pull.value = PRIOR_PULL / size**2
         return size**2
 
-    def solve(self, evidence: Evidence, weights: Array) -> tuple[Array, Array]:
-        """(n_parameters,) parameters and (p,) values; the matrices are small, so it takes a tenth of a second.
+    def solve(self, evidence: Evidence, weights: Array) -> PhysicalSolution:
+        """The best links; the matrices are small, so it takes a tenth of a second.
 
         Raises:
             IdentificationError: the solver finds no solution.
@@ -81,15 +82,15 @@ class SemidefiniteFit:
         found = self.links.solved(self.best)
         if found is None:
             raise IdentificationError("physical links: the solver found no solution; check the recordings")
-        x, values = found.x, np.array(self.values.value)
+        x, values, doubt = found.x, np.array(self.values.value), "" if found.is_accurate else INACCURATE
         # Squares that differ by one are a standard deviation of one value apart, as good as the same to the data. Of
         # such links take those nearest to the prior: masses that hardly show would else be what noise makes of them.
         self.limit.value = float(self.squares.value) + 1.0 / total
         near = self.links.solved(self.nearest)
         if near is not None and near.is_accurate:
-            x, values = near.x, np.array(self.values.value)
+            x, values, doubt = near.x, np.array(self.values.value), ""
         parameters, n_base = self._mended(self.links.parameters(x)), self.design.base.n
-        return parameters, np.append(self.design.base.grouping @ parameters, values[n_base:])
+        return PhysicalSolution(parameters, np.append(self.design.base.grouping @ parameters, values[n_base:]), doubt)
 
     def _mended(self, parameters: Array) -> Array:
         """Links that an inaccurate solution left unphysical, made physical; the margin spares all others that."""
