@@ -66,6 +66,7 @@ class Plan:
 
 def can_loop(robot: Robot, function: Function) -> bool:
     """Whether a function of the robot can be written as loops: joints of one coordinate, none tied to another."""
+    # Closures and shared shafts make one body's acceleration depend on another branch: a sweep cannot see that.
     one = all(own.n_q == own.n_v == 1 for own in robot.tree.types)
     return function.name in PLANS and one and robot.closure is None and not has_coupled_inertia(robot.tree)
 
@@ -105,10 +106,12 @@ def generate_loops(robot: Robot, function: str = "inverse_dynamics") -> LoopedPr
 def _looped(robot: Robot, function: Function) -> LoopedProgram:
     inputs = tuple(Port(name, shape) for name, shape in function.inputs(robot).items())
     plan = PLANS[function.name](robot)
+    # A step is traced once for each kind: joints of a kind differ in numbers alone, which stand in the table.
     kinds = tuple(dict.fromkeys(robot.tree.types))
     # Every joint vector has rows of one number; those of the plan follow.
     vectors = [SINE, COSINE, *(port.name for port in inputs), *([] if plan.pairs else [plan.output])]
     rows = (*(Rows(name, 1) for name in dict.fromkeys(vectors)), *plan.rows)
+    # Outward for what parents decide, inward for what children add up to, outward again where both are needed.
     order = ((plan.outward, False), (plan.inward, True), (plan.last, False))
     sweeps = tuple(sweep(body, kinds, plan.numbers, rows, inward) for body, inward in order if body is not None)
     n = robot.n_joints
@@ -146,6 +149,7 @@ def _inverse_dynamics(robot: Robot) -> Plan:
     """The same with the torques of all drive terms, which a straight line adds at the end."""
     graph, plan = Graph(), _torques(robot)
     names = [name for name in ("q", "qd", "qdd", "temperature") if name != "temperature" or robot.needs_temperature]
+    # Load friction reads the torque that links and rotors ask for, so friction comes after the sweeps.
     rigid, *given = (graph.input(name, robot.n_joints)[:, None] for name in (RIGID, *names))
     state = JointState(**dict(zip(names, given, strict=True)), carried=rigid)
     tau = rigid + friction_torque(_symbolic(robot), state)
@@ -168,6 +172,7 @@ def _mass_matrix(robot: Robot) -> Plan:
 def _forward_dynamics(robot: Robot) -> Plan:
     graph, tree = Graph(), robot.tree
     names = [name for name in ("q", "qd", "temperature") if name != "temperature" or robot.needs_temperature]
+    # Friction is known before accelerations are: what is left of tau drives the links.
     tau, *given = (graph.input(name, robot.n_joints)[:, None] for name in ("tau", *names))
     driving = driving_torque(_symbolic(robot), JointState(**dict(zip(names, given, strict=True))), tau)
     return Plan(

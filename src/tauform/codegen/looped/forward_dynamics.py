@@ -84,6 +84,7 @@ def articulated(step: Step) -> None:
     inertia, rotor, X = _symmetric(step.read(INERTIA))[..., None], step.own["rotor"][0], _transform(step)
     bias = _column(step.read(BIAS))
     U = step.type.felt(inertia)
+    # One division per joint; all else are products with it.
     inverse = 1.0 / (step.type.felt(U) + rotor)[0]
     gain = U * inverse
     excess = step.read(DRIVING)[0] - step.type.felt(bias)[0]

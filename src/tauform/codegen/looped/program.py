@@ -216,6 +216,7 @@ class LoopedProgram:
             _fill(rows[port.name], values)
 
     def _swept(self, sweep: Sweep, rows: dict[str, AnyArray]) -> None:
+        # Parents have smaller rows than their children, so that counting up or down is enough.
         order = range(1, self.n + 1)
         for i in reversed(order) if sweep.inward else order:
             step, parent = sweep.steps[self.kinds[i - 1]], self.parents[i - 1]
@@ -224,6 +225,7 @@ class LoopedProgram:
                 self.table[i - 1] if port.name == TABLE else rows[sweep.places[port.name].rows][row[port.name]]
                 for port in step.inputs
             ]
+            # All is read before anything is written: a parent's row may be both.
             values = step.values(flat)
             for port, result in zip(step.outputs, step.results, strict=True):
                 target = rows[sweep.places[port.name].rows][row[port.name]]

@@ -49,6 +49,7 @@ def motion_and_wrench(step: Step) -> None:
     bodies, before = _body(step), step.read(MOTION, of_parent=True).tolist()
     parent = BodyMotion(before[W], before[WD], [before[U][k : k + 3] for k in (0, 3, 6)], before[V])
     state = moved(bodies, 0, parent, step.q, _rate(step, "qd"), _rate(step, "qdd"), summed=False)
+    # Entries that no child asks for are dead code in the step of a straight line; here every body writes all.
     step.write(MOTION, [*state.w, *state.wd, *(entry for row in state.U for entry in row), *state.V])
     force, moment = own_wrench(bodies.parameters[0].tolist(), state)
     step.write(FORCE, force)
@@ -66,6 +67,7 @@ def torque(step: Step) -> None:
         f, m = turned(q.sin(), q.cos(), f), turned(q.sin(), q.cos(), m)
     if along:
         P = [P[k] + X[k][2] * (q * along) for k in range(3)]
+    # Moments about the parent's origin: those of the body, and the lever of its force.
     f = forth(X, f)
     step.add_to_parent(FORCE, f)
     step.add_to_parent(MOMENT, plus(forth(X, m), cross(P, f)))

@@ -32,6 +32,7 @@ def _drives(program: LoopedProgram, own: Program) -> Program:
 
 def _statements(program: LoopedProgram, real: RealType, prefix: str) -> Iterator[str]:
     yield from _constants(program, real)
+    # On the stack, not static: functions keep no state, and two threads may call one.
     used = _used(program)
     for rows in program.rows:
         if rows.name in used:
@@ -120,6 +121,7 @@ def _wrapped(words: list[str], per_line: int) -> Iterator[str]:
 def _base(program: LoopedProgram, rows: Rows, real: RealType) -> Iterator[str]:
     """The base's row, where a step reads it as that of its parent."""
     places = [place for sweep in program.sweeps for place in sweep.places.values()]
+    # Rows of bodies are written before they are read; only the base has nobody to write its own.
     if not any(place.of_parent and place.rows == rows.name for place in places):
         return
     array = _array(rows.name)
@@ -156,6 +158,7 @@ def _loop(program: LoopedProgram, sweep: Sweep, real: RealType) -> Iterator[str]
 
 def _step(program: LoopedProgram, sweep: Sweep, step: Program, real: RealType) -> Iterator[str]:
     """Pointers to the rows of a step, and its statements."""
+    # Own rows get a prefix: a row may have the name of an argument.
     names = {name: name if place.of_parent else f"own_{name}" for name, place in sweep.places.items()}
     named = replace(
         step,
@@ -187,6 +190,7 @@ def _pairs(program: LoopedProgram, pairs: Pairs, real: RealType) -> Iterator[str
     n, width = program.n, _width(program, pairs.carrier)
     own, carrier, M = _array(pairs.own), _array(pairs.carrier), pairs.output
     is_chain = program.parents == tuple(range(n))
+    # Component by component, so that neighbours in memory are neighbours in the loop.
     terms = " + ".join(f"own[{k}]*columns[{k}][j]" for k in range(width))
     first, condition, following = ("1", "j < i", "j++") if is_chain else ("parents[i]", "j > 0", "j = parents[j]")
     yield ""
@@ -206,6 +210,7 @@ def _pairs(program: LoopedProgram, pairs: Pairs, real: RealType) -> Iterator[str
     yield "        }"
     yield f"        row[i - 1] = {_array(pairs.diagonal)}[i];"
     yield "    }"
+    # The upper half is copied at the end: written entry by entry it would scatter over the cache.
     yield f"    for (i = 1; i < {n}; i++) {{"
     yield "        int j;"
     yield "        for (j = 0; j < i; j++) {"
