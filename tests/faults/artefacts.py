@@ -18,7 +18,8 @@ import tauform as tf
 from fleet.simulated_fleet import arm, samples
 from fleet.simulated_fleet import write as write_log
 from tauform.cli.verbs.equations import linearize
-from tauform.codegen.backends.registry import TARGETS
+from tauform.codegen.backends.registry import TARGETS, backend
+from tauform.codegen.minimal.problem import has_friction
 from tauform.codegen.runtime.cache import cached
 from tauform.files.checks import check_folder
 from tauform.files.manifest import JOURNAL, foreign_files, read_manifest
@@ -165,9 +166,10 @@ def closed_form(version: int) -> tf.ClosedFormModel:
 
 
 @cache
-def programs(version: int) -> list[tf.Program]:
-    """Two functions of the arm."""
-    return [tf.generate(robot(version), name) for name in ("inverse_dynamics", "gravity_torque")]
+def programs(version: int, target: str = "c") -> list[tf.Program]:
+    """Two functions of the arm, or those that the target's interface calls."""
+    names = [name for name in backend(target).functions if name != "friction" or has_friction(robot(version))]
+    return [tf.generate(robot(version), name) for name in names or ("inverse_dynamics", "gravity_torque")]
 
 
 @cache
@@ -242,7 +244,7 @@ def _write_kernel(place: Path, version: int) -> None:
 
 def _folder_of(target: str) -> Artefact:
     def write(place: Path, version: int) -> None:
-        tf.write(programs(version), place / target, target=target)
+        tf.write(programs(version, target), place / target, target=target)
 
     return Artefact(f"folder of {target}", target, write)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,14 @@ def test_no_fault_damages_an_artefact(name: str, monkeypatch: pytest.MonkeyPatch
         tally = bench(artefact, count, rng)
         assert tally.runs == count
         assert tally.is_clean, tally.findings
+
+
+@pytest.mark.parametrize("name", [name for name in QUICK if name.startswith("folder of") and " C" not in name])
+def test_folders_of_the_bench_can_be_written(name: str, tmp_path: Path) -> None:
+    """Those of all targets, so that `make faults` meets none that it cannot write."""
+    for version in (0, 1):
+        QUICK[name].write(tmp_path, version)
+    assert QUICK[name].fault(tmp_path, []) == ""
 
 
 def test_a_writer_that_is_not_atomic_is_found() -> None:
