@@ -18,7 +18,9 @@ import numpy as np
 
 import tauform as tf
 from tauform.codegen.backends.llvm import module
+from tauform.codegen.backends.registry import TARGETS
 from tauform.identification.motion.trajectory import Basis, Trajectory
+from tauform.realtime.online.programs import NAMES
 from tools.arms import ARMS
 from tools.arms import arm as bare_arm
 from tools.real_robots import urdf
@@ -80,6 +82,18 @@ def programs() -> Iterator[Artefact]:
     }
     for name, program in made_of.items():
         yield from folder(name, lambda path, program=program: tf.write_c(program, path))
+
+
+def targets() -> Iterator[Artefact]:
+    """One arm with friction that bends, in every language, and what it learns on line."""
+    robot = tf.load("two_link")
+    robot = robot.with_drives([*robot.drives, tf.Drive.of("stribeck", joints=0, coefficient=0.7, width=0.03)])
+    calls = ("mass_matrix", "velocity_torque", "gravity_torque", "friction", "forward_dynamics", "inverse_dynamics")
+    arm = [tf.generate(robot, function) for function in calls]
+    for target in TARGETS:
+        yield from folder(target, lambda path, target=target: tf.write(arm, path, target=target, name="arm"))
+    learning = [tf.online_program(robot, name) for name in NAMES]
+    yield from folder("on line", lambda path: tf.write_c(learning, path, name="arm"))
 
 
 def reduced() -> Iterator[Artefact]:
@@ -172,7 +186,17 @@ def folder(name: str, write: Callable[[Path], object]) -> Iterator[Artefact]:
 SETS: dict[str, Callable[[], Iterator[Artefact]]] = {
     made_by.__name__: made_by
     for made_by in (
-        *(arithmetic, xarm7_as_written, descriptions, base_parameters, closed_forms, programs, reduced, multirate),
+        *(
+            arithmetic,
+            xarm7_as_written,
+            descriptions,
+            base_parameters,
+            closed_forms,
+            programs,
+            targets,
+            reduced,
+            multirate,
+        ),
         *(fits, arms, reduced_arms),
     )
 }

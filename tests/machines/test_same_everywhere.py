@@ -24,7 +24,7 @@ CORE_TYPES = ("Haswell", "Sandybridge", "Nehalem", "Prescott")
 # Seconds each; the others take minutes.
 QUICK = (
     *("arithmetic", "xarm7_as_written", "descriptions", "base_parameters", "closed_forms"),
-    *("programs", "reduced", "multirate", "fits"),
+    *("programs", "targets", "reduced", "multirate", "fits"),
 )
 LONG = ("arms", "reduced_arms")
 # Both spellings: glibc before 2.33 calls what can be used by another name; what it does not know it ignores.
