@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import time
 from pathlib import Path
 
@@ -9,11 +11,13 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from command_flags import flags_of
 from tauform.errors import DescriptionError, RecordingError, TauformError
 from tauform.report.html.meshes import LinkMesh
 from tauform.studio.jobs import Job
-from tauform.studio.lines import Lines
-from tauform.studio.project import Project
+from tauform.studio.lines import Lines, LogChoice, RobotLines
+from tauform.studio.log_look import look_at_log
+from tauform.studio.project import Project, ProjectBusyError
 from tauform.studio.scene import stl
 from tauform.studio.work import read_logs
 
@@ -101,10 +105,90 @@ def test_a_job_is_cancelled_at_once() -> None:
     assert time.monotonic() - start < 5
 
 
-def test_lines_are_commands_that_a_shell_reads() -> None:
-    lines = Lines.of_fit("/tmp/a b.urdf", "tool0", ["run 1.csv"], ["check.csv"], True)
-    assert lines.shell.startswith("tauform identify 'a b.urdf' --tip tool0 'run 1.csv' --validate check.csv --physical")
+def page_lines() -> dict[str, Lines]:
+    """The lines of every action of the pages."""
+    robot = RobotLines("/tmp/a b.urdf", "tool0", (0.0, 0.0, -1.6))
+    log, mapped = LogChoice("run 1.csv"), LogChoice("check.csv", {"t": "time", "q": ["a", "b"]})
+    options = {"duration": 10.0, "max_seconds": 5.0, "velocity": 1.0, "acceleration": 2.0, "effort": 50.0, "floor": 0.1}
+    return {
+        "load": robot.load(),
+        "state": robot.state([0.1, 0.2], [0.0, 1.0], [0.0, 0.0]),
+        "edits": robot.edits({"l1": 2.0}, (1.5, (0.1, 0.0, 0.0)), (0.0, 0.0, 0.1)),
+        "save": robot.saved("mine.toml"),
+        "look": robot.look(mapped),
+        "fit": robot.fit([log], [mapped], True),
+        "reduction": robot.reduction(0.01, "fast"),
+        "recorded": robot.reduction(0.01, "slow", [log]),
+        "code": robot.code(["inverse_dynamics", "mass_matrix"], "rust", "float"),
+        "report": robot.report(),
+        "plan": robot.plan(options | {"collisions": False}),
+    }
+
+
+@pytest.mark.parametrize("action", page_lines())
+def test_lines_are_python_and_commands_that_exist(action: str) -> None:
+    lines = page_lines()[action]
     compile(lines.python, "lines", "exec")
+    for name in re.findall(r"\btf\.(\w+)", lines.python):
+        assert hasattr(tf, name), name
+    if lines.shell:
+        _, verb, *words = shlex.split(lines.shell)
+        assert {word for word in words if word.startswith("--")} <= flags_of(verb)
+        assert "a b.urdf" in words or action == "look"
+
+
+def test_results_are_kept_without_a_page_and_work_runs_alone(tmp_path: Path) -> None:
+    """A tab that is closed in the middle of a run loses nothing."""
+    project, seen = Project(tmp_path), []
+    found: list[str] = []
+    project.watchers.append(seen.append)
+    project.start("Work", found.append, slow, 0.0)
+    with pytest.raises(ProjectBusyError, match="Work is still running; cancel it first"):
+        project.start("Other", found.append, slow, 0.0)
+    assert project.job is not None
+    # the tab is closed here: nobody looks until the work is long done
+    project.watchers.clear()
+    job = project.job
+    job._process.join(30)
+    project.poll()
+    assert found == ["result"]
+    project.start("Work", found.append, refusing)
+    project.job._process.join(30)
+    project.poll()
+    assert (found, project.complaint) == (["result"], "run.csv: no such column")
+    assert seen == ["work"]
+
+
+def test_the_tool_moves_and_its_payload_with_it(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    robot = project.open_robot("kr6_r700")
+    q = np.array([0.3, -0.7, 0.4, 0.1, 0.5, 0.2])
+    project.tool, project.payload = (0.0, 0.0, 0.2), (2.0, (0.0, 0.0, 0.0))
+    before, after = (tf.forward_kinematics(r, q) for r in (robot, project.robot))
+    np.testing.assert_allclose(after[:3, 3], before[:3, 3] + 0.2 * before[:3, 2], atol=1e-12)
+    # a payload at the moved tool is one with its centre of mass there
+    project.tool, project.payload = (0.0, 0.0, 0.0), (2.0, (0.0, 0.0, 0.2))
+    shifted = tf.gravity_torque(project.robot, q)
+    project.tool, project.payload = (0.0, 0.0, 0.2), (2.0, (0.0, 0.0, 0.0))
+    np.testing.assert_allclose(tf.gravity_torque(project.robot, q), shifted, rtol=1e-12)
+
+
+def test_a_log_is_looked_at_before_it_is_identified(tmp_path: Path) -> None:
+    robot, path = tf.load("two_link"), tmp_path / "run.csv"
+    t = np.arange(0.0, 4.0, 0.01)
+    # the second joint rests for half of the time
+    table = np.column_stack([t, np.sin(3 * t), np.where(t < 2, np.cos(3 * t), np.cos(6.0)), np.cos(t), np.sin(t)])
+    np.savetxt(path, table, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    look = look_at_log(robot, path, {}, lambda words: None)
+    assert look.guess == {"t": ["t"], "q": ["q1", "q2"], "qd": [], "tau": ["tau1", "tau2"]}
+    rest = next(sentence for sentence in look.findings if sentence.startswith("at rest"))
+    assert float(re.findall(r"joint2 (\d+) %", rest)[0]) == pytest.approx(50, abs=6)
+    assert set(look.plots) == {"signals", "spectra"}
+    # a log of another robot: a sentence, its columns to be mapped by hand, no figure
+    other = look_at_log(tf.load("kr6_r700"), path, {}, lambda words: None)
+    assert other.plots == {}
+    assert len(other.columns) == 5
+    assert "run.csv" in other.findings[0]
 
 
 def test_meshes_are_served_as_stl() -> None:

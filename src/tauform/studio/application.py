@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import resources
 from pathlib import Path
 
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -10,8 +11,7 @@ from nicegui import app as running
 from nicegui import ui
 
 from tauform.studio.access import COOKIE, Guard
-from tauform.studio.desk import Desk
-from tauform.studio.lines import Lines
+from tauform.studio.desk import Desk, WorkBar
 from tauform.studio.project import Project
 from tauform.studio.scene import stl
 from tauform.studio.tabs.deliver import deliver_tab
@@ -21,11 +21,21 @@ from tauform.studio.tabs.robot import robot_tab
 from tauform.studio.tabs.shrink import shrink_tab
 
 DEFAULT_ROBOT = "kr6_r700"
+TABS = {
+    "Robot": robot_tab,
+    "Plan": plan_tab,
+    "Identify": identify_tab,
+    "Shrink": shrink_tab,
+    "Deliver": deliver_tab,
+}
 
 # Figures of a tab that is left have no size, which Plotly rejects; they are resized when the tab is shown again.
 HIDDEN_FIGURES = """<script>addEventListener("unhandledrejection", event => {
   if (String(event.reason).includes("displayed plot div")) event.preventDefault();
 });</script>"""
+# A laptop that draws without a graphics card, or a tablet that sleeps, answers late; it must not begin anew.
+PATIENCE = 60.0  # seconds
+TWO_TABS = "Open in another tab too; both show and change the same robot."
 
 
 def application(
@@ -74,7 +84,7 @@ def application(
                 project.job.cancel()
 
     running.on_shutdown(end_work)
-    ui.run_with(inside, title="tauform studio", show_welcome_message=False)
+    ui.run_with(inside, title="tauform studio", show_welcome_message=False, reconnect_timeout=PATIENCE)
     return Guard(inside, token)
 
 
@@ -83,26 +93,46 @@ def application(
 
 def build(project: Project) -> None:
     """The whole page of a session."""
-    ui.colors(primary="#1f63c4")
+    ui.colors(primary="#1f63c4", dark="#1c2024", dark_page="#14171a")
     ui.add_head_html(HIDDEN_FIGURES)
+    ui.add_css((resources.files("tauform.studio") / "assets" / "studio.css").read_text(encoding="utf-8"))
+    # None follows the system, as the reports do.
+    dark = ui.dark_mode(project.choices.get("dark"))
     desk = Desk(project)
-    parts = {
-        "Robot": robot_tab,
-        "Plan": plan_tab,
-        "Identify": identify_tab,
-        "Shrink": shrink_tab,
-        "Deliver": deliver_tab,
-    }
     with ui.header().classes("items-center py-1 gap-4 flex-wrap"):
-        ui.label("tauform studio").classes("text-lg font-semibold")
-        with ui.tabs().props("dense") as tabs:
-            for name in parts:
+        ui.label("tauform studio").classes("text-base font-semibold")
+        switch = ui.button(icon="contrast", on_click=lambda: _turn(project, dark))
+        # Beside the title on a phone, at the far end on a wide screen.
+        switch.props('flat dense color=white aria-label="dark or light"').classes("sm:order-last ml-auto")
+        with ui.tabs().props("dense no-caps inline-label") as tabs:
+            for name in TABS:
                 ui.tab(name)
-    with ui.footer().classes("bg-grey-2 text-black p-2 gap-2 flex-wrap"):
-        desk.python = ui.code("", language="python").classes("grow text-xs m-0").style("min-width: 20rem")
-        desk.shell = ui.code("", language="bash").classes("grow text-xs m-0").style("min-width: 20rem")
-    with ui.tab_panels(tabs, value="Robot").classes("w-full"):
-        for name, tab in parts.items():
-            with ui.tab_panel(name).classes("p-2"):
+    with ui.footer().classes("lines p-2 gap-x-6 gap-y-1 flex-wrap"):
+        for language, name in (("python", "python"), ("bash", "shell")):
+            block = ui.code("", language=language).classes("grow").style("min-width: 18rem; flex: 1 1 18rem")
+            setattr(desk, name, block.mark(name))
+    WorkBar(desk)
+    _say_two_tabs(project)
+    # Tabs that are left are taken down: their scenes would go on drawing.
+    panels = ui.tab_panels(tabs, value=project.choices.get("tab", "Robot"), keep_alive=False)
+    panels.classes("w-full bg-transparent")
+    # The tab that was open is open after a reload.
+    panels.on_value_change(lambda event: project.choices.update(tab=event.value))
+    with panels:
+        for name, tab in TABS.items():
+            with ui.tab_panel(name):
                 tab(desk)
-    desk.show_lines(Lines.of_robot(project.source, project.tip))
+    desk.show_lines(project.lines.load())
+
+
+def _turn(project: Project, dark: ui.dark_mode) -> None:
+    # Dark first: whoever asks has most likely a light page.
+    project.choices["dark"] = not project.choices.get("dark")
+    dark.set_value(project.choices["dark"])
+
+
+def _say_two_tabs(project: Project) -> None:
+    label = ui.label(TWO_TABS).classes("text-xs soft")
+    label.set_visibility(False)
+    # Seen every two seconds: tabs open and close without telling each other.
+    ui.timer(2.0, lambda: label.set_visibility(len(project.watchers) > 1))

@@ -1,4 +1,4 @@
-"""Desk: what the tabs share: the project, running work, the lines that do the same."""
+"""Desk: what the tabs of one page share: the project, the lines that do the same, words about running work."""
 
 from __future__ import annotations
 
@@ -9,32 +9,45 @@ from typing import Any
 from nicegui import events, ui
 
 from tauform.errors import TauformError
-from tauform.studio.jobs import Job
+from tauform.report.html.plot import Plot
+from tauform.report.notebook.plotly_figure import plotly_figure
 from tauform.studio.lines import Lines
 from tauform.studio.project import LARGEST_UPLOAD, Project
 
-POLL = 0.2  # seconds between looks at a running job
+TOO_LARGE = f"the file is larger than {LARGEST_UPLOAD // 2**20} MB; name it at the start: tauform studio ROBOT LOG"
+POLL = 0.2  # seconds between looks at running work
+# Readable on a dark and on a light page alike.
+INK, GRID = "#7d8794", "rgba(128, 136, 146, 0.25)"
 
 
 class Desk:
-    """What the tabs share: the project, the lines below the page, running work."""
+    """One page of a project: other pages of the same session work on the same one."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.followers: list[Callable[[], None]] = []
+        self.client = ui.context.client
+        self.followers: dict[str, list[Callable[[], None]]] = {"robot": [], "logs": [], "work": []}
         self.python: Any = None
         self.shell: Any = None
+        project.watchers.append(self.told)
+        # A closed tab follows nothing; what runs goes on, and the next page shows it.
+        self.client.on_delete(lambda: project.watchers.remove(self.told))
+
+    def follow(self, what: str, draw: Callable[[], None]) -> None:
+        """Call `draw` whenever the robot, the logs or the results change, in this tab or another."""
+        self.followers[what].append(draw)
+
+    def told(self, what: str) -> None:
+        """Draw what changed; a mistake in one tab does not keep the others from being drawn."""
+        with self.client:
+            for draw in self.followers[what]:
+                self.attempt(draw)
 
     def show_lines(self, lines: Lines) -> None:
         """Show how the library does what was just done."""
         self.python.set_content(lines.python)
         # An empty block would look broken.
         self.shell.set_content(lines.shell or "# in Python only")
-
-    def robot_changed(self) -> None:
-        """Tell all tabs that another robot is open."""
-        for follow in self.followers:
-            follow()
 
     def attempt(self, action: Callable[[], None]) -> bool:
         """Do something a user asked for; a mistake of theirs becomes a sentence in the page."""
@@ -45,6 +58,13 @@ class Desk:
             return False
         return True
 
+    def start(
+        self, title: str, finish: Callable[[Any], None], lines: Lines | None, function: Callable[..., Any], *given: Any
+    ) -> None:
+        """Begin long work, and show the lines that do the same."""
+        if self.attempt(lambda: self.project.start(title, finish, function, *given)) and lines is not None:
+            self.show_lines(lines)
+
     async def keep(self, uploads: Sequence[Any]) -> list[Path]:
         """Store what was dropped; a file that cannot be stored is named, and the others stay."""
         kept: list[Path] = []
@@ -53,54 +73,44 @@ class Desk:
             self.attempt(lambda name=name, data=data: kept.append(self.project.keep(name, data)))  # type: ignore[misc]
         return kept
 
-    def run(self, job: Job, bar: JobProgress, done: Callable[[Any], None]) -> None:
-        """Follow a job in its bar; what it returns goes to `done`."""
-        # One job per session: two searches would halve each other's speed.
-        if self.project.job is not None and self.project.job.state == "running":
-            # It has just been started by the caller; a refusal must end it.
-            job.cancel()
-            complain(f"{self.project.job.title} is still running; cancel it first")
-            return
-        self.project.job = job
-        bar.follow(job, done)
+    def kept(self, name: str, element: Any) -> Any:
+        """The element with the value it had before the page was loaded again; a change is remembered."""
+        choices = self.project.choices
+        if name in choices:
+            element.set_value(choices[name])
+        element.on_value_change(lambda event: choices.update({name: event.value}))
+        return element
 
 
-class JobProgress:
-    """A bar with the words of a job, and a button that ends it."""
+class WorkBar:
+    """A line with the words of running work, and a button that ends it; the same on every page of the project."""
 
-    def __init__(self) -> None:
-        with ui.row().classes("items-center w-full gap-3") as self.row:
-            self.spinner = ui.spinner(size="sm")
-            self.words = ui.label().classes("text-sm").props('role="status"')
-            self.button = ui.button("Cancel", on_click=self._cancel).props("flat dense color=negative")
+    def __init__(self, desk: Desk) -> None:
+        self.project = desk.project
+        with ui.row().classes("items-center w-full gap-3 card no-wrap").mark("work") as self.row:
+            ui.spinner(size="sm")
+            self.words = ui.label().classes("text-sm grow").props('role="status"')
+            ui.button("Cancel", on_click=self._cancel).props("flat dense no-caps color=negative")
         self.row.set_visibility(False)
-        self.job: Job | None = None
+        # Each page looks; the first to see the end stores the result for all.
+        ui.timer(POLL, self._look)
 
-    def follow(self, job: Job, done: Callable[[Any], None]) -> None:
-        """Show a job until it ends."""
-        self.job = job
-        self.row.set_visibility(True)
-
-        def look() -> None:
-            running = job.poll()
+    def _look(self) -> None:
+        self.project.poll()
+        job = self.project.job
+        running = job is not None and job.state == "running"
+        self.row.set_visibility(running)
+        if job is not None and running:
             self.words.set_text(f"{job.title}: {job.words}")
-            if running:
-                return
-            # The last look: a timer that lives on would poll an ended job.
-            timer.cancel()
-            self.row.set_visibility(False)
-            if job.state == "done":
-                done(job.result)
-            # A cancelled job falls through: the user ended it, and was told.
-            elif job.state == "failed":
-                complain(job.error)
-
-        timer = ui.timer(POLL, look)
+        if self.project.complaint:
+            complain(self.project.complaint)
+            self.project.complaint = ""
 
     def _cancel(self) -> None:
-        if self.job is not None:
-            self.job.cancel()
-            ui.notify(f"{self.job.title}: cancelled")
+        if self.project.job is not None:
+            self.project.job.cancel()
+            ui.notify(f"{self.project.job.title}: cancelled")
+            self.project.tell("work")
 
 
 def drop_zone(label: str, dropped: Callable[[events.MultiUploadEventArguments], Any], name: str) -> ui.upload:
@@ -110,18 +120,39 @@ def drop_zone(label: str, dropped: Callable[[events.MultiUploadEventArguments], 
         dropped: called with the files.
         name: class of the element, for tests and style sheets.
     """
-    return ui.upload(
+
+    async def arrived(event: events.MultiUploadEventArguments) -> None:
+        await dropped(event)
+        # Emptied: what was dropped is listed where it is used.
+        zone.reset()
+
+    zone = ui.upload(
         label=label,
         multiple=True,
         auto_upload=True,
         max_file_size=LARGEST_UPLOAD,
-        on_multi_upload=dropped,
+        on_multi_upload=arrived,
         # The browser refuses before it sends: the server would hold the file in memory.
-        on_rejected=lambda: complain(f"the file is larger than {LARGEST_UPLOAD // 2**20} MB"),
-    ).classes(f"w-full {name}")
+        on_rejected=lambda: complain(TOO_LARGE),
+    ).classes(f"drop {name}")
+    return zone
 
 
 def complain(sentence: str) -> None:
     """One sentence about what was wrong; it stays until it is read."""
     # timeout=0 keeps it; mistakes vanish too fast otherwise.
     ui.notify(sentence, type="negative", multi_line=True, close_button="OK", timeout=0, position="top")
+
+
+def figure(drawn: Plot, height: str = "22rem") -> ui.plotly:
+    """A figure in the page's own colours."""
+    shown = plotly_figure(drawn)
+    axes = {"gridcolor": GRID, "zerolinecolor": GRID, "linecolor": GRID}
+    shown.update_layout(
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font={"color": INK},
+        title={"font": {"size": 14}}, margin={"l": 60, "r": 15, "t": 80, "b": 45},
+    ).update_xaxes(**axes).update_yaxes(**axes)  # fmt: skip
+    # The library's own look of menus is for white pages.
+    for menu in shown.layout.updatemenus or ():
+        menu.update(bgcolor="rgba(128,136,146,0.15)", bordercolor=GRID, active=0)
+    return ui.plotly(shown).classes("w-full").style(f"height: {height}")

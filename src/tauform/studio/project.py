@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,18 +13,31 @@ from tauform.arrays import Array
 from tauform.description.formats.load import load
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
-from tauform.errors import DescriptionError, RecordingError
+from tauform.errors import DescriptionError, RecordingError, TauformError
 from tauform.files.file import fresh_file
 from tauform.identification.fit import Fit
-from tauform.identification.motion.trajectory import Trajectory
-from tauform.identification.recording.recording import Recording
 from tauform.pipeline.motion import home_position
-from tauform.realtime.reduction.reduce import Reduction
 from tauform.report.html.meshes import LinkMesh, link_meshes
 from tauform.studio.jobs import Job
+from tauform.studio.lines import RobotLines
+from tauform.studio.results import LogLook, PlannedMotion, ShownReduction
 
 LARGEST_UPLOAD = 400 * 2**20  # bytes
 ROBOT_FILES = (".urdf", ".xacro", ".xml", ".mjcf", ".toml")
+
+
+class OpenedRobot(NamedTuple):
+    """A robot as it was read, with what it looks like and sentences about meshes that are missing."""
+
+    robot: Robot
+    source: str
+    tip: str | None
+    meshes: list[LinkMesh]
+    notes: list[str]
+
+
+class ProjectBusyError(TauformError):
+    """Work is running already."""
 
 
 @dataclass
@@ -35,6 +49,13 @@ class Project:
         described: the robot as loaded; `robot` is it with the edits of the page.
         source: what `tf.load` was given, for the lines that the page shows.
         payload: mass [kg] and centre of mass at the tool [m].
+        tool: shift of the tool in its own frame [m].
+        looks: what was seen of a log, by its name.
+        choices: what was chosen on the pages, by the name of the input.
+        delivered: words of the last self-test, and the folder it ran in.
+        job: running work; its result goes to `finish`, whether a page is open or not.
+        complaint: why the last work failed, until a page has shown it.
+        watchers: called by every open page's name when something changes: "robot", "logs", "work".
     """
 
     folder: Path
@@ -44,16 +65,23 @@ class Project:
     q: Array = field(default_factory=lambda: np.zeros(0))
     payload: tuple[float, tuple[float, float, float]] = (0.0, (0.0, 0.0, 0.0))
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    tool: tuple[float, float, float] = (0.0, 0.0, 0.0)
     masses: dict[str, float] = field(default_factory=dict)
     logs: dict[str, Path] = field(default_factory=dict)
-    reading: dict[str, Any] = field(default_factory=dict)
-    recordings: dict[str, Recording] = field(default_factory=dict)
+    looks: dict[str, LogLook] = field(default_factory=dict)
     fits: dict[str, Fit] = field(default_factory=dict)
-    reduction: Reduction | None = None
-    motion: Trajectory | None = None
+    reduction: ShownReduction | None = None
+    motion: PlannedMotion | None = None
+    delivered: dict[str, str] | None = None
+    choices: dict[str, Any] = field(default_factory=dict)
     job: Job | None = None
+    finish: Callable[[Any], None] = lambda result: None
+    complaint: str = ""
+    watchers: list[Callable[[str], None]] = field(default_factory=list)
     meshes: list[LinkMesh] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    # Kept while no edit changes: sliders ask for it many times a second.
+    _edited: tuple[Robot, Any, Robot] | None = None
 
     def open_robot(self, source: str | Path, tip: str | None = None) -> Robot:
         """Load a robot; what belonged to another one is put aside.
@@ -61,16 +89,66 @@ class Project:
         Raises:
             DescriptionError: it is no robot that we read; the project stays as it was.
         """
-        # First: an error leaves the project untouched.
+        opened = self.read_robot(source, tip)
+        self.take_robot(opened)
+        return opened.robot
+
+    @staticmethod
+    def read_robot(source: str | Path, tip: str | None = None) -> OpenedRobot:
+        """A robot with its meshes; nothing of the project changes.
+
+        Raises:
+            DescriptionError: it is no robot that we read.
+        """
         robot = load(source, tip=tip or None)
-        self.described, self.source, self.tip = robot, str(source), tip or None
+        return OpenedRobot(robot, str(source), tip or None, *link_meshes(robot))
+
+    def take_robot(self, opened: OpenedRobot) -> None:
+        """Work on another robot; what belonged to the last one is put aside."""
+        robot = opened.robot
+        self.described, self.source, self.tip = robot, opened.source, opened.tip
+        self.meshes, self.notes = opened.meshes, opened.notes
         self.gravity = (float(robot.gravity[0]), float(robot.gravity[1]), float(robot.gravity[2]))
-        self.payload, self.masses = (0.0, (0.0, 0.0, 0.0)), {}
+        self.payload, self.tool, self.masses = (0.0, (0.0, 0.0, 0.0)), (0.0, 0.0, 0.0), {}
         self.q = home_position(robot)
-        # Recordings and fits belong to the joints of the robot that is left.
-        self.recordings, self.fits, self.reduction, self.motion = {}, {}, None, None
-        self.meshes, self.notes = link_meshes(robot)
-        return robot
+        # Fits, code and motions belong to the joints of the robot that is left; logs are read again.
+        self.fits, self.looks, self.reduction, self.motion, self.delivered = {}, {}, None, None, None
+        self.tell("robot")
+
+    @property
+    def lines(self) -> RobotLines:
+        """Lines about the robot of the page."""
+        described = self.described
+        changed = described is not None and tuple(described.gravity.tolist()) != tuple(self.gravity)
+        return RobotLines(self.source, self.tip, self.gravity if changed else None)
+
+    def tell(self, what: str) -> None:
+        """Tell every open page what changed."""
+        # A copy: a page that is closed meanwhile leaves the list.
+        for watcher in list(self.watchers):
+            watcher(what)
+
+    def start(self, title: str, finish: Callable[[Any], None], function: Callable[..., Any], *arguments: Any) -> None:
+        """Begin long work; its result goes to `finish`, also where the page that asked is closed by then.
+
+        Raises:
+            ProjectBusyError: other work is running: two searches would halve each other's speed.
+        """
+        if self.job is not None and self.job.state == "running":
+            raise ProjectBusyError(f"{self.job.title} is still running", remedy="cancel it first")
+        self.job, self.finish = Job.start(title, function, *arguments), finish
+        self.tell("work")
+
+    def poll(self) -> None:
+        """Take up what running work said; store its result, or why it failed."""
+        job = self.job
+        if job is None or job.state != "running" or job.poll():
+            return
+        if job.state == "done":
+            self.finish(job.result)
+        else:
+            self.complaint = job.error
+        self.tell("work")
 
     @property
     def robot(self) -> Robot:
@@ -81,8 +159,20 @@ class Project:
         """
         if self.described is None:
             raise DescriptionError("no robot is open; drop a file or pick one of the catalogue")
-        # Rebuilt from the description at each call: edits never pile up.
-        robot = self.described.with_gravity(self.gravity)
+        edits = (self.gravity, self.tool, self.payload, tuple(self.masses.items()))
+        if self._edited is None or self._edited[:2] != (self.described, edits):
+            # From the description each time: edits never pile up.
+            self._edited = (self.described, edits, self._with_edits(self.described))
+        return self._edited[2]
+
+    def _with_edits(self, described: Robot) -> Robot:
+        robot = described.with_gravity(self.gravity)
+        if any(self.tool):
+            tool_from_tip = np.eye(4)
+            tool_from_tip[:3, 3] = self.tool
+            moved = replace(robot.tool, link_from_frame=robot.tool.link_from_frame @ tool_from_tip)
+            # The payload hangs at the tool by its name, so both move.
+            robot = replace(robot, frames=(*(f for f in robot.frames if f.name != moved.name), moved))
         if self.masses:
             values = np.array(robot.parameters)
             for k, link in enumerate(robot.links):

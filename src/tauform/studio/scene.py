@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from nicegui import ui
+from nicegui import events, ui
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.report.html.meshes import LinkMesh
-from tauform.rigidbody.kinematics import forward_kinematics, link_placements
+from tauform.report.html.robot_view import home_box, round_length
+from tauform.rigidbody.kinematics import link_placements
 from tauform.studio.project import Project
 
+BLUE, ORANGE, GREY, HIGHLIGHT = "#1f63c4", "#d1571a", "#5f6b77", "#e8590c"
+# White links and black ones both stand out, on a light page and on a dark one.
+BACKGROUND = "#b4bec9"
 # Colours of residuals on the robot: none, and as large as the joint's own torque.
-BLUE, ORANGE, GREY = "#1f63c4", "#d1571a", "#8d99a6"
-CALM, BAD = np.array([0.62, 0.66, 0.70]), np.array([0.78, 0.15, 0.15])
+CALM, BAD = np.array([0.93, 0.94, 0.95]), np.array([0.80, 0.10, 0.10])
+FIELD_OF_VIEW = 35.0  # degrees: wider ones bend robots
+FRAMES_PER_SECOND = 20
 
 
 class RobotScene:
@@ -24,12 +29,30 @@ class RobotScene:
 
     def __init__(self, project: Project, height: str = "26rem") -> None:
         self.project = project
-        with ui.scene(width=600, height=420, background_color="#f7f7f5", fps=30) as self.scene:
-            self.groups: list[Any] = []
-            self.bodies: dict[int, list[Any]] = {}
-        self.scene.classes("w-full").style(f"height: {height}")
-        self.scene.props('aria-label="The robot in space"')
+        self.groups: list[Any] = []
+        # Each body with its own colour, by link.
+        self.bodies: dict[int, list[tuple[Any, str]]] = {}
+        size, divisions = self._floor()
+        self.scene = ui.scene(
+            width=640, height=420, background_color=BACKGROUND, fps=20, grid=(size, divisions),
+            camera=ui.scene.perspective_camera(fov=FIELD_OF_VIEW),
+        )  # fmt: skip
+        self.scene.classes("scene").style(f"height: {height}").props('aria-label="The robot in space"')
         self.build()
+
+    def _floor(self) -> tuple[int, int]:
+        """Size [m] and squares of the grid: some squares per reach, whatever the robot's size."""
+        low, high = self._box()
+        step = round_length(max(float(np.max(high - low)), 0.1) / 5)
+        # The library takes whole metres.
+        size = max(2, 2 * int(np.ceil(2 * float(np.max(high - low)))))
+        return size, min(200, max(4, round(size / step)))
+
+    def _box(self) -> tuple[Array, Array]:
+        robot = self.project.described
+        if robot is None:
+            return np.zeros(3), np.ones(3)
+        return home_box(robot, self.project.meshes)
 
     def build(self) -> None:
         """Draw the project's robot anew."""
@@ -42,44 +65,46 @@ class RobotScene:
             # -1 is the base; group k + 1 belongs to link k.
             for link in range(-1, robot.n_bodies):
                 with self.scene.group() as group:
-                    self.bodies[link] = [
-                        self._mesh(k) for k, mesh in enumerate(self.project.meshes) if mesh.link == link
-                    ]
+                    own = [(k, mesh) for k, mesh in enumerate(self.project.meshes) if mesh.link == link]
+                    self.bodies[link] = [self._mesh(k, mesh) for k, mesh in own]
                 self.groups.append(group)
-            if not self.project.meshes:
-                self._sticks(robot)
+            self._sticks(robot)
         self.move(self.project.q)
         self._look()
 
-    def _mesh(self, k: int) -> Any:
-        mesh = self.project.meshes[k]
+    def _mesh(self, k: int, mesh: LinkMesh) -> tuple[Any, str]:
         # The robot in the address: browsers would show the last robot's mesh from their cache.
         shown = self.scene.stl(f"/mesh/{k}.stl?robot={abs(hash(self.project.source)) % 10**8}")
-        return shown.material("#" + "".join(f"{round(255 * part):02x}" for part in mesh.colour))
+        colour = _colour(np.array(mesh.colour))
+        return shown.material(colour), colour
 
     def _sticks(self, robot: Robot) -> None:
-        """Joints as thick, links as thin cylinders; what a description without shapes tells."""
-        # Three percent of the reach, with a floor for small robots.
-        size = 0.03 * max(0.3, float(np.abs(forward_kinematics(robot, self.project.q)[:3, 3]).max()))
+        """Joints as thick, links as thin cylinders, where no mesh shows the link."""
+        low, high = self._box()
+        # Three percent of the robot's size, with a floor for small robots.
+        size = 0.03 * max(0.3, float(np.max(high - low)))
+        seen = {mesh.link for mesh in self.project.meshes}
         for k, joint in enumerate(robot.joints):
-            with self.groups[k + 1]:
-                self._cylinder(size, 2.5 * size, np.array([0.0, 0.0, 1.0]), BLUE if joint.type.is_angle else ORANGE)
+            if k not in seen:
+                colour = BLUE if joint.type.is_angle else ORANGE
+                self._cylinder(k, size, 2.5 * size, np.array([0.0, 0.0, 1.0]), np.zeros(3), colour)
         ends = [(joint.parent, joint.parent_from_joint[:3, 3]) for joint in robot.joints]
         for parent, end in [*ends, (robot.tool.link, robot.tool.link_from_frame[:3, 3])]:
             length = float(np.linalg.norm(end))
             # Joints that share an origin have no link to draw between.
-            if length > 1e-6:
-                with self.groups[parent + 1]:
-                    self._cylinder(0.45 * size, length, end / length, GREY).move(*(end / 2).tolist())
+            if parent not in seen and length > 1e-6:
+                self._cylinder(parent, 0.45 * size, length, end / length, end / 2, GREY)
 
-    def _cylinder(self, radius: float, length: float, along: Array, colour: str) -> Any:
-        """A cylinder about its centre; those of three.js stand along y."""
+    def _cylinder(self, link: int, radius: float, length: float, along: Array, centre: Array, colour: str) -> None:
+        """A cylinder on a link; those of three.js stand along y."""
         # Any direction across the axis; x itself would give a zero product.
         side = np.cross(along, [1.0, 0.0, 0.0] if abs(along[0]) < 0.9 else [0.0, 1.0, 0.0])
         side /= np.linalg.norm(side)
         # Columns of the rotation: the cylinder's own y goes along the link.
         turned = np.column_stack([side, along, np.cross(side, along)])
-        return self.scene.cylinder(radius, radius, length).rotate_R(turned.tolist()).material(colour)
+        with self.groups[link + 1]:
+            body = self.scene.cylinder(radius, radius, length).rotate_R(turned.tolist()).move(*centre.tolist())
+        self.bodies[link].append((body.material(colour), colour))
 
     def move(self, q: Array) -> None:
         """Show a posture."""
@@ -95,28 +120,71 @@ class RobotScene:
         for link, share in enumerate(shares):
             # From calm to bad, up to an error as large as the joint's torque.
             mixed = CALM + min(1.0, max(0.0, share)) * (BAD - CALM)
-            for body in self.bodies.get(link, []):
-                body.material("#" + "".join(f"{round(255 * part):02x}" for part in mixed))
+            for body, _ in self.bodies.get(link, []):
+                body.material(_colour(mixed))
 
-    def plain(self) -> None:
-        """The links' own colours again."""
+    def highlight(self, links: Sequence[int]) -> None:
+        """Show some links in a colour of their own, all others in theirs."""
         for link, bodies in self.bodies.items():
-            own = [mesh for mesh in self.project.meshes if mesh.link == link]
-            for body, mesh in zip(bodies, own, strict=True):
-                body.material("#" + "".join(f"{round(255 * part):02x}" for part in mesh.colour))
+            for body, own in bodies:
+                body.material(HIGHLIGHT if link in links else own)
 
     def _look(self) -> None:
-        robot = self.project.described
-        if robot is None:
-            return
-        places = link_placements(robot, self.project.q)[:, :3, 3]
-        centre = places.mean(axis=0)
-        # Forty centimetres at the least: a robot folded at its base would fill the view.
-        away = 1.05 * max(0.4, float(np.ptp(places, axis=0).max()))
+        low, high = self._box()
+        centre, extent = (low + high) / 2, max(0.2, float(np.max(high - low)))
+        # So far that the robot fills three quarters of the height.
+        away = 0.67 * extent / np.tan(np.radians(FIELD_OF_VIEW / 2))
+        direction = np.array([0.72, -0.60, 0.36])
+        eye = centre + away * direction / np.linalg.norm(direction)
         self.scene.move_camera(
-            x=centre[0] + away, y=centre[1] - away, z=centre[2] + 0.7 * away,
+            x=eye[0], y=eye[1], z=eye[2],
             look_at_x=centre[0], look_at_y=centre[1], look_at_z=centre[2], duration=0,
         )  # fmt: skip
+
+
+class Player:
+    """A slider through the frames of a motion, and a button that plays it in real time."""
+
+    def __init__(self, times: Sequence[float], show: Callable[[int], None], name: str) -> None:
+        self.times, self.show = times, show
+        with ui.row().classes("items-center w-full no-wrap gap-3"):
+            self.button = (
+                ui.button("Play", on_click=self._toggle)
+                .props("flat dense no-caps icon=play_arrow")
+                .style("width: 5rem; flex: none")
+            )
+            self.slider = ui.slider(min=0, max=len(times) - 1, value=0, on_change=self._moved)
+            self.slider.props(f'aria-label="{name}"').classes("grow")
+            self.clock = ui.label().classes("text-xs soft").style("width: 4rem; flex: none")
+        self.timer = ui.timer(1 / FRAMES_PER_SECOND, self._advance, active=False)
+        self.at = float(times[0])
+        self._tell(0)
+
+    def _tell(self, frame: int) -> None:
+        self.clock.set_text(f"{self.times[frame]:.2f} s")
+
+    def _moved(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        frame = int(event.value)
+        self.at = float(self.times[frame])
+        self._tell(frame)
+        self.show(frame)
+
+    def _advance(self) -> None:
+        self.at += 1 / FRAMES_PER_SECOND
+        # From the beginning again once it is over.
+        at = self.at if self.at <= self.times[-1] else float(self.times[0])
+        frame = min(len(self.times) - 1, int(np.searchsorted(self.times, at)))
+        self.slider.set_value(frame)
+        # The slider's frame lies behind the clock by less than a frame; the clock counts.
+        self.at = at
+
+    def _toggle(self) -> None:
+        self.timer.active = not self.timer.active
+        self.button.set_text("Stop" if self.timer.active else "Play")
+
+
+def _colour(mixed: Array) -> str:
+    return "#" + "".join(f"{round(255 * float(part)):02x}" for part in mixed)
 
 
 def stl(mesh: LinkMesh) -> bytes:

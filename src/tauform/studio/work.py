@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tauform.codegen.backends.registry import backend
 from tauform.codegen.generate import generate
 from tauform.codegen.names import c_prefix
+from tauform.codegen.program.program import Program
+from tauform.codegen.runtime.kernel import compile_program
 from tauform.codegen.write import write
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError
@@ -17,15 +22,24 @@ from tauform.identification.export.code import CodeOptions, write_code
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.logs.read import read_recording
+from tauform.identification.motion.clearance import Clearance, measured_distances, placements
 from tauform.identification.motion.excite import excite
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.identification.recording.recording import Recording
 from tauform.messages import Progress
-from tauform.realtime.reduction.reduce import Reduction, reduce
+from tauform.realtime.reduction.recorded import recorded_profile
+from tauform.realtime.reduction.reduce import reduce
 from tauform.report.sections.identification import write_report
+from tauform.rigidbody.kinematics import link_placements
+from tauform.studio.results import PlannedMotion, ShownReduction
+
+STATES = 4096  # of a batch that is timed
+FRAMES = 240  # of a motion that plays: enough for a slider's length
+
+LogOptions = Mapping[Path, Mapping[str, Any]]
 
 
-def read_logs(robot: Robot, logs: Mapping[Path, Mapping[str, Any]], tell: Progress) -> dict[str, Recording]:
+def read_logs(robot: Robot, logs: LogOptions, tell: Progress) -> dict[str, Recording]:
     """Recordings by file name; each log with the options that were chosen for it."""
     found = {}
     for path, options in logs.items():
@@ -34,29 +48,68 @@ def read_logs(robot: Robot, logs: Mapping[Path, Mapping[str, Any]], tell: Progre
     return found
 
 
-def identify_robot(
-    robot: Robot, fitted: Sequence[Recording], validated: Sequence[Recording], physical: bool, tell: Progress
-) -> Fit:
-    """A fit, judged on the validation recordings where there are any."""
-    return identify(robot, list(fitted), validate=list(validated) or None, physical=physical, progress=tell)
+def identify_robot(robot: Robot, fitted: LogOptions, validated: LogOptions, physical: bool, tell: Progress) -> Fit:
+    """A fit of logs, judged on the validation logs where there are any."""
+    # Read here: recordings may be larger than what should cross processes.
+    recordings, judges = (list(read_logs(robot, logs, tell).values()) for logs in (fitted, validated))
+    return identify(robot, recordings, validate=judges or None, physical=physical, progress=tell)
 
 
-def shrink(robot: Robot, tolerance: float, profile: str, tell: Progress) -> Reduction:
-    """The cheapest program within an error."""
-    return reduce(robot, profile=profile, tolerance=tolerance, progress=tell)  # type: ignore[arg-type]  # checked there
+def shrink(robot: Robot, tolerance: float, profile: str, logs: LogOptions, tell: Progress) -> ShownReduction:
+    """The cheapest program within an error.
+
+    Args:
+        profile: "slow" or "fast" within the robot's limits; without a meaning where logs are given.
+        logs: their motion takes the place of the profile.
+    """
+    recorded = recorded_profile(list(read_logs(robot, logs, tell).values())) if logs else None
+    states: Any = recorded if recorded is not None else profile
+    found = reduce(robot, profile=states, tolerance=tolerance, progress=tell)
+    tell("timing both programs")
+    return ShownReduction(found, nanoseconds(found.exact), nanoseconds(found.program))
 
 
-def plan(robot: Robot, duration: float, seconds: float, collisions: bool, tell: Progress) -> Trajectory:
-    """A motion that shows every base parameter."""
-    # Bound here, since excite reports a share, and the page takes words.
-    said = tell
-    return excite(
-        robot,
-        duration=duration,
-        max_seconds=seconds,
-        collisions=collisions,
-        progress=lambda share: said(f"{100 * share:.0f} % of the search"),
-    )
+def nanoseconds(program: Program) -> float:
+    """One state of a batch on this machine, the least of a few runs."""
+    kernel = compile_program(program)
+    rng = np.random.default_rng(0)
+    # (N, ...) for each input, whatever the function takes.
+    states = [rng.uniform(-1, 1, (STATES, *port.shape)) for port in program.inputs]
+    best = np.inf
+    for _ in range(5):
+        start = time.perf_counter()
+        kernel(*states)
+        best = min(best, time.perf_counter() - start)
+    return float(1e9 * best / STATES)
+
+
+def plan(robot: Robot, options: Mapping[str, Any], tell: Progress) -> PlannedMotion:
+    """A motion that shows every base parameter, with the distances that its links keep."""
+    # excite reports a share, and the page takes words.
+    motion = excite(robot, progress=lambda share: tell(f"{100 * share:.0f} % of the search"), **options)
+    rows = np.unique(np.linspace(0, len(motion.t) - 1, FRAMES).astype(int))
+    if not options.get("collisions", True) or not robot.shapes or motion.bounds is None:
+        return PlannedMotion(motion, rows.tolist(), np.zeros(0), "")
+    tell("measuring distances along the motion")
+    return _with_distances(robot, motion, rows.tolist(), options.get("floor"))
+
+
+def _with_distances(robot: Robot, motion: Trajectory, rows: list[int], floor: float | None) -> PlannedMotion:
+    assert motion.bounds is not None
+    clearance = Clearance.of(robot, motion.bounds, True, floor)
+    placed = link_placements(robot, motion.q[rows])
+    at = [placements(solid, placed) for solid in clearance.solids]
+    states = np.arange(len(rows))
+    found = np.array(
+        [
+            measured_distances(clearance.solids[i], clearance.solids[j], at[i], at[j], states).distance
+            for i, j in clearance.pairs
+        ]
+    ).reshape(-1, len(rows))
+    if not len(found):
+        return PlannedMotion(motion, rows, np.zeros(0), "")
+    i, j = clearance.pairs[int(found.min(axis=1).argmin())]
+    return PlannedMotion(motion, rows, found.min(axis=0), f"{clearance.solids[i].name} and {clearance.solids[j].name}")
 
 
 def deliver(

@@ -70,8 +70,8 @@ def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()
     low, high = box_of(robot, meshes)
     # Half the cube's edge.
     reach = float(np.max(high - low)) / 2
-    # Everything at home: the camera looks at its middle, and the floor lies below it.
-    home = np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])
+    # The camera looks at the middle of all that is drawn at home, and the floor lies below it.
+    bottom, top = home_box(robot, meshes)
     closure, types = robot.closure, {joint.name: joint.type for joint in robot.joints}
     return {
         "joints": [
@@ -87,9 +87,9 @@ def view_data(robot: Robot, motion: ShownMotion, meshes: Sequence[LinkMesh] = ()
         "reach": reach,
         "low": low,
         "high": high,
-        "centre": (home.min(axis=0) + home.max(axis=0)) / 2,
-        "extent": float(np.ptp(home, axis=0).max()),
-        "floor": home[:, 2].min(),
+        "centre": (bottom + top) / 2,
+        "extent": float(np.max(top - bottom)),
+        "floor": bottom[2],
         "bodies": [body for k, inertia in enumerate(robot.inertias) if (body := _body(k, inertia))],
         "links": ["base", *(link.name for link in robot.links)],
         "meshes": [mesh.packed() for mesh in meshes],
@@ -117,11 +117,17 @@ def box_of(robot: Robot, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]
     poses = np.random.default_rng(0).uniform(low, high, (N_POSES, robot.n_joints))
     places = _places(robot, poses)
     # The few poses that reach farthest would make all others small; home and base are always inside.
-    always = np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])
+    bottom, top = home_box(robot, meshes)
     ends = np.quantile(places, [0.01, 0.99], axis=0)
-    ends = np.array([np.minimum(ends[0], always.min(axis=0)), np.maximum(ends[1], always.max(axis=0))])
+    ends = np.array([np.minimum(ends[0], bottom), np.maximum(ends[1], top)])
     centre, half = ends.mean(axis=0), max(float(np.ptp(ends, axis=0).max()) / 2, MIN_RADIUS)
     return centre - half, centre + half
+
+
+def home_box(robot: Robot, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]:
+    """Lowest and highest corner of base, links, tool and meshes at home."""
+    points = np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])
+    return points.min(axis=0), points.max(axis=0)
 
 
 def _corners(robot: Robot, meshes: Sequence[LinkMesh]) -> Iterator[Array]:

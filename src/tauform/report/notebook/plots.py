@@ -53,6 +53,11 @@ def plot_fit(fit: Fit, what: str) -> Any:
 
 def plot_recording(recording: Recording) -> Any:
     """Positions, velocities and torques over time; see `Recording.plot`."""
+    return plotly_figure(recording_plot(recording))
+
+
+def recording_plot(recording: Recording) -> Plot:
+    """Positions, velocities, torques and temperatures over time, decimated for the eye."""
     # Decimated before conversion: a recording may be far longer than a figure is wide.
     few = decimated(len(recording.t))
     quantities = {"position [rad or m]": recording.q, "velocity [rad/s or m/s]": recording.qd}
@@ -61,7 +66,7 @@ def plot_recording(recording: Recording) -> Any:
     names = [f"joint {j + 1}" for j in range(recording.n_joints)]
     # Velocity and temperature may be absent.
     held = {label: np.asarray(values[few]) for label, values in quantities.items() if values is not None}
-    return plotly_figure(_over_time(recording.name, np.asarray(recording.t[few]), names, held))
+    return _over_time(recording.name, np.asarray(recording.t[few]), names, held)
 
 
 def plot_motion(motion: Motion) -> Any:
@@ -92,6 +97,11 @@ def plot_breakdown(breakdown: Breakdown) -> Any:
 
 def plot_reduction(found: Reduction) -> Any:
     """Error over operations of the best program of each route; see `Reduction.plot`."""
+    return plotly_figure(reduction_plot(found))
+
+
+def reduction_plot(found: Reduction) -> Plot:
+    """Error over operations of the best program of each route, and the tolerance."""
     # Exact routes have no place on a logarithmic axis.
     tried = [c for c in found.candidates if c.verification.error > 0]
     series = [
@@ -103,9 +113,7 @@ def plot_reduction(found: Reduction) -> Any:
     limit = Series("tolerance", [100 * found.tolerance] * 2, x=operations, style="dashed", colour=7)
     caption = f"{found.robot.name}: error at {100 * found.confidence:g} % of the states over operations"
     label = f"error [%] (exact: {found.exact.n_operations} operations)"
-    return plotly_figure(
-        Plot(caption, [Panel("", [*series, limit])], "multiplications and additions", label, ylog=True)
-    )
+    return Plot(caption, [Panel("", [*series, limit])], "multiplications and additions", label, ylog=True)
 
 
 def _over_time(caption: str, t: Array, names: Sequence[str], held: dict[str, Array]) -> Plot:

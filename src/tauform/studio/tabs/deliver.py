@@ -5,15 +5,15 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from nicegui import ui
 
 from tauform.codegen.backends.registry import TARGETS
 from tauform.codegen.names import c_prefix
 from tauform.studio import work
-from tauform.studio.desk import Desk, JobProgress, complain
-from tauform.studio.jobs import Job
-from tauform.studio.lines import Lines
+from tauform.studio.desk import Desk, complain
+from tauform.studio.project import Project
 
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "bias_torque", "forward_dynamics", "regressor")
 
@@ -21,57 +21,77 @@ FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "bias_torque",
 def deliver_tab(desk: Desk) -> None:
     """The tab: target, precision, functions; the self-test's words; downloads."""
     project = desk.project
-    with ui.column().classes("gap-2 w-full").style("max-width: 46rem"):
-        with ui.row().classes("gap-3 items-center"):
-            target = ui.select(sorted(TARGETS), value="c", label="target")
-            real = ui.select(["double", "float"], value="double", label="precision")
+    with ui.element("div").classes("columns"):
+        with ui.column().classes("gap-2 card"):
+            ui.label("Code that passed its self-test").classes("heading")
+            whose = ui.label().classes("text-sm soft")
+            target = desk.kept("target", ui.select(sorted(TARGETS), value="c", label="target"))
+            real = desk.kept("real", ui.select(["double", "float"], value="double", label="precision"))
             functions = ui.select(list(FUNCTIONS), value=["inverse_dynamics"], multiple=True, label="functions")
-            functions.props("use-chips").style("min-width: 16rem")
-        with ui.row():
-            make = ui.button("Generate and test").mark("generate")
-            page = ui.button("Report of the fit").props("flat")
-        bar = JobProgress()
-        said = ui.column().classes("w-full")
+            desk.kept("functions", functions).props("use-chips")
+            for field in (target, real, functions):
+                field.classes("w-full")
+            ui.button("Generate and test", on_click=lambda: start()).props("no-caps").mark("generate")
+            ui.button("Report of the fit", on_click=lambda: report()).props("flat no-caps icon=description")
+        said = ui.column().classes("w-full gap-2")
+
+    def draw() -> None:
+        whose.set_text("of the identified robot" if project.fits else "of the robot as it is on the page")
+        said.clear()
+        with said:
+            _show(project)
 
     def done(found: dict[str, str]) -> None:
-        said.clear()
-        folder = Path(found["folder"])
-        with said:
-            ui.code(found["said"], language="text").classes("w-full text-xs")
-            name = f"{folder.name}.zip"
-            ui.button(f"Download {name}", on_click=lambda: ui.download.content(zipped(folder), name)).mark("download")
+        project.delivered = found
 
     def start() -> None:
-        def run() -> None:
-            # The last fit, as dictionaries keep their order.
-            fitted = next(reversed(project.fits.values())) if project.fits else None
-            # Target and precision in the name: results of several choices stand side by side.
-            # A name as C knows it: that of a stranger's robot may hold a path.
-            folder = project.folder / f"{c_prefix(None, project.robot.name)}_{target.value}_{real.value}"
-            model = fitted if fitted is not None else project.robot
-            arguments = (model, list(functions.value), str(target.value), str(real.value), folder)
-            desk.run(Job.start("Generating", work.deliver, *arguments), bar, done)
-
-        if desk.attempt(run):
-            names, chosen, precision = list(functions.value), str(target.value), str(real.value)
-            desk.show_lines(Lines.of_code(project.source, project.tip, names, chosen, precision))
+        names, chosen, precision = list(functions.value), str(target.value), str(real.value)
+        # A name as C knows it, that of a stranger's robot may hold a path; target and precision in it: results of
+        # several choices stand side by side.
+        folder = project.folder / f"{c_prefix(None, project.robot.name)}_{chosen}_{precision}"
+        # The last fit, as dictionaries keep their order.
+        model: Any = next(reversed(project.fits.values())) if project.fits else project.robot
+        lines = project.lines.code(names, chosen, precision)
+        desk.attempt(
+            lambda: desk.start("Generating", done, lines, work.deliver, model, names, chosen, precision, folder)
+        )
 
     def report() -> None:
         if not project.fits:
             complain("nothing was identified yet; the report is that of a fit")
             return
-        fit = next(reversed(project.fits.values()))
-        job = Job.start("Report", work.report, fit, project.folder / "report.html")
-        desk.run(job, bar, lambda path: ui.download(Path(path), "report.html"))
+        fit, path = next(reversed(project.fits.values())), project.folder / "report.html"
 
-    make.on_click(start)
-    page.on_click(report)
-    # Code of another robot must not be offered as this one's.
-    desk.followers.append(lambda: _emptied(said))
+        def written(found: str) -> None:
+            project.choices["report"] = found
+
+        desk.start("Report", written, project.lines.report(), work.report, fit, path)
+
+    draw()
+    for what in ("work", "robot"):
+        desk.follow(what, draw)
 
 
-def _emptied(place: ui.column) -> None:
-    place.clear()
+def _show(project: Project) -> None:
+    found, report = project.delivered, project.choices.get("report")
+    if found is not None:
+        folder = Path(found["folder"])
+        with ui.column().classes("card gap-1"):
+            ui.label("The self-test passed." if "not run" not in found["said"] else "Written.").classes("heading good")
+            ui.code(found["said"], language="text").classes("w-full text-xs")
+            name = f"{folder.name}.zip"
+            ui.button(f"Download {name}", on_click=lambda: ui.download.content(zipped(folder), name)).props(
+                "no-caps icon=download"
+            ).mark("download")
+    if report and project.fits:
+        with ui.column().classes("card gap-1"):
+            ui.label("The report of the last fit").classes("heading")
+            ui.button("Download report.html", on_click=lambda: ui.download(Path(report), "report.html")).props(
+                "no-caps icon=download"
+            )
+    if found is None and not report:
+        with ui.column().classes("card"):
+            ui.label("Nothing is generated yet.").classes("heading")
 
 
 def zipped(folder: Path) -> bytes:

@@ -1,63 +1,120 @@
-"""Plan: a motion to record, previewed on the robot."""
+"""Plan: a motion to record, previewed on the robot with the distances that its links keep."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from nicegui import events, ui
+from nicegui import ui
 
-from tauform.identification.motion.trajectory import Trajectory
+from tauform.report.html.plot import Panel, Plot, Series, short_names
 from tauform.studio import work
-from tauform.studio.desk import Desk, JobProgress
-from tauform.studio.jobs import Job
-from tauform.studio.lines import Lines
-from tauform.studio.scene import RobotScene
+from tauform.studio.desk import Desk, figure
+from tauform.studio.results import PlannedMotion
+from tauform.studio.scene import Player, RobotScene
+
+# What the search takes -> label; empty fields leave the robot's own limits.
+LIMITS = {
+    "velocity": "speed limit [rad/s, m/s]",
+    "acceleration": "acceleration limit [rad/s², m/s²]",
+    "effort": "torque limit [N m, N]",
+    "floor": "stay above [m]",
+}
 
 
 def plan_tab(desk: Desk) -> None:
-    """The tab: length and effort of the search; the motion in space; the CSV."""
-    project = desk.project
-    with ui.row().classes("w-full flex-wrap gap-3 items-start"):
-        with ui.column().classes("gap-2").style("flex: 1 1 14rem; min-width: 13rem"):
-            duration = ui.number("length of the motion [s]", value=10.0, min=1.0)
-            seconds = ui.number("time for the search [s]", value=10.0, min=1.0)
-            collisions = ui.checkbox("keep links apart", value=True)
-            button = ui.button("Plan a motion")
-            bar = JobProgress()
-        place = ui.column().style("flex: 3 1 26rem; min-width: 18rem")
+    """The tab: length, limits and effort of the search; the motion in space; the CSV."""
+    project, choices = desk.project, desk.project.choices
+    fields: dict[str, Any] = {}
+    with ui.element("div").classes("columns"):
+        with ui.column().classes("gap-1 card"):
+            ui.label("A motion that shows every parameter").classes("heading")
+            fields["duration"] = desk.kept("duration", ui.number("length of the motion [s]", value=10.0, min=1.0))
+            fields["max_seconds"] = desk.kept("seconds", ui.number("time for the search [s]", value=10.0, min=1.0))
+            for name, label in LIMITS.items():
+                field = ui.number(label).props('clearable placeholder="of the robot"')
+                fields[name] = desk.kept(f"plan {name}", field)
+            for field in fields.values():
+                field.classes("w-full").props("dense")
+            collisions = desk.kept("collisions", ui.checkbox("keep links apart", value=True))
+            button = ui.button("Plan a motion").props("no-caps")
+        place = ui.column().classes("gap-2 w-full")
 
-    def show(motion: Trajectory | None) -> None:
-        project.motion = motion
+    def draw() -> None:
         place.clear()
-        # Another robot was opened: its motion has yet to be planned.
-        if motion is None or project.described is None:
-            return
         with place:
-            ui.label(repr(motion)).classes("font-medium")
-            for finding in motion.findings:
-                ui.label(finding).classes("text-sm")
-            scene = RobotScene(project, height="22rem")
+            if project.motion is None:
+                with ui.column().classes("card"):
+                    ui.label("No motion is planned yet.").classes("heading")
+            else:
+                _show(desk, project.motion)
 
-            def move(event: events.ValueChangeEventArguments[Any]) -> None:
-                scene.move(np.array(motion.q[int(event.value)]))
-
-            ui.slider(min=0, max=len(motion.t) - 1, value=0, on_change=move).props('aria-label="time of the motion"')
-            ui.button("Download CSV", on_click=lambda: desk.attempt(save)).props("flat")
-
-    def save() -> None:
-        if project.motion is not None:
-            ui.download(project.motion.save_csv(project.folder / "motion.csv"), "motion.csv")
+    def done(motion: PlannedMotion) -> None:
+        project.motion = motion
 
     def start() -> None:
-        def run() -> None:
-            arguments = (project.robot, float(duration.value), float(seconds.value), bool(collisions.value))
-            desk.run(Job.start("Planning", work.plan, *arguments), bar, show)
+        given = {name: float(field.value) for name, field in fields.items() if field.value is not None}
+        options: dict[str, Any] = given | {"collisions": bool(collisions.value)}
+        desk.attempt(
+            lambda: desk.start("Planning", done, project.lines.plan(options), work.plan, project.robot, options)
+        )
 
-        if desk.attempt(run):
-            desk.show_lines(Lines.of_plan(project.source, project.tip, float(duration.value)))
+    shown: list[PlannedMotion | None] = [None]
+
+    def worked() -> None:
+        if project.motion is not shown[0]:
+            shown[0] = project.motion
+            draw()
 
     button.on_click(start)
-    # A reload finds the planned motion again.
-    show(project.motion)
-    desk.followers.append(lambda: show(None))
+    choices.setdefault("duration", 10.0)
+    shown[0] = project.motion
+    draw()
+    desk.follow("work", worked)
+    desk.follow("robot", draw)
+
+
+def _show(desk: Desk, motion: PlannedMotion) -> None:
+    project, planned = desk.project, motion.trajectory
+    times = planned.t[motion.rows]
+    with ui.column().classes("card gap-1"):
+        with ui.row().classes("items-center w-full"):
+            condition = "" if planned.condition is None else f", condition {planned.condition:.3g}"
+            ui.label(f"{planned.duration:.1f} s{condition}").classes("heading grow")
+            ui.button("Download CSV", on_click=lambda: desk.attempt(save)).props("flat dense no-caps icon=download")
+        for finding in planned.findings:
+            ui.label(finding).classes("text-sm soft")
+        scene = RobotScene(project, height="22rem")
+        distance = ui.label().classes("text-sm")
+
+        def show(frame: int) -> None:
+            scene.move(np.array(planned.q[motion.rows[frame]]))
+            if len(motion.distances):
+                distance.set_text(f"links keep {1e3 * motion.distances[frame]:.0f} mm apart here")
+
+        Player(times.tolist(), show, "time of the motion")
+        show(0)
+    with ui.column().classes("card gap-1"):
+        if len(motion.distances):
+            nearest = f"Least distance of two links: {1e3 * motion.distances.min():.0f} mm, {motion.nearest}"
+            figure(
+                Plot(
+                    nearest,
+                    [Panel("", [Series("distance", 1e3 * motion.distances)])],
+                    "time [s]",
+                    "distance [mm]",
+                    x=times,
+                ),
+                "16rem",
+            )
+        names = short_names(planned.joint_names)
+        held = {"position [rad or m]": planned.q, "velocity [rad/s or m/s]": planned.qd}
+        held["acceleration [rad/s² or m/s²]"] = planned.qdd
+        panels = [
+            Panel(label, [Series(name, values[motion.rows, j], style="thin") for j, name in enumerate(names)], label)
+            for label, values in held.items()
+        ]
+        figure(Plot("The motion", panels, "time [s]", "", x=times))
+
+    def save() -> None:
+        ui.download(planned.save_csv(project.folder / "motion.csv"), "motion.csv")

@@ -2,93 +2,106 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
 import numpy as np
 from nicegui import ui
 
-from tauform.codegen.program.program import Program
-from tauform.codegen.runtime.kernel import compile_program
-from tauform.realtime.reduction.reduce import Reduction
-from tauform.report.notebook.plots import plot_reduction
+from tauform.report.html.plot import Panel, Plot, Series, short_names
+from tauform.report.notebook.plots import reduction_plot
 from tauform.studio import work
-from tauform.studio.desk import Desk, JobProgress
-from tauform.studio.jobs import Job
-from tauform.studio.lines import Lines
+from tauform.studio.desk import Desk, figure
+from tauform.studio.results import ShownReduction
+from tauform.studio.tabs.logs import log_choice, log_options
 
-STATES = 4096
+# Of the torque, in per cent: 0.01 to 20 on a logarithmic scale.
+LEAST, MOST = -2.0, 1.3
+PROFILES = {
+    "slow": "slow, within the robot's limits",
+    "fast": "fast, within the robot's limits",
+    "logs": "as in the logs",
+}
 
 
 def shrink_tab(desk: Desk) -> None:
     """The tab: a slider from exact to fast, and what it costs."""
     project = desk.project
-    with ui.row().classes("w-full flex-wrap gap-3 items-start"):
-        with ui.column().classes("gap-2").style("flex: 1 1 16rem; min-width: 14rem"):
-            label = ui.label()
-            # per cent on a logarithmic scale: 0.01 to 20
-            slider = ui.slider(min=-2.0, max=1.3, step=0.05, value=0.0).props('aria-label="allowed error"')
-            profile = ui.select(["slow", "fast"], value="slow", label="profile of the motion").classes("w-full")
-            button = ui.button("Shrink")
-            bar = JobProgress()
-        place = ui.column().style("flex: 3 1 26rem; min-width: 18rem")
+    with ui.element("div").classes("columns"):
+        with ui.column().classes("gap-2 card"):
+            ui.label("From exact to fast").classes("heading")
+            label = ui.label().classes("text-sm")
+            slider = ui.slider(min=LEAST, max=MOST, step=0.05, value=0.0).props('aria-label="allowed error"')
+            desk.kept("tolerance", slider)
+            with ui.row().classes("w-full text-xs soft justify-between"):
+                ui.label("exact")
+                ui.label("fast")
+            profile = desk.kept("profile", ui.select(PROFILES, value="slow", label="motion").classes("w-full"))
+            button = ui.button("Shrink").props("no-caps")
+        place = ui.column().classes("gap-2 w-full")
+
+    def tolerance() -> float:
+        # Six digits: the line below shows what was asked, without tails of the power.
+        return float(round(10 ** float(slider.value) / 100, 6))
 
     def tell() -> None:
-        label.set_text(f"allowed error: {10 ** float(slider.value):.2g} % of the torque")
+        label.set_text(f"allowed error: {100 * tolerance():.2g} % of the torque")
 
-    def show(found: Reduction | None) -> None:
-        project.reduction = found
+    def draw() -> None:
         place.clear()
-        if found is None:
-            return
         with place:
-            rows = [
-                _row("exact", found.exact, 0.0),
-                _row(f"within {100 * found.tolerance:g} %", found.program, found.error),
-            ]
-            ui.table(rows=rows).props("dense flat").classes("w-full")
-            if found.joint_errors is not None:
-                errors = zip(found.robot.joint_names, found.joint_errors, strict=True)
-                ui.label("of each joint's own torque: " + ", ".join(f"{n} {100 * e:.2g} %" for n, e in errors))
-            ui.label(found.remark or found.reason)
-            ui.plotly(plot_reduction(found)).classes("w-full")
+            if project.reduction is None:
+                with ui.column().classes("card"):
+                    ui.label("Nothing is shrunk yet.").classes("heading")
+                    whose = "the identified robot" if project.fits else "the robot as it is on the page"
+                    ui.label(f"The search looks for the cheapest program of {whose} within the error.")
+            else:
+                _show(project.reduction)
+
+    def done(found: ShownReduction) -> None:
+        project.reduction = found
 
     def start() -> None:
-        # Six digits: the line below shows what was asked, without tails of the power.
-        tolerance = round(10 ** float(slider.value) / 100, 6)
-
-        def run() -> None:
-            # The identified robot where there is one: its values decide what may be left out.
-            desk.run(Job.start("Shrinking", work.shrink, project.identified, tolerance, profile.value), bar, show)
-
-        if desk.attempt(run):
-            desk.show_lines(Lines.of_reduction(project.source, project.tip, tolerance, str(profile.value)))
+        names = list(project.logs) if profile.value == "logs" else []
+        logs = {project.logs[name]: log_options(project.choices, name) for name in names}
+        lines = project.lines.reduction(
+            tolerance(), str(profile.value), [log_choice(project.choices, name) for name in names]
+        )
+        states = "slow" if profile.value == "logs" else str(profile.value)
+        # The identified robot where there is one: its values decide what may be left out.
+        desk.attempt(
+            lambda: desk.start("Shrinking", done, lines, work.shrink, project.identified, tolerance(), states, logs)
+        )
 
     slider.on_value_change(tell)
     button.on_click(start)
     tell()
-    show(project.reduction)
-    desk.followers.append(lambda: show(None))
+    draw()
+    for what in ("work", "robot"):
+        desk.follow(what, draw)
 
 
-def _row(name: str, program: Program, error: float) -> dict[str, Any]:
-    return {
-        "program": name,
-        "operations": program.n_operations,
-        "error": f"{100 * error:.3g} %",
-        "ns per state, here": f"{_nanoseconds(program):.1f}",
-    }
-
-
-def _nanoseconds(program: Program) -> float:
-    """One state of a batch on this machine, the least of a few runs."""
-    kernel = compile_program(program)
-    rng = np.random.default_rng(0)
-    # (N, ...) for each input, whatever the function takes.
-    states = [rng.uniform(-1, 1, (STATES, *port.shape)) for port in program.inputs]
-    best = np.inf
-    for _ in range(5):
-        start = time.perf_counter()
-        kernel(*states)
-        best = min(best, time.perf_counter() - start)
-    return 1e9 * best / STATES
+def _show(shown: ShownReduction) -> None:
+    found = shown.found
+    rows = [
+        {
+            "program": name,
+            "operations": program.n_operations,
+            "error": f"{100 * error:.3g} %",
+            "ns per state, here": f"{nanoseconds:.1f}",
+        }
+        for name, program, error, nanoseconds in (
+            ("exact", found.exact, 0.0, shown.exact_time),
+            (f"within {100 * found.tolerance:g} %", found.program, found.error, shown.reduced_time),
+        )
+    ]
+    with ui.column().classes("card gap-1"):
+        with ui.row().classes("items-baseline gap-3"):
+            ui.label(f"{found.program.n_operations} operations").classes("figure")
+            saved = 1 - found.program.n_operations / max(1, found.exact.n_operations)
+            ui.label(f"{100 * saved:.0f} % fewer than the exact program").classes("font-medium")
+        ui.label(found.remark or found.reason).classes("text-sm")
+        ui.table(rows=rows).props("dense flat").classes("w-full")
+    with ui.column().classes("card gap-1"):
+        figure(reduction_plot(found))
+        if found.joint_errors is not None and np.any(found.joint_errors):
+            bars = [Series("error", 100 * np.asarray(found.joint_errors), x=short_names(found.robot.joint_names))]
+            caption = "Error of each joint, of its own torque"
+            figure(Plot(caption, [Panel("", bars)], "joint", "error [%]", bars=True), "18rem")

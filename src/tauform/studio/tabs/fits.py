@@ -1,0 +1,124 @@
+"""Fits: verdict, figures, fits side by side, the recording on the robot."""
+
+from __future__ import annotations
+
+import numpy as np
+from nicegui import ui
+
+from tauform.errors import TauformError
+from tauform.identification.fit import Fit
+from tauform.report.html.plot import Panel, Plot, Series, short_names
+from tauform.report.notebook.plots import FIT_PLOTS
+from tauform.report.sections.judged import judged_torques
+from tauform.studio.desk import Desk, figure
+from tauform.studio.project import Project
+from tauform.studio.scene import Player, RobotScene
+from tauform.studio.work import FRAMES
+
+
+def show_fits(desk: Desk) -> None:
+    """The last fit, what it looks like, and how it compares with those before."""
+    fits = desk.project.fits
+    if not fits:
+        with ui.column().classes("card gap-1"):
+            ui.label("Nothing is identified yet.").classes("heading")
+            ui.label("Drop one or more logs of the robot, look at them, press Identify. The last log validates.")
+        return
+    name, fit = next(reversed(fits.items()))
+    _verdict(name, fit)
+    _figures(desk, fit)
+    _play(desk.project, fit)
+    if len(fits) > 1:
+        with ui.column().classes("card gap-1 w-full").mark("comparison"):
+            ui.label("Fits side by side").classes("heading")
+            _table(fits)
+            figure(comparison_plot(fits))
+
+
+def _verdict(name: str, fit: Fit) -> None:
+    with ui.column().classes("card gap-1 w-full"):
+        with ui.row().classes("items-center gap-3"):
+            ui.label(fit.verdict.grade).classes(f"badge verdict {fit.verdict.grade}")
+            ui.label(f"{100 * fit.unseen.total:.2g} %").classes("figure")
+            ui.label(f"torque error on {fit.unseen.source}").classes("font-medium")
+            ui.label(f"{name}, {fit.method}").classes("text-xs soft")
+        with ui.element("div").classes("columns").style("grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr))"):
+            reasons = fit.verdict.reasons or (fit.verdict.praise,)
+            for title, sentences in {"Why": reasons, "What to do next": fit.verdict.next}.items():
+                if sentences:
+                    with ui.column().classes("gap-0"):
+                        ui.label(title).classes("heading")
+                        for sentence in sentences:
+                            ui.label(f"• {sentence}").classes("text-sm")
+        if fit.findings:
+            with ui.expansion(f"{len(fit.findings)} remarks on the recordings").classes("w-full text-sm"):
+                for sentence in fit.findings:
+                    ui.label(sentence).classes("text-sm")
+
+
+def _figures(desk: Desk, fit: Fit) -> None:
+    with ui.column().classes("card gap-1 w-full"):
+        toggle = ui.toggle(list(FIT_PLOTS), value="torque").props("dense no-caps flat")
+        place = ui.column().classes("w-full")
+
+    def draw(what: str) -> None:
+        place.clear()
+        drawn = FIT_PLOTS[what](fit)
+        with place:
+            if drawn is None:
+                ui.label(f"The fit has nothing to draw of {what}.").classes("soft")
+            else:
+                figure(drawn, "30rem" if drawn.tall else "22rem")
+
+    toggle.on_value_change(lambda event: desk.attempt(lambda: draw(str(event.value))))
+    desk.attempt(lambda: draw("torque"))
+
+
+def _table(fits: dict[str, Fit]) -> None:
+    rows = [
+        {
+            "fit": name,
+            "verdict": fit.verdict.grade,
+            "error": f"{100 * fit.unseen.total:.3g} %",
+            "on": fit.unseen.source,
+            "values": len(fit.values),
+            "method": fit.method,
+        }
+        for name, fit in fits.items()
+    ]
+    ui.table(rows=rows).props("dense flat").classes("w-full")
+
+
+def comparison_plot(fits: dict[str, Fit]) -> Plot:
+    """Torque error of each joint on unseen data, fit beside fit."""
+    joints = short_names(next(iter(fits.values())).robot.joint_names)
+    bars = [Series(name, 100 * fit.unseen.joints, x=joints) for name, fit in fits.items()]
+    caption = "Torque error on unseen data, by joint"
+    return Plot(caption, [Panel("", bars)], "joint", "RMS error / RMS torque [%]", ylog=True, bars=True)
+
+
+def _play(project: Project, fit: Fit) -> None:
+    """The motion of the verdict on the robot, links coloured by the error of their joint."""
+    try:
+        torques = judged_torques(fit)
+    except TauformError:
+        return
+    if not torques.states:
+        return
+    rms = np.sqrt((torques.measured**2).mean(axis=0))
+    # Relative to the joint's RMS, so that light wrists and heavy shoulders share a colour scale.
+    error = np.abs(torques.measured - torques.predicted) / np.maximum(rms, 1e-12)
+    # Evenly spread over the recording; unique where it has fewer rows.
+    rows = np.unique(np.linspace(0, len(torques.t) - 1, FRAMES).astype(int))
+    with ui.column().classes("card gap-1 w-full").mark("playback"):
+        ui.label("The recording, links coloured by the torque error of their joint").classes("heading")
+        scene = RobotScene(project, height="20rem")
+
+        def show(frame: int) -> None:
+            row = rows[frame]
+            scene.move(torques.states[0][row])
+            scene.colour(error[row].tolist())
+
+        Player((torques.t[rows] - torques.t[0]).tolist(), show, "time of the recording")
+        show(0)
+        ui.label("white: no error; red: an error as large as the joint's RMS torque").classes("text-xs soft")

@@ -1,0 +1,98 @@
+"""LogCard: one log: its role, its columns and how they are read, its signals, rest and spectra."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nicegui import events, ui
+
+from tauform.studio.desk import Desk, figure
+from tauform.studio.lines import LogChoice
+from tauform.studio.log_look import FIELDS, look_at_log
+from tauform.studio.results import LogLook
+
+
+def show_looks(looks: Mapping[str, LogLook]) -> None:
+    """Signals and spectra of the logs that were looked at."""
+    for name, look in looks.items():
+        if look.plots:
+            with ui.column().classes("card gap-1 w-full"):
+                ui.label(name).classes("heading")
+                for plot in look.plots.values():
+                    figure(plot, "19rem")
+
+
+def log_options(choices: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What `read_recording` is given for a log: the columns that were chosen in place of the guess."""
+    columns = {field: choices.get(f"{name}:{field}") for field in FIELDS}
+    found = {field: value for field, value in columns.items() if value}
+    return {"columns": found} if found else {}
+
+
+def log_choice(choices: Mapping[str, Any], name: str) -> LogChoice:
+    """A log as the lines name it."""
+    return LogChoice(name, log_options(choices, name).get("columns", {}))
+
+
+class LogCard:
+    """A log with its role; unfolded it shows what it holds."""
+
+    def __init__(self, desk: Desk, name: str, roles: Sequence[str], role: str) -> None:
+        self.desk, self.project, self.name = desk, desk.project, name
+        self.drawn: LogLook | None = None
+        with ui.column().classes("card gap-1"):
+            with ui.row().classes("items-center w-full gap-2 no-wrap"):
+                ui.label(name).classes("text-sm font-semibold grow").style("overflow-wrap: anywhere")
+                self.select = desk.kept(f"{name}:role", ui.select(list(roles), value=role).props("dense"))
+            ui.button("Look at it", on_click=self._look).props("flat dense no-caps icon=search")
+            self.place = ui.column().classes("w-full gap-1")
+        self.refresh()
+
+    @property
+    def role(self) -> str:
+        """What the log is for."""
+        return str(self.select.value)
+
+    def _look(self) -> None:
+        def done(look: LogLook) -> None:
+            self.project.looks[self.name] = look
+
+        path, options = self.project.logs[self.name], log_options(self.project.choices, self.name)
+        lines = self.project.lines.look(log_choice(self.project.choices, self.name))
+        self.desk.attempt(
+            lambda: self.desk.start("Looking", done, lines, look_at_log, self.project.robot, path, options)
+        )
+
+    def refresh(self) -> None:
+        """Show what was seen of the log."""
+        look = self.project.looks.get(self.name)
+        if look is self.drawn:
+            return
+        self.drawn = look
+        self.place.clear()
+        if look is None:
+            return
+        with self.place:
+            ui.label(look.head).classes("text-xs soft")
+            for sentence in look.findings:
+                ui.label(sentence).classes("text-xs")
+            with ui.expansion("columns, and what they are read as").classes("w-full text-sm"):
+                self._mapping(look)
+                ui.table(rows=[dict(row) for row in look.columns]).props("dense flat").classes("w-full")
+
+    def _mapping(self, look: LogLook) -> None:
+        """Drop-downs with the guess; a change takes its place when the log is next read."""
+        names = [row["column"] for row in look.columns]
+        for field in FIELDS:
+            several = field != "t"
+            guess = look.guess.get(field, [])
+            # One column of time; the others have a column per joint.
+            value: Any = guess if several else (guess[0] if guess else None)
+            choice = ui.select(names, label=field, multiple=several, value=value, clearable=True)
+            choice.props("dense" + " use-chips" * several).classes("w-full")
+            choice.on_value_change(lambda event, field=field: self._choose(field, event))
+
+    def _choose(self, field: str, event: events.ValueChangeEventArguments[Any]) -> None:
+        self.project.choices[f"{self.name}:{field}"] = event.value
+        self.desk.show_lines(self.project.lines.look(log_choice(self.project.choices, self.name)))
