@@ -1,9 +1,10 @@
-"""Pages that come from outside docs/: changelog, contributing, results, and a reference of every public name."""
+"""Pages that come from outside docs/: changelog, contributing, results, and a reference of public names by topic."""
 
 from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,16 @@ Every public name is `tauform.<name>`, with `import tauform as tf` for short. Ar
 and the joint last; units are SI. Functions that `tf.textbook` holds too take one argument more, `tier=`
 ([fast by default](howto/kernels.md#fast-by-default)).
 """
+SECTION, INDEX = "Reference", "reference.md"
+
+
+def on_config(config: Any) -> Any:
+    """Name a page for each topic in the navigation, behind their index."""
+    section = next(entry for entry in config.nav if isinstance(entry, dict) and SECTION in entry)
+    pages = section[SECTION]
+    at = pages.index(INDEX) + 1
+    section[SECTION] = [*pages[:at], *({title: page_of(title)} for title in topics()), *pages[at:]]
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -46,25 +57,42 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, name, content=text))
     for plot in sorted((ROOT / "benchmarks" / "plots").glob("*.svg")):
         files.append(File.generated(config, f"plots/{plot.name}", abs_src_path=str(plot)))
-    files.append(File.generated(config, "reference.md", content=reference()))
+    files.append(File.generated(config, INDEX, content=index()))
+    for title, entries in topics().items():
+        text = f"# {title}\n\n" + "\n".join(entries.values())
+        files.append(File.generated(config, page_of(title), content=text))
     return files
 
 
-def reference() -> str:
-    """The reference in Markdown; mkdocstrings fills it from the docstrings."""
+@cache
+def topics() -> dict[str, dict[str, str]]:
+    """Topic -> public name -> its entry, which mkdocstrings fills from the docstring."""
     sys.path.insert(0, str(ROOT))  # the site is built from anywhere
     from tools.public_names import homes
 
-    names: dict[str, list[str]] = {title: [] for title in PARTS.values()}
+    found: dict[str, dict[str, str]] = {title: {} for title in PARTS.values()}
     for name, home in homes().items():
         if not home:  # textbook: the functions again
             continue
         module = _documented_in(name, home)
         title = next(title for part, title in PARTS.items() if module.startswith(part))
-        names[title].append(f"::: tauform.{module}.{name}\n")
-    parts = [f"## {title}\n\n" + "\n".join(entries) for title, entries in names.items() if entries]
-    errors = "## Errors\n\n::: tauform.errors\n    options:\n      show_root_heading: false\n"
-    return "\n".join([REFERENCE_HEAD, *parts, errors])
+        found[title][name] = f"::: tauform.{module}.{name}\n    options:\n      heading_level: 2\n"
+    errors = "::: tauform.errors\n    options:\n      show_root_heading: false\n"
+    return {title: entries for title, entries in found.items() if entries} | {"Errors": {"errors": errors}}
+
+
+def page_of(title: str) -> str:
+    """Where a topic stands in the site."""
+    return f"reference/{title.lower().replace(' ', '_').replace('-', '_')}.md"
+
+
+def index() -> str:
+    """All public names by topic, each with a link."""
+    rows = []
+    for title, entries in topics().items():
+        links = ", ".join(f"[`{name}`][{entry.split()[1]}]" for name, entry in entries.items())
+        rows.append(f"| [{title}]({page_of(title)}) | {links} |")
+    return "\n".join([REFERENCE_HEAD, "| topic | names |", "|---|---|", *rows, ""])
 
 
 def _documented_in(name: str, home: str) -> str:

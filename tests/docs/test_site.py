@@ -64,10 +64,18 @@ def test_pages_fetch_nothing(site: Path) -> None:
 
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
-    reference = (site / "reference.html").read_text("utf-8")
+    pages = sorted((site / "reference").glob("*.html"))
+    assert len(pages) > 8
+    reference = "".join(page.read_text("utf-8") for page in pages)
     # A function with tiers is described where its textbook algorithm stands, so any module counts.
     described = set(re.findall(r'id="tauform\.[\w.]+\.(\w+)"', reference))
     assert {name for name, module in homes().items() if module} <= described  # without tf.textbook itself
+
+
+def test_tutorials_show_what_their_code_prints(site: Path) -> None:
+    for name in ("dh_to_c", "log_to_model"):
+        page = (site / "tutorials" / f"{name}.html").read_text("utf-8")
+        assert page.count('class="printed"') >= 2, name
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "mathematics").glob("*.md")), ids=lambda page: page.stem)
