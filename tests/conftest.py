@@ -49,6 +49,8 @@ os.environ["TAUFORM_PATIENCE"] = "1e6"
 QUICK_C = "-std=c99 -O1 -ffp-contract=fast -Wall -Wextra -Wpedantic"
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# What stood in the repository before the tests, and what pytest and Hypothesis keep there.
+BEFORE = {path.name for path in REPOSITORY.iterdir()} | {".pytest_cache", ".hypothesis"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,6 +71,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("markexpr") == "not nightly":
         os.environ["CFLAGS"] = QUICK_C
     config.pluginmanager.register(ProcessorTime(config.getoption("--processor-times")))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail where tests left a file in the repository, such as a log that a library writes to the working folder."""
+    left = sorted({path.name for path in REPOSITORY.iterdir()} - BEFORE)
+    if left and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\nleft in the repository by the tests: {', '.join(left)}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_collection_finish() -> None:

@@ -29,7 +29,7 @@ def long_lines(draw: st.DrawFn) -> list[str]:
     return [verb, *QUICK[verb], *draw(options_of(verb, most=2))]
 
 
-@cases(18)
+@cases(10)
 @given(line=long_lines())
 def test_a_long_verb_ends_well_or_is_refused(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, line: list[str]
