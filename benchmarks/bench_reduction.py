@@ -34,7 +34,8 @@ def rows() -> Iterator[Row]:
             paper = f", paper {cell.paper} of {cell.paper_exact} us" if cell.paper else ""
             batch = f", batch {cell.nanoseconds:.1f} of {cell.exact_nanoseconds:.1f} ns"
             what = f"{name}, {cell.profile}, {cell.tolerance:.1%}, {cell.confidence:.1%}"
-            yield _row(what, cell.reduction, batch + paper)
+            routes = ", ".join(f"{route} {operations}" for route, operations in cell.routes.items())
+            yield _row(what, cell.reduction, f"; by route: {routes}{batch}{paper}")
     for robot, logs in RECORDED.items():
         if all((DATA / file).exists() for file in (robot, *logs)):
             arm = tf.load(DATA / robot)

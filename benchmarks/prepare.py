@@ -41,6 +41,7 @@ def _needed() -> Mapping[str, tuple[Build, ...]]:
         "portable_c": (casadi_writer,),
         "instructions": (counted, casadi_writer),
         "kernels": (native, casadi_writer),
+        "papers": (native,),
         "programs": (casadi_writer,),
         "python_peers": (casadi_writer,),
     }

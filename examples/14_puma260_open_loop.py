@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -72,12 +73,12 @@ def largest_errors(speed: str) -> Array:
     return np.abs(found_errors()[speed][1]).max(axis=2) / TRAVEL
 
 
-def plot(path: str, found: dict[str, tuple[Array, Array]]) -> None:
+def figure(found: dict[str, tuple[Array, Array]]) -> Any:
     """Figures 6 to 9: rows are alone and together, each without and with gravity compensation."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 9), layout="constrained")
-    axes = figure.subplots(4, 6)
+    drawn = Figure(figsize=(11, 9), layout="constrained")
+    axes = drawn.subplots(4, 6)
     rows = [(6, False, True), (7, False, False), (8, True, True), (9, True, False)]
     for line, (number, compensated, alone) in zip(axes, rows, strict=True):
         for k, (speed, joint) in enumerate((speed, joint) for speed in SECONDS for joint in range(3)):
@@ -89,7 +90,7 @@ def plot(path: str, found: dict[str, tuple[Array, Array]]) -> None:
         line[0].set_ylabel("error [deg]\n" + ("each alone" if alone else "together"), fontsize=8)
     for below in axes[-1]:
         below.set_xlabel("t [s]", fontsize=8)
-    figure.savefig(path, metadata={"Date": None})
+    return drawn
 
 
 def main(plot_file: str | None = None) -> int:
@@ -102,7 +103,7 @@ def main(plot_file: str | None = None) -> int:
             print(f"{speed}, {words:25} alone", *(f"{100 * x:5.1f} %" for x in alone), end="")
             print("   together", *(f"{100 * x:5.1f} %" for x in together))
     if plot_file:
-        plot(plot_file, found_errors())
+        figure(found_errors()).savefig(plot_file, metadata={"Date": None})
     # The paper: below 10 % when fast; slowly gravity builds up large errors, which its compensation reduces.
     fast_is_good = largest["fast"].max() < 0.1
     compensated_is_better = largest["slow"][1].max() < 0.2 * largest["slow"][0].max()

@@ -1,8 +1,10 @@
-"""Figures of the papers, redrawn for docs/papers.md: `python -m tools.paper_figures`."""
+"""Figures of the papers, redrawn for docs/papers.md: `python -m tools.paper_figures [name ...]`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,11 @@ import numpy as np
 
 import tauform as tf
 from tauform.arrays import Array
+from tauform.report.figures.terms import contribution_figure, tradeoff_figure
 from tools.measuring.drawing import OURS, SETTINGS
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures" / "papers"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "pictures" / "papers"
 # Joints of the random chains of Safeea2018, Figures 4 and 5.
 CHAIN_SIZES = (2, 4, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)
 
@@ -51,6 +55,33 @@ def safeea_5() -> Any:
     return figure
 
 
+def lloyd_2() -> Any:
+    """Shares of the KR6's terms, slow and fast, at the paper's 1e5 states."""
+    robot = tf.load("kr6_r700")
+    bound = tf.derive(robot).bind(robot)
+    return contribution_figure([bound.contributions(speed, 100_000) for speed in ("slow", "fast")])
+
+
+def lloyd_7() -> Any:
+    """Accuracy against time of the KR6 and the LBR7."""
+    curves = []
+    for name in ("kr6_r700", "lbr7"):
+        robot = tf.load(name)
+        bound = tf.derive(robot).bind(robot)
+        curves += [bound.tradeoff(speed, n_states=100_000) for speed in ("slow", "fast")]
+    return tradeoff_figure(curves)
+
+
+def izaguirre_6_9() -> Any:
+    """Errors of the PUMA 260 in open loop, without and with gravity compensation."""
+    spec = spec_from_file_location("open_loop", ROOT / "examples" / "14_puma260_open_loop.py")
+    assert spec is not None
+    assert spec.loader is not None
+    open_loop = module_from_spec(spec)
+    spec.loader.exec_module(open_loop)
+    return open_loop.figure(open_loop.found_errors())
+
+
 def _figure(size: tuple[float, float], *panels: int) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
@@ -58,19 +89,19 @@ def _figure(size: tuple[float, float], *panels: int) -> tuple[Any, Any]:
     return figure, figure.subplots(*panels)
 
 
-FIGURES = {"safeea_5": safeea_5}
+FIGURES = {"lloyd_2": lloyd_2, "lloyd_7": lloyd_7, "izaguirre_6_9": izaguirre_6_9, "safeea_5": safeea_5}
 
 
-def main() -> None:
-    """Draw all of them."""
+def main(names: Sequence[str] = ()) -> None:
+    """Draw those that are named, or all."""
     import matplotlib
 
     FOLDER.mkdir(exist_ok=True)
-    with matplotlib.rc_context({**SETTINGS, "axes.spines.right": False}):
-        for name, draw in FIGURES.items():
-            draw().savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+    with matplotlib.rc_context(SETTINGS):
+        for name in names or FIGURES:
+            FIGURES[name]().savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
             print(f"{name}.svg")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

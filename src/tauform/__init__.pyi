@@ -89,6 +89,10 @@ from .rigidbody.inertia.frame_injection import FrameInjection as FrameInjection
 from .rigidbody.inertia.frame_injection import frame_injection as frame_injection
 from .rigidbody.linearize.forward import ForwardLinearization as ForwardLinearization
 from .rigidbody.linearize.forward import linearize_forward_transposed as linearize_forward_transposed
+from .rigidbody.linearize.geometry import geometry_names as geometry_names
+from .rigidbody.linearize.geometry import kinematic_regressor as kinematic_regressor
+from .rigidbody.linearize.geometry import linearize_forward_geometry as linearize_forward_geometry
+from .rigidbody.linearize.geometry import linearize_inverse_geometry as linearize_inverse_geometry
 from .rigidbody.linearize.inverse import InverseLinearization as InverseLinearization
 from .rigidbody.linearize.inverse import linearize_inverse_transposed as linearize_inverse_transposed
 from .rigidbody.linearize.parameters import linearize_forward_parameters as linearize_forward_parameters
@@ -96,6 +100,7 @@ from .rigidbody.linearize.parameters import trajectory_sensitivity as trajectory
 from .rigidbody.linearize.state_space import StateSpace as StateSpace
 from .rigidbody.linearize.state_space import state_space as state_space
 from .rigidbody.momentum import momentum_observer as momentum_observer
+from .simulation.adjoint import MotionGradient as MotionGradient
 from .simulation.control import Controller as Controller
 from .simulation.motion import Motion as Motion
 from .simulation.simulate import simulate as simulate

@@ -17,6 +17,7 @@ DEFERRED = {
     "Robot.snapped": "tauform.description.changes.edit:snapped",
     "Robot.with_relations": "tauform.description.changes.relations:related",
     "Robot.with_closed_loop": "tauform.description.changes.relations:closed",
+    "Robot.with_geometry": "tauform.description.changes.geometry:with_geometry",
     "Robot.with_loops": "tauform.description.changes.relations:looped",
     "Robot.save": "tauform.description.formats.save:save",
     "Robot.check": "tauform.rigidbody.check:check",
@@ -26,6 +27,9 @@ DEFERRED = {
     "ClosedFormModel.save": "tauform.closedform.model.storage:write_model",
     "BoundModel.save_mat": "tauform.closedform.model.storage:write_mat",
     "BoundModel.contributions": "tauform.closedform.reduction.contribution:model_contributions",
+    "BoundModel.tradeoff": "tauform.realtime.reduction.figures:model_tradeoff",
+    "plot_contributions": "tauform.report.figures.terms:write_contributions_figure",
+    "plot_tradeoff": "tauform.report.figures.terms:write_tradeoff_figure",
     "BoundModel.with_terms": "tauform.realtime.reduction.keep:keep_terms",
     "BoundModel._answered": "tauform.fast.models:answered",
     # routes are compared by operations that programs are counted in
@@ -42,6 +46,7 @@ DEFERRED = {
     "FleetFit.save": "tauform.report.fleet:write_fleet",
     "Fit.report": "tauform.report.sections.identification:write_report",
     "Trajectory.plot": "tauform.report.figures.motion:write_motion_figure",
+    "Motion.gradient": "tauform.simulation.adjoint:motion_gradient",
     "Motion.plot": "tauform.report.figures.motion:write_simulated_figure",
     "RobotModel.write": "tauform.report.delivery:deliver",
 }

@@ -47,3 +47,9 @@ def test_the_call_gives_what_the_page_says(row: dict[str, str]) -> None:
 def test_every_table_row_is_a_call() -> None:
     lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if re.match(r"\| (?!item)[^-]", line)]
     assert len(lines) == len(ROWS) > 25
+
+
+def test_every_redrawn_figure_is_shown() -> None:
+    shown = set(re.findall(r"pictures/papers/(\w+)\.svg", PAGE.read_text(encoding="utf-8")))
+    drawn = {path.stem for path in paper_figures.FOLDER.glob("*.svg")}
+    assert shown == drawn == set(paper_figures.FIGURES)

@@ -14,6 +14,7 @@ Table = list[dict[str, str]]
 OURS, PEERS = "#0b6e99", ("#b0b7bf", "#7d8791", "#d6a15c", "#a5647a", "#8fb08c", "#5c6770")
 SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "tauform", "font.size": 9, "axes.spines.top": False}
 NANO = 1e9
+NEWTON_EULER = "time of Pinocchio's Newton-Euler / ours"
 
 
 def draw_all(results: Path) -> list[Path]:
@@ -120,6 +121,51 @@ def reduction(table: Table) -> Any:
     return _with_legend(figure, panels[0])
 
 
+def papers(table: Table) -> Any:
+    """Figures 4, 5 and 6 of Lloyd2021 and Figure 4 of Safeea2018, as ratios to a peer."""
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(2, 2, figsize=(9.5, 7), layout="constrained")
+    derived, arms, chains, matrices = panels.ravel()
+    for name, color in (("kr6_r700", OURS), ("lbr7", PEERS[2])):
+        rows = _numbered(table, rf"Lloyd2021 4, first (\d+) joints of {name}")
+        found = [(n, _ratio(row)) for n, row in rows]
+        derived.plot(*zip(*found, strict=True), "o", color=color, label=name)
+    derived.set(yscale="log", xlabel="first joints", ylabel="time of the paper's search / ours")
+    derived.set_title("Lloyd2021, Figure 4: derivation")
+    kinds = {"closed form": PEERS[2], "recursive program": OURS}
+    rows = [(0, row) for row in table if row["what"].startswith("Lloyd2021 5")]
+    names = list(dict.fromkeys(row["what"].split(", ")[1] for _, row in rows))
+    _bars(arms, names, {kind: _ratios(rows, kind) for kind in kinds}, NEWTON_EULER, log=False)
+    arms.set_title("Lloyd2021, Figure 5: evaluation")
+    rows = _numbered(table, r"Lloyd2021 6, first (\d+) joints of lbr7")
+    for kind, color in kinds.items():
+        chains.plot(sorted({n for n, _ in rows}), _ratios(rows, kind), "o-", color=color, label=kind)
+    chains.set(xlabel="first joints of lbr7", ylabel=NEWTON_EULER, ylim=(0, None))
+    chains.set_title("Lloyd2021, Figure 6: evaluation")
+    found = [(n, _ratio(row)) for n, row in _numbered(table, r"Safeea2018 4, (\d+) joints")]
+    matrices.plot(*zip(*found, strict=True), "o-", color=OURS)
+    matrices.axhline(1, color=PEERS[1], lw=0.8)
+    matrices.set(xlabel="joints", ylabel="time of CRBA / GDAHJ", ylim=(0, None), title="Safeea2018, Figure 4")
+    for axes in (derived, arms, chains):
+        axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _numbered(table: Table, pattern: str) -> list[tuple[int, dict[str, str]]]:
+    """Rows whose name begins so, with the number in it."""
+    found = [(re.match(pattern, row["what"]), row) for row in table]
+    return [(int(match[1]), row) for match, row in found if match]
+
+
+def _ratio(row: dict[str, str]) -> float:
+    return _value(row["peer"]) / _value(row["ours"])
+
+
+def _ratios(rows: Iterable[tuple[int, dict[str, str]]], kind: str) -> list[float]:
+    return [_ratio(row) for _, row in rows if row["what"].endswith(kind)]
+
+
 def _series(chosen: Mapping[Any, Iterable[dict[str, str]]], scale: float) -> dict[str, list[float]]:
     """Label -> a figure for each group; ours first."""
     groups = [list(rows) for rows in chosen.values()]
@@ -165,4 +211,5 @@ DRAWN: dict[str, Callable[[Table], Any]] = {
     "python_peers": python_peers,
     "derive": derive,
     "reduction": reduction,
+    "papers": papers,
 }

@@ -316,6 +316,19 @@ class Robot(Value, Displayed):
         changed: Robot = deferred("Robot.snapped")(self, angle)
         return changed
 
+    def with_geometry(self, changes: ArrayLike) -> Robot:
+        """The robot with its joints mounted elsewhere, as a geometric calibration finds them.
+
+        Args:
+            changes: (6 n_bodies,) of each joint, in its own frame before it moves: a rotation vector rx, ry, rz [rad]
+                and a shift x, y, z [m], columns as of `tf.kinematic_regressor`.
+
+        Raises:
+            ShapeError: another number of changes.
+        """
+        moved: Robot = deferred("Robot.with_geometry")(self, changes)
+        return moved
+
     def with_relations(self, relations: Mapping[str, Mapping[str, float | str] | str]) -> Robot:
         """Make joints follow others, by name: {"joint5": {"joint3": -1.0, "": 3.14}} is q5 = 3.14 - q3.
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile, usual_temperatures
+from tauform.closedform.reduction.tradeoff import Tradeoff
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
 from tauform.description.robot import GeneralClosure, Robot
 from tauform.errors import GenerationError, VerificationError
 from tauform.pipeline.motion import coordinate_ranges
 from tauform.pipeline.stages import StageLog
-from tauform.realtime.reduction.figures import Tradeoff, tradeoff
+from tauform.realtime.reduction.figures import tradeoff
 from tauform.realtime.reduction.reduce import ROUTES, Reduction, reduce
 
 # Fresh states of the reduced program, and of each point of the accuracy curve.

@@ -10,6 +10,7 @@ from tauform.arguments import checked_methods
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.model import ClosedFormModel
+from tauform.closedform.reduction.tradeoff import Tradeoff
 from tauform.codegen.program.program import Program
 from tauform.deferred import deferred
 from tauform.description.finding import Finding
@@ -19,7 +20,6 @@ from tauform.identification.export.code import CodeOptions
 from tauform.identification.fit import Fit
 from tauform.messages import Progress
 from tauform.pipeline.stages import Stage
-from tauform.realtime.reduction.figures import Tradeoff
 from tauform.realtime.reduction.reduce import Reduction
 
 if TYPE_CHECKING:

@@ -122,6 +122,20 @@ def inverse_regressor(
     return np.concatenate([_link_columns(tree, motion.transforms, wrenches), drives], axis=1)
 
 
+def weighted_regressor(
+    tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray, temperature: AnyArray | None = None
+) -> AnyArray:
+    """(n_parameters, N) weights^T Y without Y: of links O(n), by the twists of joint speeds `weights`; any scalar."""
+    motion = body_motion(tree, q, qd, qdd)
+    speeds = body_twists(tree, motion.transforms, weights)
+    links = [
+        (wrench_regressor(a, v) * y[:, None]).sum(axis=0)
+        for a, v, y in zip(motion.accelerations, motion.twists, speeds, strict=True)
+    ]
+    drives = drive_columns(tree, JointState(q, qd, qdd, temperature))
+    return np.concatenate([*links, (weights[:, None] * drives).sum(axis=0)])
+
+
 def reference_regressor(
     tree: Tree,
     q: AnyArray,

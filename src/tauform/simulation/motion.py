@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array
@@ -20,6 +21,9 @@ from tauform.identification.recording.recording import Recording
 from tauform.messages import counted
 from tauform.notebook import Displayed
 from tauform.rigidbody.energy import kinetic_energy, potential_energy
+
+if TYPE_CHECKING:
+    from tauform.simulation.adjoint import MotionGradient
 
 QUANTITIES = ("q", "qd", "qdd", "tau")
 
@@ -79,6 +83,33 @@ class Motion(Displayed):
         """
         one = self._single("recording")
         return Recording(one.t, one.q, one.tau, qd=one.qd, qdd=one.qdd, name=name)
+
+    def gradient(
+        self,
+        dq: ArrayLike | None = None,
+        dqd: ArrayLike | None = None,
+        *,
+        parameters: bool = False,
+        geometry: bool = False,
+        temperature: ArrayLike | None = None,
+    ) -> MotionGradient:
+        """Gradient of a cost along the motion, by the adjoint: O(n) per step, exact for the motion as computed.
+
+        Torques are held as they were applied: where a controller made them, this is what the motion alone does.
+
+        Args:
+            dq: (..., T, n) derivative of the cost by the positions; None is zero.
+            dqd: (..., T, n) by the velocities.
+            parameters: whether by `robot.parameters` too.
+            geometry: whether by the placement of the joints too: lengths, twists, offsets.
+            temperature: as it was given to `simulate`.
+
+        Raises:
+            ShapeError: an array of another shape than q.
+            SimulationError: dry friction, stops or external wrenches took part, or steps were left out.
+        """
+        found: MotionGradient = deferred("Motion.gradient")(self, dq, dqd, parameters, geometry, temperature)
+        return found
 
     def save_csv(self, path: str | Path) -> Path:
         """Write t and columns q_, qd_, qdd_ and tau_, one per joint; nothing is left behind when writing fails.

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.closedform.reduction.contribution import Contributions
 from tauform.realtime.reduction.figures import PAPER_TIMES, Cell, accuracy_table, cheapest_for, tradeoff
 from tauform.report.figures import reduction as reduction_figures
 from tauform.report.figures.reduction import TABLE_HEADINGS, table_row, write_figures
+from tauform.report.figures.terms import contribution_figure
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +72,31 @@ def test_figures_and_tables_are_written(
     assert all(file.stat().st_size > 0 for file in files)
     assert len(files[-1].read_text().splitlines()) == 9
     assert len(files[0].read_text().splitlines()) == 1 + 2 * bound.n_terms
+
+
+def test_figures_of_one_profile_come_from_the_model(bound: tf.BoundModel, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    shares = bound.contributions("fast", 1500)
+    text = shares.plot(tmp_path / "shares.svg").read_text()
+    # Titles say of what and of how many states; medians are of fewer.
+    for words in (
+        f"two_link, fast profile: {bound.n_terms} terms",
+        "median of 1,000 states",
+        "maximum of 1,500 states",
+    ):
+        assert f"<!-- {words} -->" in text
+    curve = bound.tradeoff("slow", n_levels=3, n_states=2000)
+    assert "<!-- two_link, slow profile: 2,000 fresh states -->" in curve.plot(tmp_path / "curve.svg").read_text()
+    with pytest.raises(tf.errors.ModelError, match="expected a file that ends in"):
+        curve.plot(tmp_path / "curve.txt")
+    with pytest.raises(tf.errors.ModelError, match="n_levels: expected at least 2"):
+        bound.tradeoff(n_levels=1)
+
+
+def test_every_term_is_in_the_histogram() -> None:
+    """Shares above one are terms that cancel; they are drawn all the same."""
+    pytest.importorskip("matplotlib")
+    values = np.array([0.0, 1e-15, 1e-3, 1.0, 4.9, 300.0])
+    figure = contribution_figure([Contributions("arm", "fast", ("",) * 6, values, values, values, 10)])
+    for bars in figure.axes[0].containers:
+        assert sum(bar.get_height() for bar in bars) == 6

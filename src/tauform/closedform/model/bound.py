@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tauform.closedform.model.model import ClosedFormModel
     from tauform.closedform.profile import Profile
     from tauform.closedform.reduction.contribution import Contributions
+    from tauform.closedform.reduction.tradeoff import Tradeoff
     from tauform.realtime.reduction.reduce import Reduction
 
 
@@ -239,13 +240,34 @@ class BoundModel:
         found: Contributions = deferred("BoundModel.contributions")(self, profile, n_states, seed)
         return found
 
+    def tradeoff(
+        self,
+        profile: Profile | Literal["slow", "fast"] | None = None,
+        n_levels: int = 10,
+        n_states: int = 100_000,
+        seed: Natural = 0,
+    ) -> Tradeoff:
+        """Accuracy and time of factored programs with fewer and fewer terms.  [Lloyd2021, Figure 7]
+
+        Args:
+            profile: as in `contributions`.
+            n_levels: how many models, in even ratios of terms kept.
+            n_states: fresh states that errors are measured at.
+            seed: of the states.
+
+        Raises:
+            ModelError: fewer than one state or two levels, or a profile of another robot.
+        """
+        found: Tradeoff = deferred("BoundModel.tradeoff")(self, profile, n_levels, n_states, seed)
+        return found
+
     def with_terms(
         self,
         n_terms: int,
         profile: Profile | Literal["slow", "fast"] | None = None,
         refit: bool = True,
         seed: Natural = 0,
-        whole_sums: bool = False,
+        whole_sums: bool | None = None,
     ) -> BoundModel:
         """The model with the terms that contribute most; `reduce` finds how many a tolerance needs.
 
@@ -256,8 +278,9 @@ class BoundModel:
             profile: states that the contributions are measured at, as in `contributions`.
             refit: fit theta to the torques of the whole model there.
             seed: of the states.
-            whole_sums: keep also terms that a factored program has for nothing, since other terms need the same sums;
-                its operations then fall as terms leave.
+            whole_sums: keep also terms that a factored program has for nothing, since other terms need the same sums.
+                Whichever model takes fewer operations if not given: they then fall as terms leave. False keeps no
+                more terms than asked for.
 
         Raises:
             ModelError: a number of terms that the model does not have, or a profile of another robot.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from tauform.closedform.model.equations import term_names
 from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.profile import Profile, States, usual_temperatures
 from tauform.closedform.reduction.streaming import over_states, sizes
+from tauform.deferred import deferred
 from tauform.errors import ModelError
 
 # Medians are those of the first states: all of them would not fit the memory.
@@ -34,12 +36,15 @@ class Contributions:
     Terms cancel one another, so a share may exceed one.
 
     Attributes:
+        robot, profile: whose terms, over which states.
         names: the terms, as `model.equations` writes them: "s2*qd1**2"; gravity's functions of q alone too.
         mean, maximum: over the states.
         median: over the first thousand states at most.
         n_states: how many states were sampled.
     """
 
+    robot: str
+    profile: str
     names: tuple[str, ...]
     mean: Array
     median: Array
@@ -50,6 +55,21 @@ class Contributions:
     def order(self) -> NDArray[np.int64]:
         """(p,) the terms by their mean share, the largest first."""
         return _order(self.mean)
+
+    @property
+    def n_median_states(self) -> int:
+        """How many states the medians are of."""
+        return min(self.n_states, MEDIAN_STATES)
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw how many terms contribute how much: .png, .svg or .pdf.  [Lloyd2021, Figure 2]
+
+        Raises:
+            ModelError: another ending, or the file cannot be written.
+            MissingExtraError: matplotlib is not installed.
+        """
+        written: Path = deferred("plot_contributions")(self, Path(path))
+        return written
 
     def __len__(self) -> int:
         return len(self.names)
@@ -104,8 +124,10 @@ def contributions(
         n_done += factors[0].shape[1]
         if progress:
             progress(n_done)
-    median = np.median(np.concatenate(first_states, axis=1), axis=1).astype(np.float64)
-    return Contributions(term_names(bound.exponents, bound.coordinates), total / n_states, median, maximum, n_states)
+    # Slices do not end at the thousandth state.
+    median = np.median(np.concatenate(first_states, axis=1)[:, :MEDIAN_STATES], axis=1).astype(np.float64)
+    names = term_names(bound.exponents, bound.coordinates)
+    return Contributions(bound.name, profile.name, names, total / n_states, median, maximum, n_states)
 
 
 def ranked_terms(bound: BoundModel, profile: Profile, n_states: int, rng: np.random.Generator) -> NDArray[np.int64]:

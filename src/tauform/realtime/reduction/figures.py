@@ -12,17 +12,19 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile, States, usual_temperatures
-from tauform.closedform.reduction.contribution import ranked_terms
+from tauform.closedform.reduction.contribution import Speed, known_profile, ranked_terms
 from tauform.closedform.reduction.reduction import Refit, with_terms
 from tauform.closedform.reduction.streaming import ErrorCounts, over_states
+from tauform.closedform.reduction.tradeoff import Tradeoff
 from tauform.codegen.factored.factored import companions
 from tauform.codegen.factored.model_program import factored_program
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.description.robot import Robot
+from tauform.errors import ModelError
 from tauform.messages import Progress
-from tauform.realtime.reduction.reduce import Reduction, reduce
+from tauform.realtime.reduction.reduce import ROUTES, Reduction, reduce
 
 CONFIDENCES = (0.95, 0.999)
 TOLERANCES = (0.01, 0.001)
@@ -38,27 +40,18 @@ PAPER_TIMES: dict[str, dict[tuple[str, float, float], float]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Tradeoff:
-    """Closed forms with fewer and fewer terms, L of them.
+def model_tradeoff(
+    bound: BoundModel, profile: Profile | Speed | None, n_levels: int, n_states: int, seed: int
+) -> Tradeoff:
+    """Accuracy against time; see `BoundModel.tradeoff`.
 
-    Attributes:
-        n_kept: (L,) terms kept for their contribution; removed: (L,) share of the terms that were not.
-        digits: (L, 2) correct digits, -log10 of the relative error that 95 % and 99.9 % of the states stay below.
-        operations: (L,) of the factored program.
-        nanoseconds: (L,) a state in a batch, compiled on this machine.
-        exact_nanoseconds: the same of the exact recursive program.
-        n_states: fresh states of each.
+    Raises:
+        ModelError: fewer than one state or two levels, or a profile of another robot.
     """
-
-    profile: str
-    n_kept: Array
-    removed: Array
-    digits: Array
-    operations: Array
-    nanoseconds: Array
-    exact_nanoseconds: float
-    n_states: int
+    for name, number, least in (("n_levels", n_levels, 2), ("n_states", n_states, 1)):
+        if number < least:
+            raise ModelError(f"{name}: expected at least {least}, got {number}")
+    return tradeoff(bound, known_profile(bound, profile), n_levels, n_states, seed=seed)
 
 
 def tradeoff(
@@ -107,6 +100,7 @@ def tradeoff(
     kept = np.array(sizes, dtype=np.float64)
     *times, exact_time = nanoseconds(profile, *kernels, precise)
     return Tradeoff(
+        bound.name,
         profile.name,
         n_kept=kept,
         removed=1 - kept / bound.n_terms,
@@ -163,6 +157,7 @@ class Cell:
     """One cell of Table 3: our fastest model within an error, beside the paper's.
 
     Attributes:
+        routes: operations of the best program of each route that keeps the guarantee.
         nanoseconds, exact_nanoseconds: a state in a batch, reduced and exact.
         paper, paper_exact: microseconds a call in the paper, where it names this robot.
     """
@@ -171,6 +166,7 @@ class Cell:
     tolerance: float
     confidence: float
     reduction: Reduction
+    routes: dict[str, int]
     nanoseconds: float
     exact_nanoseconds: float
     paper: float | None
@@ -181,43 +177,53 @@ def accuracy_table(
     robot: Robot,
     profiles: Sequence[Profile] | None = None,
     n_fresh: int = 1_000_000,
-    routes: Sequence[str] = ("parameters", "velocity", "operations"),
+    routes: Sequence[str] = ROUTES,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[Cell]:
-    """Our fastest model for every cell of the paper's Table 3."""
+    """Our fastest model for every cell of the paper's Table 3, and the best of every route."""
     warm = usual_temperatures(robot)
     known = profiles or (Profile.slow(robot.n_joints, warm), Profile.fast(robot.n_joints, warm))
     exact = generate(robot, "inverse_dynamics")
     options = {"routes": routes, "n_fresh": n_fresh, "threads": threads, "exact": exact}
     for profile in known:
         found: list[Reduction] = []
+        searched: list[Reduction] = []
         # the strictest first: what meets it meets the others too
         for tolerance, confidence in product(sorted(TOLERANCES), sorted(CONFIDENCES, reverse=True)):
             if progress:
                 progress(f"{profile.name}: cheapest program within {tolerance:.1%} for {confidence:.1%} of the states")
-            own = reduce(robot, profile, tolerance, confidence, **options)  # type: ignore[arg-type]
-            found.append(cheapest_for(own, found))
+            searched.append(reduce(robot, profile, tolerance, confidence, **options))  # type: ignore[arg-type]
+            found.append(cheapest_for(searched[-1], found))
         for reduction in reversed(found):
-            yield _cell(reduction)
+            yield _cell(reduction, _best_of_routes(reduction, searched))
 
 
 def cheapest_for(own: Reduction, others: Iterable[Reduction]) -> Reduction:
     """A reduction, or that of a demand which is at least as strict, if that happened to end with fewer operations."""
-    best = min(
-        # Demands that include this one: what meets them meets it.
-        (r for r in (own, *others) if r.tolerance <= own.tolerance and r.confidence >= own.confidence),
-        key=lambda reduction: reduction.program.n_operations,
-    )
+    best = min((own, *_as_strict(own, others)), key=lambda reduction: reduction.program.n_operations)
     if best is own:
         return own
     reason = f"the program within {best.tolerance:.3g} at {best.confidence:.4%} of the states needs fewer operations"
     return replace(best, tolerance=own.tolerance, confidence=own.confidence, reason=f"{reason}: {best.reason}")
 
 
-def _cell(found: Reduction) -> Cell:
+def _as_strict(own: Reduction, others: Iterable[Reduction]) -> list[Reduction]:
+    """Reductions whose demand includes this one: what meets them meets it."""
+    return [r for r in others if r.tolerance <= own.tolerance and r.confidence >= own.confidence]
+
+
+def _best_of_routes(own: Reduction, searched: Iterable[Reduction]) -> dict[str, int]:
+    best: dict[str, int] = {}
+    for candidate in (c for found in _as_strict(own, searched) for c in found.candidates if c.verification.holds):
+        n_operations = candidate.program.n_operations
+        best[candidate.name] = min(n_operations, best.get(candidate.name, n_operations))
+    return best
+
+
+def _cell(found: Reduction, routes: dict[str, int]) -> Cell:
     name, demand = found.robot.name, (found.profile.name, found.tolerance, found.confidence)
     # Side by side in one run: ratios mean something on a busy machine.
     reduced_ns, exact_ns = nanoseconds(found.profile, found.compile(), compile_program(found.exact))
     paper = PAPER_TIMES.get(name, {}).get(demand)
-    return Cell(*demand, found, reduced_ns, exact_ns, paper, PAPER_EXACT.get(name))
+    return Cell(*demand, found, routes, reduced_ns, exact_ns, paper, PAPER_EXACT.get(name))

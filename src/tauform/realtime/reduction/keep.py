@@ -7,6 +7,7 @@ from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.contribution import Speed
 from tauform.closedform.reduction.reduction import largest_terms
 from tauform.codegen.factored.factored import companions
+from tauform.codegen.factored.model_program import factored_program
 
 
 def keep_terms(
@@ -15,7 +16,7 @@ def keep_terms(
     profile: Profile | Speed | None = None,
     refit: bool = True,
     seed: int = 0,
-    whole_sums: bool = False,
+    whole_sums: bool | None = None,
 ) -> BoundModel:
     """The model with the terms that contribute most; see `BoundModel.with_terms`.
 
@@ -23,4 +24,11 @@ def keep_terms(
         ModelError: a number of terms that the model does not have.
     """
     # Which sums are shared is a matter of the program, which closed forms know nothing of.
-    return largest_terms(bound, n_terms, profile, refit, seed, companions(bound) if whole_sums else None)
+    kinds = (False, True) if whole_sums is None else (whole_sums,)
+    found = [largest_terms(bound, n_terms, profile, refit, seed, companions(bound) if kind else None) for kind in kinds]
+    # Terms that go one by one break up what factors together: whichever model is cheaper to compute.
+    return found[0] if len(found) == 1 else min(found, key=_operations)
+
+
+def _operations(bound: BoundModel) -> int:
+    return factored_program(bound, "inverse_dynamics").n_operations

@@ -12,21 +12,24 @@ import numpy as np
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.contribution import Contributions, contributions, known_profile
+from tauform.closedform.reduction.tradeoff import Tradeoff
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError, MissingExtraError, ModelError
-from tauform.escaping.markup import plot_text
 from tauform.escaping.shown import file_name
 from tauform.escaping.tables import csv_line
 from tauform.files.checks import check_folder
 from tauform.files.file import fresh_file
 from tauform.files.folder import add_to_folder
 from tauform.messages import Progress
-from tauform.realtime.reduction.figures import Cell, Tradeoff, accuracy_table, tradeoff
+from tauform.realtime.reduction.figures import Cell, accuracy_table, tradeoff
+from tauform.realtime.reduction.reduce import ROUTES
+from tauform.report.figures.terms import contribution_figure, tradeoff_figure
 
 # Contributions of single terms do not run in kernels; as in the paper they get fewer states than the accuracy.
 CONTRIBUTION_SHARE, MOST_CONTRIBUTIONS = 10, 1_000_000
 TABLE_HEADINGS = (
     *("profile", "error", "share", "operations", "exact", "ns", "exact ns", "reduction", "route"),
+    *ROUTES,
     *("paper us", "paper reduction"),
 )
 
@@ -65,16 +68,15 @@ def write_figures(
     # A thousand at the least: medians and maxima of fewer states jump.
     n_contributions = min(max(1000, n_states // CONTRIBUTION_SHARE), MOST_CONTRIBUTIONS)
     shares = [_contributions(bound, profile, n_contributions, threads, tell) for profile in profiles]
-    names = [profile.name for profile in profiles]
     # each part is written as soon as it is measured: with many states the whole takes long
     parts: dict[str, Any] = {
-        "figure_2.png": _contribution_figure(bound.name, names, shares),
-        "figure_2.csv": _csv(_CONTRIBUTION_HEADINGS, _contribution_rows(names, shares)),
+        "figure_2.png": contribution_figure(shares),
+        "figure_2.csv": _csv(_CONTRIBUTION_HEADINGS, _contribution_rows(shares)),
     }
     files = add_parts(bound, folder, parts, force)
     curves = [tradeoff(bound, profile, n_states=n_states, threads=threads, progress=tell) for profile in profiles]
     parts = {
-        "figure_7.png": _tradeoff_figure(bound.name, curves),
+        "figure_7.png": tradeoff_figure(curves),
         "figure_7.csv": _csv(_TRADEOFF_HEADINGS, _tradeoff_rows(curves)),
     }
     files += add_parts(bound, folder, parts, force)
@@ -135,6 +137,7 @@ def table_row(cell: Cell) -> tuple[Any, ...]:
         round(cell.exact_nanoseconds, 1),
         f"{1 - found / exact:.0%}",
         cell.reduction.route,
+        *(cell.routes.get(route, "") for route in ROUTES),
         paper,
         less,
     )
@@ -144,10 +147,10 @@ _CONTRIBUTION_HEADINGS = ("profile", "term", "mean", "median", "maximum", "state
 _TRADEOFF_HEADINGS = ("profile", "terms", "removed", "digits 95 %", "digits 99.9 %", "operations", "ns", "states")
 
 
-def _contribution_rows(profiles: Sequence[str], shares: Sequence[Contributions]) -> list[tuple[Any, ...]]:
+def _contribution_rows(shares: Sequence[Contributions]) -> list[tuple[Any, ...]]:
     return [
-        (profile, k, *(f"{value:.4e}" for value in values), found.n_states)
-        for profile, found in zip(profiles, shares, strict=True)
+        (found.profile, found.names[k], *(f"{value:.4e}" for value in values), found.n_states)
+        for found in shares
         for k, values in enumerate(zip(found.mean, found.median, found.maximum, strict=True))
     ]
 
@@ -164,53 +167,3 @@ def _tradeoff_rows(curves: Sequence[Tradeoff]) -> list[tuple[Any, ...]]:
 
 def _csv(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "".join(map(csv_line, [headings, *rows]))
-
-
-def _contribution_figure(name: str, profiles: Sequence[str], shares: Sequence[Contributions]) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    axes = figure.subplots(len(shares), 1, sharex=True)
-    # Five bins to a decade, over the digits that doubles have room for.
-    bins = np.linspace(-12, 0, 61)
-    for ax, profile, found in zip(axes, profiles, shares, strict=True):
-        for label, values in (("median", found.median), ("maximum", found.maximum)):
-            # Terms that vanish at all states fall into the lowest bin, rather than to minus infinity.
-            ax.hist(np.log10(np.maximum(values, 1e-12)), bins=bins, alpha=0.6, label=label)
-        ax.set_title(f"{plot_text(name)}, {plot_text(profile)} profile, {found.n_states} states")
-        ax.set_ylabel("terms")
-        ax.legend()
-    axes[-1].set_xlabel("log10 of a term's share of the torque")
-    return figure
-
-
-# Equal steps on the axis are equal ratios of terms kept; on a linear one nearly all the gain would lie at its end.
-_REMOVED_TICKS = np.array([0.0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995])
-
-
-def _tradeoff_figure(name: str, curves: Sequence[Tradeoff]) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    axes = figure.subplots(1, len(curves))
-    for ax, curve in zip(axes, curves, strict=True):
-        # The whole model has infinitely many correct digits.
-        shown = curve.removed > 0
-        for k, label in enumerate(("95 %", "99.9 %")):
-            ax.plot(curve.n_kept[shown], curve.digits[shown, k], marker="o", label=f"digits, {label} of the states")
-        ax.set(xscale="log", xlabel="terms removed [%]", ylabel="correct digits of the torque", ylim=(0, None))
-        # The axis counts terms kept, but is read as terms removed, growing to the right.
-        ax.invert_xaxis()
-        ticks = (1 - _REMOVED_TICKS) * curve.n_kept.max()
-        ax.set_xticks(ticks, [f"{100 * share:g}" for share in _REMOVED_TICKS])
-        # Minor ticks of a logarithmic axis would stand between the labels without meaning.
-        ax.minorticks_off()
-        times = ax.twinx()
-        times.plot(curve.n_kept, curve.nanoseconds, color="gray", marker=".", label="time, factored terms")
-        times.axhline(curve.exact_nanoseconds, color="black", lw=0.8, ls="--", label="time, exact recursive program")
-        times.set(ylabel="ns per state", ylim=(0, None))
-        ax.set_title(f"{plot_text(name)}, {plot_text(curve.profile)} profile, {curve.n_states} states")
-        # One legend for both axes.
-        lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]
-        ax.legend(handles=lines, loc="upper right", fontsize="small")
-    return figure

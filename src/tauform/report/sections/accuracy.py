@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tauform.closedform.reduction.tradeoff import Tradeoff
 from tauform.pipeline.robot_model import RobotModel
-from tauform.realtime.reduction.figures import CONFIDENCES, Tradeoff
+from tauform.realtime.reduction.figures import CONFIDENCES
 from tauform.realtime.reduction.reduce import Reduction
 from tauform.report.html.document import Section
 from tauform.report.html.elements import Marked, paragraph, table

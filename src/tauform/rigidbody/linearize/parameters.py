@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,11 +11,12 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array, fixed_array, joint_vector
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
-from tauform.errors import ShapeError
+from tauform.errors import ShapeError, UnknownNameError
 from tauform.rigidbody.drives import matrix_parents
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.linearize.geometry import geometry_names, linearize_forward_geometry
 from tauform.rigidbody.linearize.state_space import state_space, zero_order_hold
 from tauform.rigidbody.load import has_load, load_gains
 from tauform.rigidbody.regressor import chosen_columns, regressor
@@ -71,7 +73,7 @@ class TrajectorySensitivity:
     """Sensitivity of a trajectory under given torques to the parameters.
 
     Attributes:
-        names: of the parameters.
+        names: of the parameters, or of the displacements of joints.
         dq: (T, n, n_parameters) derivative of the positions at each sample.
         dqd: (T, n, n_parameters) derivative of the velocities.
     """
@@ -92,8 +94,9 @@ def trajectory_sensitivity(
     tau: ArrayLike,
     include: Include | None = None,
     temperature: ArrayLike | None = None,
+    by: Literal["parameters", "geometry"] = "parameters",
 ) -> TrajectorySensitivity:
-    """Derivative of a trajectory by the parameters, the torques and the initial state held.
+    """Derivative of a trajectory by the parameters or the geometry, the torques and the initial state held.
 
     The linearised equations dx' = A(t) dx - [0; M^-1 Y] are integrated between samples with the mean of their ends,
     exactly in dx: the error falls with the square of the time step.
@@ -105,12 +108,15 @@ def trajectory_sensitivity(
         tau: (T, n) joint torques or forces [N m or N].
         include: groups of parameters; None takes all.
         temperature: (T, n) of the joints [degrees Celsius]; needed where friction depends on it.
+        by: "parameters", or "geometry": the placement of the joints, columns as of `linearize_forward_geometry`.
 
     Raises:
         ShapeError: times do not rise, or an array has another shape.
         SingularMassMatrixError: the mass matrix is not positive definite; the message names the link.
-        UnknownNameError: `include` names a group that does not exist.
+        UnknownNameError: `include` names a group that does not exist, or no such `by`.
     """
+    if by not in ("parameters", "geometry"):
+        raise UnknownNameError(f'by: no {by!r}; choose "parameters" or "geometry"')
     times = fixed_array(t, np.shape(t), "t")
     if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0).all():
         raise ShapeError(f"t: expected at least two rising times of shape (T,), got shape {times.shape}")
@@ -118,7 +124,11 @@ def trajectory_sensitivity(
         if joint_vector(values, robot.n_joints, name).shape != (len(times), robot.n_joints):
             raise ShapeError(f"{name}: expected shape {(len(times), robot.n_joints)}, got {np.shape(values)}")
     A = state_space(robot, q, qd, tau, temperature=temperature).A
-    forcing = linearize_forward_parameters(robot, q, qd, tau, include, temperature)
+    if by == "geometry":
+        names, forcing = geometry_names(robot), linearize_forward_geometry(robot, q, qd, tau, temperature)
+    else:
+        names = tuple(np.array(robot.parameter_names)[chosen_columns(robot, include)].tolist())
+        forcing = linearize_forward_parameters(robot, q, qd, tau, include, temperature)
     # Parameters act on accelerations alone: positions have no forcing of their own.
     E = np.concatenate([0 * forcing, forcing], axis=-2)
     # With B = 1 the held input is the integral of exp(A s), exact for a constant A.
@@ -129,5 +139,4 @@ def trajectory_sensitivity(
     x = np.zeros_like(E)
     for k in range(len(times) - 1):
         x[k + 1] = transition[k] @ x[k] + held[k] @ ((E[k] + E[k + 1]) / 2)
-    names = tuple(np.array(robot.parameter_names)[chosen_columns(robot, include)].tolist())
     return TrajectorySensitivity(names, x[:, : robot.n_joints], x[:, robot.n_joints :])

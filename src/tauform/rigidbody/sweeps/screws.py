@@ -68,9 +68,10 @@ Step = Screw | Transform
 
 
 def steps_to_parent(tree: Tree, i: int, q: AnyArray) -> tuple[Step, ...]:
-    """Steps from link i to its parent at q (N,): two turns where the frame has a DH table's zeros, else one step."""
+    """Steps from link i to its parent at q (N,): two turns of scalars in frames of a DH table, else one step."""
     R, p = tree.rotations[i], tree.translations[i]
-    if not _turns_about_x(R[..., 0]):
+    # Of arrays of numbers a call costs more than the products in it: one step is quicker there.
+    if q.dtype != object or not _turns_about_x(R[..., 0]):
         return (joint_transform(tree, i, q),)
     # What the joint itself does, in a frame of its own: a turn about z and a shift along it.
     own = Transform(*tree.types[i].placed(np.eye(3, dtype=int)[..., None], np.zeros((3, 1), dtype=int), q))
