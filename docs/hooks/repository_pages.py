@@ -113,4 +113,5 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     for name, source in PAGES.items():
         target = re.escape(str(source.relative_to(ROOT)))
         markdown = re.sub(rf"\]\((?:\.\./)+{target}", f"]({up}{name}", markdown)
-    return markdown
+    # Plots of the results are files of the site, too.
+    return re.sub(r"\]\((?:\.\./)+benchmarks/plots/", f"]({up}plots/", markdown)

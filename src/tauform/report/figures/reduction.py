@@ -29,7 +29,7 @@ from tauform.report.figures.terms import contribution_figure, tradeoff_figure
 CONTRIBUTION_SHARE, MOST_CONTRIBUTIONS = 10, 1_000_000
 TABLE_HEADINGS = (
     *("profile", "error", "share", "operations", "exact", "ns", "exact ns", "reduction", "route"),
-    *ROUTES,
+    *(f"{route} route" for route in ROUTES),
     *("paper us", "paper reduction"),
 )
 
