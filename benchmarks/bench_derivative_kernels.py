@@ -21,8 +21,8 @@ from tools.arms import arm
 from tools.measuring.timing import Row, side_by_side
 
 TITLE = (
-    "Jacobians of the LBR7 from Python on one thread, 147 numbers per state: composite bodies in their own frames, with "
-    "planned registers and stores, beside the kernel of before in the same run: matrices in the axes of the base "
+    "Jacobians of the LBR7 from Python on one thread, 147 numbers per state: composite bodies in their own frames, "
+    "with planned registers and stores, beside the kernel of before in the same run: matrices in the axes of the base "
     "(algorithms 2 and 4), compiled by LLVM in parts of 1500 operations. 20,000 states fill 24 MB, 256 states stay in "
     "the cache; AVX2 is code for vectors of 256 bits and 16 registers on the same processor. GRiD's figure, an iiwa on "
     "an RTX 3080, is from the literature and not measured here."
