@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = "tutorials/"
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 # Lines of an output that are shown.
-MOST_LINES = 30
+MOST_LINES = 45
 # Runs in a process and a folder of its own: blocks in the order of the page, as a notebook runs its cells.
 RUNNER = r"""
 import ast, contextlib, io, json, re, subprocess, sys

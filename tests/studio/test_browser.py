@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from real_robots import urdf
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("nicegui", reason="nicegui is not installed")
@@ -28,9 +31,10 @@ QUIET = ("--no-sandbox", "--disable-background-networking", "--disable-dev-shm-u
 GRAPHICS = "--enable-unsafe-swiftshader"
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    command = [sys.executable, "-m", "tauform", "studio", "two_link", "--no-browser", "--quiet"]
+@contextmanager
+def studio(*arguments: str) -> Iterator[str]:
+    """A running studio; its address."""
+    command = [sys.executable, "-m", "tauform", "studio", *arguments, "--no-browser", "--quiet"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert server.stdout is not None
     said = ""
@@ -41,6 +45,12 @@ def address() -> Iterator[str]:
     yield re.findall(r"http://\S+", said)[0]
     server.terminate()
     server.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with studio("two_link") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +118,8 @@ def log_of(robot: tf.Robot, path: Path, seed: int) -> Path:
     q, qd = sine @ a + cosine @ b, (cosine * w) @ a - (sine * w) @ b
     tau = tf.inverse_dynamics(robot, q, qd, -(sine * w**2) @ a - (cosine * w**2) @ b)
     tau += 0.01 * tau.std(axis=0) * rng.normal(size=tau.shape)
-    np.savetxt(path, np.column_stack([t, q, tau]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    names = [f"{letter}{j + 1}" for letter in ("q", "tau") for j in range(robot.n_joints)]
+    np.savetxt(path, np.column_stack([t, q, tau]), delimiter=",", header=",".join(["t", *names]), comments="")
     return path
 
 
@@ -195,3 +206,73 @@ def test_a_file_that_is_no_robot_becomes_a_sentence(browser: Any, address: str, 
         str(tf.load("two_link").save(tmp_path / "two.toml").path)
     )
     second.wait_for_function("document.querySelectorAll('.torque').length === 2")
+
+
+class Tour:
+    """Screenshots in the order of the work; `TAUFORM_TOUR=docs/pictures/tour` renews those of the site."""
+
+    def __init__(self, page: Any, folder: Path) -> None:
+        self.page, self.folder = page, Path(os.environ.get("TAUFORM_TOUR", folder))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.count = 0
+
+    def picture(self, name: str) -> None:
+        # Meshes and figures come after the numbers.
+        self.page.wait_for_timeout(2500)
+        self.count += 1
+        path = self.folder / f"{self.count:02d}_{name}.jpg"
+        self.page.screenshot(path=str(path), type="jpeg", quality=62)
+        assert 15_000 < path.stat().st_size < 150_000
+
+    def tab(self, name: str) -> None:
+        self.page.get_by_role("tab", name=name).click()
+
+    def press(self, name: str, until: str) -> None:
+        self.page.get_by_role("button", name=name).click()
+        self.page.wait_for_selector(until)
+
+
+@pytest.mark.nightly
+def test_a_tour_from_a_robot_to_code(browser: Any, tmp_path: Path) -> None:
+    """Everything a newcomer does, with a picture of each step; the pictures of the site are made here."""
+    robot = tf.load(urdf("panda"), tip="panda_link8")
+    values = np.array(robot.parameters)
+    values[robot.layout.links] *= 1.15
+    robot.layout.by_joint(values)[:, 1:3] = (0.8, 0.4)
+    logs = [str(log_of(robot.with_parameters(values), tmp_path / f"run{k}.csv", k)) for k in (1, 2)]
+    with studio(str(urdf("panda")), *logs, "--tip", "panda_link8") as address:
+        page, complaints = open_studio(browser, address)
+        page.set_viewport_size({"width": 1200, "height": 720})
+        tour = Tour(page, tmp_path / "tour")
+        tour.picture("robot")
+        for joint, share in ((1, 0.6), (3, 0.45), (5, 0.5)):
+            box = page.locator(".q-slider").nth(joint).bounding_box()
+            page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        tour.picture("sliders")
+        page.get_by_text("Change masses, payload, tool, gravity").click()
+        page.get_by_label("mass", exact=True).fill("3")
+        tour.picture("payload")
+        page.get_by_label("mass", exact=True).fill("0")
+        tour.tab("Plan")
+        tour.press("Plan a motion", "text=Least distance")
+        tour.picture("plan")
+        tour.tab("Identify")
+        page.get_by_role("button", name="Look at it").first.click()
+        page.wait_for_selector("text=Spectrum of the velocities")
+        tour.picture("log")
+        tour.press("Identify", ".verdict")
+        tour.picture("verdict")
+        page.locator("text=The recording, links coloured").scroll_into_view_if_needed()
+        page.get_by_role("button", name="Play").click()
+        tour.picture("playback")
+        page.get_by_role("button", name="Stop").click()
+        page.evaluate("scrollTo(0, 0)")
+        page.get_by_text("physically consistent links").click()
+        tour.press("Identify", "text=Fits side by side")
+        page.locator("text=Fits side by side").scroll_into_view_if_needed()
+        page.mouse.wheel(0, 200)
+        tour.picture("comparison")
+        tour.tab("Deliver")
+        tour.press("Generate and test", "text=The self-test passed")
+        tour.picture("code")
+        assert complaints == []

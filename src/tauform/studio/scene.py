@@ -17,9 +17,10 @@ from tauform.studio.project import Project
 
 BLUE, ORANGE, GREY, HIGHLIGHT = "#1f63c4", "#d1571a", "#5f6b77", "#e8590c"
 # White links and black ones both stand out, on a light page and on a dark one.
-BACKGROUND = "#b4bec9"
+BACKGROUND = "#6b7683"
 # Colours of residuals on the robot: none, and as large as the joint's own torque.
 CALM, BAD = np.array([0.93, 0.94, 0.95]), np.array([0.80, 0.10, 0.10])
+GRID, SQUARES = "#8a95a1", 6  # of the floor: colour, and squares from its middle to each side
 FIELD_OF_VIEW = 35.0  # degrees: wider ones bend robots
 FRAMES_PER_SECOND = 20
 
@@ -32,21 +33,24 @@ class RobotScene:
         self.groups: list[Any] = []
         # Each body with its own colour, by link.
         self.bodies: dict[int, list[tuple[Any, str]]] = {}
-        size, divisions = self._floor()
         self.scene = ui.scene(
-            width=640, height=420, background_color=BACKGROUND, fps=20, grid=(size, divisions),
+            # The library's own grid lies on a plane that hides arms below their base.
+            width=640, height=420, background_color=BACKGROUND, fps=20, grid=False,
             camera=ui.scene.perspective_camera(fov=FIELD_OF_VIEW),
         )  # fmt: skip
         self.scene.classes("scene").style(f"height: {height}").props('aria-label="The robot in space"')
         self.build()
 
-    def _floor(self) -> tuple[int, int]:
-        """Size [m] and squares of the grid: some squares per reach, whatever the robot's size."""
+    def _floor(self) -> None:
+        """A grid below the robot, with some squares per reach, whatever the robot's size."""
         low, high = self._box()
-        step = round_length(max(float(np.max(high - low)), 0.1) / 5)
-        # The library takes whole metres.
-        size = max(2, 2 * int(np.ceil(2 * float(np.max(high - low)))))
-        return size, min(200, max(4, round(size / step)))
+        centre, step = (low + high) / 2, round_length(max(float(np.max(high - low)), 0.1) / 3)
+        # On multiples of the step, so that squares can be counted from the base.
+        x0, y0 = (step * np.round(centre[:2] / step)).tolist()
+        z, reach = float(low[2]), SQUARES * step
+        for k in range(-SQUARES, SQUARES + 1):
+            self.scene.line([x0 + k * step, y0 - reach, z], [x0 + k * step, y0 + reach, z]).material(GRID)
+            self.scene.line([x0 - reach, y0 + k * step, z], [x0 + reach, y0 + k * step, z]).material(GRID)
 
     def _box(self) -> tuple[Array, Array]:
         robot = self.project.described
@@ -69,6 +73,7 @@ class RobotScene:
                     self.bodies[link] = [self._mesh(k, mesh) for k, mesh in own]
                 self.groups.append(group)
             self._sticks(robot)
+            self._floor()
         self.move(self.project.q)
         self._look()
 

@@ -17,6 +17,7 @@ from tauform.report.sections.judged import JudgedTorques
 
 MOST_POINTS = 1500
 TONES = {"good": "good", "usable": "warn", "not trustworthy": "bad"}
+NEXT_OF_A_GOOD_FIT = "generate code from the identified robot, or save it: it is what was judged"
 JUDGED = "judged motion"  # figures over the time of the verdict's recordings move together
 
 
@@ -51,13 +52,18 @@ def _headline(fit: Fit, proof: Proof | None) -> str:
     ) + paragraph(f"Estimated by {fit.method}.{shipped}", "quiet")
 
 
+def next_steps(fit: Fit) -> tuple[str, ...]:
+    """What to do next, also where nothing is left to do better."""
+    return tuple(fit.verdict.next) or (NEXT_OF_A_GOOD_FIT,)
+
+
 def _why(fit: Fit) -> str:
     """Reasons of the verdict beside the next steps."""
     verdict = fit.verdict
     # A good verdict has no reasons against it, but a word of praise.
     reasons = verdict.reasons or (f"{verdict.praise[0].upper()}{verdict.praise[1:]}.",)
-    columns = {"Why": reasons, "What to do next": verdict.next}
-    found = (heading(title) + bullets(sentences) for title, sentences in columns.items() if sentences)
+    columns = {"Why": reasons, "What to do next": next_steps(fit)}
+    found = (heading(title) + bullets(sentences) for title, sentences in columns.items())
     return f'<div class="why">{"".join(f"<div>{column}</div>" for column in found)}</div>\n'
 
 

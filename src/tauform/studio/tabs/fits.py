@@ -10,6 +10,7 @@ from tauform.identification.fit import Fit
 from tauform.report.html.plot import Panel, Plot, Series, short_names
 from tauform.report.notebook.plots import FIT_PLOTS
 from tauform.report.sections.judged import judged_torques
+from tauform.report.sections.verdict import next_steps
 from tauform.studio.desk import Desk, figure
 from tauform.studio.project import Project
 from tauform.studio.scene import Player, RobotScene
@@ -44,12 +45,11 @@ def _verdict(name: str, fit: Fit) -> None:
             ui.label(f"{name}, {fit.method}").classes("text-xs soft")
         with ui.element("div").classes("columns").style("grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr))"):
             reasons = fit.verdict.reasons or (fit.verdict.praise,)
-            for title, sentences in {"Why": reasons, "What to do next": fit.verdict.next}.items():
-                if sentences:
-                    with ui.column().classes("gap-0"):
-                        ui.label(title).classes("heading")
-                        for sentence in sentences:
-                            ui.label(f"• {sentence}").classes("text-sm")
+            for title, sentences in {"Why": reasons, "What to do next": next_steps(fit)}.items():
+                with ui.column().classes("gap-0"):
+                    ui.label(title).classes("heading")
+                    for sentence in sentences:
+                        ui.label(f"• {sentence}").classes("text-sm")
         if fit.findings:
             with ui.expansion(f"{len(fit.findings)} remarks on the recordings").classes("w-full text-sm"):
                 for sentence in fit.findings:

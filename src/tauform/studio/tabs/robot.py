@@ -14,6 +14,7 @@ from tauform.errors import TauformError
 from tauform.fast.kinematics import jacobian
 from tauform.fast.matrices import mass_matrix
 from tauform.fast.torques import gravity_torque, inverse_dynamics
+from tauform.messages import counted
 from tauform.pipeline.motion import coordinate_ranges, reference_temperature
 from tauform.report.html.meshes import FORMATS
 from tauform.studio.desk import Desk, complain, drop_zone
@@ -23,6 +24,7 @@ from tauform.studio.tabs.changes import show_changes
 
 # Torques of that share of the largest are rounding, and shown as zero.
 DUST = 1e-12
+TONES = {"unphysical": "bad", "doubtful": "warn", "note": "soft"}
 # Width of the columns beside a slider [rem].
 WIDTHS = {"q": 3.4, "qd": 2.6, "qdd": 2.6, "torque": 6.2, "gravity": 4.4}
 UNITS = {"q": "°, mm", "qd": "rad/s", "qdd": "rad/s²", "torque": "N m, N", "gravity": "N m, N"}
@@ -111,17 +113,17 @@ class RobotTab:
         self.update()
 
     def _head(self) -> None:
-        with ui.row().classes("w-full no-wrap gap-2 text-xs soft items-end"):
-            ui.label("joint").classes("grow")
+        with ui.row().classes("w-full gap-2 text-xs soft items-end joint-row"):
+            ui.label("joint").classes("grow joint-name")
             for heading, width in WIDTHS.items():
                 with ui.column().classes("gap-0 items-end").style(f"width: {width}rem; flex: none"):
                     ui.label(heading).classes("font-semibold")
                     ui.label(UNITS[heading])
 
     def _row(self, j: int, name: str, low: float, high: float) -> None:
-        with ui.row().classes("items-center w-full no-wrap gap-2"):
-            with ui.column().classes("gap-0 grow").style("min-width: 4rem"):
-                ui.label(name).classes("text-xs truncate w-full").style("margin-bottom: -.35rem")
+        with ui.row().classes("items-center w-full gap-2 joint-row"):
+            with ui.column().classes("gap-0 grow joint-name"):
+                ui.label(name).classes("text-xs truncate w-full").style("margin-bottom: -.1rem")
                 # Two thousand steps: finer than a pointer can set.
                 slider = ui.slider(min=low, max=high, step=(high - low) / 2000, value=float(self.project.q[j]))
                 slider.props(f'dense aria-label="position of {_plain(name)}"').mark(f"q{j}")
@@ -169,10 +171,11 @@ class RobotTab:
         robot = self.project.robot
         found = robot.check()
         with self.findings:
-            words = f"{len(found)} findings; a click shows the link" if found else "The check finds nothing wrong."
+            many = f"{counted(len(found), 'finding')}; a click shows the link"
+            words = many if found else "The check finds nothing wrong."
             ui.label(words).classes("heading")
             for finding in found:
-                label = ui.label(str(finding)).classes("finding warn")
+                label = ui.label(str(finding)).classes(f"finding {TONES[finding.severity]}")
                 label.on("click", partial(self._point, finding.place, label))
             for note in self.project.notes:
                 ui.label(note).classes("text-sm soft")
