@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -127,6 +128,17 @@ def test_the_fit_of_a_recording_in_files_is_the_same(monkeypatch: pytest.MonkeyP
     fit = tf.identify(arm(), stored(recording), **options)  # type: ignore[arg-type]
     np.testing.assert_allclose(fit.values, whole.values, rtol=0, atol=1e-12 * np.abs(whole.values).max())
     assert fit.held_out.total == pytest.approx(whole.held_out.total, rel=1e-9)
+
+
+def test_stored_recordings_reach_other_processes() -> None:
+    """The file has no name there: the numbers travel, of a part only that part, and stay in a file."""
+    whole = stored(recorded())
+    found = pickle.loads(pickle.dumps(whole))
+    assert isinstance(found.q, StoredArray)
+    for name in ("t", "q", "tau"):
+        np.testing.assert_array_equal(np.asarray(getattr(found, name)), np.asarray(getattr(whole, name)))
+    part = pickle.loads(pickle.dumps(whole.q[10:200:7]))
+    np.testing.assert_array_equal(np.asarray(part), np.asarray(whole.q)[10:200:7])
 
 
 def test_parts_of_a_stored_recording_are_those_of_the_whole() -> None:

@@ -64,6 +64,10 @@ class StoredArray:
         whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
         return whole.astype(dtype or NUMBER, copy=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process cannot open a file that has no name: the numbers travel, and are stored again there.
+        return _stored_again, (np.asarray(self),)
+
     def _read(self, rows: range) -> Array:
         count = self.width or 1
         if not rows:
@@ -110,6 +114,12 @@ class Spool:
         """All rows."""
         self._file.flush()
         return StoredArray(self._file, range(self._rows), self._width)
+
+
+def _stored_again(values: Array) -> StoredArray:
+    spool = Spool()
+    spool.add(values)
+    return spool.finish()
 
 
 class Buffer:
