@@ -231,7 +231,7 @@ def test_the_closed_form_of_a_tree_is_saved_with_its_branches(tmp_path):
 
 def test_loops_are_refused_with_what_to_call_instead():
     with pytest.raises(tf.errors.ModelError, match=r"loops.*tf\.base_parameters"):
-        tf.derive(tf.load("parallelogram"))
+        tf.derive(tf.load("four_bar"))
 
 
 @pytest.mark.parametrize(

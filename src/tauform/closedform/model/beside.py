@@ -126,7 +126,8 @@ def virtual_robot(bound: BoundModel) -> Robot:
         tied = np.setdiff1d(np.flatnonzero(tie), base.columns)
         parameters[tied] = -product(tie, parameters)
     # Friction that theta does not hold acts on the joints as before; a view, so parameters change.
-    base.layout.by_joint(parameters)[:, 1:] += bound.carried
+    if bound.carried.any():
+        base.layout.by_joint(parameters)[:, 1:] += bound.carried
     # A model from a file knows its geometry only.
     robot = base.robot or model.geometry.robot(bound.name, bound.joint_names)
     robot = replace(robot, further_drives=model.further_drives).with_parameters(parameters)

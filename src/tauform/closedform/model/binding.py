@@ -47,6 +47,12 @@ def bound_model(
     # With friction given, the robot's own is replaced, not added to.
     if drives is None:
         drives = terms_beside(values) if isinstance(values, Robot) else ()
+    if model.geometry.followers is not None and (carried.any() or drives):
+        raise ModelError(
+            f"bind: joints of {model.robot_name} follow others, and friction of one would act on several coordinates",
+            argument="friction",
+            remedy="leave friction= and drives= out",
+        )
     model.base.refuse_load(drives, "bind")
     # A joint that is held has no velocity, hence no viscous and no Coulomb friction; its offset still acts.
     carried = _felt(model, carried)
@@ -120,6 +126,8 @@ def _felt(model: ClosedFormModel, friction: Array) -> Array:
 
 def _carried(model: ClosedFormModel, robot: Robot) -> Array:
     """(n, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""
+    if model.geometry.followers is not None:
+        return _nothing_carried(model, robot)
     # By name: the robot may have further drive terms, or fewer, than the one that was derived.
     absent = np.array(robot.parameters)
     held = {*model.base.columns, *np.flatnonzero(model.ties.any(axis=0))}  # of what is assumed away `theta` warns
@@ -139,6 +147,25 @@ def _carried(model: ClosedFormModel, robot: Robot) -> Array:
             stacklevel=5,
         )
     return friction
+
+
+def _nothing_carried(model: ClosedFormModel, robot: Robot) -> Array:
+    """Zeros: where joints follow others, friction of one acts on several coordinates.
+
+    Raises:
+        ModelError: the robot has friction, or rotors that theta does not hold.
+    """
+    held = {model.base.layout.names[k] for k in model.base.columns}
+    own = zip(robot.parameter_names, robot.parameters.tolist(), strict=True)
+    left_out = [name for name, value in own if value and name not in held]
+    if left_out:
+        raise ModelError(
+            f"bind: {left_out[0]} of {robot.name} is not part of this model, whose joints follow others",
+            argument="robot",
+            value=robot,
+            remedy="bind robot.without_friction(), or derive with include=['link', 'rotor']",
+        )
+    return read_only(np.zeros((model.n_joints, 3)))
 
 
 def _standard(model: ClosedFormModel, robot: Robot) -> Array:

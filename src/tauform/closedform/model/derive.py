@@ -13,7 +13,6 @@ from tauform.arrays import Array, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.base.regroup import regroup
 from tauform.closedform.coordinates import Coordinates
-from tauform.closedform.expansion.basis import placed_ten
 from tauform.closedform.expansion.dimensionless import dimensionless, units
 from tauform.closedform.expansion.estimate import ALWAYS_FITS, MEMORY_LIMIT, refuse_if_too_large, terms_of_first
 from tauform.closedform.expansion.offsets import fewest_terms, with_zeros
@@ -22,7 +21,9 @@ from tauform.closedform.expansion.sweep import COULOMB, GRAVITY, INERTIA, VISCOU
 from tauform.closedform.expansion.terms import Coefficients, Terms, terms_of
 from tauform.closedform.model.assume import Assumed, Assumption, assumptions
 from tauform.closedform.model.beside import columns_beside
+from tauform.closedform.model.derive_followers import derive_followers
 from tauform.closedform.model.geometry import Geometry
+from tauform.closedform.model.loads import load_grouping
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.threads import one_blas_thread
 from tauform.description.fields import number
@@ -30,7 +31,6 @@ from tauform.description.parameter_groups import JOINT_GROUPS, Include
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import Reached, no_such
-from tauform.portable.products import product
 from tauform.wording import call
 
 
@@ -48,7 +48,8 @@ def derive(
     """Closed-form dynamics of a chain or tree in base parameters.  [Lloyd2021, section 3.6]
 
     Args:
-        robot: a chain or tree of revolute and prismatic joints, without loops; only its geometry and gravity count.
+        robot: a chain or tree of revolute and prismatic joints; only its geometry and gravity count. Joints may follow
+            others linearly (mimic joints, parallelograms); theta then holds links and rotors, and nothing is assumed.
         include: groups of parameters ("link", "rotor", "viscous", "coulomb", "offset"); the default is links, and
             rotors where declared. Friction stands beside the terms, in `joint_terms`. Other drive terms, and Coulomb
             friction that is smooth, are no part of theta: `bind` carries them beside it.
@@ -63,19 +64,12 @@ def derive(
         memory_limit: bytes; a chain that is estimated to need more is refused before anything is computed.
 
     Raises:
-        ModelError: the robot has loops, its closed form would not fit, or assumptions contradict one another.
+        ModelError: the robot has loops that are not linear in q, its closed form would not fit, or assumptions
+            contradict one another.
         UnknownNameError: a name is no joint or parameter of the robot.
     """
     if robot.closure is not None:
-        kind = "loops or mimic joints"
-        raise ModelError(
-            f"derive: {robot.name} has {kind}",
-            argument="robot",
-            value=robot,
-            remedy=f"derive takes robots without them. Choose a part with {call('load', tip=...)}, or call "
-            f"{call('generate', 'robot, ...')} and "
-            f"{call('base_parameters', 'robot')}, which take any robot",
-        )
+        return derive_followers(robot, include, order, assume is not None or bool(fixed), progress, memory_limit)
     # Names first: wrong ones cost no derivation.
     positions = _fixed_positions(robot, fixed or {})
     assumed = assumptions(robot, _columns(robot, include), assume)
@@ -190,7 +184,7 @@ def _model(
         sparse_reduction=_placed_rows(rigid, terms, robot.n_bodies),
         joint_terms=_joint_terms(kept, coefficients, friction, robot.n_bodies),
         base=base,
-        load_grouping=_load_grouping(robot, base, assumed),
+        load_grouping=load_grouping(robot, base, set(assumed.free)),
         # Without coefficients: the model keeps which columns there are, not their values.
         further_drives=tuple(term.with_coefficient(0.0) for term in robot.further_drives),
         ties=_ties(assumed),
@@ -227,18 +221,6 @@ def _joint_terms(
             if row < len(coefficients.keys) and coefficients.keys[row] == key:
                 result[i, k] = kept[[row]].toarray()[0] * friction
     return read_only(result)
-
-
-def _load_grouping(robot: Robot, base: BaseParameters, assumed: Assumed) -> Array | None:
-    tool = robot.tool
-    # A load is part of the last link: it can be added only while all ten of that link's parameters are free.
-    # Ten parameters of the link that carries the tool.
-    own = robot.layout.link(tool.link)
-    if tool.link < 0 or not set(range(robot.layout.n)[own]) <= set(assumed.free):
-        return None
-    link_from_tool = tool.link_from_frame[None]
-    # A body in the tool's axes, moved to the link's origin, then grouped like the link's own parameters.
-    return read_only(product(base.grouping[:, own], placed_ten(link_from_tool[:, :3, :3], link_from_tool[:, :3, 3])[0]))
 
 
 def _ties(assumed: Assumed) -> Array:

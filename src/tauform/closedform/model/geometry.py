@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from tauform.arrays import Array, read_only
 from tauform.description.inertia import Inertia
-from tauform.description.joint import Joint, Link
+from tauform.description.joint import Closure, Joint, Link
 from tauform.description.joint_types import JointType
 from tauform.description.robot import Robot
+
+
+class Followers(NamedTuple):
+    """Joints that follow others."""
+
+    closure: Closure
+    joint_names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, robot: Robot) -> Followers | None:
+        """Those of a robot; None where all joints are free."""
+        if not isinstance(robot.closure, Closure):
+            return None
+        return cls(robot.closure, tuple(joint.name for joint in robot.joints))
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +38,14 @@ class Geometry:
         types: of the n joints.
         gravity: (3,).
         parents: joint before each, -1 for the base.
+        followers: how joints of the tree follow those of q, and the names of all of them; None where all are free.
     """
 
     parent_from_joint: Array
     types: tuple[JointType, ...]
     gravity: Array
     parents: tuple[int, ...]
+    followers: Followers | None = None
 
     @classmethod
     def of(cls, robot: Robot) -> Geometry:
@@ -38,6 +55,7 @@ class Geometry:
             tuple(joint.type for joint in robot.joints),
             read_only(robot.gravity),
             tuple(joint.parent for joint in robot.joints),
+            Followers.of(robot),
         )
 
     @property
@@ -48,10 +66,12 @@ class Geometry:
     def robot(self, name: str, joint_names: Sequence[str]) -> Robot:
         """A tree of this geometry without inertias."""
         # Names of links do not matter to the dynamics, and files do not keep them.
-        rows = zip(joint_names, self.types, self.parents, self.parent_from_joint, strict=True)
+        names = joint_names if self.followers is None else self.followers.joint_names
+        rows = zip(names, self.types, self.parents, self.parent_from_joint, strict=True)
         joints = tuple(
             Joint(joint_name, own.name, parent, placement, constants=own.constants)
             for joint_name, own, parent, placement in rows
         )
         links = tuple(Link(f"link{i + 1}", Inertia(np.zeros(10))) for i in range(len(joints)))
-        return Robot(name, joints, links, self.gravity)
+        tree = Robot(name, joints, links, self.gravity)
+        return tree if self.followers is None else replace(tree, closure=self.followers.closure)

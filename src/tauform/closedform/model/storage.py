@@ -47,6 +47,8 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     target = Path(path)
     if not target.parent.is_dir() or target.is_dir():
         raise ModelError(f"{target}: cannot be written; the folder must exist and the name must be a file's")
+    if model.geometry.followers is not None:
+        raise ModelError(f"save: files of closed forms have no joints that follow others, as {model.robot_name} has")
     constants, plain = [own.constants for own in model.geometry.types], model.coordinates.is_plain
     facts = {
         "format": FORMAT,

@@ -17,6 +17,7 @@ from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.search.function_sets import FunctionSets, Monomial
 from tauform.description.robot import Robot
+from tauform.errors import ModelError
 from tauform.portable.products import product
 from tauform.rigidbody.sweeps.evaluation import batched
 
@@ -88,6 +89,8 @@ class ClosedFormKinematics:
 
 def kinematics_of(model: ClosedFormModel, frame: str | None = None) -> ClosedFormKinematics:
     """Kinematics of a model's robot; see `ClosedFormModel.kinematics`."""
+    if model.geometry.followers is not None:
+        raise ModelError(f"kinematics: joints of {model.robot_name} follow others; call forward_kinematics(robot, q)")
     robot = model.base.robot or model.geometry.robot(model.robot_name, model.joint_names)
     return closed_kinematics(robot, frame)
 

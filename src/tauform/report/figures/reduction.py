@@ -97,7 +97,7 @@ def check_figures(robots: Sequence[Robot] = ()) -> None:
         raise MissingExtraError("figures need matplotlib; install tauform[plot]")
     for robot in robots:
         if robot.closure is not None:
-            raise ModelError(f"{robot.name}: figures show closed forms, which robots with loops lack; leave it out")
+            raise ModelError(f"{robot.name}: figures show robots without loops and mimic joints; leave it out")
 
 
 def add_parts(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: bool) -> list[Path]:

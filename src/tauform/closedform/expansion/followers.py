@@ -1,0 +1,241 @@
+"""Terms of joints that follow others: q_tree = F q + offset, as polynomials in functions of the joints that lead.
+
+With x = scale q, so that all joints which turn follow by whole multiples k, exp(i theta) is the product of the
+(cos x + i sin x)^k and of a constant: cosine and sine of a follower are its real and imaginary part. sin^2 x is written
+as 1 - cos^2 x, so that every function has one form, and like terms are added up.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from math import gcd, lcm
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from tauform.arrays import Array
+from tauform.description.joint_types import JointType
+from tauform.description.transform import exact_sin_cos
+from tauform.errors import ModelError
+
+# Exponents of x, sin x, cos x of each leading joint, one after the other.
+Monomial = tuple[int, ...]
+Polynomial = Mapping[Monomial, float]
+# Multiples of a leading joint's angle: its functions have twice this degree.
+MOST_TURNS = 8
+# Ratios of joints that follow one are fractions to this accuracy.
+RATIO_TOLERANCE = 1e-12
+# What cancels leaves this share of what was added up at most.
+MAX_CANCELLED_SHARE = 1e-12
+
+
+class Followed(NamedTuple):
+    """Terms of the leading joints.
+
+    Attributes:
+        exponents: (5 n, p) of x, sin x, cos x, qd, qdd.
+        matrix: (n p, n_parameters) coefficients of the standard parameters in each torque.
+        scale: (n,) x = scale q.
+    """
+
+    exponents: NDArray[np.int8]
+    matrix: scipy.sparse.csr_array
+    scale: Array
+
+
+def followed(
+    exponents: NDArray[np.int8],
+    placed: scipy.sparse.csr_array,
+    F: Array,
+    offset: Array,
+    types: Sequence[JointType],
+) -> Followed:
+    """Terms of a tree (5 n_bodies, p), with coefficients (n_bodies p, n_parameters), as terms of the joints that lead.
+
+    Raises:
+        ModelError: joints follow one at ratios that are no fractions, or by too many turns.
+    """
+    n, p = F.shape[1], exponents.shape[1]
+    scale = scales(F, types)
+    expand = _Expansion(F, offset, types, scale)
+    # Each tree term is a sum of terms of the leading joints: column j of T.
+    rows: dict[tuple[Monomial, Monomial], int] = {}
+    entries: list[tuple[int, int, float]] = []
+    for j, column in enumerate(exponents.T.tolist()):
+        for rate, weight in expand.rates(tuple(column[3 * len(F) :])).items():
+            for monomial, value in expand.monomial(tuple(column[: 3 * len(F)])).items():
+                key = (rate, monomial)
+                entries.append((rows.setdefault(key, len(rows)), j, weight * value))
+    row, column_of, values = (np.array(part) for part in zip(*entries, strict=True))
+    T = scipy.sparse.coo_array((values, (row, column_of)), shape=(len(rows), p)).tocsr()
+    blocks = [placed[i * p : (i + 1) * p] for i in range(len(F))]
+    torques = []
+    for a in range(n):
+        # tau = F^T tau_tree; what cancels is judged against what was added up.
+        felt, size = (
+            sum(f(F[i, a]) * (S @ g) for i, g in enumerate(parts) if F[i, a])
+            for f, S, parts in ((float, T, blocks), (abs, abs(T), [abs(block) for block in blocks]))
+        )
+        torques.append(felt.multiply(abs(felt) > MAX_CANCELLED_SHARE * size).tocsr())
+    return _sorted(list(rows), torques, n, scale)
+
+
+def _sorted(
+    keys: list[tuple[Monomial, Monomial]], torques: list[scipy.sparse.csr_array], n: int, scale: Array
+) -> Followed:
+    """Terms that are left, in the order gravity, accelerations, velocities; within each by their functions."""
+    used = sum(np.diff(matrix.indptr) for matrix in torques) > 0
+    order = sorted(np.flatnonzero(used).tolist(), key=lambda k: (_rank(keys[k][0], n), keys[k][1]))
+    E = np.zeros((5 * n, len(order)), dtype=np.int8)
+    for column, k in enumerate(order):
+        rate, monomial = keys[k]
+        # (joint, function) to the paper's rows: all q, then all sines, all cosines.
+        E[: 3 * n, column] = np.reshape(monomial, (n, 3)).T.reshape(-1)
+        E[3 * n :, column] = rate
+    stacked = scipy.sparse.vstack([matrix[order] for matrix in torques]).tocsr()
+    stacked.sort_indices()
+    return Followed(E, stacked, scale)
+
+
+def _rank(rate: Monomial, n: int) -> tuple[int, Monomial]:
+    velocities, accelerations = rate[:n], rate[n:]
+    kind = 0 if not any(rate) else 1 if any(accelerations) else 2 if 2 in velocities else 3
+    return kind, tuple(-x for x in rate)
+
+
+def scales(F: Array, types: Sequence[JointType]) -> Array:
+    """(n,) the largest angles of which all joints that turn with a leading joint follow by whole multiples.
+
+    Raises:
+        ModelError: their ratios are no fractions of small numbers.
+    """
+    found = np.ones(F.shape[1])
+    turning = [i for i, own in enumerate(types) if own.is_angle]
+    for a in range(F.shape[1]):
+        own = [float(F[i, a]) for i in turning if F[i, a]]
+        if not own:
+            continue
+        ratios = [Fraction(x / own[0]).limit_denominator(1000) for x in own]
+        if any(
+            abs(float(r) - x / own[0]) > RATIO_TOLERANCE * abs(x / own[0]) for r, x in zip(ratios, own, strict=True)
+        ):
+            raise ModelError("derive: joints follow one joint at ratios that are no fractions; lock one of them")
+        # gcd of fractions: of numerators over the common denominator.
+        common = lcm(*(r.denominator for r in ratios))
+        found[a] = abs(own[0]) * reduce(gcd, (abs(int(r * common)) for r in ratios)) / common
+    return found
+
+
+class _Expansion:
+    """Monomials and rates of the tree as polynomials of the leading joints; each is made once."""
+
+    def __init__(self, F: Array, offset: Array, types: Sequence[JointType], scale: Array) -> None:
+        self.F, self.n = F, F.shape[1]
+        self.one: Polynomial = {(0,) * (3 * self.n): 1.0}
+        self.functions = [self._functions(i, float(offset[i]), own, scale) for i, own in enumerate(types)]
+        self._known: dict[Monomial, Polynomial] = {}
+
+    def monomial(self, exponents: Monomial) -> Polynomial:
+        """Of exponents of all q, all sines and all cosines of the tree's joints."""
+        n_bodies = len(self.F)
+        total: Polynomial = self.one
+        prefix: tuple[int, ...] = ()
+        # Joint by joint: monomials that begin alike share their products.
+        for i in range(n_bodies):
+            powers = exponents[i], exponents[n_bodies + i], exponents[2 * n_bodies + i]
+            prefix = (*prefix, *powers)
+            if any(powers):
+                if prefix not in self._known:
+                    found = total
+                    for function, power in zip(self.functions[i], powers, strict=True):
+                        for _ in range(power):
+                            found = _times(found, function)
+                    self._known[prefix] = found
+                total = self._known[prefix]
+        return total
+
+    def rates(self, exponents: Monomial) -> Polynomial:
+        """Of exponents of all qd and qdd: qdd_tree = F qdd, products of two velocities likewise."""
+        n_bodies, total = len(self.F), {(0,) * (2 * self.n): 1.0}
+        for row, power in enumerate(exponents):
+            for _ in range(power):
+                factor = {}
+                for a in np.flatnonzero(self.F[row % n_bodies]).tolist():
+                    # Velocities stand before accelerations.
+                    unit = [0] * (2 * self.n)
+                    unit[a + (self.n if row >= n_bodies else 0)] = 1
+                    factor[tuple(unit)] = float(self.F[row % n_bodies, a])
+                total = _summed((_added(x, y), u * v) for x, u in total.items() for y, v in factor.items())
+        return total
+
+    def _functions(
+        self, i: int, offset: float, own: JointType, scale: Array
+    ) -> tuple[Polynomial, Polynomial, Polynomial]:
+        """q, sine and cosine of joint i."""
+        leads = np.flatnonzero(self.F[i]).tolist()
+        position = {self._unit(a, 0): float(self.F[i, a]) / float(scale[a]) for a in leads}
+        if offset:
+            position[next(iter(self.one))] = offset
+        if not own.is_angle:
+            return position, {}, {}
+        # Exact at quarter turns: their rounding would be terms of its own.
+        s, c = exact_sin_cos(offset)
+        real, imaginary = _scaled(self.one, c), _scaled(self.one, s)
+        for a in leads:
+            turns = round(float(self.F[i, a]) / float(scale[a]))
+            if abs(turns) > MOST_TURNS:
+                raise ModelError(
+                    f"derive: a joint turns {abs(turns)} times as far as its leading one; at most {MOST_TURNS}"
+                )
+            sine, cosine = {self._unit(a, 1): float(np.sign(turns))}, {self._unit(a, 2): 1.0}
+            for _ in range(abs(turns)):
+                real, imaginary = (
+                    _plus(_times(real, cosine), _scaled(_times(imaginary, sine), -1.0)),
+                    _plus(_times(real, sine), _times(imaginary, cosine)),
+                )
+        return position, imaginary, real
+
+    def _unit(self, a: int, function: int) -> Monomial:
+        unit = [0] * (3 * self.n)
+        unit[3 * a + function] = 1
+        return tuple(unit)
+
+
+def _added(x: Monomial, y: Monomial) -> Monomial:
+    return tuple(i + j for i, j in zip(x, y, strict=True))
+
+
+def _summed(pairs: Iterable[tuple[Monomial, float]]) -> dict[Monomial, float]:
+    total: dict[Monomial, float] = defaultdict(float)
+    for key, value in pairs:
+        total[key] += value
+    return {key: value for key, value in total.items() if value}
+
+
+def _scaled(x: Polynomial, factor: float) -> Polynomial:
+    return {key: factor * value for key, value in x.items()} if factor else {}
+
+
+def _plus(x: Polynomial, y: Polynomial) -> Polynomial:
+    return _summed([*x.items(), *y.items()])
+
+
+def _times(x: Polynomial, y: Polynomial) -> Polynomial:
+    """The product, with sin^2 written as 1 - cos^2."""
+    return _summed(pair for i, u in x.items() for j, v in y.items() for pair in _canonical(_added(i, j), u * v))
+
+
+def _canonical(monomial: Monomial, value: float) -> list[tuple[Monomial, float]]:
+    for at in range(1, len(monomial), 3):
+        if monomial[at] >= 2:
+            lower = list(monomial)
+            lower[at] -= 2
+            higher = [*lower]
+            higher[at + 1] += 2
+            return [*_canonical(tuple(lower), value), *_canonical(tuple(higher), -value)]
+    return [(monomial, value)]
