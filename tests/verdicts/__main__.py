@@ -1,6 +1,6 @@
 """Bench of verdicts, `make verdicts`: seeded faults of simulated robots, what is detected, missed, falsely alarmed.
 
-python -m verdicts [--cases 28] [--clean 100] [--only FAULT] [--show]
+python -m verdicts [--cases 28] [--clean 100] [--coverage 24] [--only FAULT] [--show]
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from multiprocessing import Pool
 
 from verdicts.bench import Outcome, outcome, table
+from verdicts.coverage import COLOURS, Coverage, coverage, coverage_table
 from verdicts.seeded import FAULTS, case
 
 # Shares that the verdict is held to: faulty cases called good, clean ones called good.
@@ -22,11 +23,17 @@ def one(which: tuple[str, int]) -> Outcome:
     return outcome(case(*which))
 
 
+def covered(which: tuple[float, int]) -> Coverage:
+    """The same of a colour of noise."""
+    return coverage(which[1], which[0])
+
+
 def main() -> int:
     """Print the table; the exit code says whether both shares hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=28, help="of each fault")
     parser.add_argument("--clean", type=int, default=100)
+    parser.add_argument("--coverage", type=int, default=24, help="stands for the table of 95 %% intervals")
     parser.add_argument("--only", action="append", choices=list(FAULTS))
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--show", action="store_true", help="print what is missed or falsely alarmed")
@@ -46,6 +53,8 @@ def main() -> int:
                     flush=True,
                 )
                 print("".join(f"    {sentence}\n" for sentence in own.said))
+        stands = [(colour, asked.first + seed) for colour in COLOURS for seed in range(asked.coverage)]
+        print("\n".join(coverage_table(pool.imap(covered, stands))), flush=True)
     print("\n".join(table(outcomes)))
     faulty, clean = ([x for x in outcomes if (x.fault == "none") == is_clean] for is_clean in (False, True))
     missed, good = sum(x.is_missed for x in faulty), sum(x.grade == "good" for x in clean)

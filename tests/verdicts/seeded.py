@@ -15,6 +15,8 @@ from tauform.arrays import Array
 from verdicts.stands import Stand, stand
 
 Fields = dict[str, Any]
+# A joint that nobody described shows where it changes some torque by so many times its noise.
+MIN_CHANGE_OVER_NOISE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +129,25 @@ def swap(own: Stand, rng: np.random.Generator) -> Seeded:
 
 
 def missing(own: Stand, rng: np.random.Generator) -> Seeded:
-    """A joint moves that the description holds still, and its columns are not in the log."""
+    """A joint moves that the description holds still, and its columns are not in the log.
+
+    One whose motion changes the torques of the others by more than their noise: nobody can name what no torque shows.
+    """
     n = own.true.n_joints
-    j = int(rng.integers(1, n))
+    order = rng.permutation(np.arange(1, n)).tolist()
+    j = next((j for j in order if _shows(own, j)), order[0])
     described = own.described.locked({own.described.joint_names[j]: 0.0})
     words = r"(joint|something).*(moves?|moving).*(description|described)"
     keep = tuple(k for k in range(n) if k != j)
     return Seeded(described, own.true, words, held=keep)
+
+
+def _shows(own: Stand, j: int) -> bool:
+    states = own.states(0)
+    still = {name: np.where(np.arange(own.true.n_joints) == j, 0.0, states[name]) for name in ("q", "qd", "qdd")}
+    moved, held = (tf.inverse_dynamics(own.true, x["q"], x["qd"], x["qdd"]) for x in (states, still))
+    change = np.delete(np.sqrt(((moved - held) ** 2).mean(axis=0)) / own.torque_noise, j)
+    return bool(change.max() > MIN_CHANGE_OVER_NOISE)
 
 
 def mount(own: Stand, rng: np.random.Generator) -> Seeded:

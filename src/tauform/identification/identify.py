@@ -16,6 +16,7 @@ from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.rest import resting_joints
 from tauform.identification.recording.segments import Segment, shifted, uniform_segments
+from tauform.identification.regression.colour import coloured
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
 from tauform.identification.regression.estimators import METHODS, Method, estimate
 from tauform.identification.regression.excitation import check_excitation, check_include, straightened
@@ -26,7 +27,7 @@ from tauform.identification.selection.chosen import Regression, chosen_regressio
 from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law
 from tauform.identification.selection.velocities import settled_velocities
 from tauform.identification.signals.differentiate import Smoother, SmootherName
-from tauform.identification.signals.filters import Filters, choose_filters
+from tauform.identification.signals.filters import Filters, choose_filters, correlation_of_filters
 from tauform.identification.verdict.alternatives import PHYSICAL, REDUCED, RIDGE, better_on_held_out
 from tauform.identification.verdict.carried import settled_load
 from tauform.identification.verdict.plausibility import check_recordings
@@ -180,16 +181,21 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
     # Filtered neighbours share noise: the covariance of independent rows would be too small.
     of_filters = inflation_of_filters(regression.source.filters, regression.source.segments[0].rate)
     inflation = inflation_of(residuals, of_filters)
-    covariance = estimated.covariance(regression.evidence, inflation)
-    evidence, cost = regression.evidence, regression.choice_cost
-    held_out, seen = held_out_errors(evidence, estimated.refit, estimated.values, cost)
+    evidence = coloured(
+        regression.evidence,
+        estimated,
+        regression.shown,
+        correlation_of_filters(regression.source.filters, regression.source.segments[0].rate),
+    )
+    covariance = estimated.covariance(evidence, inflation)
+    held_out, seen = held_out_errors(evidence, estimated.refit, estimated.values, regression.choice_cost)
     return Fit(
         robot=robot,
         design=regression.design,
         values=read_only(estimated.values),
         covariance=read_only(covariance),
         sigma=read_only(estimated.sigma),
-        evidence=regression.evidence,
+        evidence=evidence,
         residuals=residuals,
         held_out=held_out,
         choice_cost=regression.choice_cost,

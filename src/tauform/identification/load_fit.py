@@ -139,7 +139,9 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
     if text["names"] != list(design.names):
         raise ValueError("values of other parameters")
     evidence = Evidence(
-        data["triangles"], data["counts"], tuple(data["recordings"].tolist()), data["peaks"], data["torque_peaks"]
+        *(data["triangles"], data["counts"], tuple(data["recordings"].tolist()), data["peaks"], data["torque_peaks"]),
+        # Absent in older files: the variances' inflation has to do.
+        coloured=data.get("coloured"),
     )
     return Fit(
         robot=robot,
@@ -202,7 +204,7 @@ def _unreduced(design: Design, evidence: Evidence, data: dict[str, Any], text: d
     shape = (*evidence.triangles.shape[:2], whole.n_columns + 1, whole.n_columns + 1)
     if data["unreduced_triangles"].shape != shape or data["unreduced_peaks"].shape != (shape[1], whole.n_columns):
         raise ValueError("the evidence of a reduced fit does not fit its design")
-    columns = {"triangles": data["unreduced_triangles"], "peaks": data["unreduced_peaks"]}
+    columns: dict[str, Any] = {name: data.get(f"unreduced_{name}") for name in ("triangles", "peaks", "coloured")}
     return Unreduced(whole, replace(evidence, **columns), ())
 
 

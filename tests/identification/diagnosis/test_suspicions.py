@@ -13,6 +13,7 @@ import tauform as tf
 from identification.arms import arm, motion, real_robot, scorer, with_drives
 from sampling import representatives
 from tauform.errors import RecordingError
+from tauform.identification.diagnosis.diagnose import find_clipping
 from tauform.identification.diagnosis.explained import Explained
 from tauform.identification.diagnosis.samples import sampled
 from tauform.identification.diagnosis.swaps import Swap, find_swap
@@ -168,3 +169,29 @@ def test_other_masses_than_described_are_no_unit(masses: str) -> None:
         assert verdict.grade == "good"
         assert "no masses to compare with" in str(verdict)
         assert np.isnan(verdict.gravity_ratios).all()
+
+
+@pytest.mark.parametrize("shape", ["clipped for a moment", "coarse", "coarse and clipped"])
+def test_torques_are_clipped_where_they_stay_at_their_end_and_not_where_a_sensor_is_coarse(shape: str) -> None:
+    t = np.arange(2000) / 100.0
+    step = 0.1 if "coarse" in shape else 0.0
+    tau = np.sin(t) + 0.3 * np.sin(3.1 * t) + 1e-3 * np.random.default_rng(0).normal(size=len(t))
+    tau = np.round(tau / step) * step if step else tau
+    limit = float(np.sort(tau)[-8]) if shape == "clipped for a moment" else 0.6 if "clipped" in shape else np.inf
+    segments = uniform_segments(tf.Recording(t, np.sin(t)[:, None], np.minimum(tau, limit)[:, None])).segments
+    found = find_clipping(segments, ("elbow",))
+    assert len(found) == ("clipped" in shape)
+    assert all("clipped: elbow at " in suspicion.what for suspicion in found)
+
+
+def test_a_joint_that_moves_and_is_not_described_is_named_and_noise_is_not() -> None:
+    """A forearm swings that the description holds still: the fit is near, and what is left follows the motion."""
+    robot = arm()
+    still = robot.locked({robot.joint_names[2]: 0.0})
+    path = motion(robot, 3)
+    gentle = replace(path, q=path.q * [1, 1, 0.15], qd=path.qd * [1, 1, 0.15], qdd=path.qdd * [1, 1, 0.15])
+    whole = simulated_recording(robot, gentle, np.random.default_rng(0), torque_noise=0.5)
+    part = tf.Recording(whole.t, whole.q[:, :2], whole.tau[:, :2])
+    named = re.compile(r"something moves or pulls that is not described \(a joint that the description holds still")
+    assert any(map(named.search, tf.identify(still, part, friction="plain", couplings=None).verdict.reasons))
+    assert not any(map(named.search, tf.identify(robot, whole, friction="plain", couplings=None).verdict.reasons))

@@ -6,7 +6,7 @@ load at the last link, and for each joint friction and a rotor F (Fv qd + Fc sig
     as described    tau = sum_k g_k G_k + I            + F
     other signs     tau = s_j (sum_k g_k G_k + I)      + F     one s_j for each joint
     other mount     tau = sum_k gamma_k G_k + I        + F     one gamma for all joints
-    a load          tau = sum_k g_k G_k + I + L x      + F     x: mass and first moments
+    a load          tau = sum_k g_k G_k + I + L x      + F     x: its ten inertial parameters
 
 Held-out stretches of time say which leaves least.
 """
@@ -40,6 +40,8 @@ MAX_ERROR_RATIO_OF_EQUALS = 1.3
 MIN_GRAVITY_ANGLE, MAX_GRAVITY_FACTOR = 0.15, 1.6
 # Share of a joint's torque that its described links make where its sign tells.
 MIN_SHARE_FOR_SIGN = 0.3
+# A load's mass is known where it is so many times its spread over the stretches of time that tell it.
+MIN_SPREADS_OF_MASS = 3.0
 # Width of the friction's step, relative to a joint's usual speed.
 STEP_WIDTH_SHARE = 0.05
 
@@ -51,7 +53,7 @@ class Described:
     Attributes:
         gravity: (3, N, n) torque for a unit of gravity along each axis.
         inertial: (N, n) without gravity.
-        load: (4, N, n) of a mass and its moments at the last link; none for robots with loops.
+        load: (10, N, n) of a body at the last link; none for robots with loops.
         drives: (4, N, n) of a joint's own friction and rotor.
     """
 
@@ -70,7 +72,7 @@ class Described:
         gravity = np.array([gravity_torque(robot.with_gravity(axis), q) for axis in np.eye(3)])
         inertial = inverse_dynamics(robot.with_gravity(np.zeros(3)), q, qd, qdd, drives=False)
         last = robot.layout.link(robot.n_bodies - 1)
-        load = np.moveaxis(regressor(robot, q, qd, qdd)[:, :, last][:, :, :4], -1, 0)
+        load = np.moveaxis(regressor(robot, q, qd, qdd)[:, :, last], -1, 0)
         speed = np.maximum(np.abs(qd).mean(axis=0), 1e-12)
         drives = np.array([qd, np.tanh(qd / (STEP_WIDTH_SHARE * speed)), np.ones_like(qd), qdd])
         return cls(robot, samples, gravity, inertial, load if robot.closure is None else load[:0], drives)
@@ -120,7 +122,7 @@ def compare_with_description(robot: Robot, samples: Samples) -> list[Suspicion]:
     told = {"signs": _signs, "mount": _mount, "load": _load}
     best = min(left[name] for name in told)
     close = sorted((left[name], name) for name in told if left[name] <= min(limit, MAX_ERROR_RATIO_OF_EQUALS * best))
-    suspicions = [(error, told[name](described, hypotheses[name].values())) for error, name in close]
+    suspicions = [(error, told[name](described, hypotheses[name])) for error, name in close]
     figures = f"of the torques unexplained instead of {100 * left['as described']:.2g} %, masses as described"
     return [
         Suspicion(f"{s.what}: that leaves {100 * error:.2g} % {figures}", s.remedy, s.level, s.is_cause)
@@ -135,9 +137,9 @@ def _shares(products: NormalProducts, samples: Samples) -> Array:
     return left / np.maximum((samples.tau**2).sum(axis=0), 1e-300)
 
 
-def _signs(described: Described, values: Array) -> Suspicion | None:
+def _signs(described: Described, products: NormalProducts) -> Suspicion | None:
     """Joints whose links' torque has the opposite sign; a unit is no matter of signs."""
-    gains, names = values[::5], described.robot.joint_names
+    gains, names = products.values()[::5], described.robot.joint_names
     torque, tau = described.torque, described.samples.tau
     tells = np.abs(gains) * torque.std(axis=0) > MIN_SHARE_FOR_SIGN * tau.std(axis=0)
     wrong = [j for j in np.flatnonzero(tells) if gains[j] < 0]
@@ -149,9 +151,9 @@ def _signs(described: Described, values: Array) -> Suspicion | None:
     return Suspicion(f"the torques of {which} have the opposite sign", remedy)
 
 
-def _mount(described: Described, values: Array) -> Suspicion | None:
+def _mount(described: Described, products: NormalProducts) -> Suspicion | None:
     """Gravity that points elsewhere than the description says."""
-    gamma, g = values[:3], np.asarray(described.robot.gravity)
+    gamma, g = products.values()[:3], np.asarray(described.robot.gravity)
     sizes = np.linalg.norm(gamma), max(float(np.linalg.norm(g)), 1e-300)
     angle = float(np.arccos(np.clip(gamma @ g / (sizes[0] * sizes[1]), -1, 1)))
     if angle < MIN_GRAVITY_ANGLE or not 1 / MAX_GRAVITY_FACTOR < sizes[0] / sizes[1] < MAX_GRAVITY_FACTOR:
@@ -164,11 +166,15 @@ def _mount(described: Described, values: Array) -> Suspicion | None:
     return Suspicion(what, f"load the robot with {argument('gravity', [x, y, z])}, then identify again")
 
 
-def _load(described: Described, values: Array) -> Suspicion | None:
-    """A mass at the last link; the fit is right, of the robot with its load."""
-    mass = float(values[0])
-    if mass <= 0:
+def _load(described: Described, products: NormalProducts) -> Suspicion | None:
+    """A body at the last link; the fit is right, of the robot with its load."""
+    folds = range(len(products.whole))
+    masses = np.array([products.values([k for k in folds if k != left_out])[0] for left_out in folds])
+    mass, spread = float(masses.mean()), float(masses.std())
+    if mass < -MIN_SPREADS_OF_MASS * spread:
         return None
-    what = f"the robot carries a load of about {mass:.2g} kg that is not described"
+    # Few joints show the moments of a load, and not its mass.
+    about = f" of about {mass:.2g} kg" if mass > MIN_SPREADS_OF_MASS * spread else ""
+    what = f"the robot carries a load{about} that is not described"
     remedy = "record without the load, or describe it; the fit is of the robot with its load"
     return Suspicion(what, remedy, SPOILS, is_cause=False)

@@ -24,8 +24,9 @@ KINDS = {"positions": "signs", "torques": "torque_signs"}
 # Two explanations are as good as each other where the logarithms of their squares differ by less than this.
 MAX_LOG_RATIO_OF_EQUALS = np.log(2.0)
 
-# Samples at the largest value that cannot be by chance, how many times those just below it, and how close that is.
-FEWEST_CLIPPED, MORE_THAN_BELOW, NEXT_BELOW = 10, 3.0, 0.02
+# Samples at the largest value that cannot be by chance, and how many times those at each of the levels below it. The
+# top of a sine that coarse steps hold has up to three times as many.
+FEWEST_CLIPPED, MORE_THAN_BELOW, N_LEVELS_BELOW = 6, 5.0, 3
 MOST_SAMPLES = 200_000
 # Differences that are rounding, relative to the largest value.
 MAX_ROUNDING_SHARE = 1e-9
@@ -117,24 +118,14 @@ def find_clipping(segments: Sequence[Segment], names: tuple[str, ...]) -> list[S
 def _ends(column: Array) -> list[tuple[float, int]]:
     """(value, samples) of each end of a column's range that it is cut off at."""
     found = []
-    # A signal that is cut off sits at its end for many samples, with a gap below.
+    # A signal that is cut off sits at its end; else values do not repeat, or a coarse sensor repeats all of them.
     for end in (float(column.max()), float(column.min())):
-        size = max(abs(end), 1e-300)
-        away = np.abs(column - end)
-        clipped, below = (
-            int((away <= MAX_ROUNDING_SHARE * size).sum()),
-            int(((away > MAX_ROUNDING_SHARE * size) & (away < NEXT_BELOW * size)).sum()),
-        )
-        if clipped >= FEWEST_CLIPPED and clipped > MORE_THAN_BELOW * below / max(1, _levels(column, end)):
+        away = np.sort(np.abs(column - end))
+        clipped = int(np.searchsorted(away, MAX_ROUNDING_SHARE * max(abs(end), 1e-300), side="right"))
+        _, below = np.unique(away[clipped:], return_counts=True)
+        if clipped >= FEWEST_CLIPPED and len(below) and clipped > MORE_THAN_BELOW * below[:N_LEVELS_BELOW].mean():
             found.append((end, clipped))
     return found
-
-
-def _levels(column: Array, end: float) -> int:
-    """Distinct values just below an end: a coarse sensor has few, and as many samples at each."""
-    size = max(abs(end), 1e-300)
-    near = column[(np.abs(column - end) > MAX_ROUNDING_SHARE * size) & (np.abs(column - end) < NEXT_BELOW * size)]
-    return len(np.unique(near))
 
 
 # Friction that changes while a recording lasts, as drives warm up.

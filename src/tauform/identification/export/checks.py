@@ -83,12 +83,17 @@ def _arrays(fit: FittedModel) -> dict[str, tuple[Any, tuple[int, ...]]]:
         "predicted": (residuals.predicted, (n_rows, n)),
         "recording": (residuals.recording, (n_rows,)),
     }
+    if evidence.coloured is not None:
+        # Of a reduced fit they are columns of the triangles of the whole.
+        arrays["coloured"] = (evidence.coloured, (n, evidence.coloured.shape[1], p))
     if fit.physical is not None:
         arrays["physical_parameters"] = (fit.physical, fit.design.robot.parameters.shape)
     if fit.unreduced is not None:
         whole, width = fit.unreduced.evidence, fit.unreduced.design.n_columns
         arrays["unreduced_triangles"] = (whole.triangles, (n_blocks, n, width + 1, width + 1))
         arrays["unreduced_peaks"] = (whole.peaks, (n, width))
+        if whole.coloured is not None:
+            arrays["unreduced_coloured"] = (whole.coloured, (n, width, width))
     return arrays
 
 

@@ -142,10 +142,14 @@ def _contents(fit: FittedModel) -> tuple[dict[str, Any], dict[str, Array]]:
         "weights": fit.weights if fit.weights is not None else 1 / fit.sigma,
         "inflation": fit.inflation if fit.inflation is not None else np.ones_like(fit.sigma),
     }
+    if evidence.coloured is not None:
+        arrays |= {"coloured": evidence.coloured}
     text = {**summary(fit), "rate": residuals.rate, "raw_condition": fit.raw_condition}
     if fit.unreduced is not None:
         arrays |= {"unreduced_triangles": fit.unreduced.evidence.triangles}
         arrays |= {"unreduced_peaks": fit.unreduced.evidence.peaks}
+        if fit.unreduced.evidence.coloured is not None:
+            arrays |= {"unreduced_coloured": fit.unreduced.evidence.coloured}
         text |= {"unreduced_terms": _plain_terms(fit.unreduced.design.terms)}
     return text, arrays
 

@@ -45,14 +45,18 @@ class Estimate:
     refit: Refit | None = None
 
     def covariance(self, evidence: Evidence, inflation: Array | float = 1.0) -> Array:
-        """(p, p) of the values: C (A' diag(w^4 sigma^2 f) A) C, each joint's noise with its own size.
+        """(p, p) of the values: C (A' diag(w^4 sigma^2 f) A) C, each joint's noise with its own size and colour.
 
         Args:
-            inflation: (n,) factor f on the variance of residuals that are correlated in time.
+            inflation: (n,) factor f on the variance of residuals that are correlated in time, for evidence that does
+                not hold what their colour does to each column.
         """
-        p = len(self.values)
+        p, sizes = len(self.values), self.weights**2 * self.sigma
         # A square root of the sandwich, so that the product is symmetric and positive to rounding.
-        half = evidence.stacked(self.weights**2 * self.sigma * np.sqrt(inflation))[:p, :p] @ self.bread
+        if evidence.coloured is None:
+            half = evidence.stacked(sizes * np.sqrt(inflation))[:p, :p] @ self.bread
+        else:
+            half = (evidence.coloured * sizes[:, None, None]).reshape(-1, p) @ self.bread
         return half.T @ half
 
 

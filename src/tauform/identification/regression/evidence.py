@@ -42,6 +42,7 @@ class Evidence:
         peaks: (n, p) largest size of each column at each joint.
         torque_peaks: (n,) largest measured torque.
         spans: (segment, start, end) of each block; empty where the rows are not at hand.
+        coloured: (n, p, p) triangles of the columns behind noise like the residuals', of unit size; see `colour.py`.
     """
 
     triangles: Array
@@ -50,6 +51,7 @@ class Evidence:
     peaks: Array
     torque_peaks: Array
     spans: tuple[Span, ...] = ()
+    coloured: Array | None = None
 
     @property
     def n_joints(self) -> int:
@@ -82,7 +84,9 @@ class Evidence:
         index = [*columns, self.n_columns]
         # Fewer columns of R are no triangle any more; a small QR makes them one, without the rows.
         R: Array = np.asarray(np.linalg.qr(self.triangles[..., index], mode="r"))
-        return replace(self, triangles=_square(R), peaks=self.peaks[:, list(columns)])
+        # What colour does to the columns is squared in a covariance: it need not be a triangle.
+        coloured = None if self.coloured is None else self.coloured[..., list(columns)]
+        return replace(self, triangles=_square(R), peaks=self.peaks[:, list(columns)], coloured=coloured)
 
     def blocks(self, index: Sequence[int]) -> Evidence:
         """Some of the blocks."""

@@ -125,6 +125,17 @@ def lowpass_kernel(rate: float, cutoff: float) -> Array:
     return np.ones(1) if relative >= NEAR_NYQUIST else butterworth(relative)
 
 
+def correlation_of_filters(filters: Filters | None, rate: float) -> Array:
+    """Correlations at 0, 1, 2 ... rows of white noise behind the torque's filter, for samples of some rate [Hz]."""
+    if filters is None:
+        return np.ones(1)
+    grid = grid_of(rate, filters)
+    kernel = lowpass_kernel(rate / grid.states, filters.torque)
+    # Autocorrelation of the kernel is that of filtered white noise, up to its power.
+    power = np.correlate(kernel, kernel, mode="full")[len(kernel) - 1 :]
+    return np.asarray(power[:: grid.rows] / power[0])
+
+
 def lowpass(values: Array, rate: float, cutoff: float) -> Array:
     """Zero-phase Butterworth low-pass along the first axis; nothing is done near half the rate."""
     return filtered(values, lowpass_kernel(rate, cutoff)[None])[:, 0]

@@ -13,7 +13,10 @@ import numpy as np
 
 from tauform.description.robot import Robot
 from tauform.identification.fitted.model import Fitted, Unreduced
+from tauform.identification.regression.colour import coloured
+from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.evidence import gather
+from tauform.identification.signals.filters import correlation_of_filters
 
 # Passes in which the torque that a joint carries and its friction settle: each gains about a digit.
 MOST_PASSES = 25
@@ -57,6 +60,10 @@ def regathered(fit: Fitted, carrier: Robot) -> Fitted:
     rows = source.kept()
     # Of long recordings only stretches are shown; evidence is gathered from everything.
     evidence = gather(rows if fit.segments is source.segments else everything, everything)
+    if fit.evidence.coloured is not None:
+        weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
+        of_filters = correlation_of_filters(source.filters, source.segments[0].rate)
+        evidence = coloured(evidence, least_squares(evidence, sigma=1.0 / weights), rows, of_filters)
     if fit.unreduced is None:
         return replace(fit, design=design, source=source, rows=rows, evidence=evidence)
     unreduced = Unreduced(design, evidence, rows)

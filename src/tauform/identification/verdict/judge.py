@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from tauform.arrays import AnyArray, Array
+from tauform.arrays import Array
 from tauform.description.drives import Smooth
 from tauform.escaping.shown import visible
 from tauform.identification.diagnosis.masses import has_plausible_masses
@@ -16,7 +16,12 @@ from tauform.identification.regression.excitation import misalignment, missing_m
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors
 from tauform.identification.verdict.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
 from tauform.identification.verdict.scale import gravity_ratios, scales_off
-from tauform.identification.verdict.validate import autocorrelation
+from tauform.identification.verdict.systematic import (
+    MAX_SLOW_CORRELATION,
+    carries_torque,
+    slow_correlation,
+    white_share,
+)
 from tauform.wording import argument
 
 Grade = Literal["good", "usable", "not trustworthy"]
@@ -29,8 +34,6 @@ GOOD_CONDITION, USABLE_CONDITION = 1e3, 1e5
 MAX_ERROR_GROWTH, MIN_ERROR_TO_MENTION = 2.0, 0.02
 # Motion [s] that seldom shows every value, and what to do about it.
 MIN_MOTION_TIME, RECORD_LONGER = 5.0, "record for longer, every joint both ways many times, in postures that differ"
-# Share of the torque that a joint must carry before its own relative error counts.
-MIN_TORQUE_SHARE_OF_JOINT = 0.02
 # Relative deviation beyond which a value is not known.
 MAX_KNOWN_DEVIATION = 0.5
 # Share of the torque's peak at its joint that makes an unknown value matter.
@@ -107,16 +110,11 @@ def judge(fit: FittedModel) -> Verdict:
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
         reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
-    # White residuals are noise; what is left in colour is a law that the model lacks.
-    whiteness = white_share(fit)
-    coloured = np.flatnonzero(whiteness < 0.5)
-    if len(coloured):
-        level = max(level, int((carries_torque(fit) & (errors.joints > GOOD_ERROR))[coloured].any()))
-        names = ", ".join(fit.robot.joint_names[j] for j in coloured)
-        reasons.append(f"residuals of {names} are not white: something systematic is left unexplained")
+    level = max(level, _judge_colour(fit, errors, reasons))
     if not has_plausible_masses(fit.robot):
         reasons.append("the description has no masses to compare with, so that a wrong torque gain would not show")
-    return Verdict(GRADES[level], tuple(reasons), tuple(dict.fromkeys(following)), whiteness, ratios, _praise(fit))
+    unique = tuple(dict.fromkeys(following))
+    return Verdict(GRADES[level], tuple(reasons), unique, white_share(fit), ratios, _praise(fit))
 
 
 def _praise(fit: FittedModel) -> str:
@@ -129,20 +127,20 @@ def _praise(fit: FittedModel) -> str:
     return f"{100 * errors.total:.2g} % error on {errors.source}; {known_within}"
 
 
-def white_share(fit: FittedModel, n_lags: int = 20) -> Array:
-    """(n,) share of the residuals' correlations over n_lags that lie within two standard errors of zero."""
-    error = fit.residuals.error - fit.residuals.error.mean(axis=0)
-    n_lags = min(n_lags, max(1, len(error) // 4))
-    # Lag zero is one by definition.
-    rho = autocorrelation(error, n_lags)[1:]
-    return (np.abs(rho) <= 2 / np.sqrt(len(error))).mean(axis=0)
-
-
-def carries_torque(fit: FittedModel) -> AnyArray:
-    """(n,) whether a joint's torque is large enough for its relative error to count."""
-    # Shares of squares: the square of the share of torque.
-    squares = (fit.residuals.measured**2).sum(axis=0)
-    return np.asarray(squares / max(float(squares.sum()), 1e-300) > MIN_TORQUE_SHARE_OF_JOINT**2)
+def _judge_colour(fit: FittedModel, errors: Errors, reasons: list[str]) -> int:
+    """Sensors forget within a few rows; what is left and changes as slowly as the motion is a law that is missing."""
+    correlation, after = slow_correlation(fit)
+    slow = np.flatnonzero(carries_torque(fit) & (correlation > MAX_SLOW_CORRELATION))
+    if not len(slow):
+        return 0
+    names = ", ".join(fit.robot.joint_names[j] for j in slow)
+    told = f"correlation up to {correlation[slow].max():.2g} after {after:.2g} s"
+    reasons.append(
+        f"what is left at {names} changes as slowly as the motion ({told}), as no noise does: something moves or pulls "
+        "that is not described (a joint that the description holds still, a cable, a spring, a flexible gear), or "
+        "friction follows another law"
+    )
+    return int((errors.joints > GOOD_ERROR)[slow].any())
 
 
 def _judge_physical(fit: FittedModel, reasons: list[str], following: list[str]) -> int:

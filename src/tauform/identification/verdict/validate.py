@@ -14,7 +14,7 @@ from tauform.identification.regression.estimate import Refit
 from tauform.identification.regression.evidence import N_FOLDS, Evidence
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors, Residuals
 from tauform.identification.regression.rows import Rows, RowSource
-from tauform.identification.signals.filters import Filters, grid_of, lowpass, lowpass_kernel
+from tauform.identification.signals.filters import Filters, correlation_of_filters, grid_of, lowpass
 from tauform.identification.verdict.unlike import unlike
 
 # Lags of the residuals' correlation that are summed, in rows.
@@ -50,13 +50,7 @@ def inflation_of(residuals: Residuals, of_filters: float = 1.0) -> Array:
 
 def inflation_of_filters(filters: Filters | None, rate: float) -> float:
     """1 + 2 sum of rho_k at the rows' spacing, of white noise after the torque's filter."""
-    if filters is None:
-        return 1.0
-    grid = grid_of(rate, filters)
-    kernel = lowpass_kernel(rate / grid.states, filters.torque)
-    # Autocorrelation of the kernel is that of filtered white noise, up to its power.
-    power = np.correlate(kernel, kernel, mode="full")[len(kernel) - 1 :]
-    return float(1.0 + 2.0 * power[grid.rows :: grid.rows].sum() / power[0])
+    return float(2.0 * correlation_of_filters(filters, rate).sum() - 1.0)
 
 
 def autocorrelation(error: Array, n_lags: int) -> Array:
