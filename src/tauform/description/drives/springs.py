@@ -199,7 +199,7 @@ class PointSpring(BetweenPoints):
 class PointForce(BetweenPoints):
     """Fp dl/dq: a force that pulls the points together, whatever their distance."""
 
-    shape, kind, meaning = "force", "Fp", "a constant force between two points"
+    shape, kind, meaning = "force", "Fp", "a counterbalance, a constant force between two points"
     units, powers = ("N", "N"), (0, 0)
 
     @staticmethod

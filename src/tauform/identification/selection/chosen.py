@@ -17,6 +17,7 @@ from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.rows import Rows, RowSource
+from tauform.identification.selection.counterbalance import counterbalances
 from tauform.identification.selection.held_out import HeldOut
 from tauform.identification.selection.select import Candidates, candidates, select
 from tauform.identification.selection.synchrony import check_delay
@@ -61,7 +62,8 @@ def chosen_regression(
     speeds = _speeds(source)
     # Rows at rest say nothing of sliding friction: their sign of velocity is noise.
     source = replace(source, rest=MAX_SPEED_SHARE_AT_REST * speeds)
-    choice = candidates(source.design, speeds, friction, couplings)
+    balances = counterbalances(source) if friction and in_order else {}
+    choice = candidates(source.design, speeds, friction, couplings, balances)
     full = replace(source, design=choice.design)
     # Choosing tries many sets of columns; a part of a long recording decides as well.
     few = _decimated(full)

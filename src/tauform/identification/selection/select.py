@@ -6,7 +6,7 @@ threshold; single samples are never shuffled, so a term must help on stretches o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,12 +48,14 @@ class Candidates:
         coulomb: per joint the column of its own Coulomb step, sharp first, then one a width.
         singles: per joint its further single columns (smooth steps included).
         groups: couplings, each a tuple of columns.
+        rivals: pairs of columns that are two laws of one thing, a spring about the joint and one between two points.
     """
 
     design: Design
     coulomb: dict[int, tuple[int, ...]]
     singles: dict[int, tuple[int, ...]]
     groups: tuple[tuple[int, ...], ...]
+    rivals: tuple[tuple[int, int], ...] = ()
 
     @property
     def further(self) -> list[int]:
@@ -66,12 +68,19 @@ class Candidates:
         return [c for sharp, *steps in self.coulomb.values() for c in steps]
 
 
-def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) -> Candidates:
-    """All candidates for a robot whose joints move at these speeds; loop constraints have none."""
+def candidates(
+    plain: Design, speeds: Array, friction: bool, couplings: bool, balances: Mapping[int, Drive] | None = None
+) -> Candidates:
+    """All candidates for a robot whose joints move at these speeds; loop constraints have none.
+
+    Args:
+        balances: counterbalances of some joints.
+    """
     robot, base = plain.robot, plain.base
     terms: list[Drive] = []
     coulomb: dict[int, tuple[int, ...]] = {}
     singles: dict[int, tuple[int, ...]] = {}
+    rivals: list[tuple[int, int]] = []
     first = base.n + len(plain.terms)
     # A joint that stands shows no friction, whatever the width; it is refused for its motion.
     speeds = np.where(speeds > 0, speeds, 1.0)
@@ -84,6 +93,9 @@ def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) ->
         sharp = own.get(robot.layout.coulomb(j))
         kinds = [k for k in PER_JOINT if robot.joints[j].type.is_angle or k not in ("sine", "cosine")]
         terms += [Drive.of(kind, j) for kind in kinds]
+        if balances and j in balances:
+            rivals.append((start + len(WIDTHS) + kinds.index("stiffness"), first + len(terms)))
+            terms.append(balances[j])
         others = tuple(range(start + len(WIDTHS), first + len(terms)))
         if sharp is not None:
             coulomb[j] = (sharp, *steps)
@@ -95,7 +107,7 @@ def candidates(plain: Design, speeds: Array, friction: bool, couplings: bool) ->
             start = first + len(terms)
             terms += coupling(i, j, float(COUPLING_WIDTH * (speeds[i] + speeds[j])), sense)
             groups.append((start, start + 1, start + 2))
-    return Candidates(plain.with_terms([*plain.terms, *terms]), coulomb, singles, tuple(groups))
+    return Candidates(plain.with_terms([*plain.terms, *terms]), coulomb, singles, tuple(groups), tuple(rivals))
 
 
 def neighbours(robot: Robot) -> list[tuple[int, int]]:
@@ -238,7 +250,11 @@ def _started(choice: Candidates, start: Sequence[int]) -> list[int]:
 
 
 def _changes(choice: Candidates, chosen: list[int]) -> Iterator[tuple[list[int], float]]:
-    """Each Coulomb step with a width one or two sizes away."""
+    """Each Coulomb step with a width one or two sizes away, each spring as its rival."""
+    for pair in choice.rivals:
+        for old, new in (pair, pair[::-1]):
+            if old in chosen:
+                yield [new if c == old else c for c in chosen], MIN_WIDTH_GAIN
     for columns in choice.coulomb.values():
         for place, old in enumerate(columns):
             if old in chosen:
@@ -259,7 +275,8 @@ def _removals(choice: Candidates, chosen: list[int], start: Sequence[int]) -> It
 def _additions(choice: Candidates, held_out: HeldOut, chosen: list[int]) -> Iterator[tuple[list[int], float]]:
     """The further terms that look best on all rows."""
     expected_gain = held_out.expected_gain(chosen)
-    singles = [c for columns in choice.singles.values() for c in columns if c not in chosen and expected_gain[c] > 0]
+    barred = {c for pair in choice.rivals if set(pair) & set(chosen) for c in pair} | set(chosen)
+    singles = [c for columns in choice.singles.values() for c in columns if c not in barred and expected_gain[c] > 0]
     # All rows rank the candidates cheaply; held-out blocks are asked about the best.
     for c in sorted(singles, key=lambda c: -expected_gain[c])[:N_TRIED]:
         yield [*chosen, c], MIN_GAIN
